@@ -20,13 +20,13 @@ from core.language_models.registry import open_model
 from core.studies.amplification.gallery import drawn
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record, usual_request
-from core.studies.laboratory.chains import LONGEST, Scored, Settings, run
+from core.studies.laboratory.chains import LONGEST, ChainScores, ChainsSettings, run
 
 
-def asked(model: LanguageModel, fact: Fact) -> tuple[tuple[Scored, ...], bool]:
+def asked(model: LanguageModel, fact: Fact) -> tuple[tuple[ChainScores, ...], bool]:
     """Return Algorithm 3 by length, and whether the answer that M.I. serves is right."""
     recording = record(usual_request(fact.question, model.capabilities), model)
-    found = run(recording, model, Settings(LONGEST, chains=0))
+    found = run(recording, model, ChainsSettings(LONGEST, chains=0))
     return found.scored, is_right(read(recording).scores["mutual_information"].answer, fact)
 
 

@@ -34,7 +34,7 @@ from core.data.datasets.world import world_questions
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
-from core.studies.evaluation.cluster import Cluster, engine_on
+from core.studies.evaluation.cluster import RayCluster, engine_on
 from core.studies.evaluation.local import Engine, Task, local
 from core.studies.evaluation.run import evaluate, survey
 from core.studies.inspection.certificates import usual_least_mass
@@ -69,7 +69,7 @@ def timed(task: Task, questions: list[Question], workers: int) -> tuple[float, f
         opening = Timed(Opening(task.model.name, task.model.form), folder)
         engine: Engine = local
         if workers:
-            engine = engine_on(Cluster(workers=workers), folder / "run", opening)
+            engine = engine_on(RayCluster(workers=workers), folder / "run", opening)
         last = 0.0
 
         def noting(left: Iterator[Question], task: Task, tick: object) -> Iterator[object]:

@@ -72,7 +72,7 @@ from core.outputs import write as save
 from core.studies.calibration import scoring
 from core.studies.calibration.calibration import Calibration, Target, calibrate
 from core.studies.calibration.example import example_of
-from core.studies.calibration.scoring import Gold, Scored
+from core.studies.calibration.scoring import Gold, ScoredQuestion
 from core.studies.evaluation import bundled
 from core.studies.evaluation.files import parts_of
 from core.studies.evaluation.reading import Filter, Run
@@ -169,13 +169,13 @@ def recorded(question: Question, name: str) -> Recording:
     return recording
 
 
-def read_as(question: Question, name: str, least_mass: float) -> Scored:
+def read_as(question: Question, name: str, least_mass: float) -> ScoredQuestion:
     """Score what a model says to a question, nothing answered below a sampled mass."""
     rule = DecisionRule(math.inf, least_mass)
     return scoring.grade(gold(question), read(recorded(question, name), rule=rule))
 
 
-def example(scored: Sequence[Scored], name: str, least_mass: float) -> bytes:
+def example(scored: Sequence[ScoredQuestion], name: str, least_mass: float) -> bytes:
     """Return scored questions as the table that the page Calibration reads.
 
     One more column says whether an answer stands, for what “Believe it.” promises.
@@ -256,7 +256,7 @@ def _outcome(calibration: Calibration) -> str:
     )
 
 
-def settled(rest: Sequence[Scored]) -> tuple[float, tuple[float, ...]]:
+def settled(rest: Sequence[ScoredQuestion]) -> tuple[float, tuple[float, ...]]:
     """Choose SmolLM2's least mass and the errors to try, on rows that certify nothing.
 
     The smallest mass at which at most half of the questions end in “too little”, and errors from
@@ -426,7 +426,7 @@ def tested(title: str, found: Iterable[Parts], weights: tuple[float, float]) -> 
     )
 
 
-def report(rest: Sequence[Scored], policy: Policy) -> None:
+def report(rest: Sequence[ScoredQuestion], policy: Policy) -> None:
     """Print what a policy does to the questions that certified nothing, by kind."""
     print(f"\nOn the {len(rest)} questions that certified nothing:\n")
     print(f"{'kind':<14}{'questions':>10}{'served':>9}{'wrong':>7}{'believed':>10}{'wrong':>7}")

@@ -38,7 +38,7 @@ from core.studies.evaluation.comparison import compared
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.mixing import RULES, mix
 from core.studies.evaluation.reading import Filter, Run
-from core.studies.evaluation.results import RESAMPLES, Measured, measured, needed, read_results
+from core.studies.evaluation.results import RESAMPLES, RunMeasures, measured, needed, read_results
 from core.studies.evaluation.run import evaluate, survey
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request
@@ -135,7 +135,7 @@ def report(run: Run, sets: Sequence[Set], targets: Sequence[float]) -> Iterator[
                     yield by_entropy(found)
 
 
-def measures(made: Measured) -> str:
+def measures(made: RunMeasures) -> str:
     """Return every score's measures as a table."""
     lines = [f"| score | right | {' | '.join(name.upper() for name in MEASURES)} |"]
     lines.append("| --- | --: |" + " --: |" * len(MEASURES))

@@ -12,7 +12,7 @@ import sys
 
 from core.abstention.intervals import Interval
 from core.language_models.registry import open_model
-from core.studies.laboratory.yielding import MEASURES, Settings, run
+from core.studies.laboratory.yielding import MEASURES, YieldingSettings, run
 
 
 def _print(words: str, one: Interval) -> None:
@@ -21,10 +21,10 @@ def _print(words: str, one: Interval) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--facts", type=int, default=Settings.facts)
-    parser.add_argument("--large", type=float, default=Settings.large)
+    parser.add_argument("--facts", type=int, default=YieldingSettings.facts)
+    parser.add_argument("--large", type=float, default=YieldingSettings.large)
     options = parser.parse_args()
-    settings = Settings(facts=options.facts, large=options.large)
+    settings = YieldingSettings(facts=options.facts, large=options.large)
     found = run(open_model("embedded"), settings)
     print(found.sentence)
     print(f"\nLarge components of a head, on average: {found.components:.1f}")

@@ -37,7 +37,7 @@ from core.language_models.client.retry import Resilient
 from core.language_models.errors import ModelError
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.results import MAX_BYTES, Results
+from core.store.results import MAX_BYTES, SavedResults
 from core.studies import costs
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
@@ -395,7 +395,7 @@ def _keep(kind: str, query: str, model: str, payload: str, outcome: str) -> None
     """Keep a result for History; what was found is printed even where that fails."""
     try:
         with open_database() as database:
-            Results(database).save(kind, query, query, model, payload, outcome=outcome)
+            SavedResults(database).save(kind, query, query, model, payload, outcome=outcome)
     except StoreError as error:
         click.echo(f"Not saved to History: {error}", err=True)
 

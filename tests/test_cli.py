@@ -20,7 +20,7 @@ from core.commands import model as model_of_commands
 from core.data.tabular.uploads import parse
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.store.database import open_database
-from core.store.results import Results
+from core.store.results import SavedResults
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
 from core.studies.amplification.curve import Case
@@ -221,11 +221,11 @@ def test_what_is_found_is_kept_for_history(monkeypatch, tmp_path):
     curve = believe("amplify", asked, "--answer", "Lemon", "--repeated", "Banana", "--json").stdout
     believe("calibrate", EXAMPLE, "--score", "mutual_information")
     with open_database() as database:
-        found = Results(database).search().results
+        found = SavedResults(database).search().results
         assert [r.kind for r in found] == ["policy", "amplification", "inspection"]
         assert found[0].title.startswith("Mutual information: answer below ")
         assert {r.query for r in found[1:]} == {asked} and all(r.outcome for r in found)
-        payloads = [Results(database).open(r.id).payload for r in found]
+        payloads = [SavedResults(database).open(r.id).payload for r in found]
     assert without_times(payloads[2]) == without_times(printed)
     assert json.loads(payloads[1]) == [json.loads(curve)]
     monkeypatch.setenv("BELIEVE_DATABASE_URL", "mysql://nowhere")

@@ -251,7 +251,7 @@ def _spearman(pairs: Floats, groups: Weights) -> Floats:
 
 
 @dataclass(frozen=True)
-class Band:
+class ConfidenceBand:
     """Precision by recall in the paper's sense, with its percentile band.
 
     Attributes

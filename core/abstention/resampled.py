@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from core.abstention.blocks import Blocks
 from core.abstention.intervals import (
     RESAMPLES,
-    Band,
+    ConfidenceBand,
     Interval,
     Ranked,
     interval,
@@ -82,7 +82,7 @@ class Resampled:
         sides = np.count_nonzero(resamples_ <= 0), np.count_nonzero(resamples_ >= 0)
         return float(min(1.0, 2 * (min(sides) + 1) / (len(resamples_) + 1)))
 
-    def band(self, score: str, confidence: float = 0.95) -> Band:
+    def band(self, score: str, confidence: float = 0.95) -> ConfidenceBand:
         """Return a score's precision by recall with its band, each point by itself."""
         curves = self.curves[score]
         lower, upper = np.full((2, curves.shape[1]), np.nan)
@@ -90,7 +90,7 @@ class Resampled:
         if some.any():
             tail = (1 - confidence) / 2
             lower[some], upper[some] = np.nanquantile(curves[:, some], [tail, 1 - tail], axis=0)
-        return Band(self.recalls[score], self.precision[score], lower, upper)
+        return ConfidenceBand(self.recalls[score], self.precision[score], lower, upper)
 
     def _differences(self, score: str, other: str, measure: str) -> tuple[float, Floats]:
         one, two = self.scores.index(score), self.scores.index(other)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.abstention.intervals import Band
+from core.abstention.intervals import ConfidenceBand
 from core.abstention.mixtures import Bar, Mixture
 from core.charts.theme import DASHES, Chart, Palette, share, themed, told_apart
 from core.codec import counted
@@ -66,7 +66,7 @@ def _looks(scores: Sequence[str], of: Sequence[object]) -> dict[str, object]:
 # --------------------------------------------------------------------------- Figure 5
 
 
-def precision_recall(bands: Mapping[str, Band], palette: Palette) -> Chart:
+def precision_recall(bands: Mapping[str, ConfidenceBand], palette: Palette) -> Chart:
     """The paper's Figure 5: the share right among the answered against the share answered."""
     data = pd.concat(
         [
@@ -113,7 +113,7 @@ def precision_recall(bands: Mapping[str, Band], palette: Palette) -> Chart:
     return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
 
 
-def precision_recall_alt(bands: Mapping[str, Band]) -> str:
+def precision_recall_alt(bands: Mapping[str, ConfidenceBand]) -> str:
     """Say where every curve starts and ends, and its precision at half of the questions."""
     sentences = []
     for name, band in bands.items():

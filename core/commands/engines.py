@@ -16,7 +16,7 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import prepared
 from core.language_models.forms import Form
 from core.language_models.usage import Budget
-from core.studies.evaluation.cluster import CPU, Cluster, check_installed, engine_on
+from core.studies.evaluation.cluster import CPU, RayCluster, check_installed, engine_on
 from core.studies.evaluation.local import Engine, local
 
 LOCAL, RAY = "local", "ray"
@@ -74,11 +74,11 @@ def engine_of(options: dict[str, Any]) -> Callable[[LanguageModel, Path], Engine
         return lambda model, folder: local
     check_installed()
     reserved = dict(map(_reserved, options["reserve"])) or {CPU: 1.0}
-    cluster = Cluster(options["address"], options["workers"], reserved)
+    cluster = RayCluster(options["address"], options["workers"], reserved)
     return partial(_on_ray, cluster, options["model"])
 
 
-def _on_ray(cluster: Cluster, name: str, model: LanguageModel, folder: Path) -> Engine:
+def _on_ray(cluster: RayCluster, name: str, model: LanguageModel, folder: Path) -> Engine:
     return engine_on(cluster, folder, Opening(name, model.form))
 
 

@@ -22,12 +22,12 @@ from core.commands.request import reads, wanted
 from core.data.datasets.questions import read_questions
 from core.studies import costs
 from core.studies.evaluation import mixing
-from core.studies.evaluation.comparison import Compared, compared
+from core.studies.evaluation.comparison import ScoreComparison, compared
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import FILTERS, Filter, Run, labelled_csv
 from core.studies.evaluation.results import (
-    Measured,
+    RunMeasures,
     affordable,
     measured,
     needed,
@@ -205,17 +205,17 @@ def _shown(run: Run) -> Iterator[Progress]:
         click.echo("\r\033[K", nl=False, err=True)
 
 
-def _measured(run: Run, filters: list[Filter], match: Match, resamples: int | None) -> Measured:
+def _measured(run: Run, filters: list[Filter], match: Match, resamples: int | None) -> RunMeasures:
     results = read_results(run, filters, match, columns=needed(match))
     if resamples is None:
         resamples = affordable(len(results), len(results.scores), PATIENCE)
     return measured(results, resamples)
 
 
-def _summary(measured: Measured) -> dict[str, Any]:
+def _summary(measured: RunMeasures) -> dict[str, Any]:
     """Return what a run is and what every score is worth on its rows."""
     results, manifest = measured.results, measured.results.run.manifest
-    comparisons: tuple[Compared, ...] = ()
+    comparisons: tuple[ScoreComparison, ...] = ()
     if REFERENCE in results.scores:
         comparisons = compared(measured, REFERENCE)
     return {
@@ -247,7 +247,7 @@ def _summary(measured: Measured) -> dict[str, Any]:
     }
 
 
-def _of(measured: Measured, name: str) -> dict[str, Any]:
+def _of(measured: RunMeasures, name: str) -> dict[str, Any]:
     intervals = {measure: measured.interval(name, measure) for measure in metrics.MEASURES}
     return {
         "right": finite(measured.results.right(name)),
@@ -261,7 +261,7 @@ def _ends(interval: Interval) -> list[float] | None:
     return None if None in ends else [end for end in ends if end is not None]
 
 
-def _report(measured: Measured, summary: dict[str, Any]) -> str:
+def _report(measured: RunMeasures, summary: dict[str, Any]) -> str:
     measures = list(metrics.MEASURES)
     return "\n".join(
         [
@@ -296,7 +296,7 @@ def _with_ends(values: dict[str, Any], measure: str) -> str:
     return f"{f'{value:.3f}' + (f' {ends[0]:.3f}–{ends[1]:.3f}' if ends else ''):>{WIDTH}}"
 
 
-def _figures(measured: Measured, folder: Path, target_loss: float) -> list[str]:
+def _figures(measured: RunMeasures, folder: Path, target_loss: float) -> list[str]:
     """Write the paper's figures of a run, and return where they are; say what came out."""
     from core.charts import evaluation as charts  # Altair takes long to load
     from core.charts import export

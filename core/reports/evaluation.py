@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from core.abstention.intervals import Band
+from core.abstention.intervals import ConfidenceBand
 from core.abstention.metrics import MEASURES
 from core.charts import evaluation as charts
 from core.charts.theme import LIGHT
@@ -13,7 +13,7 @@ from core.codec import counted
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.evaluation.comparison import compared, percent, with_interval
 from core.studies.evaluation.mixing import finding, kinds, mix, sources
-from core.studies.evaluation.results import Measured
+from core.studies.evaluation.results import RunMeasures
 from core.studies.evaluation.rows import RIGHT_BY
 from core.uncertainty.scores import SCORES
 
@@ -30,7 +30,7 @@ READING: Final = (
 )
 
 
-def report(measured: Measured) -> Report:
+def report(measured: RunMeasures) -> Report:
     """Return the report of the rows of a run that count, at least one."""
     results = measured.results
     manifest, pipeline = results.run.manifest, results.run.pipeline
@@ -46,7 +46,7 @@ def report(measured: Measured) -> Report:
     )
 
 
-def score_columns(measured: Measured) -> dict[str, list[str]]:
+def score_columns(measured: RunMeasures) -> dict[str, list[str]]:
     """Return what every score is worth, by heading."""
     return {
         "score": [info.title for info in SCORES.values()],
@@ -59,8 +59,8 @@ def score_columns(measured: Measured) -> dict[str, list[str]]:
     }
 
 
-def _scores(measured: Measured) -> Part:
-    bands: dict[str, Band] = {
+def _scores(measured: RunMeasures) -> Part:
+    bands: dict[str, ConfidenceBand] = {
         name: measured.bands[name] for name in charts.PAPERS if name in measured.results.scores
     }
     pictures = []
@@ -78,7 +78,7 @@ def _scores(measured: Measured) -> Part:
     )
 
 
-def _mixture(measured: Measured) -> list[Part]:
+def _mixture(measured: RunMeasures) -> list[Part]:
     results = measured.results
     by_kind = kinds(sources(results))
     mixed = mix(results, by_kind.single, by_kind.many)
@@ -96,7 +96,7 @@ def _mixture(measured: Measured) -> list[Part]:
     return [Part("One threshold for two kinds", [by_kind.how, *mixed.sentences], pictures)]
 
 
-def _settings(measured: Measured, manifest: Any) -> dict[str, Cell]:
+def _settings(measured: RunMeasures, manifest: Any) -> dict[str, Cell]:
     results, pipeline = measured.results, measured.results.run.pipeline
     return {
         "Model": pipeline.model,

@@ -59,7 +59,7 @@ class Result(Summary):
 
 
 @dataclass(frozen=True)
-class Found:
+class ResultPage:
     """One page of a search: some results, and how many there are in all."""
 
     results: tuple[Summary, ...]
@@ -69,7 +69,7 @@ class Found:
 _SUMMARY: Final = [schema.results.c[name] for name in Summary.__dataclass_fields__]
 
 
-class Results:
+class SavedResults:
     """One owner's saved results in a database. Every method raises `StoreError` when that fails.
 
     Parameters
@@ -183,7 +183,7 @@ class Results:
 
     def search(
         self, text: str = "", kind: str | None = None, *, limit: int = 20, offset: int = 0
-    ) -> Found:
+    ) -> ResultPage:
         """Return the owner's results that have all words of `text`, newest first, without payloads.
 
         A word may stand anywhere in title, query, model, kind or outcome, inside other words
@@ -226,7 +226,7 @@ class Results:
         with self._database.read() as connection:
             total = connection.execute(number).scalar_one()
             rows = connection.execute(page).all()
-        return Found(tuple(Summary(**_fields(row)) for row in rows), total)
+        return ResultPage(tuple(Summary(**_fields(row)) for row in rows), total)
 
     def models(self, limit: int = 10) -> tuple[str, ...]:
         """Return the models that the owner's results are of, the one used last first."""

@@ -46,7 +46,7 @@ _NO_RESULT: Final = (
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedResult:
     """What a file holds, as it is saved here.
 
     Attributes
@@ -66,7 +66,7 @@ class Opened:
     payload: str
 
 
-def opened(content: bytes) -> Opened:
+def opened(content: bytes) -> OpenedResult:
     """Read a saved result of any kind.
 
     Raises
@@ -111,7 +111,7 @@ def is_from_file(payload: str) -> bool:
     return isinstance(first, dict) and first.get(_MARK) is True
 
 
-def _inspection(content: bytes, document: dict[str, Any]) -> Opened:
+def _inspection(content: bytes, document: dict[str, Any]) -> OpenedResult:
     texts = set(_texts(document.get("recording"), _ANSWERS))
     if len(texts) > MOST_TEXTS:
         raise InvalidRequestError(
@@ -123,7 +123,7 @@ def _inspection(content: bytes, document: dict[str, Any]) -> Opened:
         )
     inspection = inspections.from_json(content)
     whole = inspections.to_dict(inspection) | {_MARK: True}
-    return Opened(
+    return OpenedResult(
         "inspection",
         inspection.query,
         inspection.recording.model,
@@ -158,7 +158,7 @@ def _is_curve(content: Any) -> bool:
     return isinstance(content, dict) and "curve" in content
 
 
-def _policy(content: bytes) -> Opened:
+def _policy(content: bytes) -> OpenedResult:
     try:
         policy = policies.from_json(content)
     except PolicyError as error:
@@ -167,7 +167,7 @@ def _policy(content: bytes) -> Opened:
     model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
     title = f"{policy.score}: answer {policy.where}"
     whole = policies.to_dict(policy) | {_MARK: True}
-    return Opened("policy", title, model, policy.sentence, encoded(whole, indent=2))
+    return OpenedResult("policy", title, model, policy.sentence, encoded(whole, indent=2))
 
 
 def _check_promise(policy: Policy) -> None:
@@ -182,7 +182,7 @@ def _check_promise(policy: Policy) -> None:
         )
 
 
-def _curves(content: list[Any]) -> Opened:
+def _curves(content: list[Any]) -> OpenedResult:
     if len(content) > MOST_CURVES:
         raise InvalidRequestError(
             f"This file holds {len(content):,} curves; at most {MOST_CURVES} are shown together."
@@ -190,7 +190,9 @@ def _curves(content: list[Any]) -> Opened:
     read = curves.all_from_json(_written(content))
     first = read[0]
     whole = [curves.to_dict(one) | {_MARK: True} for one in read]
-    return Opened("amplification", first.case.query, first.model, first.verdict, encoded(whole))
+    return OpenedResult(
+        "amplification", first.case.query, first.model, first.verdict, encoded(whole)
+    )
 
 
 def _written(content: list[Any]) -> str:

@@ -24,7 +24,7 @@ MINUTE: Final = 60.0  # seconds
 _NOWHERE: Final = logging.NOTSET - 1  # below the level of every handler
 
 
-class Limits:
+class LogLimits:
     """Makes the records of a log, short, and not too many of them in a minute.
 
     Parameters
@@ -91,7 +91,7 @@ def _end(text: str) -> str:
 def limited() -> Iterator[None]:
     """Limit what this process writes into its log meanwhile, errors of its threads included."""
     before = logging.getLogRecordFactory(), threading.excepthook
-    logging.setLogRecordFactory(Limits())
+    logging.setLogRecordFactory(LogLimits())
     log = logging.getLogger(__name__)
 
     def unforeseen(error: threading.ExceptHookArgs) -> None:

@@ -41,7 +41,7 @@ class FullError(Exception):
     """There is no room for more; the message is for the person."""
 
 
-class Memory:
+class MemoryBudget:
     """What is charged to which session, and the limit for all of them.
 
     Parameters
@@ -212,4 +212,4 @@ def _table(path: Path) -> dict[str, int]:
     return {name: int(value) for name, value, *_ in rows}
 
 
-MEMORY: Final = Memory(budget, spare)
+MEMORY: Final = MemoryBudget(budget, spare)

@@ -21,7 +21,7 @@ LONGEST: Final = 20.0  # seconds that a list is waited for
 
 
 @dataclass(frozen=True)
-class Service:
+class ListedService:
     """Where models are listed: the kind of service, its base URL, and the key typed for it."""
 
     kind: str
@@ -29,7 +29,7 @@ class Service:
     key: str | None = field(repr=False)
 
 
-def choice(service: Service) -> None:
+def choice(service: ListedService) -> None:
     """Offer the models that a service lists, once a person asks for them."""
     if st.button("List its models", key=f"list_{service.kind}", icon=":material/list:"):
         want(PLACE, service)
@@ -58,7 +58,7 @@ def _fill_in(kind: str) -> None:
         st.session_state[f"{kind}_name"] = name
 
 
-def _begin(service: Service, session: Budget) -> Job[tuple[str, ...]]:
+def _begin(service: ListedService, session: Budget) -> Job[tuple[str, ...]]:
     """Start asking for the list: one call, which counts like any other."""
     lent = not service.key and lending.offered(f"{service.kind}:@{service.url}")
     asking = session.part(*([lending.lent()] if lent else []))

@@ -34,7 +34,7 @@ from core.ui.model import (
     name_in_use,
     trial,
 )
-from core.ui.model_listing import Service
+from core.ui.model_listing import ListedService
 from core.ui.results import kept
 from core.ui.session import public
 
@@ -267,7 +267,7 @@ def _asked_for(kind: str) -> tuple[str, str | None]:
             "Model", "gemini-2.5-flash", key="gemini_name", persist_state="session"
         )
         key = st.text_input("API key", type="password", key="gemini_key", help=_WHERE_KEYS_STAY)
-        model_listing.choice(Service(kind, "", key.strip() or None))
+        model_listing.choice(ListedService(kind, "", key.strip() or None))
         return f"gemini:{typed.strip()}", key.strip() or None
     presets = {preset.name: preset for preset in PRESETS}
     where = st.selectbox(
@@ -289,7 +289,7 @@ def _asked_for(kind: str) -> tuple[str, str | None]:
     key = st.text_input(
         "Key, if the server needs one", type="password", key="openai_key", help=_WHERE_KEYS_STAY
     )
-    model_listing.choice(Service(kind, url.strip(), key.strip() or None))
+    model_listing.choice(ListedService(kind, url.strip(), key.strip() or None))
     return f"openai:{typed.strip()}@{url.strip()}", key.strip() or None
 
 

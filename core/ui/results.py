@@ -13,8 +13,8 @@ from core.abstention.policy import Policy
 from core.store.calls import Calls
 from core.store.database import Database, folder_beside, open_database
 from core.store.errors import StoreError
-from core.store.files import Files
-from core.store.results import Results
+from core.store.files import SavedFiles
+from core.store.results import SavedResults
 from core.store.stopgap import IN_MEMORY, Stopgap
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recording import Recording
@@ -66,14 +66,14 @@ class Kept:
         return Calls(self.database)
 
     @property
-    def results(self) -> Results:
+    def results(self) -> SavedResults:
         """The saved results of who looks at the page, to be asked for in its own thread."""
-        return Results(self.database, owner())
+        return SavedResults(self.database, owner())
 
     @property
-    def files(self) -> Files:
+    def files(self) -> SavedFiles:
         """The labelled files that who looks at the page has brought."""
-        return Files(self.database, owner())
+        return SavedFiles(self.database, owner())
 
 
 def kept() -> Kept:
@@ -153,7 +153,9 @@ def keeper(
     return keep
 
 
-def _keep(inspection: Inspection, where: Kept, session: str, results: Results | None = None) -> str:
+def _keep(
+    inspection: Inspection, where: Kept, session: str, results: SavedResults | None = None
+) -> str:
     query, model = inspection.query, inspection.recording.model
     payload = to_json(inspection)
     _charge(where, session, payload)

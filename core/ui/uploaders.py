@@ -35,7 +35,7 @@ class Place:
     most: int
 
 
-class Places:
+class UploadPlaces:
     """The places for files of every session's page, as long as it shows that page."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Places:
             self._pages.pop(session, None)
 
 
-PLACES: Final = Places()
+PLACES: Final = UploadPlaces()
 
 
 def turn_to(page: str) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from core.uncertainty import answer_words as vocabulary
 from core.uncertainty.answer_numbers import counted, dated
-from core.uncertainty.answer_tokens import Date, Kind, Token, cleaned, folded, initials, scan
+from core.uncertainty.answer_tokens import Date, Token, TokenKind, cleaned, folded, initials, scan
 
 DATE = "\0date"  # stands among the words where a date was
 NUMERIC = "-0123456789\0"  # what a number or a date begins with, and no word does
@@ -44,7 +44,7 @@ class Hard(NamedTuple):
     qualifiers: tuple[str, ...]
 
 
-class Part(NamedTuple):
+class AnswerPart(NamedTuple):
     """A piece of an item up to a preposition, a verb or a mark.
 
     Attributes
@@ -59,11 +59,11 @@ class Part(NamedTuple):
     words: tuple[str, ...]
 
 
-Item = tuple[Part, ...]
+Item = tuple[AnswerPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class AnswerForm:
     """A parsed answer.
 
     Attributes
@@ -105,7 +105,7 @@ class _Reader:
 
     def __init__(self, tokens: list[Token], *, fillers: bool) -> None:
         self.tokens = tokens
-        self.small = [folded(t.text) if t.kind is Kind.WORD else "" for t in tokens]
+        self.small = [folded(t.text) if t.kind is TokenKind.WORD else "" for t in tokens]
         self.fillers = fillers
         self.numbers: list[str] = []
         self.ordinals: list[str] = []  # of the part that is being read
@@ -123,20 +123,20 @@ class _Reader:
         while place < len(self.tokens):
             token = self.tokens[place]
             match token.kind:
-                case Kind.NUMBER:
+                case TokenKind.NUMBER:
                     self.numbers.append(token.text)
                     if token.ordinal:
                         self.ordinals.append(token.text)
                     else:
                         self._add(token.text)
-                case Kind.DATE if token.date is not None:
+                case TokenKind.DATE if token.date is not None:
                     self.dates.append(token.date)
                     self._add(DATE)
-                case Kind.COMMA:
+                case TokenKind.COMMA:
                     self._item()
-                case Kind.MARK:
+                case TokenKind.MARK:
                     self._part("mark")
-                case Kind.SIGN:
+                case TokenKind.SIGN:
                     self._sign(place)
                 case _:
                     place = self._word(place)
@@ -164,7 +164,7 @@ class _Reader:
         if any(words for _, words in self.items[-1]):
             self.items.append([("", [])])
 
-    def _kind(self, place: int) -> Kind | None:
+    def _kind(self, place: int) -> TokenKind | None:
         return self.tokens[place].kind if 0 <= place < len(self.tokens) else None
 
     def _sign(self, place: int) -> None:
@@ -174,10 +174,10 @@ class _Reader:
             case "minus":
                 self.signs.append("-")
             case "dash":
-                numbers = before is Kind.NUMBER and after is Kind.NUMBER
+                numbers = before is TokenKind.NUMBER and after is TokenKind.NUMBER
                 letters = (
-                    before is Kind.WORD
-                    and after in (Kind.WORD, Kind.NUMBER)
+                    before is TokenKind.WORD
+                    and after in (TokenKind.WORD, TokenKind.NUMBER)
                     and len(self.tokens[place - 1].text) == 1
                 )
                 if letters:
@@ -185,10 +185,10 @@ class _Reader:
                 elif not numbers:
                     self._part("mark")
             case "trailing":
-                if before is Kind.WORD and len(self.tokens[place - 1].text) <= 2:
+                if before is TokenKind.WORD and len(self.tokens[place - 1].text) <= 2:
                     self.signs.append("-")
             case "slash":
-                words = before is Kind.WORD and after is Kind.WORD and token.tight
+                words = before is TokenKind.WORD and after is TokenKind.WORD and token.tight
                 if words:
                     long = min(len(self.tokens[place + i].text) for i in (-1, 1)) >= 4
                     self.hedges += long
@@ -208,14 +208,17 @@ class _Reader:
                 self.signs.append(sign)
                 return place + length
         after = self._kind(place + 1)
-        if word in vocabulary.COMPARATORS_BEFORE_NUMBERS and after in (Kind.NUMBER, Kind.SIGN):
+        if word in vocabulary.COMPARATORS_BEFORE_NUMBERS and after in (
+            TokenKind.NUMBER,
+            TokenKind.SIGN,
+        ):
             self.signs.append(vocabulary.COMPARATORS_BEFORE_NUMBERS[word])
             return place + 1
         if word == "per" and self.small[place + 1 : place + 2] == ["cent"]:
             self.signs.append("%")
             return place + 2
         sign = vocabulary.SIGN_WORDS.get(word)
-        measured = self._kind(place - 1) in (Kind.NUMBER, Kind.SIGN)
+        measured = self._kind(place - 1) in (TokenKind.NUMBER, TokenKind.SIGN)
         if sign and measured:
             self.signs.append(sign)
             return place + 1
@@ -225,12 +228,12 @@ class _Reader:
         return place + 1
 
     def _sorted(self, place: int, token: Token, word: str) -> None:
-        dated = self._kind(place - 1) in (Kind.NUMBER, Kind.DATE)
+        dated = self._kind(place - 1) in (TokenKind.NUMBER, TokenKind.DATE)
         dated |= self.small[place - 1] in ("century", "centuries") if place else False
         if word in vocabulary.ERAS and dated:
             self.signs.append("bc")
             return
-        if word in vocabulary.PRESENT_ERAS and (dated or self._kind(place + 1) is Kind.NUMBER):
+        if word in vocabulary.PRESENT_ERAS and (dated or self._kind(place + 1) is TokenKind.NUMBER):
             return
         if word.endswith("n't") or word.replace("'", "") in vocabulary.CONTRACTED:
             self.negations += 1
@@ -249,9 +252,9 @@ class _Reader:
             return
         if not word.rstrip("'").endswith("'s"):  # Lincoln's is not Lincoln
             word = word.replace("'", "")
-        if place == 0 and word in ("yes", "no") and self._kind(1) is not Kind.WORD:
+        if place == 0 and word in ("yes", "no") and self._kind(1) is not TokenKind.WORD:
             self.yes = word == "yes"
-        if word in vocabulary.SAINTS and self._kind(place + 1) is Kind.WORD:
+        if word in vocabulary.SAINTS and self._kind(place + 1) is TokenKind.WORD:
             word = "saint"
         if word in vocabulary.HEDGES:
             self.hedges += 1
@@ -285,7 +288,7 @@ class _Reader:
 
     @property
     def _shouts(self) -> bool:
-        words = [t.text for t in self.tokens if t.kind is Kind.WORD and len(t.text) > 2]
+        words = [t.text for t in self.tokens if t.kind is TokenKind.WORD and len(t.text) > 2]
         return bool(words) and all(word.isupper() for word in words)
 
     def _follows(self, place: int, start: str) -> bool:
@@ -296,21 +299,21 @@ class _Reader:
         if len(token.text) > 1:
             return False
         neither = {self._kind(place - 1), self._kind(place + 1)}
-        if Kind.SIGN in neither or self._kind(place + 1) is None:
+        if TokenKind.SIGN in neither or self._kind(place + 1) is None:
             return True
         return place > 0 and token.text == "A" and not self._shouts
 
-    def form(self, plain: str) -> Form:
+    def form(self, plain: str) -> AnswerForm:
         numbers = sorted(self.numbers)
         items = tuple(
             parts
             for item in self.items
-            if (parts := tuple(Part(after, tuple(words)) for after, words in item if words))
+            if (parts := tuple(AnswerPart(after, tuple(words)) for after, words in item if words))
         )
         negations = int(not self.yes) if self.yes is not None else self.negations
         if self.yes:
             negations = self.negations
-        return Form(
+        return AnswerForm(
             plain=plain,
             items=items,
             listed=self.listed,
@@ -328,7 +331,7 @@ class _Reader:
         )
 
 
-def parse(text: str) -> Form:
+def parse(text: str) -> AnswerForm:
     """Return the form of an answer.
 
     Examples

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from core.uncertainty import answer_words as vocabulary
-from core.uncertainty.answer_tokens import MINUS, Date, Kind, Token, folded
+from core.uncertainty.answer_tokens import MINUS, Date, Token, TokenKind, folded
 
 LONGEST_NUMBER = 40  # digits; longer ones are compared as they are written
 LARGEST = 10**LONGEST_NUMBER  # "a million million million …" ends here
@@ -20,7 +20,7 @@ LARGEST = 10**LONGEST_NUMBER  # "a million million million …" ends here
 def _is_day(token: Token | None) -> bool:
     return (
         token is not None
-        and token.kind is Kind.NUMBER
+        and token.kind is TokenKind.NUMBER
         and token.text.isdecimal()
         and 1 <= len(token.text) <= 2
         and 1 <= int(token.text) <= 31
@@ -30,7 +30,7 @@ def _is_day(token: Token | None) -> bool:
 def _is_year(token: Token | None) -> bool:
     return (
         token is not None
-        and token.kind is Kind.NUMBER
+        and token.kind is TokenKind.NUMBER
         and token.text.isdecimal()
         and len(token.text) == 4
         and not token.ordinal
@@ -47,7 +47,7 @@ def dated(tokens: list[Token]) -> list[Token]:
 
     while place < len(tokens):
         token = tokens[place]
-        month = vocabulary.MONTHS.get(folded(token.text)) if token.kind is Kind.WORD else None
+        month = vocabulary.MONTHS.get(folded(token.text)) if token.kind is TokenKind.WORD else None
         if month is None:
             out.append(token)
             place += 1
@@ -65,13 +65,13 @@ def dated(tokens: list[Token]) -> list[Token]:
             before = len(out)
         after = place + 1
         follows = at(after)
-        if follows and follows.kind is Kind.POINT:
+        if follows and follows.kind is TokenKind.POINT:
             after += 1
         if day is None and _is_day(at(after)):
             day = int(tokens[after].text)
             after += 1
         comma = at(after)
-        skip = 1 if comma and comma.kind is Kind.COMMA else 0
+        skip = 1 if comma and comma.kind is TokenKind.COMMA else 0
         if comma and folded(comma.text) in ("of", "in"):
             skip = 1
         if _is_year(at(after + skip)):
@@ -82,7 +82,7 @@ def dated(tokens: list[Token]) -> list[Token]:
             place += 1
             continue
         del out[before:]
-        out.append(Token(Kind.DATE, "", False, Date(year, month, day)))
+        out.append(Token(TokenKind.DATE, "", False, Date(year, month, day)))
         place = after
     return out
 
@@ -96,7 +96,7 @@ def _roman(tokens: Sequence[Token], place: int) -> int | None:
     """Return the value of a Roman numeral that follows a word: World War II, Elizabeth I."""
     token, before = tokens[place], tokens[place - 1] if place else None
     text = token.text.upper()
-    if before is None or before.kind is not Kind.WORD or token.kind is not Kind.WORD:
+    if before is None or before.kind is not TokenKind.WORD or token.kind is not TokenKind.WORD:
         return None
     if len(text) > 15 or text in _NO_ROMAN or not _ROMAN.fullmatch(text):
         return None
@@ -118,7 +118,7 @@ def _roman(tokens: Sequence[Token], place: int) -> int | None:
 
 def _value(token: Token) -> Fraction | None:
     """Return the number that digits stand for; None of a word, a decade, a version."""
-    if token.kind is not Kind.NUMBER or len(token.text) > LONGEST_NUMBER:
+    if token.kind is not TokenKind.NUMBER or len(token.text) > LONGEST_NUMBER:
         return None
     try:
         return Fraction(token.text)
@@ -132,25 +132,25 @@ def counted(tokens: Sequence[Token]) -> Iterator[Token]:
     last: Token | None = None
     while place < len(tokens):
         token = tokens[place]
-        word = folded(token.text) if token.kind is Kind.WORD else ""
+        word = folded(token.text) if token.kind is TokenKind.WORD else ""
         read = _number_at(tokens, place)
         if read is not None:
             value, end, ordinal = read
-            last = Token(Kind.NUMBER, value, token.tight, ordinal=ordinal)
+            last = Token(TokenKind.NUMBER, value, token.tight, ordinal=ordinal)
         elif (word in ("minus", "negative") or token == MINUS) and (
             (read := _number_at(tokens, place + 1)) is not None
         ):
             value, end, _ = read
-            is_operand = last is not None and last.kind is Kind.NUMBER
+            is_operand = last is not None and last.kind is TokenKind.NUMBER
             if token == MINUS or not is_operand:
-                last = Token(Kind.NUMBER, f"-{value}", ordinal=False)
+                last = Token(TokenKind.NUMBER, f"-{value}", ordinal=False)
             else:
-                yield Token(Kind.SIGN, "-")
-                last = Token(Kind.NUMBER, value)
+                yield Token(TokenKind.SIGN, "-")
+                last = Token(TokenKind.NUMBER, value)
         elif (roman := _roman(tokens, place)) is not None:
-            last, end = Token(Kind.NUMBER, str(roman), ordinal=True), place + 1
+            last, end = Token(TokenKind.NUMBER, str(roman), ordinal=True), place + 1
         elif word in vocabulary.DECADES:
-            last, end = Token(Kind.NUMBER, vocabulary.DECADES[word]), place + 1
+            last, end = Token(TokenKind.NUMBER, vocabulary.DECADES[word]), place + 1
         elif word in ("no", "number", "nr") and _number_at(tokens, place + 1) is not None:
             place += 1  # No. 5
             continue
@@ -164,20 +164,20 @@ def _number_at(tokens: Sequence[Token], place: int) -> tuple[str, int, bool] | N
     """Return a number in digits or words, where it ends, and whether it is an ordinal."""
 
     def word(where: int) -> str:
-        if 0 <= where < len(tokens) and tokens[where].kind is Kind.WORD:
+        if 0 <= where < len(tokens) and tokens[where].kind is TokenKind.WORD:
             return folded(tokens[where].text)
         return ""
 
     if place >= len(tokens):
         return None
     token = tokens[place]
-    if token.kind is Kind.NUMBER:
+    if token.kind is TokenKind.NUMBER:
         value = _value(token)
         if value is None:
             return token.text, place + 1, token.ordinal
         if token.text.endswith("0") and "." in token.text and place:
             before = tokens[place - 1]
-            if before.kind is Kind.WORD and folded(before.text) not in vocabulary.FILLERS:
+            if before.kind is TokenKind.WORD and folded(before.text) not in vocabulary.FILLERS:
                 return token.text, place + 1, False  # Python 3.10
         if len(token.text) > 1 and token.text[0] == "0" and token.text.isdecimal():
             return token.text, place + 1, False
@@ -208,7 +208,7 @@ def _fraction(tokens: Sequence[Token], place: int) -> tuple[Fraction, int] | Non
     """Return what follows a stroke between digits, and where it ends."""
     if place + 1 < len(tokens):
         stroke, bottom = tokens[place], tokens[place + 1]
-        if stroke.text == "slash" and stroke.kind is Kind.SIGN and stroke.tight:
+        if stroke.text == "slash" and stroke.kind is TokenKind.SIGN and stroke.tight:
             value = _value(bottom)
             if value is not None:
                 return value, place + 2

@@ -28,7 +28,7 @@ class Date(NamedTuple):
         return bool(pairs) and all(a == b for a, b in pairs)
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """What a token is."""
 
     WORD = "word"
@@ -45,7 +45,7 @@ class Token(NamedTuple):
 
     Attributes
     ----------
-    kind : Kind
+    kind : TokenKind
     text : str
         A word with its letter case as written, a number in canonical form, a sign.
     tight : bool
@@ -57,14 +57,14 @@ class Token(NamedTuple):
         Whether a number is an ordinal, or a word is made of initials.
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     tight: bool = False
     date: Date | None = None
     ordinal: bool = False
 
 
-MINUS = Token(Kind.SIGN, "minus")
+MINUS = Token(TokenKind.SIGN, "minus")
 
 
 # ------------------------------------------------------------------------------- characters
@@ -170,18 +170,18 @@ def scan(text: str) -> Iterator[Token]:
             case "number" | "sep" | "suffix" | "slash" | "stroke":
                 yield _number(match["number"], match["suffix"] or "", tight)
             case "word" | "unspaced":
-                yield Token(Kind.WORD, part, tight)
+                yield Token(TokenKind.WORD, part, tight)
             case "operator":
                 yield from _operator(part, before, after)
             case "comma":
-                yield Token(Kind.COMMA, part)
+                yield Token(TokenKind.COMMA, part)
             case "point":
-                yield Token(Kind.POINT, part, after.isspace() or end == len(text))
+                yield Token(TokenKind.POINT, part, after.isspace() or end == len(text))
             case "mark":
-                yield Token(Kind.MARK, part)
+                yield Token(TokenKind.MARK, part)
             case _:
                 if unicodedata.category(part) in ("Sm", "Sc") or part in "°♀♂♭":
-                    yield Token(Kind.SIGN, part)
+                    yield Token(TokenKind.SIGN, part)
 
 
 def _number(digits: str, suffix: str, tight: bool) -> Token:
@@ -189,9 +189,9 @@ def _number(digits: str, suffix: str, tight: bool) -> Token:
     bare = re.sub("[,' ]", "", digits)
     if small == "s":
         if len(bare) in (2, 4) and bare.isdecimal() and bare[-1] == "0":
-            return Token(Kind.NUMBER, f"{bare}s", tight)
-        return Token(Kind.NUMBER, canonical(bare), tight)
-    return Token(Kind.NUMBER, canonical(bare), tight, ordinal=bool(small))
+            return Token(TokenKind.NUMBER, f"{bare}s", tight)
+        return Token(TokenKind.NUMBER, canonical(bare), tight)
+    return Token(TokenKind.NUMBER, canonical(bare), tight, ordinal=bool(small))
 
 
 def canonical(digits: str) -> str:
@@ -220,12 +220,12 @@ def _written_date(part: str, how: str, tight: bool) -> Iterator[Token]:
         elif day <= 12 and month != day:  # 3/4/1999 is one day here and another there
             month = 0
     if 1 <= month <= 12 and (day is None or 1 <= day <= 31):
-        yield Token(Kind.DATE, part, tight, Date(year, month, day))
+        yield Token(TokenKind.DATE, part, tight, Date(year, month, day))
         return
     for place, number in enumerate(re.findall(r"\d+", part)):
         if place:
-            yield Token(Kind.SIGN, "/")
-        yield Token(Kind.NUMBER, canonical(number), tight and not place)
+            yield Token(TokenKind.SIGN, "/")
+        yield Token(TokenKind.NUMBER, canonical(number), tight and not place)
 
 
 def _operator(run: str, before: str, after: str) -> Iterator[Token]:
@@ -233,50 +233,50 @@ def _operator(run: str, before: str, after: str) -> Iterator[Token]:
     opens, closes = not before.isalnum(), not after.isalnum()
     run = run.replace("−", "-") if len(run) > 1 else run
     if set(run) == {"!", "*"}:  # "**Oslo!**"
-        yield Token(Kind.MARK, run)
+        yield Token(TokenKind.MARK, run)
         return
     if set(run) == {"*"}:  # emphasis touches words on one side
         if (before.isspace() and after.isspace()) or not (opens or closes):
-            yield Token(Kind.SIGN, run)
+            yield Token(TokenKind.SIGN, run)
         return
     if run[0] == "!" and set(run) == {"!"}:
         if (after.isalnum() and opens) or unicodedata.category(after) == "Sm":
-            yield Token(Kind.SIGN, "!")
+            yield Token(TokenKind.SIGN, "!")
         else:
-            yield Token(Kind.MARK, run)
+            yield Token(TokenKind.MARK, run)
         return
     if run in ("-", "−"):
         if after.isdigit() or after == "." or unicodedata.category(after) == "Sc":  # -$5
             if not before.isalnum() and before not in ")]":
-                yield Token(Kind.SIGN, "minus")
+                yield Token(TokenKind.SIGN, "minus")
             elif run == "−":
-                yield Token(Kind.SIGN, "-")
+                yield Token(TokenKind.SIGN, "-")
         elif before.isspace() and after.isspace():
-            yield Token(Kind.SIGN, "dash")
+            yield Token(TokenKind.SIGN, "dash")
         elif opens and after.isalpha():  # -x
-            yield Token(Kind.SIGN, "-")
+            yield Token(TokenKind.SIGN, "-")
         elif run == "−" or (before.isalpha() and not after.isalnum()):
-            yield Token(Kind.SIGN, "trailing")
+            yield Token(TokenKind.SIGN, "trailing")
         return
     if set(run) == {"-"}:
         closed = before.isalnum() and closes and not after.isspace()
         ends = before.isalnum() and after.isspace()
         yield (
-            Token(Kind.SIGN, run)
+            Token(TokenKind.SIGN, run)
             if closed or ends or (after.isalnum() and opens)
-            else Token(Kind.MARK, run)
+            else Token(TokenKind.MARK, run)
         )
         return
     if run == "&" and not (opens and after.isalnum()):
-        yield Token(Kind.WORD, "and")
+        yield Token(TokenKind.WORD, "and")
     elif run == "/":
-        yield Token(Kind.SIGN, "slash", tight=not opens and not closes)
+        yield Token(TokenKind.SIGN, "slash", tight=not opens and not closes)
     elif not (
         run == "\\"
         or (run == "#" and (opens or after.isdigit()))  # #1, #news
         or (run in "~+" and opens and after.isdigit())  # ~5, +5
     ):
-        yield Token(Kind.SIGN, run.rstrip("!"))
+        yield Token(TokenKind.SIGN, run.rstrip("!"))
 
 
 # ---------------------------------------------------------------------------------- tokens
@@ -289,26 +289,26 @@ def initials(tokens: Sequence[Token]) -> Iterator[Token]:
         token = tokens[place]
         letters, end = "", place
         while end < len(tokens) and _is_letter(tokens[end]):
-            dotted = end + 1 < len(tokens) and tokens[end + 1].kind is Kind.POINT
+            dotted = end + 1 < len(tokens) and tokens[end + 1].kind is TokenKind.POINT
             if not (dotted or tokens[end].text.isupper()):
                 break
             letters += tokens[end].text
             end += 1 + dotted
         if letters:
-            joined = letters if len(letters) > 1 or tokens[end - 1].kind is Kind.POINT else ""
-            yield Token(Kind.WORD, letters, token.tight, ordinal=bool(joined))
+            joined = letters if len(letters) > 1 or tokens[end - 1].kind is TokenKind.POINT else ""
+            yield Token(TokenKind.WORD, letters, token.tight, ordinal=bool(joined))
             place = end
             continue
         place += 1
-        if token.kind is not Kind.POINT:
+        if token.kind is not TokenKind.POINT:
             yield token
         elif token.tight:
             last = tokens[place - 2] if place > 1 else None
             if not last or (
                 len(last.text) > 3 and folded(last.text) not in vocabulary.ABBREVIATIONS
             ):
-                yield Token(Kind.MARK, ".")
+                yield Token(TokenKind.MARK, ".")
 
 
 def _is_letter(token: Token) -> bool:
-    return token.kind is Kind.WORD and len(token.text) == 1 and token.text.isalpha()
+    return token.kind is TokenKind.WORD and len(token.text) == 1 and token.text.isalpha()

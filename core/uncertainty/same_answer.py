@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.uncertainty import answer_words as vocabulary
-from core.uncertainty.answer_form import DATE, NUMERIC, Form, Item, parse
+from core.uncertainty.answer_form import DATE, NUMERIC, AnswerForm, Item, parse
 
 Floats = NDArray[np.float64]
 
@@ -119,7 +119,7 @@ def is_right(answer: str, accepted_names: Iterable[str], question: str = "") -> 
 # ----------------------------------------------------------------------------------- two forms
 
 
-def _same(a: Form, b: Form, free: frozenset[str] = _NOTHING) -> bool:
+def _same(a: AnswerForm, b: AnswerForm, free: frozenset[str] = _NOTHING) -> bool:
     if a == b or a.plain == b.plain:  # "THE US" is read as words, and is "The US"
         return True
     if not a.words or not b.words:
@@ -143,7 +143,7 @@ def _same(a: Form, b: Form, free: frozenset[str] = _NOTHING) -> bool:
     )
 
 
-def _hard_agrees(a: Form, b: Form) -> bool:
+def _hard_agrees(a: AnswerForm, b: AnswerForm) -> bool:
     if a.dates or b.dates:
         if not _dates_agree(a, b):
             return False
@@ -151,7 +151,7 @@ def _hard_agrees(a: Form, b: Form) -> bool:
     return a.hard._replace(qualifiers=()) == b.hard._replace(qualifiers=())
 
 
-def _dates_agree(a: Form, b: Form) -> bool:
+def _dates_agree(a: AnswerForm, b: AnswerForm) -> bool:
     if a.dates and b.dates:
         return len(a.dates) == len(b.dates) and all(
             x.agrees(y) for x, y in zip(a.dates, b.dates, strict=True)
@@ -159,7 +159,7 @@ def _dates_agree(a: Form, b: Form) -> bool:
     return all(date.year is not None for date in a.dates or b.dates)
 
 
-def _with_years(form: Form, other: Form) -> Form:
+def _with_years(form: AnswerForm, other: AnswerForm) -> AnswerForm:
     """Return a form with the years alone of its dates, where the other has no date."""
     if not form.dates or other.dates:
         return form
@@ -181,7 +181,7 @@ def _with_years(form: Form, other: Form) -> Form:
     )
 
 
-def _within(short: Form, long: Form, free: frozenset[str]) -> bool:
+def _within(short: AnswerForm, long: AnswerForm, free: frozenset[str]) -> bool:
     return _item_within(short.items[0], long.items[0], free, short.letters ^ long.letters)
 
 
@@ -275,7 +275,7 @@ def _words(item: Item) -> tuple[str, ...]:
     return item[0].words if len(item) == 1 else tuple(w for part in item for w in part.words)
 
 
-def _same_list(a: Form, b: Form) -> bool:
+def _same_list(a: AnswerForm, b: AnswerForm) -> bool:
     """Whether two lists have the same items, each as it stands."""
     if len(a.items) != len(b.items):
         return False
@@ -286,7 +286,7 @@ def _same_list(a: Form, b: Form) -> bool:
     )
 
 
-def _matched(few: Form, many: Form, free: frozenset[str]) -> bool:
+def _matched(few: AnswerForm, many: AnswerForm, free: frozenset[str]) -> bool:
     """Whether each item of one is within an item of its own of the other, its first among them."""
     if len(many.items) > MOST_ITEMS:
         return few.words == many.words
@@ -303,7 +303,7 @@ def _matched(few: Form, many: Form, free: frozenset[str]) -> bool:
     return 0 not in left
 
 
-def _turned(one: Form, turned: Form) -> bool:
+def _turned(one: AnswerForm, turned: AnswerForm) -> bool:
     """Whether one is the other with its family name in front: Washington, George."""
     if len(turned.items) != 2 or len(one.items) != 1:
         return False
@@ -314,7 +314,7 @@ def _turned(one: Form, turned: Form) -> bool:
 # ------------------------------------------------------------------------------------- helpers
 
 
-def _bare(form: Form) -> Counter[str]:
+def _bare(form: AnswerForm) -> Counter[str]:
     """Return the words that are neither number nor negation nor qualifier."""
     hard = vocabulary.NEGATIONS | vocabulary.QUALIFIERS
     return Counter(
@@ -322,12 +322,12 @@ def _bare(form: Form) -> Counter[str]:
     )
 
 
-def _says_something(form: Form) -> bool:
+def _says_something(form: AnswerForm) -> bool:
     hard = form.hard
     return bool(form.words or hard.signs)
 
 
-def _f1(a: Form, b: Form) -> float:
+def _f1(a: AnswerForm, b: AnswerForm) -> float:
     overlap = (Counter(a.words) & Counter(b.words)).total()
     total = len(a.words) + len(b.words)
     return 2 * overlap / total if total else 1.0
@@ -341,7 +341,7 @@ def _free(question: str) -> frozenset[str]:
     return frozenset(words | {f"{w}s" for w in words} | {w.removesuffix("s") for w in words} - {""})
 
 
-def _earned(answer: Form, name: Form, earning: set[str], question: str) -> bool:
+def _earned(answer: AnswerForm, name: AnswerForm, earning: set[str], question: str) -> bool:
     """Whether what two forms share holds what the question does not say."""
     if (name.dates or answer.dates) and _fields(answer) & _fields(name) - _fields(
         form_of(question)
@@ -353,7 +353,7 @@ def _earned(answer: Form, name: Form, earning: set[str], question: str) -> bool:
     )
 
 
-def _fields(form: Form) -> set[tuple[str, int]]:
+def _fields(form: AnswerForm) -> set[tuple[str, int]]:
     """Return what an answer says of dates; a bare year counts."""
     fields = {
         (field, value)
@@ -365,7 +365,7 @@ def _fields(form: Form) -> set[tuple[str, int]]:
     return fields | years
 
 
-def _candidates(forms: Sequence[Form]) -> Iterable[tuple[int, int]]:
+def _candidates(forms: Sequence[AnswerForm]) -> Iterable[tuple[int, int]]:
     """Return the pairs that can be the same: what has to agree does, and something is shared."""
     groups: dict[object, list[int]] = defaultdict(list)
     dated: list[int] = []
@@ -382,7 +382,7 @@ def _candidates(forms: Sequence[Form]) -> Iterable[tuple[int, int]]:
     return pairs
 
 
-def _keys(form: Form) -> set[str]:
+def _keys(form: AnswerForm) -> set[str]:
     keys = {form.joined, form.plain}
     for word in form.words:
         keys.add(word[:2] if word[-1] >= "\u0e00" else singular(word))

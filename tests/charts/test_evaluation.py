@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from core.abstention.intervals import Band
+from core.abstention.intervals import ConfidenceBand
 from core.abstention.mixtures import Bar, Mixture
 from core.charts import evaluation as charts
 from core.charts.theme import DARK, DASHES, LIGHT
@@ -20,7 +20,7 @@ INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
 def band(*precision, start=0.2, width=0.05):
     values = np.array(precision, float)
     recalls = np.linspace(start, 1, len(values))
-    return Band(recalls, values, values - width, np.minimum(values + width, 1))
+    return ConfidenceBand(recalls, values, values - width, np.minimum(values + width, 1))
 
 
 BANDS = {INFORMATION: band(1, 0.95, 0.9, 0.8), ENTROPY: band(0.95, 0.8, 0.75, 0.8, start=0.4)}
@@ -69,7 +69,9 @@ def test_charts_of_nothing_are_valid_too():
     none = np.zeros(0)
     empty = {
         "figure 5": charts.precision_recall({}, LIGHT),
-        "figure 5, no point": charts.precision_recall({ENTROPY: Band(*(none,) * 4)}, LIGHT),
+        "figure 5, no point": charts.precision_recall(
+            {ENTROPY: ConfidenceBand(*(none,) * 4)}, LIGHT
+        ),
         "figure 6": charts.mixture_bars([nothing], charts.ERROR, LIGHT),
         "scatter": charts.scatter(NO_POINTS, LIGHT),
     }

@@ -15,7 +15,7 @@ from core.data.datasets.questions import write_questions
 from core.data.datasets.world import world_questions
 from core.language_models.errors import NeedsKeyError, RefusedError, UnreachableError
 from core.studies.evaluation import cluster
-from core.studies.evaluation.cluster import STAGED, Cluster, engine_on
+from core.studies.evaluation.cluster import STAGED, RayCluster, engine_on
 from core.studies.evaluation.local import local
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import RunError, evaluate
@@ -55,7 +55,7 @@ def whole(tmp_path_factory):
 
 def on_nodes(nodes, folder, opening, progress=silent, number=NUMBER, **more):
     """Evaluate on the cluster."""
-    engine = engine_on(Cluster(nodes.address), folder, opening)
+    engine = engine_on(RayCluster(nodes.address), folder, opening)
     asked = surveyed(questions(number))
     return evaluate(asked, task(World()), folder, progress, engine=engine, **more)
 
@@ -185,8 +185,11 @@ def test_a_worker_without_the_model_ends_the_run(nodes, tmp_path, numbers, wrong
 @pytest.mark.parametrize(
     ("where", "says"),
     [
-        (Cluster(reserved={"unobtainium": 1.0}), r"room for a worker, which takes unobtainium=1\."),
-        (Cluster("ray://localhost:10001"), r"Run the command on a machine of the cluster"),
+        (
+            RayCluster(reserved={"unobtainium": 1.0}),
+            r"room for a worker, which takes unobtainium=1\.",
+        ),
+        (RayCluster("ray://localhost:10001"), r"Run the command on a machine of the cluster"),
     ],
 )
 def test_where_no_worker_can_run_one_sentence_says_so(nodes, tmp_path, numbers, where, says):

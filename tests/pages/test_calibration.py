@@ -21,13 +21,13 @@ from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.errors import ModelError
 from core.store import files
 from core.store.errors import StoreError
-from core.store.results import Results
+from core.store.results import SavedResults
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout, whole
 from core.studies.calibration import scoring as study_of_scoring
 from core.studies.calibration.calibration import BEST, METHODS, Target, calibrate
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
-from core.studies.calibration.served import Part
+from core.studies.calibration.served import ServedPart
 from core.studies.inspection.certificates import default_policies, default_policy
 from core.studies.inspection.inspection import cannot_decide, run
 from core.studies.inspection.recorder import usual_request
@@ -36,7 +36,7 @@ from core.studies.inspection.verdict import SCORE, Headline
 from core.ui import uploads as reading
 from core.ui.calibration import data
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
-from core.ui.memory import Memory
+from core.ui.memory import MemoryBudget
 from core.ui.results import kept
 from core.uncertainty.scores import SCORES
 from tests.hostile import IMAGE, SCRIPT, TEXTS
@@ -692,7 +692,7 @@ def test_from_a_file_to_the_answered_ones_that_are_wrong_in_three_clicks(app):
     lines = written().decode().splitlines()
     told = [f"{line},said {row},is {row}" for row, line in enumerate(lines[1:])]
     content = "\n".join([f"{lines[0]},answer,right answers", *told]).encode()
-    clicks = [lambda: upload(app, content), lambda: show(app, Part.ANSWERED_WRONG)]
+    clicks = [lambda: upload(app, content), lambda: show(app, ServedPart.ANSWERED_WRONG)]
     for click in clicks:
         click()
     assert len(clicks) <= 3
@@ -707,20 +707,20 @@ def test_from_a_file_to_the_answered_ones_that_are_wrong_in_three_clicks(app):
 def test_the_rows_follow_lambda_and_what_a_person_wants_to_see(app):
     upload(app, written())
     pills = app.pills(key="part")
-    assert pills.value == Part.ALL and len(behind(app)) == ROWS
+    assert pills.value == ServedPart.ALL and len(behind(app)) == ROWS
     for part, number in (
-        (Part.ANSWERED_WRONG, 3),
-        (Part.ANSWERED_RIGHT, RIGHT),
-        (Part.WITHHELD_RIGHT, 0),
-        (Part.WITHHELD_WRONG, WRONG - 3),
+        (ServedPart.ANSWERED_WRONG, 3),
+        (ServedPart.ANSWERED_RIGHT, RIGHT),
+        (ServedPart.WITHHELD_RIGHT, 0),
+        (ServedPart.WITHHELD_WRONG, WRONG - 3),
     ):
         show(app, part)
         assert len(behind(app)) == number if number else said(app, "There is no such row.")
     move(app, 1.0)
-    show(app, Part.WITHHELD_RIGHT)
+    show(app, ServedPart.WITHHELD_RIGHT)
     assert len(behind(app)) == 50 and set(behind(app)["decision"]) == {"withheld"}
     elsewhere_and_back(app)
-    assert app.pills(key="part").value == Part.WITHHELD_RIGHT
+    assert app.pills(key="part").value == ServedPart.WITHHELD_RIGHT
     set_target(app, alpha=0.001)  # nothing can be certified: the rows are there all the same
     assert badges(app) == [UNCERTIFIED] and len(behind(app)) == RIGHT
 
@@ -900,7 +900,7 @@ def test_what_cannot_be_read_now_is_found_when_it_can(example, monkeypatch):
     use(example)
     address = dict(example.query_params)
     with monkeypatch.context() as broken:
-        for kind, method in ((Results, "open"), (files.Files, "open")):
+        for kind, method in ((SavedResults, "open"), (files.SavedFiles, "open")):
             broken.setattr(kind, method, down)
         page = session("calibration", **address)
         assert said(page, "The default policy decides: that of this address cannot be read. The da")
@@ -916,7 +916,7 @@ def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_
         raise StoreError("The disk is full. Make room.")
 
     with monkeypatch.context() as broken:
-        for kind in (Results, files.Files):
+        for kind in (SavedResults, files.SavedFiles):
             broken.setattr(kind, "save", full)
         press(app, "use_example")
         assert badges(app) == [PROBLEM, GUARANTEED] and "file" not in app.query_params
@@ -938,7 +938,7 @@ def test_what_waits_to_be_saved_and_is_given_up_is_not_saved(app, monkeypatch):
 
     saved = kept().results.search().total
     with monkeypatch.context() as broken:
-        for kind in (Results, files.Files):
+        for kind in (SavedResults, files.SavedFiles):
             broken.setattr(kind, "save", full)
         press(app, "use_example")
         use(app)
@@ -1306,9 +1306,9 @@ def test_a_policy_that_can_decide_nothing_here_breaks_no_inspection(app):
 
 
 def test_a_file_for_which_there_is_no_room_is_refused_with_a_sentence(app, monkeypatch):
-    monkeypatch.setattr(reading, "MEMORY", Memory(lambda: 1_000, lambda: None))
+    monkeypatch.setattr(reading, "MEMORY", MemoryBudget(lambda: 1_000, lambda: None))
     upload(app, written())
     assert any("as many files and results as its memory allows" in text.value for text in app.text)
-    monkeypatch.setattr(reading, "MEMORY", Memory(lambda: 10**9, lambda: None))
+    monkeypatch.setattr(reading, "MEMORY", MemoryBudget(lambda: 10**9, lambda: None))
     upload(app, written(), "again.csv")
     assert any(text.value.startswith("again.csv: 200 rows") for text in app.text)

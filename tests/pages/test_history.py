@@ -6,7 +6,7 @@ import pytest
 from streamlit.errors import StreamlitAuthError
 from streamlit.testing.v1 import AppTest
 
-from core.store.results import LONGEST_TITLE, Results
+from core.store.results import LONGEST_TITLE, SavedResults
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.serialise import from_json, to_json
 from core.studies.inspection.verdict import Decision
@@ -240,7 +240,7 @@ def test_each_person_has_a_list_in_every_session(several):
 def test_a_result_of_another_is_not_renamed_or_deleted(several):
     several("alice")
     id = keep_as("person alice")
-    (hers,) = Results(kept().database, "person alice").search().results
+    (hers,) = SavedResults(kept().database, "person alice").search().results
     several("bob")
     page = AppTest.from_function(draw_given, default_timeout=60)
     page.session_state["given"] = hers
@@ -251,7 +251,7 @@ def test_a_result_of_another_is_not_renamed_or_deleted(several):
     page.checkbox[0].check().run()
     press(page, "delete_result")
     assert said(page, "not here")
-    assert Results(kept().database, "person alice").open(id).title == QUERY
+    assert SavedResults(kept().database, "person alice").open(id).title == QUERY
 
 
 def test_models_of_others_are_not_offered(several):
@@ -284,4 +284,4 @@ def draw_given():
 
 
 def keep_as(owner, model="embedded"):
-    return Results(kept().database, owner).save("inspection", "", QUERY, model, "{}")
+    return SavedResults(kept().database, owner).save("inspection", "", QUERY, model, "{}")

@@ -9,7 +9,7 @@ from core.language_models.backends.embedded.model import EmbeddedModel
 from core.store import stopgap
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.results import Results
+from core.store.results import SavedResults
 from core.studies.calibration import calibration as study
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
@@ -130,7 +130,7 @@ def test_what_cannot_be_kept_is_shown_and_said(monkeypatch):
 
     with monkeypatch.context() as broken:
         for method in ("save", "exists"):
-            broken.setattr(Results, method, full)
+            broken.setattr(SavedResults, method, full)
         page = session("inspection", q=QUERY)
         for _ in range(2):  # at once, and for as long as it is so
             assert len(metrics(page)) > 3 and linked(page) is None
@@ -158,7 +158,7 @@ def test_a_database_that_cannot_be_opened_is_tried_again_and_takes_what_there_is
     until(page, lambda: not said(page, "in memory only"))
     assert linked(page) == only().id and not badges(page)
     with open_database() as there:
-        assert there.folder == folder and Results(there).open(only().id).query == QUERY
+        assert there.folder == folder and SavedResults(there).open(only().id).query == QUERY
 
 
 def test_a_database_that_is_deleted_meanwhile_has_everything_again_and_that_is_said(
@@ -173,7 +173,10 @@ def test_a_database_that_is_deleted_meanwhile_has_everything_again_and_that_is_s
     assert linked(page.run()) not in (None, first)
     assert said(page, "was deleted or replaced while Believe had it open. All that had been saved")
     with open_database() as there:
-        assert Results(there).search().total == 2 and Results(there).open(first).query == QUERY
+        assert (
+            SavedResults(there).search().total == 2
+            and SavedResults(there).open(first).query == QUERY
+        )
 
 
 def test_a_kept_inspection_offers_no_button_that_does_nothing_and_a_way_back():

@@ -22,7 +22,7 @@ from core.data.tabular.rows import MAX_BYTES, MAX_CELLS
 from core.studies.calibration.calibration import BEST, Target, independent
 from core.studies.calibration.diagnostics import speaks_against
 from core.studies.calibration.holdout import halves
-from core.studies.calibration.served import Part, served, table
+from core.studies.calibration.served import ServedPart, served, table
 from core.studies.calibration.whole import whole
 from core.studies.evaluation.run import survey
 from core.ui.calibration import data
@@ -247,7 +247,7 @@ def everything_on(content, scores=None):
         result = whole(rows, Target(0.2, score=BEST))
         assert result.calibration.policy is not None
         behind = served(result.calibration, result.calibration.policy.threshold)
-        return len(table(behind, behind.of(Part.ALL)[:1000]))
+        return len(table(behind, behind.of(ServedPart.ALL)[:1000]))
 
     return work
 

@@ -10,7 +10,7 @@ from core.data.world.grading import find
 from core.language_models.trial import QUESTIONS
 from core.store.database import Database
 from core.store.errors import StoreError
-from core.store.results import Results
+from core.store.results import SavedResults
 from core.ui.results import kept
 from tests.language_models.openai_server import faults, serving
 from tests.sessions import (
@@ -345,7 +345,7 @@ def test_what_cannot_be_kept_is_no_failure_of_the_run(page, monkeypatch):
 
     with serving("none") as server:
         chosen(page, server)
-        monkeypatch.setattr(Results, "save", full)
+        monkeypatch.setattr(SavedResults, "save", full)
         press(page, "pay_inspection")
         assert metrics(page) and "again_inspection" not in keys(page)
         assert said(page, "This result is not saved. The disk is full. Make room.")

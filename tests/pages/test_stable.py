@@ -11,7 +11,7 @@ from core.studies.examples import EXAMPLES
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
 from core.studies.laboratory import deciding
-from core.studies.laboratory.deciding import Settings
+from core.studies.laboratory.deciding import DecidingSettings
 from core.studies.laboratory.experiments.deciding import plan
 from core.ui.inspection import stable
 from tests.hostile import TEXTS
@@ -30,7 +30,7 @@ from tests.sessions import (
     until,
 )
 
-SMALL = Settings(samples=(2, 8), thresholds=(0.25,), temperatures=(0.9,), seeds=2)
+SMALL = DecidingSettings(samples=(2, 8), thresholds=(0.25,), temperatures=(0.9,), seeds=2)
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +102,7 @@ def test_fewer_values_are_tried_where_each_takes_long(monkeypatch):
         able = Capabilities(scores_given_text=True, **abilities)
         return stable.settings_for(SimpleNamespace(capabilities=able), request)
 
-    assert tried(few) == Settings()
+    assert tried(few) == DecidingSettings()
     assert tried(many) == tried(few, local=False) == tried(few, quick=False) == stable.FEWER
 
 

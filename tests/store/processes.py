@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from core.store.database import open_database
-from core.store.results import Results
+from core.store.results import SavedResults
 from tests.store.kept import CallKey, Calls
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +43,7 @@ def go(*processes):
 def write(url, name, count):
     """Write calls and say each number once it is safe; every tenth comes with a result."""
     with open_database(url) as database:
-        calls, results = Calls(database), Results(database)
+        calls, results = Calls(database), SavedResults(database)
         for number in range(int(count)) if int(count) else itertools.count():
             kept = calls.put(key(name, number), payload(name, number))
             assert kept == payload(name, number)

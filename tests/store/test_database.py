@@ -26,7 +26,7 @@ from core.store import calls, database, errors
 from core.store import database as opening
 from core.store.database import VARIABLE, default_path, open_database
 from core.store.errors import BUSY_SECONDS, StoreError
-from core.store.results import Results
+from core.store.results import SavedResults
 from tests.store.conftest import PASSWORD
 from tests.store.kept import CallKey, Calls
 from tests.store.processes import ROOT, go, key, payload, start
@@ -273,7 +273,7 @@ def test_a_disk_that_takes_no_more_is_said_so_and_loses_nothing(tmp_path):
     assert done.stdout.endswith(".\n")
     with open_database(url) as opened:
         assert opened.notice is None
-        assert [found.title for found in Results(opened).search().results] == ["small"]
+        assert [found.title for found in SavedResults(opened).search().results] == ["small"]
 
 
 def test_damage_that_is_met_later_is_said_so(tmp_path):
@@ -371,7 +371,7 @@ def test_a_connection_that_was_cut_is_made_anew(postgresql):
 
 def test_a_server_that_is_stopped_and_started_again_is_found_again(postgresql):
     with open_database(postgresql.local(postgresql.new_database())) as opened:
-        calls, results = Calls(opened), Results(opened)
+        calls, results = Calls(opened), SavedResults(opened)
         calls.put(KEY, "1")
         postgresql.pause()
         try:
@@ -555,7 +555,7 @@ def test_two_processes_write_at_once_and_nothing_is_lost(url):
         wanted = {key(n, i): payload(n, i) for n in ("one", "other") for i in range(60)}
         assert Calls(database).get_many(wanted) == wanted
         assert Calls(database).count() == 120
-        assert Results(database).search().total == 12
+        assert SavedResults(database).search().total == 12
 
 
 def killed(process, seed):
@@ -583,7 +583,7 @@ def test_processes_killed_one_after_the_other_lose_nothing_that_they_acknowledge
             assert database.notice is None
             assert Calls(database).get_many(kept) == kept
             assert 0 <= Calls(database).count() - len(kept) <= seed + 1
-            assert Results(database).search().total >= results
+            assert SavedResults(database).search().total >= results
 
 
 @pytest.mark.parametrize("seed", range(3))

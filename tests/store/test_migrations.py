@@ -9,9 +9,9 @@ from sqlalchemy import inspect, text
 from core.store import migrations, schema
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.files import File, Files, hash_of
+from core.store.files import File, SavedFiles, hash_of
 from core.store.migrations import MIGRATIONS
-from core.store.results import Results
+from core.store.results import SavedResults
 from tests.store.kept import CallKey, Calls
 
 NOW = len(MIGRATIONS)
@@ -93,14 +93,14 @@ def test_every_older_version_becomes_the_newest_and_keeps_everything(url, versio
     of_version(monkeypatch, LATER[:version])
     with open_database(url) as database:
         Calls(database).put(KEY, "1")
-        id = Results(database).save("policy", "Title", "", "", "{}")
+        id = SavedResults(database).save("policy", "Title", "", "", "{}")
         assert versions(database) == list(range(1, version + 1))
     of_version(monkeypatch, LATER)
     for _ in range(2):  # the second time there is nothing to do
         with open_database(url) as database:
             assert versions(database) == list(range(1, len(LATER) + 1))
             assert Calls(database).get(KEY) == "1"
-            assert Results(database).open(id).title == "Title"
+            assert SavedResults(database).open(id).title == "Title"
             with database.read() as connection:
                 assert connection.execute(text("SELECT colour FROM results")).scalar() == "red"
                 expected = 1 if version < len(LATER) else 0
@@ -118,7 +118,7 @@ def test_results_of_the_first_version_keep_their_order_and_say_no_outcome(url, m
         connection.execute(text("DELETE FROM results WHERE id = 'second'"))
     of_version(monkeypatch, MIGRATIONS)
     with open_database(url) as database:
-        results = Results(database)
+        results = SavedResults(database)
         results.save("policy", "fourth", "", "", "4")
         found = results.search().results
         assert [one.title for one in found] == ["fourth", "third", "first"]
@@ -134,7 +134,7 @@ def test_results_from_before_there_were_owners_belong_to_this_computer(url, monk
         connection.execute(text(f"INSERT INTO results ({columns}) VALUES ({values})"))
     of_version(monkeypatch, MIGRATIONS)
     with open_database(url) as database:
-        mine, hers = Results(database), Results(database, "alice")
+        mine, hers = SavedResults(database), SavedResults(database, "alice")
         assert [one.title for one in mine.search("old").results] == ["old"]
         assert mine.models() == ("m",) and not hers.search().total
         mine.rename("id", "renamed")
@@ -152,7 +152,7 @@ def test_files_from_before_they_were_counted_keep_their_order(url, monkeypatch):
     of_version(monkeypatch, MIGRATIONS)
     monkeypatch.setattr("core.store.files.MOST", 3)
     with open_database(url) as database:
-        kept = Files(database)
+        kept = SavedFiles(database)
         assert kept.open(hash_of(b"first")) == File("first", b"first", "{}")
         kept.save("fourth", b"fourth")
         there = [kept.open(hash_of(name)) is not None for name in (b"first", b"second", b"third")]

@@ -10,7 +10,7 @@ import pytest
 from core.store import results as module
 from core.store.database import open_database
 from core.store.errors import StoreError, UnknownResultError
-from core.store.results import KINDS, LONGEST_SEARCH, LONGEST_TITLE, THIS_COMPUTER, Results
+from core.store.results import KINDS, LONGEST_SEARCH, LONGEST_TITLE, THIS_COMPUTER, SavedResults
 from tests.store.kept import statements_of
 
 NOWHERE = "A" * 22
@@ -18,7 +18,7 @@ NOWHERE = "A" * 22
 
 @pytest.fixture
 def results(database):
-    return Results(database)
+    return SavedResults(database)
 
 
 def titles(found):
@@ -215,7 +215,9 @@ def test_a_list_reads_no_payloads_and_sorts_by_an_index(results, database):
 
 
 def test_each_owner_lists_renames_and_deletes_their_own(database):
-    alice, bob, computer = (Results(database, name) for name in ("alice", "bob", THIS_COMPUTER))
+    alice, bob, computer = (
+        SavedResults(database, name) for name in ("alice", "bob", THIS_COMPUTER)
+    )
     hers = save(alice, "hers", model="gemini:a")
     his = save(bob, "his", model="gemini:b")
     for mine, title, model in ((alice, "hers", "gemini:a"), (bob, "his", "gemini:b")):
@@ -234,7 +236,7 @@ def test_each_owner_lists_renames_and_deletes_their_own(database):
 
 
 def test_each_owner_keeps_the_same_result(database):
-    alice, bob = Results(database, "alice"), Results(database, "bob")
+    alice, bob = SavedResults(database, "alice"), SavedResults(database, "bob")
     hers, his = save(alice, "same", payload="{}"), save(bob, "same", payload="{}")
     assert hers != his and save(alice, "again", payload="{}") == hers
     alice.delete(hers)
@@ -284,10 +286,10 @@ def test_a_result_saved_by_many_at_once_is_kept_once(url):
                 ids = list(
                     pool.map(
                         lambda number, turn=turn: save(
-                            Results((one, other)[number % 2]), f"{number}", payload=f"{turn}"
+                            SavedResults((one, other)[number % 2]), f"{number}", payload=f"{turn}"
                         ),
                         range(6),
                     )
                 )
             assert len(set(ids)) == 1
-        assert Results(one).search().total == 5
+        assert SavedResults(one).search().total == 5

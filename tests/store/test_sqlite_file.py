@@ -14,9 +14,9 @@ import pytest
 from core.store import sqlite_file
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.files import Files
+from core.store.files import SavedFiles
 from core.store.migrations import MIGRATIONS
-from core.store.results import Results
+from core.store.results import SavedResults
 from tests.store.kept import CallKey, Calls
 from tests.store.processes import go, start
 from tests.store.test_stopgap import assert_full, fill
@@ -317,7 +317,7 @@ def whole(tmp_path):
     path = tmp_path / "whole.db"
     with open_database(f"sqlite:///{path}") as database:
         Calls(database).put(KEYS[0], '"kept"')
-        Results(database).save("inspection", "title", "query", "model", "{}")
+        SavedResults(database).save("inspection", "title", "query", "model", "{}")
     return path
 
 
@@ -337,7 +337,7 @@ def left(folder):
 
 def use(path):
     with open_database(address(path)) as database:
-        calls, results = Calls(database), Results(database)
+        calls, results = Calls(database), SavedResults(database)
         calls.put(KEYS[1], '"new"')
         assert calls.get(KEYS[1]) == '"new"'
         calls.count()
@@ -461,8 +461,8 @@ def test_a_file_that_goes_away_while_it_is_open_is_made_anew_with_all_that_was_s
             assert found.pop(KEYS[5]) == '"later"'
             assert found.pop(KEYS[9], None) == ('"of another day"' if away is replace else None)
             assert found == dict.fromkeys(KEYS[:3], '"paid for"')
-            assert Results(each).search().results[0].id == ids[-1]
-            assert Files(each).open(hash)
+            assert SavedResults(each).search().results[0].id == ids[-1]
+            assert SavedFiles(each).open(hash)
     database.close()
     assert is_whole(path)
     if kept.exists():  # what was only moved is whole too, without the log that stayed behind
@@ -494,7 +494,7 @@ def test_where_no_new_file_can_be_made_nothing_is_saved_and_nothing_lost(used):
     Calls(database).check()
     with open_database(address(path)) as there:
         assert Calls(there).get(KEYS[5]) == '"later"'
-        assert Files(there).open(hash) and Results(there).open(ids[0])
+        assert SavedFiles(there).open(hash) and SavedResults(there).open(ids[0])
 
 
 def test_no_second_file_is_opened_beside_one_that_is_gone(used):

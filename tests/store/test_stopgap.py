@@ -9,8 +9,8 @@ from core.store import database as opening
 from core.store import stopgap
 from core.store.database import folder_beside, open_database
 from core.store.errors import StoreError
-from core.store.files import Files
-from core.store.results import Results
+from core.store.files import SavedFiles
+from core.store.results import SavedResults
 from core.store.services import Services
 from core.store.stopgap import Stopgap
 from tests.store.kept import CallKey, Calls
@@ -41,17 +41,17 @@ def fill(database):
     """Save one of everything, and return what finds it."""
     Calls(database).put_many(dict.fromkeys(KEYS[:3], '"paid for"'))
     Services(database).put("model", "found out")
-    results = Results(database)
+    results = SavedResults(database)
     ids = [results.save("inspection", f"{n}", "query", "model", f"[{n}]") for n in range(3)]
-    return ids, Files(database).save("scores.csv", b"score\n1\n")
+    return ids, SavedFiles(database).save("scores.csv", b"score\n1\n")
 
 
 def assert_full(database, ids, hash):
     assert Calls(database).get_many(KEYS) == dict.fromkeys(KEYS[:3], '"paid for"')
     assert Services(database).get("model") == "found out"
-    assert [found.id for found in Results(database).search().results][:3] == ids[::-1]
-    assert Results(database).open(ids[1]).payload == "[1]"
-    assert Files(database).open(hash).content == b"score\n1\n"
+    assert [found.id for found in SavedResults(database).search().results][:3] == ids[::-1]
+    assert SavedResults(database).open(ids[1]).payload == "[1]"
+    assert SavedFiles(database).open(hash).content == b"score\n1\n"
 
 
 def test_what_was_saved_in_memory_is_in_the_database_once_that_opens(blocked):
@@ -75,15 +75,15 @@ def test_what_was_saved_in_memory_is_in_the_database_once_that_opens(blocked):
 def assert_full_but(database, ids, hash):
     """All of `fill`, and one more call."""
     assert Calls(database).count() == 4
-    assert Results(database).open(ids[0]).payload == "[0]"
-    assert Files(database).open(hash).content == b"score\n1\n"
+    assert SavedResults(database).open(ids[0]).payload == "[0]"
+    assert SavedFiles(database).open(hash).content == b"score\n1\n"
 
 
 def test_what_cannot_be_moved_yet_stays(blocked, tmp_path, monkeypatch):
     monkeypatch.setattr(opening, "BUSY_SECONDS", 0)
     path = tmp_path / "believe.db"
     with open_database(f"sqlite:///{path}") as there:
-        Results(there).save("policy", "before", "", "", "{}")
+        SavedResults(there).save("policy", "before", "", "", "{}")
     wanted = open_database
     monkeypatch.setattr(stopgap, "open_database", lambda url: wanted(names[url]))
     names = {None: f"sqlite:///{blocked / 'believe.db'}", stopgap.IN_MEMORY: "sqlite://"}
@@ -95,7 +95,7 @@ def test_what_cannot_be_moved_yet_stays(blocked, tmp_path, monkeypatch):
         assert_full(here.database, ids, hash)
     until(lambda: here.why is None)
     assert_full(here.database, ids, hash)
-    assert Results(here.database).search().total == 4
+    assert SavedResults(here.database).search().total == 4
     here.database.close()
 
 
@@ -104,13 +104,13 @@ def test_another_kind_of_database_takes_it_too(url):
     ids, hash = fill(held)
     with open_database(url) as there:
         Calls(there).put(KEYS[0], '"paid for"')
-        before = Results(there).save("inspection", "0", "query", "model", "[0]")
+        before = SavedResults(there).save("inspection", "0", "query", "model", "[0]")
     held.move_to(open_database(url))
-    assert Results(held).open(before).payload == "[0]"
-    assert Results(held).search().total == 3  # the same was there: once is enough
-    Results(held).save("policy", "next", "", "", "{}")
-    assert Results(held).search().results[0].title == "next"
-    assert Calls(held).count() == 3 and Files(held).open(hash)
+    assert SavedResults(held).open(before).payload == "[0]"
+    assert SavedResults(held).search().total == 3  # the same was there: once is enough
+    SavedResults(held).save("policy", "next", "", "", "{}")
+    assert SavedResults(held).search().results[0].title == "next"
+    assert Calls(held).count() == 3 and SavedFiles(held).open(hash)
     assert held.locks is not None and held.address != "in memory" and ids
     held.close()
 
@@ -144,5 +144,5 @@ def test_who_writes_during_the_move_loses_nothing(tmp_path):
 def test_an_address_that_is_none_is_tried_again_and_said():
     here = Stopgap("nonsense")
     assert "is not a URL" in here.why and folder_beside("nonsense") is None
-    assert Results(here.database).save("policy", "t", "", "", "{}")
+    assert SavedResults(here.database).save("policy", "t", "", "", "{}")
     here.why = None  # nobody can mend it: let the thread go

@@ -6,7 +6,7 @@ import pytest
 
 from core.abstention.policy import FORMAT, from_json, to_json
 from core.store.database import open_database
-from core.store.results import Results
+from core.store.results import SavedResults
 from core.studies.amplification import serialise as curves
 from core.studies.amplification.curve import Case, amplify
 from core.studies.inspection import serialise as inspections
@@ -28,7 +28,7 @@ def written(inspection=INSPECTION):
 def again(found):
     """Save in another database what a file holds, and read it there."""
     with open_database("sqlite://") as database:
-        results = Results(database, "somebody else")
+        results = SavedResults(database, "somebody else")
         about = found.kind, found.query, found.query, found.model, found.payload
         return results.open(results.save(*about, outcome=found.outcome))
 

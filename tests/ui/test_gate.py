@@ -5,7 +5,7 @@ from starlette.exceptions import HTTPException
 
 from core.ui import gate, memory
 from core.ui.gate import Body, Gate, Handshakes
-from core.ui.memory import Memory
+from core.ui.memory import MemoryBudget
 from core.ui.uploaders import Place
 from tests.loops import in_own_loop
 
@@ -80,7 +80,7 @@ def test_one_handshake_too_many_is_answered_with_a_sentence(monkeypatch):
 
 @pytest.fixture
 def held(monkeypatch):
-    budget = Memory(lambda: 10 * 2**20, lambda: None)
+    budget = MemoryBudget(lambda: 10 * 2**20, lambda: None)
     monkeypatch.setattr(gate, "MEMORY", budget)
     monkeypatch.setattr(Body, "_tell", lambda self, sentence: None)
     return budget

@@ -26,7 +26,7 @@ def written(clock):
     before, stream = logging.getLogRecordFactory(), io.StringIO()
     logger = logging.Logger("test")
     logger.addHandler(logging.StreamHandler(stream))
-    logging.setLogRecordFactory(log.Limits(clock=clock))
+    logging.setLogRecordFactory(log.LogLimits(clock=clock))
     yield logger, stream
     logging.setLogRecordFactory(before)
 

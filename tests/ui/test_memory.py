@@ -11,7 +11,7 @@ from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.stopgap import IN_MEMORY, Stopgap
 from core.ui import memory, results
-from core.ui.memory import FullError, Memory
+from core.ui.memory import FullError, MemoryBudget
 
 
 class Thing:
@@ -20,7 +20,7 @@ class Thing:
 
 @pytest.fixture
 def held():
-    return Memory(lambda: 100, lambda: None)
+    return MemoryBudget(lambda: 100, lambda: None)
 
 
 def test_what_is_charged_is_in_the_sum_until_it_is_released(held):
@@ -75,7 +75,7 @@ def test_a_file_is_charged_once_until_it_is_forgotten(held):
 
 
 def test_the_system_has_the_last_word():
-    held = Memory(lambda: 10**15, lambda: memory.RESERVE + 10)
+    held = MemoryBudget(lambda: 10**15, lambda: memory.RESERVE + 10)
     held.charge("a", 10)
     with pytest.raises(FullError):
         held.charge("a", 11)

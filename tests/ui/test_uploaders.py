@@ -3,14 +3,14 @@
 import ast
 from pathlib import Path
 
-from core.ui.uploaders import Place, Places
+from core.ui.uploaders import Place, UploadPlaces
 
 ROOT = Path(__file__).parents[2]
 CSV, JSON = Place(frozenset({"csv"}), 10), Place(frozenset({"json"}), 20)
 
 
 def test_a_session_has_the_places_of_the_page_that_it_shows():
-    places = Places()
+    places = UploadPlaces()
     assert places.of("one") == []
     places.turn("one", "calibration")
     places.add("one", "labelled_file", CSV)

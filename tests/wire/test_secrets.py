@@ -11,7 +11,7 @@ from core.language_models.errors import ModelError
 from core.language_models.registry import open_model
 from core.store.calls import Calls
 from core.store.database import open_database
-from core.store.results import Results
+from core.store.results import SavedResults
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
@@ -51,7 +51,7 @@ def inspected(model, database, samples):
     finally:
         hidden(*map(repr, seen))
     text = serialise.to_json(found)
-    Results(database).save("inspection", QUERY, QUERY, model.name, text)
+    SavedResults(database).save("inspection", QUERY, QUERY, model.name, text)
     hidden(text, serialise.to_csv_bytes(found).decode(), model.revision, repr(found))
     hidden(model.capabilities)
 
@@ -207,7 +207,7 @@ def test_a_key_that_works_is_shown_nowhere(typed, kept, log, capfd, monkeypatch)
     history = session("history")
     hidden(tree(history))
     with open_database() as database:
-        results = Results(database).search().results
+        results = SavedResults(database).search().results
     (saved_one,) = [result.id for result in results if server.model in result.model]
     hidden(tree(session("inspection", saved=saved_one)))
     assert KEY not in "".join(capfd.readouterr())

@@ -16,9 +16,9 @@ from core.charts.laboratory import (
     theorem,
     yielding,
 )
-from core.charts.laboratory.pictures import Picture
+from core.charts.laboratory.pictures import LaboratoryPicture
 
-PICTURES: Final[dict[str, tuple[Picture, ...]]] = {
+PICTURES: Final[dict[str, tuple[LaboratoryPicture, ...]]] = {
     "estimator": estimator.PICTURES,
     "missing_mass": missing_mass.PICTURES,
     "finite_samples": finite_samples.PICTURES,

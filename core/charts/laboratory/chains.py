@@ -7,7 +7,7 @@ from typing import Any, Final
 import altair as alt
 import pandas as pd
 
-from core.charts.laboratory.pictures import Drawn, Picture
+from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
 from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
 from core.codec import counted, listed
 from core.studies.laboratory.experiments.chains import CERTIFIED, LARGEST, SAMPLED, SCORED
@@ -118,7 +118,7 @@ def prompts_alt(content: Drawn) -> str:
 
 
 PICTURES = (
-    Picture(
+    LaboratoryPicture(
         "informations",
         "What further answers add",
         informations,
@@ -127,7 +127,7 @@ PICTURES = (
         there=lambda content: bool(content["lines"]),
         half=True,
     ),
-    Picture(
+    LaboratoryPicture(
         "prompts",
         "What they cost",
         prompts,

@@ -12,7 +12,7 @@ from typing import Any, Final
 import altair as alt
 import pandas as pd
 
-from core.charts.laboratory.pictures import Drawn, Picture
+from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
 from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
 from core.codec import listed
 from core.studies.laboratory.deciding import Factor
@@ -219,9 +219,9 @@ def strip_alt(content: Drawn) -> str:
     return f"Values that keep the verdict: {listed(sentences, most=len(sentences))}."
 
 
-def _of(factor: Factor) -> Picture:
+def _of(factor: Factor) -> LaboratoryPicture:
     title = TITLES[factor]
-    return Picture(
+    return LaboratoryPicture(
         factor.name.lower(),
         f"By the {title}",
         partial(panel, title=title),
@@ -232,7 +232,7 @@ def _of(factor: Factor) -> Picture:
 
 
 PICTURES = (
-    Picture(
+    LaboratoryPicture(
         "strip",
         "Every setting at a glance",
         strip,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.charts.laboratory.pictures import Drawn, Picture, powers
+from core.charts.laboratory.pictures import Drawn, LaboratoryPicture, powers
 from core.charts.theme import Chart, Palette, share, themed
 
 BINS = 20
@@ -136,7 +136,7 @@ def sizes_alt(content: Drawn) -> str:
 
 
 PICTURES = (
-    Picture(
+    LaboratoryPicture(
         "high",
         "What k draws miss, at most",
         highs,
@@ -144,7 +144,7 @@ PICTURES = (
         "Bars: questions. Line: the share of questions with no more.",
         half=True,
     ),
-    Picture(
+    LaboratoryPicture(
         "missing",
         "… of the answers found",
         missing,
@@ -152,7 +152,7 @@ PICTURES = (
         "Line: the share of questions with no more.",
         half=True,
     ),
-    Picture(
+    LaboratoryPicture(
         "mass",
         "What the answers found hold",
         masses,
@@ -160,7 +160,7 @@ PICTURES = (
         "Line: the share of questions with more.",
         half=True,
     ),
-    Picture(
+    LaboratoryPicture(
         "sizes", "How many answers that takes", sizes, sizes_alt, "A point a question.", half=True
     ),
 )

@@ -6,16 +6,23 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from core.charts.laboratory.pictures import Curve, Drawn, Picture, curves, on_logarithms, values_of
+from core.charts.laboratory.pictures import (
+    CurveColumns,
+    Drawn,
+    LaboratoryPicture,
+    curves,
+    on_logarithms,
+    values_of,
+)
 from core.charts.theme import Chart, Palette
 from core.studies.laboratory.estimator import BOUNDS, ESTIMATES
 
 K = "number of draws k"
 
 
-def _of(content: Drawn, bounds: bool) -> dict[str, Curve]:
+def _of(content: Drawn, bounds: bool) -> dict[str, CurveColumns]:
     return {
-        name: Curve(middle, low, high)
+        name: CurveColumns(middle, low, high)
         for name, (low, middle, high) in content["bands"].items()
         if (name in content["bounds"]) is bounds
     }
@@ -46,7 +53,7 @@ def bounds(content: Drawn, palette: Palette) -> Chart:
 def errors(content: Drawn, palette: Palette) -> Chart:
     """The root mean square error of every estimate."""
     by_name = {
-        name: Curve([v if v and v > 1e-9 else None for v in values])
+        name: CurveColumns([v if v and v > 1e-9 else None for v in values])
         for name, values in content["error"].items()
     }
     all_values = values_of(by_name) or [1.0]
@@ -81,7 +88,7 @@ def errors_alt(content: Drawn) -> str:
 
 
 PICTURES = (
-    Picture(
+    LaboratoryPicture(
         "estimates",
         "Estimates",
         estimates,
@@ -89,7 +96,7 @@ PICTURES = (
         "Line: the median over seeds. Band: 90% of them. Dashed across: the exact value.",
         half=True,
     ),
-    Picture(
+    LaboratoryPicture(
         "bounds",
         "Bounds",
         bounds,
@@ -98,7 +105,7 @@ PICTURES = (
         "hold on average only.",
         half=True,
     ),
-    Picture(
+    LaboratoryPicture(
         "errors",
         "How far off each estimate is",
         errors,

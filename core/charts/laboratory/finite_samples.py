@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import altair as alt
 
-from core.charts.laboratory.pictures import Curve, Drawn, Picture, curves, on_logarithms
+from core.charts.laboratory.pictures import (
+    CurveColumns,
+    Drawn,
+    LaboratoryPicture,
+    curves,
+    on_logarithms,
+)
 from core.charts.theme import Chart, Palette
 
 K = "number of draws k"
@@ -15,9 +21,9 @@ MISSING, GAMMA, OUTSIDE = "Expected missing mass", "γ₂", "δ_supp that is bes
 def bounds(content: Drawn, palette: Palette) -> Chart:
     """Both bounds and the estimate; a bound below 0 says nothing, and is cut off there."""
     by_name = {
-        BOUND: Curve(content["bound"]),
-        CERTIFIED: Curve(content["certified"]),
-        ESTIMATE: Curve(content["estimate"]),
+        BOUND: CurveColumns(content["bound"]),
+        CERTIFIED: CurveColumns(content["certified"]),
+        ESTIMATE: CurveColumns(content["estimate"]),
     }
     exact = content["exact"]
     ends = -0.15 * exact, max(1.25 * exact, 0.01)
@@ -40,7 +46,7 @@ def bounds_alt(content: Drawn) -> str:
 def reasons(content: Drawn, palette: Palette) -> Chart:
     """What the theorem pays for: the mass that is missing, and γ₂."""
     by_name = {
-        name: Curve([value or None for value in content[key]])
+        name: CurveColumns([value or None for value in content[key]])
         for name, key in ((MISSING, "missing"), (GAMMA, "gamma_2"), (OUTSIDE, "outside"))
     }
     ends = 1e-6, 3.0
@@ -58,14 +64,14 @@ def reasons_alt(content: Drawn) -> str:
 
 
 PICTURES = (
-    Picture(
+    LaboratoryPicture(
         "bounds",
         "What each bound says",
         bounds,
         bounds_alt,
         "Dashed across: the exact value. The theorem’s bound is drawn where it is near or above 0.",
     ),
-    Picture(
+    LaboratoryPicture(
         "reasons",
         "What the theorem pays for",
         reasons,

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.laboratory.pictures import COLUMNS, Drawn, Picture
+from core.charts.laboratory.pictures import COLUMNS, Drawn, LaboratoryPicture
 from core.charts.theme import Chart, Palette, ink_on, share, themed, told_apart
 
 MOST: Final = 12  # texts
@@ -166,7 +166,7 @@ def _top(content: Drawn, which: str) -> float:
 
 
 PICTURES = (
-    Picture(
+    LaboratoryPicture(
         "answers",
         "First answers",
         answers,
@@ -175,7 +175,7 @@ PICTURES = (
         "than 0.5% are in the table only.",
         half=True,
     ),
-    Picture(
+    LaboratoryPicture(
         "excess",
         "Mass that should not be there",
         excess,
@@ -183,6 +183,6 @@ PICTURES = (
         "Q̃ − P̃ over pairs of answers, where it is above 0. The scale is that of Q̃ and P̃.",
         half=True,
     ),
-    Picture("model", "What the model says, Q̃", model, model_alt, half=True),
-    Picture("truth", "What is true, P̃", true, true_alt, half=True),
+    LaboratoryPicture("model", "What the model says, Q̃", model, model_alt, half=True),
+    LaboratoryPicture("truth", "What is true, P̃", true, true_alt, half=True),
 )

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.charts.laboratory.pictures import Curve, Drawn, Picture, curves, on_logarithms
+from core.charts.laboratory.pictures import (
+    CurveColumns,
+    Drawn,
+    LaboratoryPicture,
+    curves,
+    on_logarithms,
+)
 from core.charts.theme import Chart, Palette
 
 LEAST: Final = 1e-4  # of the axis: what is less is missing no more
@@ -20,16 +26,16 @@ NAMES: Final = (
 )
 
 
-def _curves(content: Drawn) -> dict[str, Curve]:
+def _curves(content: Drawn) -> dict[str, CurveColumns]:
     low, high = content["limits"]
     every = (
-        Curve(content["missing"][1], content["missing"][0], content["missing"][2]),
-        Curve(content["expected"]),
-        Curve(content["good_turing"]),
-        Curve(content["finite_support"]),
-        Curve(content["entropy"]),
-        Curve(content["zipf"] or ()),
-        Curve(high, low, high),
+        CurveColumns(content["missing"][1], content["missing"][0], content["missing"][2]),
+        CurveColumns(content["expected"]),
+        CurveColumns(content["good_turing"]),
+        CurveColumns(content["finite_support"]),
+        CurveColumns(content["entropy"]),
+        CurveColumns(content["zipf"] or ()),
+        CurveColumns(high, low, high),
     )
     return {
         name: curve
@@ -57,7 +63,7 @@ def missing_alt(content: Drawn) -> str:
 
 
 PICTURES = (
-    Picture(
+    LaboratoryPicture(
         "missing",
         "The missing mass",
         missing,

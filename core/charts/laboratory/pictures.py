@@ -26,7 +26,7 @@ def always(content: Drawn) -> bool:
 
 
 @dataclass(frozen=True)
-class Picture:
+class LaboratoryPicture:
     """A picture of an experiment.
 
     Attributes
@@ -53,7 +53,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Curve:
+class CurveColumns:
     """A line over k, with a band where there are several samples.
 
     Attributes
@@ -70,7 +70,7 @@ class Curve:
 
 def curves(
     k: Sequence[float],
-    by_name: Mapping[str, Curve],
+    by_name: Mapping[str, CurveColumns],
     palette: Palette,
     *,
     x: str,
@@ -178,7 +178,7 @@ def on_logarithms(title: str, low: float, high: float, form: str = ".1~g") -> al
     )
 
 
-def values_of(by_name: Mapping[str, Curve]) -> list[float]:
+def values_of(by_name: Mapping[str, CurveColumns]) -> list[float]:
     """Return everything that is drawn, for the ends of an axis."""
     return [
         value

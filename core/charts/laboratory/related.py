@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.laboratory.forest import forest, forest_alt
-from core.charts.laboratory.pictures import Drawn, Picture
+from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
 from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
 from core.codec import counted
 
@@ -153,7 +153,7 @@ def calibration_alt(content: Drawn) -> str:
 
 
 PICTURES = (
-    Picture(
+    LaboratoryPicture(
         "scores",
         "Who finds the wrong answers",
         scores,
@@ -161,7 +161,7 @@ PICTURES = (
         "With 95% intervals over questions. Dashed: guessing.",
         half=True,
     ),
-    Picture(
+    LaboratoryPicture(
         "thresholds",
         "The two-stage threshold",
         thresholds,
@@ -170,7 +170,7 @@ PICTURES = (
         "whether the model is sure of it.",
         half=True,
     ),
-    Picture(
+    LaboratoryPicture(
         "calibration",
         "Second-order calibration",
         calibration,

@@ -7,7 +7,7 @@ from typing import Final
 import altair as alt
 import pandas as pd
 
-from core.charts.laboratory.pictures import COLUMNS, Drawn, Picture
+from core.charts.laboratory.pictures import COLUMNS, Drawn, LaboratoryPicture
 from core.charts.theme import Chart, Palette, of_band, themed, told_apart
 from core.studies.questions import BANDS
 
@@ -174,7 +174,7 @@ def losses_alt(content: Drawn) -> str:
 
 
 PICTURES = (
-    Picture(
+    LaboratoryPicture(
         "truth",
         "D from the truth, against I",
         truth,
@@ -182,7 +182,7 @@ PICTURES = (
         "A point a question. On or above the dashed line, where D = I, the theorem holds.",
         half=True,
     ),
-    Picture(
+    LaboratoryPicture(
         "corpus",
         "D from the training documents, against I",
         corpus,
@@ -192,7 +192,7 @@ PICTURES = (
         there=has_corpus,
         half=True,
     ),
-    Picture(
+    LaboratoryPicture(
         "slack",
         "What D consists of",
         slack,
@@ -201,7 +201,7 @@ PICTURES = (
         "from the truth by themselves.",
         half=True,
     ),
-    Picture(
+    LaboratoryPicture(
         "losses",
         "What is left of I",
         losses,

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.charts.laboratory.forest import forest, forest_alt, words
-from core.charts.laboratory.pictures import Drawn, Picture
+from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
 from core.charts.theme import AUTOSIZE, Chart, Palette, ink_on, of_band, themed, told_apart
 from core.codec import counted
 from core.studies.laboratory.experiments.yielding import AXES
@@ -160,8 +160,8 @@ def heads_alt(content: Drawn) -> str:
     )
 
 
-def _of(measure: str, title: str, caption: str = "") -> Picture:
-    return Picture(
+def _of(measure: str, title: str, caption: str = "") -> LaboratoryPicture:
+    return LaboratoryPicture(
         measure,
         title,
         partial(scatter, measure=measure),
@@ -180,7 +180,7 @@ PICTURES = (
         "components of a head hold half of its squared singular values; the overlap is the mean "
         "over all heads.",
     ),
-    Picture(
+    LaboratoryPicture(
         "correlations",
         "What goes with the repetitions",
         correlations,
@@ -191,7 +191,7 @@ PICTURES = (
     _of("gap", "Attention on the question against one telling"),
     _of("odds", "How sure the model is before any repetition"),
     _of("exposures", "How often training showed the fact"),
-    Picture(
+    LaboratoryPicture(
         "heads",
         "Head by head",
         heads,

@@ -78,7 +78,7 @@ RIGHT_ANSWERS = (
 )
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """What the cells of a column look like."""
 
     NUMBER = "number"
@@ -89,11 +89,11 @@ class Kind(StrEnum):
 
 
 HOLDS = {
-    Kind.NUMBER: "its cells are numbers",
-    Kind.LABEL: "its cells say right or wrong",
-    Kind.TEXT: "its cells are text",
-    Kind.LIST: "its cells are lists",
-    Kind.EMPTY: "its cells are empty",
+    ColumnKind.NUMBER: "its cells are numbers",
+    ColumnKind.LABEL: "its cells say right or wrong",
+    ColumnKind.TEXT: "its cells are text",
+    ColumnKind.LIST: "its cells are lists",
+    ColumnKind.EMPTY: "its cells are empty",
 }
 
 
@@ -197,7 +197,7 @@ class Column:
         means, a cell with one is none.
     cells : ndarray of shape (d,)
         What each says, as `Cell`.
-    kind : Kind
+    kind : ColumnKind
         What they look like, leaving missing ones aside.
     doubtful : int or None
         The first cell whose comma or dots can be read in two ways.
@@ -215,7 +215,7 @@ class Column:
     distinct: pa.LargeStringArray
     values: NDArray[np.float64]
     cells: NDArray[np.uint8]
-    kind: Kind
+    kind: ColumnKind
     doubtful: int | None
     unread: tuple[tuple[int, int], ...]
     unread_words: int
@@ -393,15 +393,15 @@ def _doubtful(distinct: pa.LargeStringArray, texts: list[str]) -> int | None:
     return next(iter([*either, *commas]), None)
 
 
-def _kind(cells: NDArray[np.uint8], is_number: NDArray[np.bool_]) -> Kind:
+def _kind(cells: NDArray[np.uint8], is_number: NDArray[np.bool_]) -> ColumnKind:
     there = (cells & _MISSING_CELL) == 0
     if not there.any():
-        return Kind.EMPTY
+        return ColumnKind.EMPTY
     if (cells[there] & _LABEL).all():
-        return Kind.LABEL
+        return ColumnKind.LABEL
     if is_number[there].all():
-        return Kind.NUMBER
-    return Kind.LIST if (cells[there] & _LIST).all() else Kind.TEXT
+        return ColumnKind.NUMBER
+    return ColumnKind.LIST if (cells[there] & _LIST).all() else ColumnKind.TEXT
 
 
 def _unread(
@@ -433,7 +433,7 @@ def column_of(upload: Upload, name: str) -> Column:
     return upload.columns[name]
 
 
-def kinds(upload: Upload) -> dict[str, Kind]:
+def kinds(upload: Upload) -> dict[str, ColumnKind]:
     """Return what the cells of every column look like, leaving missing ones aside.
 
     A column of 0 and 1 is right or wrong before it is a number.

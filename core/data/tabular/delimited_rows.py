@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable, Iterator
 
 from core.data.tabular import rows as limits
-from core.data.tabular.rows import Rows, UploadError, check_heading, check_size, too_long_a_row
+from core.data.tabular.rows import TableRows, UploadError, check_heading, check_size, too_long_a_row
 
 _DELIMITERS = (",", "\t", ";", "|")  # in order of preference
 _SAMPLE = 20  # rows that a delimiter must fit
@@ -44,7 +44,9 @@ def delimiter_of(again: Again, first: str) -> str:
     return max(chosen, key=widths.__getitem__, default=first)
 
 
-def read_delimited(stream: io.TextIOWrapper, delimiter: str, before: int) -> tuple[Rows, list[str]]:
+def read_delimited(
+    stream: io.TextIOWrapper, delimiter: str, before: int
+) -> tuple[TableRows, list[str]]:
     """Read separated values; return their rows and headings.
 
     Parameters
@@ -68,7 +70,7 @@ def read_delimited(stream: io.TextIOWrapper, delimiter: str, before: int) -> tup
     check_size(0, width)
     for name in heading:
         check_heading(name)
-    rows = Rows()
+    rows = TableRows()
     ragged: list[str] = []
     more = 0
     for line, cells in records:

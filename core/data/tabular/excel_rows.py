@@ -15,7 +15,7 @@ from typing import Any
 
 from core.codec import shortened
 from core.data.tabular import rows as limits
-from core.data.tabular.rows import Rows, UploadError, as_text, check_heading, check_size
+from core.data.tabular.rows import TableRows, UploadError, as_text, check_heading, check_size
 
 MAX_UNPACKED = 400_000_000  # bytes: XML takes many times the text in it
 _WORKBOOK = "xl/workbook.xml"
@@ -30,7 +30,7 @@ def is_workbook(content: bytes) -> bool:
         return False
 
 
-def read_excel(content: bytes, notes: list[str]) -> tuple[Rows, list[str]]:
+def read_excel(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]]:
     """Read a workbook; return rows and headings, and add to the notes what was left out.
 
     A formula is the value that Excel computed last. The number of a row counts the rows of the
@@ -90,8 +90,8 @@ def _filled(sheet: Any) -> Iterator[list[str]]:
             yield [_text(value) for value in row[:width]]
 
 
-def _table(headings: list[str], filled: Iterator[list[str]]) -> tuple[Rows, list[str]]:
-    rows = Rows()
+def _table(headings: list[str], filled: Iterator[list[str]]) -> tuple[TableRows, list[str]]:
+    rows = TableRows()
     for heading in headings:
         check_heading(heading)
     for row in filled:

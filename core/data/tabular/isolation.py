@@ -42,7 +42,7 @@ from pyarrow import ipc
 
 from core import settings
 from core.data.tabular import rows
-from core.data.tabular.columns import Column, Kind, column_of
+from core.data.tabular.columns import Column, ColumnKind, column_of
 from core.data.tabular.uploads import TOO_MUCH_MEMORY, Upload, UploadError, parse
 
 with contextlib.suppress(ImportError):  # Windows has none: only the other limits hold there
@@ -406,7 +406,7 @@ def _unpacked(
             distinct=distinct,
             values=facts["value"].to_numpy(),
             cells=facts["cell"].to_numpy(),
-            kind=Kind(one["kind"]),
+            kind=ColumnKind(one["kind"]),
             doubtful=one["doubtful"],
             unread=tuple((code, number) for code, number in one["unread"]),
             unread_words=one["unread_words"],

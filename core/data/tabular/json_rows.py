@@ -13,7 +13,7 @@ from core.codec import listed, shortened
 from core.data.tabular import rows as limits
 from core.data.tabular.json_tables import rows_within
 from core.data.tabular.rows import (
-    Rows,
+    TableRows,
     UploadError,
     as_text,
     check_heading,
@@ -32,7 +32,7 @@ class _KeyTwiceError(Exception):
 
 def read_json(
     stream: io.TextIOWrapper, is_array: bool, before: int, notes: list[str]
-) -> tuple[Rows, list[str]]:
+) -> tuple[TableRows, list[str]]:
     """Read JSON; return its rows and keys.
 
     Parameters
@@ -52,7 +52,7 @@ def read_json(
         When it is broken, an object has a key twice, or a limit is not kept.
     """
     columns: dict[str, int] = {}
-    rows = Rows()
+    rows = TableRows()
     items = items_of(stream, before=before) if is_array else _line_items(stream, before)
     line = before + 1
     try:
@@ -74,7 +74,7 @@ def read_json(
     return rows, list(columns)
 
 
-def read_table_within(content: bytes, notes: list[str]) -> tuple[Rows, list[str]] | None:
+def read_table_within(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]] | None:
     """Read the table within a file that is one JSON object; None where it is none, or has none.
 
     Parameters
@@ -100,7 +100,7 @@ def read_table_within(content: bytes, notes: list[str]) -> tuple[Rows, list[str]
     notes_there = [note]
     items = _without_long_lists(items, notes_there)
     columns: dict[str, int] = {}
-    rows = Rows()
+    rows = TableRows()
     try:
         for number, item in enumerate(items, 1):
             rows.add(_cells(item, columns, number), number)

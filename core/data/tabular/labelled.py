@@ -24,7 +24,7 @@ from core.data.tabular.columns import (
     RIGHT_ANSWERS,
     SOURCES,
     Cell,
-    Kind,
+    ColumnKind,
     column_of,
     first,
     kinds,
@@ -72,7 +72,7 @@ _TRUTH = {Meaning.RIGHT: True, Meaning.WRONG: False, Meaning.OUT: None}
 
 
 @dataclass(frozen=True)
-class Score:
+class ScoreColumn:
     """One score column.
 
     Attributes
@@ -108,7 +108,7 @@ class Columns:
 
     query: str | None
     source: str | None
-    scores: tuple[Score, ...]
+    scores: tuple[ScoreColumn, ...]
     entropy: str | None = None
     meant: tuple[Meant, ...] = ()
     answer: str | None = None
@@ -201,9 +201,9 @@ def suggest(upload: Upload) -> Columns:
     # With labels of its own, "semantic_entropy" is a doubt: missing where too little was seen.
     is_doubt = first(upload, ["semanticentropycorrect"]) is not None
     entropy = first(upload, _ENTROPIES[::-1] if is_doubt else _ENTROPIES)
-    if entropy is not None and looks[entropy] is not Kind.NUMBER:
+    if entropy is not None and looks[entropy] is not ColumnKind.NUMBER:
         entropy = None
-    labels = [name for name, kind in looks.items() if kind is Kind.LABEL]
+    labels = [name for name, kind in looks.items() if kind is ColumnKind.LABEL]
     common = _correctness(upload, looks, _CORRECT)
     if common is None and len(labels) == 1:
         common = labels[0]
@@ -213,10 +213,10 @@ def suggest(upload: Upload) -> Columns:
         own = _correctness(upload, looks, [f"{plain}correct", f"correct{plain}"])
         correct = own or common
         # Our own doubts may all be 0, which looks like wrong.
-        number = kind is Kind.NUMBER or (kind is Kind.LABEL and name in SCORES and own)
+        number = kind is ColumnKind.NUMBER or (kind is ColumnKind.LABEL and name in SCORES and own)
         is_score = number and name not in (query, source, common)
         if correct and is_score and (own or _could_be_score(name)):
-            scores.append(Score(name, direction_of(name), correct))
+            scores.append(ScoreColumn(name, direction_of(name), correct))
     # One that would be refused stands in nobody's way; the only one is refused with a sentence.
     clear = [s for s in scores if column_of(upload, s.column).doubtful_number() is None] or scores
     directed = [s for s in clear if s.larger_is_surer is not None]
@@ -228,12 +228,14 @@ def suggest(upload: Upload) -> Columns:
     return Columns(query, source, tuple(directed or clear), entropy, answer=answer, truth=truth)
 
 
-def _correctness(upload: Upload, looks: Mapping[str, Kind], names: Sequence[str]) -> str | None:
+def _correctness(
+    upload: Upload, looks: Mapping[str, ColumnKind], names: Sequence[str]
+) -> str | None:
     """Return the first column of these names in which half of the cells say right or wrong."""
     for name in named(upload, names):
-        if looks[name] is Kind.LABEL:
+        if looks[name] is ColumnKind.LABEL:
             return name
-        if looks[name] is Kind.TEXT:
+        if looks[name] is ColumnKind.TEXT:
             cells = column_of(upload, name)
             read = np.count_nonzero(~np.isnan(cells.correctness()))
             if 2 * read >= np.count_nonzero(~cells.where(Cell.MISSING)):

@@ -20,7 +20,7 @@ from core.data.tabular.columns import (
     MOST_VALUES,
     Cell,
     Column,
-    Kind,
+    ColumnKind,
     column_of,
     word_of,
 )
@@ -126,7 +126,7 @@ def unread(upload: Upload, name: str) -> tuple[Unread, ...]:
         value = word_of(text)
         cells.append(Unread(name, value, text.strip() if few else value, number))
     says_nothing = not column.has(Cell.RIGHT | Cell.WRONG).any()
-    if says_nothing and (column.kind is not Kind.TEXT or not few):
+    if says_nothing and (column.kind is not ColumnKind.TEXT or not few):
         raise UploadError(
             f"No cell of “{shortened(name)}” says whether an answer is right: "
             f"{HOLDS[column.kind]}. Choose a column of 1 (right) and 0 (wrong)."

@@ -16,7 +16,7 @@ from pyarrow import compute, parquet, types
 from core.codec import shortened
 from core.data.tabular import rows as limits
 from core.data.tabular.rows import (
-    Rows,
+    TableRows,
     UploadError,
     as_text,
     check_cell,
@@ -35,7 +35,7 @@ _TEXTS = ("STRING", "NONE", "JSON", "ENUM")
 _ROW_INDEX = re.compile(r"__index_level_\d+__")  # how pandas writes an index without a name
 
 
-def read_parquet(content: bytes, notes: list[str]) -> tuple[Rows, list[str]]:
+def read_parquet(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]]:
     """Read a Parquet file; return its rows and headings, and add to the notes what was left out.
 
     Raises
@@ -45,7 +45,7 @@ def read_parquet(content: bytes, notes: list[str]) -> tuple[Rows, list[str]]:
     MemoryError
         When a page of it unpacks to more than it says.
     """
-    rows = Rows()
+    rows = TableRows()
     try:
         # Not through pandas, which makes floats of whole numbers and refuses a heading that
         # stands twice.
@@ -115,7 +115,7 @@ def _texts_of(about: Any) -> list[str]:
     ]
 
 
-def _add(batch: pa.RecordBatch, rows: Rows, fields: list[pa.Field]) -> None:
+def _add(batch: pa.RecordBatch, rows: TableRows, fields: list[pa.Field]) -> None:
     batch.validate(full=True)  # offsets within bounds, and texts that are Unicode
     left = limits.MAX_TEXT - rows.characters
     texts = []

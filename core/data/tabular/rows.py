@@ -146,7 +146,7 @@ def too_long_a_row(line: int) -> UploadError:
 # --------------------------------------------------------------------------------- rows
 
 
-class Rows:
+class TableRows:
     """Rows of text on their way into columns, counted against the limits.
 
     A text is a large object in Python, so that a million rows of them need many times the

@@ -30,7 +30,7 @@ from core.data.tabular.delimited_rows import delimiter_of, read_delimited
 from core.data.tabular.excel_rows import is_workbook, read_excel
 from core.data.tabular.json_rows import read_json, read_table_within
 from core.data.tabular.parquet_rows import read_parquet
-from core.data.tabular.rows import Rows, UploadError
+from core.data.tabular.rows import TableRows, UploadError
 
 if TYPE_CHECKING:
     from core.data.tabular.columns import Column
@@ -212,7 +212,7 @@ def _distinct(names: Sequence[str], notes: list[str]) -> list[str]:
 # -------------------------------------------------------------------------------- text
 
 
-def _read_text(content: bytes, suffix: str, notes: list[str]) -> tuple[str, Rows, list[str]]:
+def _read_text(content: bytes, suffix: str, notes: list[str]) -> tuple[str, TableRows, list[str]]:
     _refuse_what_is_no_text(content)
     content, encoding = _decoding(content, notes)
     content, before = _without_blank_beginning(content)

@@ -41,7 +41,7 @@ SAMPLES_A_POINT = 40  # where given texts cannot be scored
 HARDLY_EVER = math.log(1e-6)  # nats; what is rarer at first is no answer of this model's
 
 
-class Source(StrEnum):
+class Origin(StrEnum):
     """What a curve is made of, by what the model can do."""
 
     SCORED = "exact likelihoods"
@@ -51,10 +51,10 @@ class Source(StrEnum):
 
 # What is to be known of curves that are not exact.
 HOW = {
-    Source.SAMPLED: "The model scores its own answers only: the curve weighs "
+    Origin.SAMPLED: "The model scores its own answers only: the curve weighs "
     f"{SAMPLES_A_POINT} sampled answers a point by the model’s likelihoods of them. The interval "
     "holds whatever answers that were not sampled could change.",
-    Source.COUNTED: "This model does not report how likely an answer is; its answers were counted, "
+    Origin.COUNTED: "This model does not report how likely an answer is; its answers were counted, "
     f"{SAMPLES_A_POINT} a point, with a 95% interval.",
 }
 
@@ -162,7 +162,7 @@ class Amplification:
     points : tuple of Point
     used : Used or None
         What it really took of a service; None where calls cost nothing but time.
-    source : Source
+    source : Origin
         What the shares are made of.
     read_as : str or None
         The question as it stood in the prompts, where the model reads it otherwise than it
@@ -176,7 +176,7 @@ class Amplification:
     revision: str
     points: tuple[Point, ...]
     used: Used | None = field(default=None, compare=False)
-    source: Source = Source.SCORED
+    source: Origin = Origin.SCORED
     read_as: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -334,10 +334,10 @@ def amplify(
     progress(stage := f"Repeating an answer up to {times[-1]} times", 0.0)
     before, source = model.meter.used, source_of(model)
     notes: tuple[str, ...] = ()
-    if source is Source.SCORED:
+    if source is Origin.SCORED:
         points = _by_likelihood(case, model, times, progress, stage)
     else:
-        point = _weighed if source is Source.SAMPLED else _counted
+        point = _weighed if source is Origin.SAMPLED else _counted
         responses = _drawn(case, model, times, progress, seed)
         points = tuple(point(t, row, case) for t, row in zip(times, responses, strict=True))
         notes = notes_on_cut(chain.from_iterable(responses))
@@ -347,12 +347,12 @@ def amplify(
     return Amplification(case, model.name, model.revision, points, used, source, read_as, notes)
 
 
-def source_of(model: LanguageModel) -> Source:
+def source_of(model: LanguageModel) -> Origin:
     """Return what a model’s curves are made of."""
     able = model.capabilities
     if able.scores_given_text:
-        return Source.SCORED
-    return Source.SAMPLED if able.own_log_likelihoods else Source.COUNTED
+        return Origin.SCORED
+    return Origin.SAMPLED if able.own_log_likelihoods else Origin.COUNTED
 
 
 def _by_likelihood(

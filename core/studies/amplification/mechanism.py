@@ -65,7 +65,7 @@ def _looking(case: Case, model: LlamaModel, repetitions: int) -> Looking:
 
 
 @dataclass(frozen=True)
-class Places:
+class TokenPlaces:
     """Which tokens of a prompt are what, each of shape (tokens,).
 
     Attributes
@@ -83,7 +83,7 @@ class Places:
 
 def places(
     case: Case, model: LanguageModel, repetitions: int, spans: Sequence[tuple[int, int]]
-) -> Places:
+) -> TokenPlaces:
     """Return which tokens of F_t are what, from where each begins and ends in it.
 
     Counted, not searched: a question may quote any part of the prompt.
@@ -97,7 +97,7 @@ def places(
     starts, ends = np.array(spans).T
     # A token belongs where its last character does: words carry the space before them.
     last = np.maximum(ends - 1, starts)
-    return Places(
+    return TokenPlaces(
         first=(last >= begin) & (last < answer_from),
         again=(last >= again) & (last < again + len(query)),
         told=(last >= answer_from + 2) & (last < answer_to - 2) & (repetitions > 0),

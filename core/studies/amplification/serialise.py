@@ -16,8 +16,8 @@ from core.studies.amplification.curve import (
     MOST_REPETITIONS,
     Amplification,
     Case,
+    Origin,
     Point,
-    Source,
     scored,
 )
 from core.studies.inspection.request import InvalidRequestError
@@ -94,10 +94,10 @@ def _from_dict(one: dict[str, Any]) -> Amplification:
         None if one.get("used") is None else decoded(Used, one["used"]),
     )
     # Curves that do not say what they are made of were scored or counted.
-    before = Source.SCORED if curve.has_likelihoods else Source.COUNTED
+    before = Origin.SCORED if curve.has_likelihoods else Origin.COUNTED
     read_as = one.get("read_as")
-    source = Source(one.get("source", before))
-    if source is Source.SCORED:
+    source = Origin(one.get("source", before))
+    if source is Origin.SCORED:
         _check_scored(curve.points)
     return replace(
         curve,

@@ -23,7 +23,7 @@ from core.data.tabular.directions import direction_of
 from core.data.tabular.labelled import (
     Columns,
     Labelled,
-    Score,
+    ScoreColumn,
     labelled,
     suggest,
 )
@@ -263,7 +263,7 @@ def chosen(
                 f"No column says whether the answers of “{shortened(name)}” are right. Name one."
             )
         surer = direction_of(name) if larger_is_surer is None else larger_is_surer
-        names.append(Score(name, surer, label))
+        names.append(ScoreColumn(name, surer, label))
     return replace(guess, scores=tuple(names))
 
 

@@ -77,7 +77,7 @@ def by_entropy(calibration: Calibration, others: Sequence[str] = ()) -> tuple[Bi
 
 
 @dataclass(frozen=True)
-class Compared:
+class AurocComparison:
     """One score in the comparison."""
 
     score: str
@@ -93,7 +93,7 @@ def compare(
     *,
     resamples: int = intervals.RESAMPLES,
     resampled: dict[str, intervals.Comparison] | None = None,
-) -> tuple[Compared, ...]:
+) -> tuple[AurocComparison, ...]:
     """Compare all scores of the data with the chosen one, by the paired bootstrap.
 
     Parameters
@@ -115,7 +115,7 @@ def compare(
         )
     target = replace(calibration.target, score=calibration.score)
     return tuple(
-        Compared(
+        AurocComparison(
             score=name,
             auroc=interval.values[name],
             difference=interval.differences.get(name),

@@ -44,7 +44,7 @@ class Gold:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredQuestion:
     """One question's doubts, and whether each score's answer is right.
 
     Attributes
@@ -83,7 +83,7 @@ def score(
     progress: Progress = silent,
     *,
     least_mass: float | None = None,
-) -> Scored:
+) -> ScoredQuestion:
     """Inspect one question, and hold every score's answer against the right ones.
 
     `least_mass` is the default policy's unless another is given.
@@ -116,11 +116,11 @@ def asked_at_once(model: LanguageModel) -> int:
     return able.questions_at_once if able.local else QUESTIONS_AT_ONCE
 
 
-def grade(gold: Gold, inspection: Inspection) -> Scored:
+def grade(gold: Gold, inspection: Inspection) -> ScoredQuestion:
     """Hold every score's answer against the right ones."""
     mass, clusters = inspection.sampled_mass, len(inspection.clusters)
     least_mass = inspection.pipeline.least_mass
-    return Scored(
+    return ScoredQuestion(
         gold=gold,
         answer=inspection.scores["mutual_information"].answer,
         doubts={
@@ -145,10 +145,10 @@ def score_all(
     reading: Reading | None = None,
     progress: Progress = silent,
     *,
-    done: Mapping[int, Scored] | None = None,
-    keep: Callable[[int, Scored], None] = lambda place, scored: None,
+    done: Mapping[int, ScoredQuestion] | None = None,
+    keep: Callable[[int, ScoredQuestion], None] = lambda place, scored: None,
     meters: MutableMapping[int, Meter] | None = None,
-) -> list[Scored]:
+) -> list[ScoredQuestion]:
     """Score many questions, those that are not done: several at the same time where that helps.
 
     Parameters
@@ -191,7 +191,7 @@ def score_all(
         )
         progress(stage, number / len(golds))
 
-    def ask(place: int, go_on: Callable[[], None]) -> tuple[int, Scored]:
+    def ask(place: int, go_on: Callable[[], None]) -> tuple[int, ScoredQuestion]:
         # Within a question too: who stops must not wait for a slow service's hundred answers.
         metered_model = model if local else metered(model, meters.setdefault(place, Meter()))
         scored = score(golds[place], metered_model, request, reading, lambda _, __: go_on())
@@ -212,7 +212,7 @@ HEADING = (
 
 
 def table(
-    scored: Sequence[Scored],
+    scored: Sequence[ScoredQuestion],
     model: LanguageModel,
     request: Request,
     reading: Reading | None = None,
@@ -234,7 +234,7 @@ def table(
     )
 
 
-def labelled_table(scored: Iterable[Scored], pipeline: Pipeline) -> bytes:
+def labelled_table(scored: Iterable[ScoredQuestion], pipeline: Pipeline) -> bytes:
     """Return questions that one pipeline scored as a CSV that the calibration reads."""
     pipeline_text = to_text(pipeline)
     return to_csv(

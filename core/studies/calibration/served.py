@@ -15,7 +15,7 @@ from core.studies.calibration.calibration import Calibration
 Table = Mapping[str, list[object]]
 
 
-class Part(StrEnum):
+class ServedPart(StrEnum):
     """Which rows."""
 
     ANSWERED_WRONG = "Answered and wrong"
@@ -45,7 +45,7 @@ class Served:
     answered: NDArray[np.bool_]
     right: NDArray[np.bool_]
 
-    def of(self, part: Part, between: tuple[float, float] | None = None) -> NDArray[np.int64]:
+    def of(self, part: ServedPart, between: tuple[float, float] | None = None) -> NDArray[np.int64]:
         """Return the places in the data of some rows, the least doubtful first.
 
         Parameters
@@ -60,15 +60,15 @@ class Served:
             selection = selection & (scores >= low) & (scores <= high)
         return self.order[selection]
 
-    def number(self, part: Part) -> int:
+    def number(self, part: ServedPart) -> int:
         """Return how many rows there are of a kind."""
         return int(np.count_nonzero(self._in(part)))
 
-    def _in(self, part: Part) -> NDArray[np.bool_]:
-        if part is Part.ALL:
+    def _in(self, part: ServedPart) -> NDArray[np.bool_]:
+        if part is ServedPart.ALL:
             return np.ones(len(self.order), bool)
-        answered = part in (Part.ANSWERED_WRONG, Part.ANSWERED_RIGHT)
-        right = part in (Part.ANSWERED_RIGHT, Part.WITHHELD_RIGHT)
+        answered = part in (ServedPart.ANSWERED_WRONG, ServedPart.ANSWERED_RIGHT)
+        right = part in (ServedPart.ANSWERED_RIGHT, ServedPart.WITHHELD_RIGHT)
         return (self.answered == answered) & (self.right == right)
 
 

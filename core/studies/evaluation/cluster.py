@@ -38,7 +38,7 @@ from core.studies.calibration.scoring import asked_at_once
 from core.studies.evaluation.files import RunError, writing
 from core.studies.evaluation.local import Engine, Task
 from core.studies.evaluation.rows import Row
-from core.studies.evaluation.worker import RETURNED, Desk, Job, Worker, asked, rows_in
+from core.studies.evaluation.worker import RETURNED, Desk, Worker, WorkerTask, asked, rows_in
 
 CPU, GPU = "CPU", "GPU"  # as Ray calls them
 #: Below a run's folder: what Ray has written and nobody has gathered yet.
@@ -61,7 +61,7 @@ CLIENT = (
 
 
 @dataclass(frozen=True)
-class Cluster:
+class RayCluster:
     """Where the workers run.
 
     Attributes
@@ -92,7 +92,9 @@ def check_installed() -> None:
         raise RunError(INSTALL)
 
 
-def engine_on(cluster: Cluster, folder: Path, opening: Callable[[Budget], LanguageModel]) -> Engine:
+def engine_on(
+    cluster: RayCluster, folder: Path, opening: Callable[[Budget], LanguageModel]
+) -> Engine:
     """Return the engine that asks on a cluster.
 
     Parameters
@@ -112,7 +114,7 @@ def engine_on(cluster: Cluster, folder: Path, opening: Callable[[Budget], Langua
         if first is None:  # what is staged was gathered before
             shutil.rmtree(staged, ignore_errors=True)
             return
-        job = Job(opening, model.revision, task.request, task.reading, task.least_mass)
+        job = WorkerTask(opening, model.revision, task.request, task.reading, task.least_mass)
         with _connected(cluster):
             yield from _Work(cluster, staged, job, model).rows(chain([first], questions), tick)
 
@@ -122,7 +124,9 @@ def engine_on(cluster: Cluster, folder: Path, opening: Callable[[Budget], Langua
 class _Work:
     """The questions of a run that are asked on a cluster."""
 
-    def __init__(self, cluster: Cluster, staged: Path, job: Job, model: LanguageModel) -> None:
+    def __init__(
+        self, cluster: RayCluster, staged: Path, job: WorkerTask, model: LanguageModel
+    ) -> None:
         self._cluster, self._staged, self._job, self._model = cluster, staged, job, model
         self._left: set[str] = set()  # ids of questions whose rows are not gathered yet
         self._closed: set[int] = set()  # blocks of which all is gathered
@@ -271,7 +275,7 @@ def _read(path: Path) -> pa.Table | None:
 
 
 @contextmanager
-def _connected(cluster: Cluster) -> Iterator[None]:
+def _connected(cluster: RayCluster) -> Iterator[None]:
     """Be part of the cluster until the end of the block."""
     # Both are read on import. Once this Ray ends, no thread is to begin another.
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_AUTO_CONNECT": "0"}

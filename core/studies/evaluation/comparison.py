@@ -17,7 +17,7 @@ from scipy import special
 
 from core.abstention.intervals import Interval
 from core.abstention.paired import delong, holm
-from core.studies.evaluation.results import CONFIDENCE, Measured
+from core.studies.evaluation.results import CONFIDENCE, RunMeasures
 from core.uncertainty.scores import SCORES
 
 Test = Literal["DeLong", "paired bootstrap"]
@@ -35,7 +35,7 @@ BETTER: Final = {  # what a score does by a measure, in words
 
 
 @dataclass(frozen=True)
-class Compared:
+class ScoreComparison:
     """One score held against another by one measure.
 
     Attributes
@@ -96,7 +96,9 @@ class Compared:
         return f"{one} {BETTER[self.measure]} {how} than {two}: {numbers}"
 
 
-def compared(measured: Measured, score: str, measure: str = "auroc") -> tuple[Compared, ...]:
+def compared(
+    measured: RunMeasures, score: str, measure: str = "auroc"
+) -> tuple[ScoreComparison, ...]:
     """Hold every other score of a run against one.
 
     Parameters
@@ -114,7 +116,7 @@ def compared(measured: Measured, score: str, measure: str = "auroc") -> tuple[Co
     return adjusted(comparisons)
 
 
-def adjusted(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
+def adjusted(comparisons: Sequence[ScoreComparison]) -> tuple[ScoreComparison, ...]:
     """Return comparisons with their p-values adjusted for their number.
 
     One whose p-value is not known yet counts as if it showed nothing.
@@ -129,19 +131,19 @@ def adjusted(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
     )
 
 
-def _compared(measured: Measured, score: str, other: str, measure: str) -> Compared:
+def _compared(measured: RunMeasures, score: str, other: str, measure: str) -> ScoreComparison:
     results, resampled = measured.results, measured.resampled
     values = tuple(resampled.interval(name, measure).value for name in (score, other))
     share_labels = np.array_equal(results.correct[score], results.correct[other])
     if measure == "auroc" and share_labels and results.asked_once:
         by = delong(results.doubts[score], results.doubts[other], results.correct[score])
-        return Compared(
+        return ScoreComparison(
             *(score, other, measure, (by.first, by.second)),
             normal(by.first - by.second, by.error),
             "DeLong",
             by.p_value,
         )
-    return Compared(
+    return ScoreComparison(
         *(score, other, measure, (values[0], values[1])),
         resampled.difference(score, other, measure, CONFIDENCE),
         "paired bootstrap",

@@ -43,7 +43,7 @@ class RunError(Exception):
     """A run that cannot be begun, gone on with or read; one sentence says why."""
 
 
-class Files:
+class RunFiles:
     """A run's folder that this process alone writes to; see `opened`."""
 
     def __init__(self, folder: Path) -> None:
@@ -127,7 +127,7 @@ class Files:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Files]:
+def opened(folder: Path) -> Iterator[RunFiles]:
     """Hold a folder, which is made where there is none, until the end of the block.
 
     Raises
@@ -138,7 +138,7 @@ def opened(folder: Path) -> Iterator[Files]:
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         lock = appending(folder / LOCK)
-    with lock, contextlib.closing(Files(folder)) as files:
+    with lock, contextlib.closing(RunFiles(folder)) as files:
         if not _held(lock.fileno()):
             raise RunError(
                 f"Another process is writing to {folder}. Wait until it has ended, or choose "

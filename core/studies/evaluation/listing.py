@@ -22,7 +22,7 @@ BETWEEN = " | "  # answers in one cell
 PLACES = 6  # after the point, of what is drawn
 
 
-class Part(StrEnum):
+class RowPart(StrEnum):
     """Which rows."""
 
     ALL = "All"
@@ -32,7 +32,7 @@ class Part(StrEnum):
 
 
 def listed_rows(
-    results: Results, score: str, part: Part = Part.ALL, words: str = ""
+    results: Results, score: str, part: RowPart = RowPart.ALL, words: str = ""
 ) -> NDArray[np.int64]:
     """Return the places of rows, the least doubtful first; those without a doubt last.
 
@@ -44,10 +44,10 @@ def listed_rows(
     """
     doubts, right = results.doubts[score], results.correct[score]
     chosen = {
-        Part.ALL: np.ones(len(results), bool),
-        Part.RIGHT: right,
-        Part.WRONG: ~right,
-        Part.UNKNOWN: np.isnan(doubts),
+        RowPart.ALL: np.ones(len(results), bool),
+        RowPart.RIGHT: right,
+        RowPart.WRONG: ~right,
+        RowPart.UNKNOWN: np.isnan(doubts),
     }[part]
     order = np.argsort(doubts, kind="stable")
     order = order[chosen[order]]

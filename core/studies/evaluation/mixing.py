@@ -33,7 +33,7 @@ RULES: Final = {PAPER: "the paper’s rule", GUARANTEED: "guaranteed"}
 
 
 @dataclass(frozen=True)
-class Source:
+class QuestionSource:
     """The questions of one source.
 
     Attributes
@@ -68,7 +68,7 @@ class Kinds:
     how: str
 
 
-def sources(results: Results) -> tuple[Source, ...]:
+def sources(results: Results) -> tuple[QuestionSource, ...]:
     """Return the sources of the rows that count, by name."""
     at = text_numbers(results.sources)
     names = results.sources[np.unique(at, return_index=True)[1]]
@@ -78,7 +78,7 @@ def sources(results: Results) -> tuple[Source, ...]:
         entropies = results.entropies[here]
         measurable = entropies[~np.isnan(entropies)]
         kinds_of.append(
-            Source(
+            QuestionSource(
                 str(name),
                 int(np.count_nonzero(here)),
                 float(np.median(results.right_answers[here])),
@@ -88,7 +88,7 @@ def sources(results: Results) -> tuple[Source, ...]:
     return tuple(kinds_of)
 
 
-def kinds(every: Sequence[Source]) -> Kinds:
+def kinds(every: Sequence[QuestionSource]) -> Kinds:
     """Tell sources of single right answers from those of many."""
     by_answers = [each.name for each in every if each.answers >= 2]
     by_entropy = [each.name for each in every if each.entropy > DIVERSE]

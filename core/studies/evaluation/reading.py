@@ -47,7 +47,7 @@ def is_diverse(row: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class Kind:
+class RowKind:
     """What a filter keeps.
 
     Attributes
@@ -66,13 +66,13 @@ class Kind:
 
 
 #: The filters of the paper's Section 6, by name.
-FILTERS: Final[Mapping[str, Kind]] = {
-    "short": Kind(
+FILTERS: Final[Mapping[str, RowKind]] = {
+    "short": RowKind(
         is_short,
         ("greedy", "responses"),
         f"the greedy answer, or every other one, has {SHORT} characters or more",
     ),
-    "diverse": Kind(is_diverse, ("entropy",), f"the semantic entropy is {DIVERSE} nats or less"),
+    "diverse": RowKind(is_diverse, ("entropy",), f"the semantic entropy is {DIVERSE} nats or less"),
 }
 
 
@@ -106,7 +106,7 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RunRows:
     """Rows of a run, and what was dropped on the way.
 
     Attributes
@@ -164,7 +164,7 @@ class Run:
     def _waiting(self) -> list[Row]:
         return unfinished(self.folder / UNFINISHED)[0]
 
-    def rows(self, filters: Sequence[Filter] = (), columns: Sequence[str] | None = None) -> Rows:
+    def rows(self, filters: Sequence[Filter] = (), columns: Sequence[str] | None = None) -> RunRows:
         """Return the rows that did not fail and that the filters keep.
 
         Parameters
@@ -206,7 +206,7 @@ class Run:
                     f"are {listed([shortened(s) or '(none)' for s in sorted(sources)])}."
                 )
         schema = pa.schema([SCHEMA.field(name) for name in names])
-        return Rows(
+        return RunRows(
             pa.Table.from_batches(batches, schema),
             (
                 *([f"Dropped {failed:,} of {counted(total, 'row')}: failed."] if failed else []),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from core.abstention import metrics
-from core.abstention.intervals import Band, Interval
+from core.abstention.intervals import ConfidenceBand, Interval
 from core.abstention.metrics import Curve
 from core.abstention.resampled import Resampled, resampled
 from core.codec import counted, listed
@@ -223,7 +223,7 @@ def _stat(path: Any) -> os.stat_result | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class RunMeasures:
     """The measures of every score, with intervals where there are resamples.
 
     Attributes
@@ -247,7 +247,7 @@ class Measured:
         return self.resampled.interval(score, measure, CONFIDENCE)
 
     @cached_property
-    def bands(self) -> Mapping[str, Band]:
+    def bands(self) -> Mapping[str, ConfidenceBand]:
         """Every score's precision by recall, with its band."""
         return {name: self.resampled.band(name, CONFIDENCE) for name in self.results.scores}
 
@@ -272,7 +272,7 @@ def affordable(rows: int, scores: int, seconds: float = 1.0) -> int:
     return 0 if number < FEWEST else min(number, RESAMPLES)
 
 
-def measured(results: Results, number: int, progress: Progress = silent) -> Measured:
+def measured(results: Results, number: int, progress: Progress = silent) -> RunMeasures:
     """Measure every score of a run on the same resamples of its questions.
 
     Parameters
@@ -280,7 +280,7 @@ def measured(results: Results, number: int, progress: Progress = silent) -> Meas
     number : int
         Of resamples: see `affordable`.
     """
-    return Measured(
+    return RunMeasures(
         results,
         resampled(
             {name: results.doubts[name] for name in results.scores},

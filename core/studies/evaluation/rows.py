@@ -25,7 +25,7 @@ from core.data.datasets.questions import Question
 from core.data.world.grading import matches, matches_by_f1, matches_exactly
 from core.language_models.base import whole
 from core.language_models.usage import Used
-from core.studies.calibration.scoring import Gold, Scored, grade
+from core.studies.calibration.scoring import Gold, ScoredQuestion, grade
 from core.studies.inspection.certificates import SCORE, WEIGHTED
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.serialise import recording_to_json
@@ -158,10 +158,10 @@ def gold_of(question: Question) -> Gold:
     return Gold(question.query, tuple(chain(*question.answers)), question.source)
 
 
-def scored_of(values: Mapping[str, Any], match: Match = "same_answer") -> Scored:
+def scored_of(values: Mapping[str, Any], match: Match = "same_answer") -> ScoredQuestion:
     """Return what a row that did not fail says, as the calibration takes it."""
     gold = Gold(values["query"], tuple(chain(*values["answers"])), values["source"])
-    return Scored(
+    return ScoredQuestion(
         gold=gold,
         answer=values["mutual_information_answer"],
         doubts={name: values[name] for name in SCORES},

@@ -21,7 +21,7 @@ from core.data.datasets.questions import Question
 from core.language_models.base import SAMPLING_RULE
 from core.language_models.errors import UnreachableError
 from core.studies.costs import Plan, plan
-from core.studies.evaluation.files import FORMAT, VERSION, Files, RunError, opened
+from core.studies.evaluation.files import FORMAT, VERSION, RunError, RunFiles, opened
 from core.studies.evaluation.local import Engine, Task, local
 from core.studies.evaluation.pace import Pace
 from core.studies.evaluation.rows import Row
@@ -86,7 +86,7 @@ def reporting(
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """What came of a run, or of going on with one.
 
     Attributes
@@ -114,7 +114,7 @@ def evaluate(
     *,
     engine: Engine = local,
     again: bool = False,
-) -> Outcome:
+) -> RunOutcome:
     """Ask every question that has no row yet, and write its row.
 
     Parameters
@@ -159,7 +159,7 @@ def evaluate(
             took = time.monotonic() - started
             manifest["seconds"] = round(manifest["seconds"] + took, 3)
             files.write_manifest(manifest)
-        return Outcome(questions.number, number, failed, before, took)
+        return RunOutcome(questions.number, number, failed, before, took)
 
 
 def most(questions: Questions, task: Task, left: int) -> Plan:
@@ -217,7 +217,7 @@ def pipeline_in(manifest: Mapping[str, Any]) -> Pipeline:
         raise RunError("The run's pipeline cannot be read: its run.json was changed.") from error
 
 
-def begun(files: Files, questions: Questions, task: Task) -> dict[str, Any]:
+def begun(files: RunFiles, questions: Questions, task: Task) -> dict[str, Any]:
     """Return the manifest: a new one, or that of the same run begun before.
 
     Raises

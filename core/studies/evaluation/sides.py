@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from core.abstention.resampled import Resampled, resampled
 from core.codec import counted
-from core.studies.evaluation.comparison import Compared, adjusted
+from core.studies.evaluation.comparison import ScoreComparison, adjusted
 from core.studies.evaluation.listing import Table, doubt_cells
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import CONFIDENCE, Results
@@ -168,7 +168,7 @@ def differences(here: Run, there: Run) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Side:
+class RunSide:
     """One score in both runs, on the questions that they share.
 
     Attributes
@@ -180,7 +180,7 @@ class Side:
         Questions that only one of the two answers rightly.
     chance : float
         The p-value of as uneven a split between these two (McNemar's exact test).
-    by : Compared
+    by : ScoreComparison
         The measure in this run against the other; the scores of both have the same name.
     """
 
@@ -190,7 +190,7 @@ class Side:
     only_here: int
     only_there: int
     chance: float
-    by: Compared
+    by: ScoreComparison
 
     @property
     def sentence(self) -> str:
@@ -207,7 +207,7 @@ class Side:
 
 def compared_sides(
     both: Sides, number: int, progress: Progress = silent, *, measure: str = "auroc"
-) -> tuple[Side, ...]:
+) -> tuple[RunSide, ...]:
     """Compare every score in this run with the same score in the other.
 
     By the paired bootstrap: each resample draws the same questions of both runs. The p-values are
@@ -223,7 +223,7 @@ def compared_sides(
     resampled = _drawn(both, right, number, progress)
     comparisons = adjusted(
         [
-            Compared(
+            ScoreComparison(
                 *(name, name, measure),
                 (
                     resampled.interval(f"0{name}", measure).value,
@@ -261,10 +261,12 @@ def _drawn(
     )
 
 
-def _side(name: str, here: NDArray[np.bool_], there: NDArray[np.bool_], by: Compared) -> Side:
+def _side(
+    name: str, here: NDArray[np.bool_], there: NDArray[np.bool_], by: ScoreComparison
+) -> RunSide:
     from scipy.stats import binomtest  # takes long to load
 
     only = int(np.count_nonzero(here & ~there)), int(np.count_nonzero(there & ~here))
     chance = float(binomtest(only[0], sum(only)).pvalue) if sum(only) else 1.0
     shares = [float(each.mean()) if len(each) else math.nan for each in (here, there)]
-    return Side(name, shares[0], shares[1], only[0], only[1], chance, by)
+    return RunSide(name, shares[0], shares[1], only[0], only[1], chance, by)

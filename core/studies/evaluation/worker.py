@@ -126,7 +126,7 @@ class SharedBudget(Budget):
 
 
 @dataclass(frozen=True)
-class Job:
+class WorkerTask:
     """What a worker is to do, made of what can be sent to another machine.
 
     Attributes
@@ -153,12 +153,12 @@ class Worker:
 
     Parameters
     ----------
-    job : Job
+    job : WorkerTask
     desk : actor handle
         The run's `Desk`.
     """
 
-    def __init__(self, job: Job, desk: Any) -> None:
+    def __init__(self, job: WorkerTask, desk: Any) -> None:
         import ray
 
         def at_the_desk(method: str, *arguments: object) -> Any:

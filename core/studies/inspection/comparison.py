@@ -28,7 +28,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Side:
+class InspectionSide:
     """A score of both; the difference is here minus there, None where one has no value."""
 
     name: str
@@ -69,7 +69,7 @@ class Matched:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class InspectionComparison:
     """What differs between two inspections.
 
     Attributes
@@ -83,20 +83,23 @@ class Comparison:
     """
 
     differences: tuple[Difference, ...]
-    scores: tuple[Side, ...]
+    scores: tuple[InspectionSide, ...]
     answers: tuple[Matched, ...]
 
 
-def compare(here: Inspection, there: Inspection) -> Comparison:
+def compare(here: Inspection, there: Inspection) -> InspectionComparison:
     """Put two inspections side by side."""
     of_here, of_there = settings(here), settings(there)
-    return Comparison(
+    return InspectionComparison(
         tuple(
             Difference(name, of_here.get(name), of_there.get(name))
             for name in {**of_here, **of_there}
             if of_here.get(name) != of_there.get(name)
         ),
-        tuple(Side(name, here.scores[name].value, there.scores[name].value) for name in SCORES),
+        tuple(
+            InspectionSide(name, here.scores[name].value, there.scores[name].value)
+            for name in SCORES
+        ),
         matched(here, there),
     )
 

@@ -77,7 +77,7 @@ class Rung:
 
 
 @dataclass(frozen=True)
-class Measured:
+class EstimatorMeasures:
     """What the benchmark found.
 
     Attributes
@@ -102,15 +102,15 @@ class Measured:
 
 
 @once
-def measured() -> Measured:
+def measured() -> EstimatorMeasures:
     """Return what the benchmark wrote."""
     return measured_of(json.loads(MEASURED.read_text(encoding="utf-8")))
 
 
-def measured_of(content: dict[str, Any]) -> Measured:
+def measured_of(content: dict[str, Any]) -> EstimatorMeasures:
     """Read what the benchmark writes."""
     rungs = content["rungs"]
-    return Measured(
+    return EstimatorMeasures(
         revision=content["revision"],
         questions=content["questions"],
         answers=content["together"]["answers"],
@@ -145,7 +145,7 @@ def _rung(estimator: Estimator, content: dict[str, Any]) -> Rung:
     )
 
 
-def table(measured: Measured) -> dict[str, list[str]]:
+def table(measured: EstimatorMeasures) -> dict[str, list[str]]:
     """Return the measured numbers in words: a name, and a cell for each of `TITLES`."""
     rungs = measured.rungs
     rows: dict[str, list[str]] = {}

@@ -85,7 +85,7 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class Cell:
+class MatrixCell:
     """One entry of the joint distribution, with what it was computed from."""
 
     first: str
@@ -338,11 +338,11 @@ class Inspection:
             for i, text in enumerate(e.centre_texts)
         )
 
-    def cell(self, first: int, second: int) -> Cell:
+    def cell(self, first: int, second: int) -> MatrixCell:
         """Return the entry of the joint for clusters `first` (row) and `second` (column)."""
         e, information = self.evidence, self.evidence.mutual_information
         row = e.centres[first]
-        return Cell(
+        return MatrixCell(
             first=e.centre_texts[first],
             second=e.centre_texts[second],
             joint=float(information.joint[first, second]),

@@ -19,7 +19,7 @@ MOST: Final = 8  # answers that are told, and answers whose shares are told apar
 
 
 @dataclass(frozen=True)
-class Row:
+class AnswerRow:
     """The model's next answers under one prompt.
 
     Attributes
@@ -47,7 +47,7 @@ class ToldRows:
     """
 
     answers: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[AnswerRow, ...]
 
 
 def told_rows(inspection: Inspection) -> ToldRows:
@@ -57,15 +57,15 @@ def told_rows(inspection: Inspection) -> ToldRows:
     """
     evidence, clusters = inspection.evidence, inspection.clusters[:MOST]
     answers = tuple(cluster.text for cluster in clusters)
-    rows = [Row(None, tuple(cluster.mass for cluster in clusters))]
+    rows = [AnswerRow(None, tuple(cluster.mass for cluster in clusters))]
     if inspection.others:
-        rows += [Row(text, (share,)) for text, share in inspection.others[:MOST]]
+        rows += [AnswerRow(text, (share,)) for text, share in inspection.others[:MOST]]
         return ToldRows(answers, tuple(rows))
     after: NDArray[np.float64] = np.exp(evidence.log_second_given_first)
     if evidence.row_masses is not None:
         after = after * np.minimum(evidence.row_masses, 1.0)[:, None]
     rows += [
-        Row(text, tuple(map(float, row[:MOST])))
+        AnswerRow(text, tuple(map(float, row[:MOST])))
         for text, row in zip(answers, after, strict=False)
         if row.any()  # it never came first: nobody told it
     ]

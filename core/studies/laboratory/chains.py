@@ -52,7 +52,7 @@ DRAWING = "Drawing chains of answers"
 
 
 @dataclass(frozen=True)
-class Settings:
+class ChainsSettings:
     """How long chains are, and how many.
 
     Attributes
@@ -93,7 +93,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ChainScores:
     """Algorithm 3 over chains of n answers.
 
     Attributes
@@ -118,7 +118,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Sampled:
-    """Algorithm 2 over k sampled chains of n answers; fields as in `Scored`.
+    """Algorithm 2 over k sampled chains of n answers; fields as in `ChainScores`.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class Chains:
     Attributes
     ----------
     query, model, revision : str
-    settings : Settings
+    settings : ChainsSettings
     answers : int
         m, the clusters of the answers found.
     scored, sampled : tuple
@@ -164,9 +164,9 @@ class Chains:
     query: str
     model: str
     revision: str
-    settings: Settings
+    settings: ChainsSettings
     answers: int
-    scored: tuple[Scored, ...]
+    scored: tuple[ChainScores, ...]
     sampled: tuple[Sampled, ...]
     drawn: int
     left_out: tuple[str, ...] = ()
@@ -210,7 +210,7 @@ def _nats(values: Iterator[float]) -> str:
 def run(
     recording: Recording,
     model: LanguageModel,
-    settings: Settings | None = None,
+    settings: ChainsSettings | None = None,
     progress: Progress = silent,
     *,
     reading: Reading | None = None,
@@ -226,7 +226,7 @@ def run(
     Cancelled
         Out of `progress`.
     """
-    settings, reading = settings or Settings(), reading or Reading()
+    settings, reading = settings or ChainsSettings(), reading or Reading()
     if (recording.model, recording.revision) != (model.name, model.revision):
         raise InvalidRequestError("This was recorded with another model. Ask the question again.")
     if recording.estimator not in (Estimator.EXACT, Estimator.CHAINED):
@@ -236,7 +236,7 @@ def run(
         )
     evidence = evidence_of(recording, reading)
     left_out: list[str] = []
-    scored: tuple[Scored, ...] = ()
+    scored: tuple[ChainScores, ...] = ()
     if recording.estimator is Estimator.EXACT:
         scored, why = _scored(recording, evidence, model, settings, progress)
         left_out += why
@@ -272,9 +272,9 @@ def _scored(
     recording: Recording,
     evidence: Evidence,
     model: LanguageModel,
-    settings: Settings,
+    settings: ChainsSettings,
     progress: Progress,
-) -> tuple[tuple[Scored, ...], list[str]]:
+) -> tuple[tuple[ChainScores, ...], list[str]]:
     """Return Algorithm 3 for n = 2, 3, …, as far as the prompts reach, and why no further."""
     m = len(evidence.centres)
     log_rows, costs = [evidence.log_conditionals[evidence.centres]], [Cost(0, 0)]  # (mⁿ⁻¹, r) each
@@ -296,7 +296,7 @@ def _scored(
     first, gammas = evidence.cluster_log_marginal, evidence.parameters.gammas
     informations = of_chains.informations(first, nexts, **gammas)
     return tuple(
-        Scored(n, one.value, of_chains.largest(one), sure, cost)
+        ChainScores(n, one.value, of_chains.largest(one), sure, cost)
         for n, (one, sure, cost) in enumerate(
             zip(informations, _certified(evidence, log_rows), costs, strict=True), start=2
         )
@@ -351,7 +351,7 @@ def _certified(evidence: Evidence, log_rows: Sequence[Floats]) -> list[float | N
 
 
 def _drawn(
-    recording: Recording, model: LanguageModel, settings: Settings, progress: Progress
+    recording: Recording, model: LanguageModel, settings: ChainsSettings, progress: Progress
 ) -> tuple[list[tuple[str, ...]], Floats, list[Cost]]:
     """Draw chains; return their texts, ln Q of each answer, (k, n), and what each step cost."""
     scores = recording.estimator is Estimator.EXACT

@@ -61,7 +61,7 @@ class Factor(StrEnum):
 
 
 @dataclass(frozen=True)
-class Settings:
+class DecidingSettings:
     """The values of each panel; what the request and the reading hold is always among them.
 
     Attributes
@@ -86,7 +86,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReadingOutcome:
     """One inspection of one question.
 
     Attributes
@@ -101,7 +101,7 @@ class Outcome:
     decision: Decision
     answer: str
 
-    def agrees(self, other: Outcome) -> bool:
+    def agrees(self, other: ReadingOutcome) -> bool:
         """Whether both decide the same and, where they answer, say the same."""
         if self.decision is not other.decision:
             return False
@@ -125,7 +125,7 @@ class Variant:
     factor: Factor
     value: float | str
     usual: bool
-    outcomes: tuple[tuple[Outcome, ...], ...]
+    outcomes: tuple[tuple[ReadingOutcome, ...], ...]
 
     @property
     def name(self) -> str:
@@ -157,7 +157,7 @@ class Variant:
         lower, upper = np.quantile(resampled, tails)
         return Interval(float(means.mean()), float(lower), float(upper))
 
-    def kept(self, place: int, usual: Outcome) -> float:
+    def kept(self, place: int, usual: ReadingOutcome) -> float:
         """Return the share of a question's draws that agree with an outcome, in [0, 1]."""
         row = self.outcomes[place]
         return sum(outcome.agrees(usual) for outcome in row) / len(row)
@@ -190,7 +190,7 @@ class Variations:
     revision: str
     request: Request
     reading: Reading
-    usual: tuple[Outcome, ...]
+    usual: tuple[ReadingOutcome, ...]
     variants: tuple[Variant, ...]
     left_out: tuple[str, ...]
     recordings: int
@@ -284,7 +284,7 @@ class _Wanted:
 
 
 def _plan(
-    request: Request, reading: Reading, model: LanguageModel, settings: Settings
+    request: Request, reading: Reading, model: LanguageModel, settings: DecidingSettings
 ) -> tuple[list[_Wanted], list[str]]:
     """Return every value of every panel, and why some are left out."""
     plan: list[_Wanted] = []
@@ -355,7 +355,7 @@ def _with(values: Sequence[float], own: float) -> list[float]:
     return sorted({*values, own})
 
 
-def _seeded(request: Request, settings: Settings) -> tuple[Request, ...]:
+def _seeded(request: Request, settings: DecidingSettings) -> tuple[Request, ...]:
     if not request.draws:
         return (request,)
     return tuple(replace(request, seed=request.seed + i) for i in range(settings.seeds))
@@ -374,7 +374,7 @@ def _why(request: Request, model: LanguageModel) -> str:
 
 
 def asked(
-    request: Request, reading: Reading, model: LanguageModel, settings: Settings
+    request: Request, reading: Reading, model: LanguageModel, settings: DecidingSettings
 ) -> tuple[Request, ...]:
     """Return what a question is asked for all panels, in every form; see `run`."""
     request = _judged(request, reading)
@@ -395,7 +395,7 @@ def run(
     model: LanguageModel,
     request: Request | None = None,
     reading: Reading | None = None,
-    settings: Settings | None = None,
+    settings: DecidingSettings | None = None,
     progress: Progress = silent,
     *,
     rule: DecisionRule | None = None,
@@ -424,7 +424,7 @@ def run(
     """
     if not queries:
         raise InvalidRequestError("There is no question. Give at least one.")
-    settings, reading = settings or Settings(), reading or Reading()
+    settings, reading = settings or DecidingSettings(), reading or Reading()
     request = replace(request or usual_request(queries[0], model.capabilities), query=queries[0])
     request = _judged(request, reading)
     check_samples(request, model.capabilities)
@@ -432,7 +432,7 @@ def run(
     plan, left_out = _plan(request, reading, model, settings)
     recorded = _recorded(queries, model, plan, progress, left_out)
 
-    def outcomes(one: _Wanted, query: str) -> tuple[Outcome, ...]:
+    def outcomes(one: _Wanted, query: str) -> tuple[ReadingOutcome, ...]:
         recordings = (
             recorded[one.form, replace(one_request, query=query)] for one_request in one.requests
         )
@@ -500,8 +500,8 @@ def _record(model: LanguageModel, request: Request, go_on: Seldom) -> Recording:
     return record(request, model, lambda stage, share: go_on())
 
 
-def _outcome(inspection: Inspection) -> Outcome:
-    return Outcome(
+def _outcome(inspection: Inspection) -> ReadingOutcome:
+    return ReadingOutcome(
         {name: inspection.scores[name].value for name in SHOWN},
         inspection.verdict.decision,
         inspection.verdict.answer,

@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Settings:
+class EffectiveSupportSettings:
     """How the appendix's estimate is made for each question.
 
     Attributes
@@ -65,7 +65,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Found:
+class SupportSearch:
     """What was found of one question's answers.
 
     Attributes
@@ -105,13 +105,13 @@ class Found:
 class EffectiveSupports:
     """The paper's Figure 7: a distribution over questions of each quantity."""
 
-    settings: Settings
+    settings: EffectiveSupportSettings
     model: str
-    questions: tuple[Found, ...]
+    questions: tuple[SupportSearch, ...]
 
     @cached_property
     def values(self) -> dict[str, Floats]:
-        """Each quantity of all questions, by the names in :class:`Found`, (questions,)."""
+        """Each quantity of all questions, by the names in :class:`SupportSearch`, (questions,)."""
         names = ("mass", "missing", "high", "bound", "printed_bound")
         return {name: np.array([getattr(q, name) for q in self.questions]) for name in names}
 
@@ -134,7 +134,7 @@ class EffectiveSupports:
 def run(
     model: LanguageModel,
     questions: Sequence[str],
-    settings: Settings | None = None,
+    settings: EffectiveSupportSettings | None = None,
     progress: Progress = silent,
 ) -> EffectiveSupports:
     """Estimate what a model's draws miss, question by question (Appendix E.4).
@@ -150,7 +150,7 @@ def run(
     Cancelled
         Out of `progress`.
     """
-    settings = settings or Settings()
+    settings = settings or EffectiveSupportSettings()
     must_score(model)
     if not questions:
         raise InvalidRequestError("There is no question. Give at least one.")
@@ -160,7 +160,9 @@ def run(
     return EffectiveSupports(settings, model.name, tuple(supports))
 
 
-def _found(model: LanguageModel, question: str, settings: Settings, go_on: Seldom) -> Found:
+def _found(
+    model: LanguageModel, question: str, settings: EffectiveSupportSettings, go_on: Seldom
+) -> SupportSearch:
     prompt = prompts.iterative(model.reads(question))
     p, responses = _effective_support(model, prompt, settings, go_on)
     go_on()
@@ -178,7 +180,7 @@ def _found(model: LanguageModel, question: str, settings: Settings, go_on: Seldo
     missing = sum(q for text, q in p.items() if text not in came)
     high = min(1.0, missing + 1 - covered)
     order = sorted(p, key=lambda text: -p[text])
-    return Found(
+    return SupportSearch(
         question,
         tuple(order),
         tuple(p[text] for text in order),
@@ -191,7 +193,7 @@ def _found(model: LanguageModel, question: str, settings: Settings, go_on: Seldo
 
 
 def _effective_support(
-    model: LanguageModel, prompt: str, settings: Settings, go_on: Seldom
+    model: LanguageModel, prompt: str, settings: EffectiveSupportSettings, go_on: Seldom
 ) -> tuple[dict[str, float], int]:
     """Return Q of each text of X̃, and how many responses it took; cut-off ones are no answers."""
     p: dict[str, float] = {}

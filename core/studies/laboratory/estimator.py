@@ -64,7 +64,7 @@ NEVER_ABOVE: Final = ("certified", "limit", "theorem")
 
 
 @dataclass(frozen=True)
-class Settings:
+class EstimatorSettings:
     """What is drawn, and how it is estimated.
 
     Attributes
@@ -123,7 +123,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Row:
+class EstimatorRow:
     """How far one estimate or bound is off at one k.
 
     Attributes
@@ -149,12 +149,12 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class EstimatorComparison:
     """Every estimate of every sample, beside the exact value.
 
     Attributes
     ----------
-    settings : Settings
+    settings : EstimatorSettings
     exact : float
         The mutual information of the Gibbs distribution, nats.
     values : dict of str to ndarray of float64, (seeds, sizes)
@@ -165,7 +165,7 @@ class Comparison:
         Z, of meanings.
     """
 
-    settings: Settings
+    settings: EstimatorSettings
     exact: float
     values: dict[str, Floats]
     sampled_mass: Floats
@@ -174,10 +174,10 @@ class Comparison:
         """Return the 5%, 50% and 95% quantile of a value at each k, (3, sizes), nats."""
         return np.quantile(self.values[name], [0.05, 0.5, 0.95], axis=0)
 
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[EstimatorRow, ...]:
         """Return bias and spread of everything at every k."""
         return tuple(
-            Row(
+            EstimatorRow(
                 name,
                 k,
                 len(off),
@@ -218,7 +218,9 @@ class Comparison:
         )
 
 
-def run(settings: Settings | None = None, progress: Progress = silent) -> Comparison:
+def run(
+    settings: EstimatorSettings | None = None, progress: Progress = silent
+) -> EstimatorComparison:
     """Draw, estimate and compare.
 
     Raises
@@ -228,7 +230,7 @@ def run(settings: Settings | None = None, progress: Progress = silent) -> Compar
     Cancelled
         Out of `progress`, which is called before each k.
     """
-    settings = settings or Settings()
+    settings = settings or EstimatorSettings()
     n, p = settings.n, np.exp(gibbs.log_probabilities(settings.n, settings.temperature))
     cumulative = p.cumsum() / p.sum()
     # The listing's own generator, so that its seed draws what it draws.
@@ -257,7 +259,7 @@ def run(settings: Settings | None = None, progress: Progress = silent) -> Compar
         _add_theorem(estimates[-1], p, k, settings)
     progress("Draw and estimate", 1.0)
     order = [name for name in (*ESTIMATES, *BOUNDS) if name in estimates[0]]
-    return Comparison(
+    return EstimatorComparison(
         settings,
         gibbs.information(n, settings.temperature),
         {name: np.stack([at[name] for at in estimates], axis=1) for name in order},
@@ -266,7 +268,7 @@ def run(settings: Settings | None = None, progress: Progress = silent) -> Compar
 
 
 def _spelt(
-    sample: Integers, indices: Integers, settings: Settings, rng: np.random.Generator
+    sample: Integers, indices: Integers, settings: EstimatorSettings, rng: np.random.Generator
 ) -> Spelt:
     """Return the distinct spelt tuples: their sample, state and spelling, each (u,)."""
     ways = settings.spellings**settings.n
@@ -280,7 +282,7 @@ def _estimates(
     p: Floats,
     spelt: Spelt,
     k: int,
-    settings: Settings,
+    settings: EstimatorSettings,
 ) -> dict[str, Floats]:
     """Return Algorithm 1 on spellings and, if there are several, Algorithm 2 on meanings."""
     n, ways = settings.n, settings.spellings
@@ -314,7 +316,9 @@ def _estimates(
     return values
 
 
-def _gammas(k: int, support: int, mass: Floats, settings: Settings) -> dict[str, Floats | float]:
+def _gammas(
+    k: int, support: int, mass: Floats, settings: EstimatorSettings
+) -> dict[str, Floats | float]:
     if settings.gamma is Gamma.NONE:
         return {}
     if settings.gamma is Gamma.ONE_OVER_K:
@@ -336,7 +340,9 @@ def _counted(counts: Integers, k: int) -> dict[str, Floats]:
     return values
 
 
-def _bounds(counts: Integers, table: Floats, k: int, settings: Settings) -> dict[str, Floats]:
+def _bounds(
+    counts: Integers, table: Floats, k: int, settings: EstimatorSettings
+) -> dict[str, Floats]:
     lower, upper = many_samples.between(counts, table)
     return {
         "certified": many_samples.certified(counts > 0, table),
@@ -346,7 +352,7 @@ def _bounds(counts: Integers, table: Floats, k: int, settings: Settings) -> dict
     }
 
 
-def _add_theorem(values: dict[str, Floats], p: Floats, k: int, settings: Settings) -> None:
+def _add_theorem(values: dict[str, Floats], p: Floats, k: int, settings: EstimatorSettings) -> None:
     """Add the theorem's bound where the estimate has the theorem's γ: on meanings, all of them."""
     if settings.gamma is Gamma.THEOREM and settings.spellings == 1:
         values["theorem"] = theorem_bound(

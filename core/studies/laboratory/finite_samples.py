@@ -26,7 +26,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Settings:
+class FiniteSamplesSettings:
     """Pairs of answers of a model that copies, in the shape of Zipf's law.
 
     Attributes
@@ -85,7 +85,7 @@ class FiniteSamples:
 
     Attributes
     ----------
-    settings : Settings
+    settings : FiniteSamplesSettings
     exact : float
         The mutual information, nats.
     expected_missing : ndarray
@@ -97,7 +97,7 @@ class FiniteSamples:
         Our bound, from k first answers and the scores of all of them after each.
     """
 
-    settings: Settings
+    settings: FiniteSamplesSettings
     exact: float
     expected_missing: Floats
     outside: Floats
@@ -147,7 +147,9 @@ class FiniteSamples:
         return f"{sentence}; the certified bound {ours}, without a confidence level."
 
 
-def run(settings: Settings | None = None, progress: Progress = silent) -> FiniteSamples:
+def run(
+    settings: FiniteSamplesSettings | None = None, progress: Progress = silent
+) -> FiniteSamples:
     """Find out how large k must be before Theorem 4.6 says anything about a model that copies.
 
     The best of several X̃ is taken, each the likeliest pairs; a person who may choose only one gets
@@ -160,7 +162,7 @@ def run(settings: Settings | None = None, progress: Progress = silent) -> Finite
     Cancelled
         Out of `progress`, which is called before each k.
     """
-    settings = settings or Settings()
+    settings = settings or FiniteSamplesSettings()
     first, rows = settings.law
     table = first[:, None] * rows
     p = table.ravel()
@@ -213,7 +215,7 @@ def _said(
     p: Floats,
     draws: int,
     missing: float,
-    settings: Settings,
+    settings: FiniteSamplesSettings,
     support: tuple[float, int],
 ) -> tuple[float, float, float, float, float, float]:
     """Return the theorem's mean bound with one X̃, and what it was made of."""

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Settings:
+class HallucinationSettings:
     """How many of the likeliest answers are looked at, and how the truth is smoothed.
 
     Attributes
@@ -109,7 +109,7 @@ class Hallucination:
 def run(
     model: LanguageModel,
     fact: Fact,
-    settings: Settings | None = None,
+    settings: HallucinationSettings | None = None,
     progress: Progress = silent,
 ) -> Hallucination:
     """Compare what a model says to a question with what is true.
@@ -123,7 +123,7 @@ def run(
     Cancelled
         Out of `progress`.
     """
-    settings = settings or Settings()
+    settings = settings or HallucinationSettings()
     must_score(model)
     progress("Search for answers", 0.0)
     texts = support_of(model, fact, settings.likeliest)

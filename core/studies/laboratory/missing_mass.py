@@ -39,7 +39,7 @@ class Law(StrEnum):
 
 
 @dataclass(frozen=True)
-class Settings:
+class MissingMassSettings:
     """A distribution, and how it is drawn from.
 
     Attributes
@@ -136,12 +136,12 @@ def probabilities_of(text: str) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Curves:
+class MissingMassCurves:
     """What k draws miss, and what is said about it, at each k.
 
     Attributes
     ----------
-    settings : Settings
+    settings : MissingMassSettings
     probabilities : ndarray, (kinds,)
     rest : float
         What the known kinds lack of 1: the missing mass of everything may be larger by so much.
@@ -158,7 +158,7 @@ class Curves:
         Between which U_k lies, each with the confidence.
     """
 
-    settings: Settings
+    settings: MissingMassSettings
     probabilities: Floats
     rest: float
     expected: Floats
@@ -203,7 +203,9 @@ class Curves:
         )
 
 
-def run(settings: Settings | None = None, progress: Progress = silent) -> Curves:
+def run(
+    settings: MissingMassSettings | None = None, progress: Progress = silent
+) -> MissingMassCurves:
     """Compute and simulate what k draws miss of a known distribution.
 
     Raises
@@ -213,7 +215,7 @@ def run(settings: Settings | None = None, progress: Progress = silent) -> Curves
     Cancelled
         Out of `progress`, which is called before each k.
     """
-    settings = settings or Settings()
+    settings = settings or MissingMassSettings()
     p, k = settings.probabilities, np.array(settings.draws)
     rest = max(0.0, 1 - float(p.sum()))
     rng = np.random.default_rng(settings.seed)
@@ -232,7 +234,7 @@ def run(settings: Settings | None = None, progress: Progress = silent) -> Curves
     is_complete = rest < 1e-6
     with np.errstate(divide="ignore"):
         h = float(entropy(np.log(p)))
-    return Curves(
+    return MissingMassCurves(
         settings,
         p,
         rest,

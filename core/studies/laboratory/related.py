@@ -56,21 +56,21 @@ COMPARED: Final = {
 
 
 @dataclass(frozen=True)
-class Known:
+class LabelledQuestion:
     """A question and the true distribution of its answers."""
 
     query: str
     answers: tuple[Answer, ...]
 
 
-def of_fact(fact: Fact) -> Known:
+def of_fact(fact: Fact) -> LabelledQuestion:
     """Return a question of the embedded world."""
-    return Known(fact.question, fact.answers)
+    return LabelledQuestion(fact.question, fact.answers)
 
 
-def of_gold(gold: Gold) -> Known:
+def of_gold(gold: Gold) -> LabelledQuestion:
     """Return a labelled question whose answers are names of a single right one."""
-    return Known(gold.query, (Answer(gold.answers, 1.0),))
+    return LabelledQuestion(gold.query, (Answer(gold.answers, 1.0),))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Bin:
+class ReliabilityBin:
     """Answers of about the same V̂: what it says, and what the squared error is.
 
     Attributes
@@ -195,14 +195,14 @@ class Related:
         of = np.repeat(np.arange(len(self.questions)), [len(q.answers) for q in self.questions])
         return p * (again - p), (p - truth) ** 2, of
 
-    def calibration(self, bins: int = BINS) -> tuple[Bin, ...]:
+    def calibration(self, bins: int = BINS) -> tuple[ReliabilityBin, ...]:
         """Return bins of equally many answers, of rising V̂."""
         promised, _, _ = self._answers
         order = np.argsort(promised, kind="stable")
         return tuple(self._bin(part) for part in np.array_split(order, bins) if part.size)
 
     @functools.cached_property
-    def overall(self) -> Bin:
+    def overall(self) -> ReliabilityBin:
         """What V̂ promises of all answers, and what the squared error is."""
         return self._bin(np.arange(len(self._answers[0])))
 
@@ -221,10 +221,10 @@ class Related:
         promised, error, _ = self._answers
         return float(np.mean(error > np.maximum(promised, 0.0) / EXCEEDED + 1e-12))
 
-    def _bin(self, places: NDArray[np.int64]) -> Bin:
+    def _bin(self, places: NDArray[np.int64]) -> ReliabilityBin:
         promised, error, of = self._answers
         values = self._mean(error[places], of[places])
-        return Bin(len(places), float(promised[places].mean()), values)
+        return ReliabilityBin(len(places), float(promised[places].mean()), values)
 
     def _mean(self, values: Floats, of: NDArray[np.int64]) -> Interval:
         """Return a mean over answers; those of one question are drawn together."""
@@ -272,7 +272,7 @@ def _or_nan(doubt: float | None) -> float:
 
 
 def run(
-    questions: Sequence[Known],
+    questions: Sequence[LabelledQuestion],
     model: LanguageModel,
     request: Request | None = None,
     reading: Reading | None = None,
@@ -300,7 +300,7 @@ def run(
         raise InvalidRequestError("There is no question. Give at least one.")
     request = request or usual_request(questions[0].query, model.capabilities)
 
-    def one(question: Known, go_on: Seldom) -> Asked:
+    def one(question: LabelledQuestion, go_on: Seldom) -> Asked:
         one_request = replace(request, query=question.query)
         recording = record(one_request, model, lambda stage, share: go_on())
         return of_inspection(read(recording, reading), question.answers)

@@ -51,7 +51,7 @@ MOST_SAMPLES, MOST_TRIPLES = 100, 1000
 
 
 @dataclass(frozen=True)
-class Settings:
+class TheoremSettings:
     """How each question is looked at.
 
     Attributes
@@ -112,7 +112,7 @@ class Triple:
 
 
 @dataclass(frozen=True)
-class Row:
+class TheoremRow:
     """One question: I(Q̃) and what it is compared with, all in nats.
 
     Attributes
@@ -179,13 +179,13 @@ class Row:
 class TheoremOne:
     """Theorem 1 on many questions."""
 
-    settings: Settings
+    settings: TheoremSettings
     model: str
-    rows: tuple[Row, ...]
+    rows: tuple[TheoremRow, ...]
 
     @cached_property
     def means(self) -> dict[str, dict[str, float]]:
-        """The means of a band's rows, by band and by the name of the number in `Row`, nats."""
+        """The means of a band's rows, by band and the name of the number in `TheoremRow`, nats."""
         names = ("information", "divergence", "clustered", "sampled", "sampled_clustered")
         means = {}
         for band in dict.fromkeys(row.band for row in self.rows):
@@ -248,7 +248,7 @@ def chosen(count: int, seed: int = 0) -> tuple[Fact, ...]:
 def run(
     model: LanguageModel,
     facts: Sequence[Fact],
-    settings: Settings | None = None,
+    settings: TheoremSettings | None = None,
     progress: Progress = silent,
 ) -> TheoremOne:
     """Compare Q̃ with P̃ on every question.
@@ -262,7 +262,7 @@ def run(
     Cancelled
         Out of `progress`.
     """
-    settings = settings or Settings()
+    settings = settings or TheoremSettings()
     must_score(model)
     if not facts:
         raise InvalidRequestError("There is no question. Give at least one.")
@@ -270,7 +270,7 @@ def run(
     return TheoremOne(settings, model.name, tuple(rows))
 
 
-def _row(model: LanguageModel, fact: Fact, settings: Settings, go_on: Seldom) -> Row:
+def _row(model: LanguageModel, fact: Fact, settings: TheoremSettings, go_on: Seldom) -> TheoremRow:
     prompt = prompts.iterative(model.reads(fact.question))
     samples = model.sample(
         prompt, settings.samples, temperature=settings.temperature, seed=settings.seed
@@ -283,7 +283,7 @@ def _row(model: LanguageModel, fact: Fact, settings: Settings, go_on: Seldom) ->
     exact = from_table(q.log_joint)
     corpus = corpus_of(fact, q.texts)
     of_corpus = _against_corpus(q, corpus, settings.smoothing) if corpus else (None, None)
-    row = Row(
+    row = TheoremRow(
         question=fact.question,
         band=fact.band.value,
         exposures=fact.exposures,
@@ -334,8 +334,8 @@ def _triple(
     question: str,
     q: PseudoJoint,
     log_truth: Floats,
-    settings: Settings,
-    pairs: Row,
+    settings: TheoremSettings,
+    pairs: TheoremRow,
 ) -> Triple:
     """Add a third answer to what is known of two, from pairs drawn from Q̃.
 

@@ -66,7 +66,7 @@ MEASURES: Final = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class YieldingSettings:
     """Which facts are asked, and how far.
 
     Attributes
@@ -98,7 +98,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Row:
+class YieldingRow:
     """One fact.
 
     Attributes
@@ -132,7 +132,7 @@ class Yielding:
 
     Attributes
     ----------
-    settings : Settings
+    settings : YieldingSettings
     model, revision : str
     components : float
         How many components are large, the mean over heads.
@@ -142,11 +142,11 @@ class Yielding:
         many proves nothing.
     """
 
-    settings: Settings
+    settings: YieldingSettings
     model: str
     revision: str
     components: float
-    rows: tuple[Row, ...]
+    rows: tuple[YieldingRow, ...]
     heads: Floats = field(repr=False)
 
     def of(self, measure: str) -> Floats:
@@ -252,7 +252,7 @@ def _lasts(repetitions: Sequence[int | None], most: int) -> Floats:
 
 
 def run(
-    model: LanguageModel, settings: Settings | None = None, progress: Progress = silent
+    model: LanguageModel, settings: YieldingSettings | None = None, progress: Progress = silent
 ) -> Yielding:
     """Measure the overlap of many questions, and how many repetitions turn each.
 
@@ -265,7 +265,7 @@ def run(
     Cancelled
         Out of `progress`.
     """
-    settings = settings or Settings()
+    settings = settings or YieldingSettings()
     if not isinstance(model, LlamaModel):
         raise ModelError(
             f"{model.name} does not show its weights. Choose a model that runs here, such as the "
@@ -289,7 +289,7 @@ def run(
         means = [float(one.mean()) for one in (overlap, *others)]
         at, odds = curve.overtaken_at, _odds(curve)
         what = (fact.question, fact.relation, fact.band.value, fact.exposures)
-        rows.append(Row(*what, at, odds, *means))
+        rows.append(YieldingRow(*what, at, odds, *means))
     progress(f"{len(facts)} of {len(facts)} facts done", 1.0)
     return Yielding(
         settings,
@@ -301,7 +301,7 @@ def run(
     )
 
 
-def _drawn(settings: Settings) -> Iterator[Fact]:
+def _drawn(settings: YieldingSettings) -> Iterator[Fact]:
     """Draw as many facts of each band; of a small one all, and more of the others."""
     left = settings.facts
     bands = sorted(OF_BANDS, key=lambda band: len(drawn(band, settings.facts)))

@@ -17,7 +17,7 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
 from core.language_models.usage import Used
 from core.studies.amplification import shipped
-from core.studies.amplification.curve import Amplification, Case, Source, amplify, source_of
+from core.studies.amplification.curve import Amplification, Case, Origin, amplify, source_of
 from core.studies.costs import Plan, computed_by_curves, lasting, plan_curves
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Progress
@@ -33,7 +33,7 @@ Found = Amplification | str  # a curve, or the sentence that says why there is n
 _Key = tuple[str, str, Case, tuple[int, ...]]
 
 
-class Curves:
+class CurveJobs:
     """The curves of this process."""
 
     def __init__(self) -> None:
@@ -105,8 +105,8 @@ def _part(job: Job[list[Found]], i: int, of: int) -> Progress:
     return report
 
 
-def _curves() -> Curves:
-    return shared("curves", Curves)
+def _curves() -> CurveJobs:
+    return shared("curves", CurveJobs)
 
 
 def curves(
@@ -131,7 +131,7 @@ def curves(
         return there
     most = _curves().plan(cases, model, times)
     if most.requests and not model.capabilities.scores_given_text:
-        weighed = source_of(model) is Source.SAMPLED
+        weighed = source_of(model) is Origin.SAMPLED
         st.text(
             "This model does not report how likely given answers are, so answers are sampled and "
             f"{'weighed by its own likelihoods of them' if weighed else 'counted'}."

@@ -8,7 +8,7 @@ from core.charts.calibration import number
 from core.codec import counted
 from core.studies.calibration import served as study
 from core.studies.calibration.calibration import Calibration
-from core.studies.calibration.served import Part
+from core.studies.calibration.served import ServedPart
 from core.ui import downloads, frame
 from core.ui.session import remembered
 
@@ -36,8 +36,8 @@ def answers(
     st.markdown("**Rows behind the threshold**")
     part = st.pills(
         "Rows",
-        list(Part),
-        default=Part.ALL,
+        list(ServedPart),
+        default=ServedPart.ALL,
         required=True,
         format_func=lambda each: f"{each.value} ({served.number(each):,})",
         key="part",

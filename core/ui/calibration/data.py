@@ -12,9 +12,9 @@ import streamlit as st
 from core.charts.inspection import shown
 from core.codec import counted
 from core.data.tabular import uploads
-from core.data.tabular.columns import MOST_VALUES, Cell, Column, Kind, column_of, kinds
+from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.gold_questions import GoldQuestions, gold_questions
-from core.data.tabular.labelled import Columns, Labelled, Score, labelled, suggest, template
+from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, suggest, template
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import REPEATED, independent
@@ -258,7 +258,7 @@ def _mapped(upload: Upload) -> Labelled | None:
         entropy = _column("entropy", upload, guess.entropy)
     if not surer:
         return None
-    scores = tuple(Score(name, way, correct[name]) for name, way in surer.items())
+    scores = tuple(ScoreColumn(name, way, correct[name]) for name, way in surer.items())
     columns = Columns(query, source, scores, entropy, answer=answer, truth=truth)
     try:
         meant = meanings(upload, [name for name in columns.labels if name not in surer])
@@ -301,7 +301,7 @@ def _correctness(
     }
 
 
-def _kinds(upload: Upload) -> dict[str, Kind]:
+def _kinds(upload: Upload) -> dict[str, ColumnKind]:
     return remembered("kinds", upload, partial(kinds, upload))
 
 
@@ -317,7 +317,7 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     numbers = [
         name
         for name, column in columns.items()
-        if looks[name] is Kind.NUMBER or not np.isnan(column.values).all()
+        if looks[name] is ColumnKind.NUMBER or not np.isnan(column.values).all()
     ]
     labels = [
         name
@@ -325,13 +325,13 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
         if column.has(Cell.RIGHT | Cell.WRONG).any() or _could_be_told(looks[name], column)
     ]
     sure = {score.correct for score in guess.scores}
-    labels.sort(key=lambda name: looks[name] is not Kind.LABEL and name not in sure)
+    labels.sort(key=lambda name: looks[name] is not ColumnKind.LABEL and name not in sure)
     return guess, numbers, labels or list(looks)
 
 
-def _could_be_told(looks: Kind, column: Column) -> bool:
+def _could_be_told(looks: ColumnKind, column: Column) -> bool:
     """Whether a person can say what each value of a column means: there are few of them."""
-    return looks is Kind.TEXT and len(column.distinct) <= MOST_VALUES
+    return looks is ColumnKind.TEXT and len(column.distinct) <= MOST_VALUES
 
 
 def _of(score: str, column: str) -> str:

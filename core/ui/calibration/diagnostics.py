@@ -11,7 +11,7 @@ from core.abstention.thresholds import Threshold
 from core.charts import calibration as charts
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Calibration
-from core.studies.calibration.diagnostics import Compared
+from core.studies.calibration.diagnostics import AurocComparison
 from core.studies.calibration.whole import Whole
 from core.ui import downloads, figures
 from core.ui.glossary import TERMS
@@ -101,7 +101,7 @@ def _intervals(calibration: Calibration) -> None:
         st.button("Compare with intervals", key="compare", on_click=want, args=(PLACE, key))
 
 
-def _table(calibration: Calibration, compared: tuple[Compared, ...]) -> None:
+def _table(calibration: Calibration, compared: tuple[AurocComparison, ...]) -> None:
     columns = {
         "score": [charts.name_of(c.score) for c in compared],
         "AUROC for wrong answers": [c.auroc.value for c in compared],
@@ -134,7 +134,7 @@ def _table(calibration: Calibration, compared: tuple[Compared, ...]) -> None:
     downloads.table(_numbers(compared), "comparison")
 
 
-def _numbers(compared: tuple[Compared, ...]) -> dict[str, list[object]]:
+def _numbers(compared: tuple[AurocComparison, ...]) -> dict[str, list[object]]:
     """Return the table as numbers, to be computed with: no value where there is none."""
 
     def ends(of: list[Interval | None], what: str) -> dict[str, list[object]]:

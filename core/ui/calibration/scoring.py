@@ -14,7 +14,7 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError
 from core.language_models.usage import Meter, Used
-from core.studies.calibration.scoring import Gold, Scored, score_all, table
+from core.studies.calibration.scoring import Gold, ScoredQuestion, score_all, table
 from core.studies.costs import Plan, computed, lasting, plan
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Request
@@ -35,9 +35,9 @@ PLACE = "scoring"
 class _File:
     """What a model has scored of a file, and what each question took, by the question's place."""
 
-    done: dict[int, Scored] = field(default_factory=dict)
+    done: dict[int, ScoredQuestion] = field(default_factory=dict)
     meters: dict[int, Meter] = field(default_factory=dict)
-    job: Job[list[Scored]] | None = None
+    job: Job[list[ScoredQuestion]] | None = None
 
     @property
     def is_idle(self) -> bool:
@@ -52,7 +52,7 @@ class Scorings:
         self._files: OrderedDict[tuple[str, str, str], _File] = OrderedDict()
         self._jobs = Registry()
 
-    def so_far(self, gold: GoldQuestions, model: LanguageModel) -> dict[int, Scored]:
+    def so_far(self, gold: GoldQuestions, model: LanguageModel) -> dict[int, ScoredQuestion]:
         """Return what a model has scored of a file, by the question's place in it.
 
         The files used last are kept, and those that are being scored.
@@ -69,7 +69,7 @@ class Scorings:
             del self._files[other]
         return scored_file
 
-    def start(self, gold: GoldQuestions, model: LanguageModel) -> Job[list[Scored]]:
+    def start(self, gold: GoldQuestions, model: LanguageModel) -> Job[list[ScoredQuestion]]:
         """Start scoring, or go on where somebody stopped."""
         file = self._file(gold, model)
         left = len(gold.questions) - len(file.done)
@@ -81,11 +81,11 @@ class Scorings:
             )
         ]
 
-        def keep(place: int, scored: Scored) -> None:
+        def keep(place: int, scored: ScoredQuestion) -> None:
             # One that was under way when somebody stopped may end beside its second try.
             file.done.setdefault(place, scored)
 
-        def work(job: Job[list[Scored]]) -> list[Scored]:
+        def work(job: Job[list[ScoredQuestion]]) -> list[ScoredQuestion]:
             try:
                 return score_all(
                     golds,

@@ -14,7 +14,7 @@ from core.once import once
 from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.mixing import finding
 from core.studies.evaluation.reading import Run
-from core.studies.evaluation.results import Measured, Results, read_results
+from core.studies.evaluation.results import Results, RunMeasures, read_results
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
 
@@ -43,6 +43,6 @@ def is_everybodys(rows: Results) -> bool:
     return is_bundled(rows.run) and rows is rows_of(rows.run.folder)
 
 
-def measuring(rows: Results, work: Callable[[Job[Measured]], Measured]) -> Job[Measured]:
+def measuring(rows: Results, work: Callable[[Job[RunMeasures]], RunMeasures]) -> Job[RunMeasures]:
     """Start measuring rows; find the job that does, or has, where they are everybody's."""
     return _JOBS.start(rows, work) if is_everybodys(rows) else Job(work)

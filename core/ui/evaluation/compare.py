@@ -17,7 +17,7 @@ from core.studies.evaluation.sides import (
     HERE,
     THERE,
     Change,
-    Side,
+    RunSide,
     Sides,
     alike,
     compared_sides,
@@ -82,7 +82,7 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
     _questions(both, every)
 
 
-def _scores(both: Sides) -> tuple[Side, ...]:
+def _scores(both: Sides) -> tuple[RunSide, ...]:
     """Draw the scores of both runs, on the questions that they share, and return them."""
     if not both.scores:
         st.text("No score has a value in both runs.")
@@ -129,7 +129,7 @@ def _scores(both: Sides) -> tuple[Side, ...]:
     return shown_now
 
 
-def _numbers(every: tuple[Side, ...]) -> dict[str, list[object]]:
+def _numbers(every: tuple[RunSide, ...]) -> dict[str, list[object]]:
     return {
         "score": [each.score for each in every],
         "right here": [finite(each.right_here) for each in every],
@@ -146,7 +146,7 @@ def _numbers(every: tuple[Side, ...]) -> dict[str, list[object]]:
     }
 
 
-def _questions(both: Sides, every: tuple[Side, ...]) -> None:
+def _questions(both: Sides, every: tuple[RunSide, ...]) -> None:
     """List what became of the questions, by one score."""
     names = list(both.scores) or ["mutual_information"]
     score = st.selectbox(

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.studies.evaluation.results import RESAMPLES, Measured, Results, affordable, measured
+from core.studies.evaluation.results import RESAMPLES, Results, RunMeasures, affordable, measured
 from core.ui.evaluation.bundled import measuring
 from core.ui.runs.job import Job
 from core.ui.runs.widget import run, run_of, want
@@ -16,7 +16,7 @@ from core.ui.session import remembered
 PLACE = "results_measures"
 
 
-def measures(results: Results) -> tuple[Measured, bool]:
+def measures(results: Results) -> tuple[RunMeasures, bool]:
     """Return the measures of all scores, and whether their intervals are still on the way.
 
     Resampling many rows takes long: that is done when somebody asks for it.
@@ -45,5 +45,5 @@ def measures(results: Results) -> tuple[Measured, bool]:
     return plain, this is not None and this.running
 
 
-def _work(results: Results, number: int) -> Callable[[Job[Measured]], Measured]:
+def _work(results: Results, number: int) -> Callable[[Job[RunMeasures]], RunMeasures]:
     return lambda job: measured(results, number, job.progress)

@@ -45,7 +45,7 @@ _UPLOAD, _UPLOADED, _PROBLEM = (
 
 
 @dataclass(frozen=True)
-class Drawn:
+class QuestionSample:
     """What was drawn of a dataset.
 
     Attributes
@@ -91,7 +91,7 @@ def chosen() -> Questions | None:
     return sample.questions
 
 
-def _of_the_world() -> Drawn | None:
+def _of_the_world() -> QuestionSample | None:
     bands, wording = st.columns([2, 1])
     bands_ = bands.multiselect(
         "Bands",
@@ -114,7 +114,7 @@ def _of_the_world() -> Drawn | None:
     )
 
 
-def _of_a_file() -> Drawn | None:
+def _of_a_file() -> QuestionSample | None:
     wait_for("evaluation_file", TYPES)
     file = st.file_uploader(
         "Questions with their right answers",
@@ -166,7 +166,7 @@ def _drawn(
     key: Hashable,
     *,
     large: bool = False,
-) -> Drawn | None:
+) -> QuestionSample | None:
     """Let the person say how many are drawn, and draw them: once for every choice.
 
     None while many are on their way.
@@ -192,7 +192,7 @@ def _drawn(
         help="The same seed draws the same questions again.",
     )
 
-    def make(progress: Progress) -> Drawn:
+    def make(progress: Progress) -> QuestionSample:
         of, malformed, left_out = 0, 0, []
 
         def tell(sentence: str) -> None:
@@ -213,14 +213,19 @@ def _drawn(
 
         some = draw(counting(), min(number, most), seed)
         questions = replace(survey(name, surveyed), read=lambda: iter(some))
-        return Drawn(questions, of, tuple(left_out), malformed)
+        return QuestionSample(questions, of, tuple(left_out), malformed)
 
     return result_of(
-        "evaluation_drawn", Drawn, make, (key, number, seed), large=large, refuses=UploadError
+        "evaluation_drawn",
+        QuestionSample,
+        make,
+        (key, number, seed),
+        large=large,
+        refuses=UploadError,
     )
 
 
-def _say(sample: Drawn) -> None:
+def _say(sample: QuestionSample) -> None:
     """Say how many questions there are, and which rows are left out."""
     number = sample.questions.number
     of = f", drawn at random of {sample.of:,}" if number < sample.of else ""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from core.charts import evaluation as charts
 from core.codec import counted
 from core.studies.evaluation.listing import (
-    Part,
+    RowPart,
     Table,
     as_csv,
     as_parquet,
@@ -45,8 +45,8 @@ def rows(results: Results) -> None:
         )
     part = st.pills(
         "Which rows",
-        list(Part),
-        default=Part.ALL,
+        list(RowPart),
+        default=RowPart.ALL,
         required=True,
         key="results_part",
         persist_state="session",

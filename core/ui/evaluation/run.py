@@ -14,7 +14,7 @@ from core.language_models.usage import Used
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Filter, Run, labelled_csv
 from core.studies.evaluation.rows import RIGHT, Match
-from core.studies.evaluation.run import Outcome, Questions
+from core.studies.evaluation.run import Questions, RunOutcome
 from core.studies.evaluation.saved import QUESTIONS, questions_in, task_in
 from core.ui import frame
 from core.ui.calibration import data as calibration
@@ -111,7 +111,7 @@ def _watch(listed: Listed, model: LanguageModel | None, place: str) -> None:
     if run_of(place, key) is None and runs().is_running(run.folder):
         want(place, key)  # after a reload, or in a second tab
 
-    def start() -> Job[Outcome]:
+    def start() -> Job[RunOutcome]:
         if (job := runs().joined(run.folder)) is not None:
             return job
         if model is None:  # it has ended just now

@@ -32,7 +32,7 @@ from core.store.results import THIS_COMPUTER
 from core.studies.evaluation.files import MANIFEST, RunError, opened, writing
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
-from core.studies.evaluation.run import Outcome, Questions, evaluate, most, pipeline_for
+from core.studies.evaluation.run import Questions, RunOutcome, evaluate, most, pipeline_for
 from core.studies.evaluation.saved import QUESTIONS, questions_in, save
 from core.studies.progress import Progress, silent
 from core.ui.results import kept
@@ -73,7 +73,7 @@ class Runs:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._jobs: dict[Path, Job[Outcome]] = {}  # the last one of each folder
+        self._jobs: dict[Path, Job[RunOutcome]] = {}  # the last one of each folder
         self._lock = threading.Lock()
 
     def own(self) -> list[Path]:
@@ -145,7 +145,7 @@ class Runs:
             folder.mkdir(parents=True, exist_ok=True)
             write(folder / NUMBER, f"{largest + 1}\n")
 
-    def start(self, run: Run, task: Task, *, again: bool = False) -> Job[Outcome]:
+    def start(self, run: Run, task: Task, *, again: bool = False) -> Job[RunOutcome]:
         """Start a run, go on with it, or find the job that does.
 
         Parameters
@@ -159,7 +159,7 @@ class Runs:
                 return job
             before = self._jobs.get(folder)
 
-            def work(job: Job[Outcome]) -> Outcome:
+            def work(job: Job[RunOutcome]) -> RunOutcome:
                 try:
                     while before is not None and not before.done:
                         job.progress("Waiting for the cancelled run to end", 0.0)
@@ -180,7 +180,7 @@ class Runs:
             self._jobs[folder] = Job(work, task.model)
             return self._jobs[folder]
 
-    def joined(self, folder: Path) -> Job[Outcome] | None:
+    def joined(self, folder: Path) -> Job[RunOutcome] | None:
         """Return the job that is adding to a run, which is this session's, too, from now on."""
         job = self._jobs.get(folder)
         if job is None or not self.is_running(folder):

@@ -10,8 +10,8 @@ import streamlit as st
 from core.abstention.metrics import MEASURES
 from core.charts import evaluation as charts
 from core.reports.evaluation import report, score_columns
-from core.studies.evaluation.comparison import Compared, compared
-from core.studies.evaluation.results import CONFIDENCE, Measured, Results
+from core.studies.evaluation.comparison import ScoreComparison, compared
+from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures
 from core.ui import downloads, figures
 from core.ui.evaluation.cells import finite
 from core.ui.evaluation.measures import measures
@@ -39,7 +39,7 @@ def scores(results: Results) -> None:
         _comparisons(results, measured)
 
 
-def _table(measured: Measured) -> None:
+def _table(measured: RunMeasures) -> None:
     columns = score_columns(measured)
     st.dataframe(
         columns,
@@ -59,7 +59,7 @@ def _table(measured: Measured) -> None:
         downloads.table(lambda: numbers(measured), "evaluation_scores")
 
 
-def numbers(measured: Measured) -> dict[str, list[object]]:
+def numbers(measured: RunMeasures) -> dict[str, list[object]]:
     """Return the table as numbers, to be computed with: no value where there is none."""
     columns: dict[str, list[object]] = {
         "score": list(SCORES),
@@ -74,7 +74,7 @@ def numbers(measured: Measured) -> dict[str, list[object]]:
     return columns
 
 
-def _curves(results: Results, measured: Measured) -> None:
+def _curves(results: Results, measured: RunMeasures) -> None:
     chosen = st.multiselect(
         "Scores drawn",
         list(results.scores),
@@ -112,7 +112,7 @@ def _curves(results: Results, measured: Measured) -> None:
     )
 
 
-def _comparisons(results: Results, measured: Measured) -> None:
+def _comparisons(results: Results, measured: RunMeasures) -> None:
     if len(results.scores) < 2:
         st.text("Two scores with a value are needed to compare them.")
         return
@@ -146,7 +146,7 @@ def _comparisons(results: Results, measured: Measured) -> None:
     downloads.table(lambda: _as_numbers(every), "evaluation_comparisons")
 
 
-def _as_numbers(every: tuple[Compared, ...]) -> dict[str, list[object]]:
+def _as_numbers(every: tuple[ScoreComparison, ...]) -> dict[str, list[object]]:
     return {
         "score": [each.score for each in every],
         "other": [each.other for each in every],

@@ -11,7 +11,7 @@ from core.charts import inspection as charts
 from core.language_models.errors import ModelError
 from core.store.errors import StoreError
 from core.store.results import Result
-from core.studies.inspection.comparison import Comparison, Setting, compare
+from core.studies.inspection.comparison import InspectionComparison, Setting, compare
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.score_table import value_shown
@@ -106,7 +106,7 @@ def _both(here: Inspection, there: Inspection, result: Result) -> None:
     _matrices(here, there)
 
 
-def _differences(comparison: Comparison) -> None:
+def _differences(comparison: InspectionComparison) -> None:
     st.header("What was set differently", anchor=False)
     if not comparison.differences:
         st.text("Nothing: both have the same question, model and settings.")
@@ -144,7 +144,7 @@ def _sentences(one: Inspection) -> tuple[str, ...]:
     return (*served(one, untaught=untaught), *beneath(one, untaught=untaught))
 
 
-def _scores(here: Inspection, there: Inspection, comparison: Comparison) -> None:
+def _scores(here: Inspection, there: Inspection, comparison: InspectionComparison) -> None:
     st.header("Scores", anchor=False)
     st.dataframe(
         {
@@ -163,7 +163,7 @@ def _scores(here: Inspection, there: Inspection, comparison: Comparison) -> None
     )
 
 
-def _answers(comparison: Comparison) -> None:
+def _answers(comparison: InspectionComparison) -> None:
     st.header("Answers", anchor=False)
     st.caption(
         "Answers that share enough words stand in one row. The shares are of each model’s whole "

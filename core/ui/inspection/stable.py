@@ -13,7 +13,7 @@ from core.studies.costs import computed, lasting
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import Request
 from core.studies.laboratory import deciding
-from core.studies.laboratory.deciding import Settings, Variations
+from core.studies.laboratory.deciding import DecidingSettings, Variations
 from core.studies.laboratory.experiment import plain
 from core.studies.laboratory.experiments.deciding import MOVING, ONE, drawn, plan
 from core.ui import figures, frame
@@ -26,7 +26,7 @@ from core.ui.session import shared
 PLACE: Final = "stable"
 MANY: Final = 50  # answers
 #: Of a model that is paid for or slow, and where many answers are compared.
-FEWER: Final = Settings(samples=(2, 5, 10), temperatures=(0.7, 0.9, 1.1), seeds=3)
+FEWER: Final = DecidingSettings(samples=(2, 5, 10), temperatures=(0.7, 0.9, 1.1), seeds=3)
 
 
 def stable(inspection: Inspection) -> None:
@@ -64,14 +64,14 @@ def stable(inspection: Inspection) -> None:
         _offer(inspection, model, settings, partial(want, PLACE, key))
 
 
-def settings_for(model: LanguageModel, request: Request) -> Settings:
+def settings_for(model: LanguageModel, request: Request) -> DecidingSettings:
     """Return which values are tried: fewer where each takes long, or is paid for."""
     able = model.capabilities
-    return Settings() if able.local and able.quick and request.samples <= MANY else FEWER
+    return DecidingSettings() if able.local and able.quick and request.samples <= MANY else FEWER
 
 
 def _offer(
-    inspection: Inspection, model: LanguageModel, settings: Settings, press: partial[None]
+    inspection: Inspection, model: LanguageModel, settings: DecidingSettings, press: partial[None]
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="stable_offer"):
         st.button(

@@ -28,7 +28,7 @@ QUICK = 1.0  # seconds: what is there sooner is shown without a progress bar
 
 
 @dataclass
-class Run(Generic[T]):
+class PageRun(Generic[T]):
     """What a session wanted at one place of a page, and what became of it.
 
     Attributes
@@ -66,7 +66,7 @@ class Run(Generic[T]):
             self.left = True
 
 
-def run_of(key: str, request: Hashable) -> Run[Any] | None:
+def run_of(key: str, request: Hashable) -> PageRun[Any] | None:
     """Return what became of a wish at a place of a page; None if it is not the last one there."""
     this = _last(key)
     return this if this is not None and this.wanted == request else None
@@ -77,7 +77,7 @@ def want(key: str, request: Hashable) -> None:
     this = run_of(key, request)
     if this is None or not this.running:
         drop(key)
-        st.session_state[_state(key)] = Run(request)
+        st.session_state[_state(key)] = PageRun(request)
 
 
 def again(key: str) -> None:
@@ -147,7 +147,7 @@ def run(
             drop(key)
             return None
         drop(key)
-        this = st.session_state[_state(key)] = Run(request)
+        this = st.session_state[_state(key)] = PageRun(request)
     job = this.job or _started(key, this, start, paid, quick)
     if job is None:
         return None
@@ -168,14 +168,14 @@ def _state(key: str) -> str:
     return f"run_{key}"
 
 
-def _last(key: str) -> Run[Any] | None:
-    this: Run[Any] | None = st.session_state.get(_state(key))
+def _last(key: str) -> PageRun[Any] | None:
+    this: PageRun[Any] | None = st.session_state.get(_state(key))
     return this
 
 
 def _started(
     key: str,
-    this: Run[T],
+    this: PageRun[T],
     start: Callable[[], Job[T]],
     paid: tuple[LanguageModel, Plan] | None,
     quick: float | None,
@@ -195,7 +195,9 @@ def _started(
 
 
 @st.fragment(run_every=0.5)
-def _watch(key: str, this: Run[T], job: Job[T], beside: Callable[[Job[T]], None] | None) -> None:
+def _watch(
+    key: str, this: PageRun[T], job: Job[T], beside: Callable[[Job[T]], None] | None
+) -> None:
     """Show how far a job is, let the person stop it, and redraw the page when it has ended."""
     if not this.running:
         st.rerun()

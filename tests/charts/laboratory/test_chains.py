@@ -6,7 +6,7 @@ import pytest
 
 from core.charts.laboratory import chains as charts
 from core.charts.theme import DARK, LIGHT
-from core.studies.laboratory.chains import Chains, Cost, Sampled, Scored, Settings
+from core.studies.laboratory.chains import Chains, ChainScores, ChainsSettings, Cost, Sampled
 from core.studies.laboratory.experiment import plain
 from core.studies.laboratory.experiments.chains import (
     CERTIFIED,
@@ -23,12 +23,12 @@ CHAINS = Chains(
     "Name a fruit",
     "embedded",
     "1",
-    Settings(4),
+    ChainsSettings(4),
     4,
     (
-        Scored(2, 0.4, 1.2, 0.3, Cost(0, 0)),
-        Scored(3, 0.7, 2.4, 0.5, Cost(16, 64)),
-        Scored(4, 0.9, 3.6, None, Cost(64, 256)),
+        ChainScores(2, 0.4, 1.2, 0.3, Cost(0, 0)),
+        ChainScores(3, 0.7, 2.4, 0.5, Cost(16, 64)),
+        ChainScores(4, 0.9, 3.6, None, Cost(64, 256)),
     ),
     (
         Sampled(2, 0.35, 0.6, 0.2, 20, True, Cost(4, 100)),

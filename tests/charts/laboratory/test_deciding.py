@@ -9,7 +9,7 @@ from core.charts.laboratory import deciding as charts
 from core.charts.theme import DARK, LIGHT
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import Decision, DecisionRule
-from core.studies.laboratory.deciding import SHOWN, Factor, Outcome, Variant, Variations
+from core.studies.laboratory.deciding import SHOWN, Factor, ReadingOutcome, Variant, Variations
 from core.studies.laboratory.experiment import plain
 from core.studies.laboratory.experiments.deciding import TITLES
 from core.studies.laboratory.experiments.deciding import drawn as drawn_from
@@ -20,7 +20,7 @@ from tests.hostile import ANY_TEXTS, LINES
 def outcome(information, entropy=1.0, limit=0.4):
     decision = Decision.ANSWER if information < limit else Decision.ABSTAIN
     scores = {"mutual_information": information, "semantic_entropy": entropy}
-    return Outcome(scores, decision, "Rome")
+    return ReadingOutcome(scores, decision, "Rome")
 
 
 def variant(factor, value, *informations, usual=False):
@@ -47,7 +47,7 @@ UNKNOWN = replace(
             Factor.SEED,
             0,
             True,
-            ((Outcome(dict.fromkeys(SHOWN), Decision.TOO_LITTLE, ""),),),
+            ((ReadingOutcome(dict.fromkeys(SHOWN), Decision.TOO_LITTLE, ""),),),
         ),
     ),
 )

@@ -8,7 +8,7 @@ from core.charts.theme import DARK, LIGHT
 from core.studies.laboratory.experiment import plain
 from core.studies.laboratory.experiments.yielding import AXES
 from core.studies.laboratory.experiments.yielding import drawn as drawn_from
-from core.studies.laboratory.yielding import OF_BANDS, Row, Settings, Yielding
+from core.studies.laboratory.yielding import OF_BANDS, Yielding, YieldingRow, YieldingSettings
 from tests.charts.drawing import check, drawn, only_text, rows_of, texts
 from tests.hostile import ANY_TEXTS, LINES
 
@@ -16,7 +16,7 @@ from tests.hostile import ANY_TEXTS, LINES
 def made(model="embedded", n=40, question="q"):
     rng = np.random.default_rng(0)
     rows = tuple(
-        Row(
+        YieldingRow(
             f"{question}{i}",
             f"relation {i % 5}",
             OF_BANDS[i % 4].value,
@@ -31,7 +31,7 @@ def made(model="embedded", n=40, question="q"):
         for i in range(n)
     )
     heads = np.array([[0.1, np.nan], [-0.4, 0.2]])
-    return Yielding(Settings(most=50), model, "1", 3.0, rows, heads)
+    return Yielding(YieldingSettings(most=50), model, "1", 3.0, rows, heads)
 
 
 def of(found):

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from core.data.tabular import columns
-from core.data.tabular.columns import Cell, Kind, column_of, kinds
-from core.data.tabular.labelled import Columns, Score, doubts_of, labelled, suggest
+from core.data.tabular.columns import Cell, ColumnKind, column_of, kinds
+from core.data.tabular.labelled import Columns, ScoreColumn, doubts_of, labelled, suggest
 from core.data.tabular.uploads import UploadError, parse
 
 
@@ -62,10 +62,10 @@ def test_a_comma_that_can_only_part_decimals(cells, expected):
 )
 def test_a_number_that_can_be_read_in_two_ways_is_refused_and_named(named, columns):
     for upload in (table(*cells) for cells in columns):
-        assert kinds(upload)["doubt"] is Kind.NUMBER
+        assert kinds(upload)["doubt"] is ColumnKind.NUMBER
         for read in (
             lambda it=upload: labelled(
-                it, Columns(None, None, (Score("doubt", False, "correct"),))
+                it, Columns(None, None, (ScoreColumn("doubt", False, "correct"),))
             ),
             lambda it=upload: labelled(it, suggest(it)),
             lambda it=upload: doubts_of(it, "doubt", False),
@@ -91,7 +91,7 @@ def test_a_doubtful_column_stands_in_no_other_ones_way():
 
 def test_a_doubtful_entropy_is_none_and_complained_of():
     upload = table("0.1", "0.2", entropy=["3,425", "175"])
-    chosen = Columns(None, None, (Score("doubt", False, "correct"),), "entropy")
+    chosen = Columns(None, None, (ScoreColumn("doubt", False, "correct"),), "entropy")
     found = labelled(upload, chosen)
     assert found.entropies is None
     (problem,) = found.problems
@@ -99,7 +99,7 @@ def test_a_doubtful_entropy_is_none_and_complained_of():
 
 
 def test_words_with_commas_are_words():
-    assert kinds(table("1,2,3", "1,23,456"))["doubt"] is Kind.TEXT
+    assert kinds(table("1,2,3", "1,23,456"))["doubt"] is ColumnKind.TEXT
     assert column_of(table("1,2,3", "0,5"), "doubt").doubtful_number() is None
 
 

@@ -17,9 +17,16 @@ from hypothesis import strategies as st
 from core.abstention.metrics import auroc
 from core.data.tabular import columns
 from core.data.tabular import labelled as module
-from core.data.tabular.columns import Kind, kinds, parse_correctness, parse_score
+from core.data.tabular.columns import ColumnKind, kinds, parse_correctness, parse_score
 from core.data.tabular.gold_questions import MAX_GOLD, gold_questions
-from core.data.tabular.labelled import Columns, Score, labelled, pipelines_of, suggest, template
+from core.data.tabular.labelled import (
+    Columns,
+    ScoreColumn,
+    labelled,
+    pipelines_of,
+    suggest,
+    template,
+)
 from core.data.tabular.labels import Meaning, Meant
 from core.data.tabular.uploads import UploadError, parse
 
@@ -43,7 +50,7 @@ def scored(*scores, query="question", source=None, entropy=None):
     return Columns(query, source, scores, entropy)
 
 
-PLAIN = scored(Score("score", False, "correct"))
+PLAIN = scored(ScoreColumn("score", False, "correct"))
 
 
 def meaning(columns, **meant):
@@ -116,18 +123,18 @@ def test_every_float_is_read_back_and_any_text_is_a_number_or_not(number, text):
 @pytest.mark.parametrize(
     ("kind", "columns"),
     [
-        (Kind.NUMBER, [["0.5", "1", "-3"], ["0,5", "", "nan", "inf"], ["0", "1", "2"]]),
-        (Kind.LABEL, [["0", "1", "1"], ["1", "1"], ["1.0", "0.0", ""], ["c", "i"]]),
-        (Kind.LABEL, [["yes", "No", "n/a"]]),
-        (Kind.TEXT, [["true", "0.5"], ["0.5", "x"], ["Paris", ""], ['["a"]', "a"]]),
-        (Kind.TEXT, [["[a", "[1,"], ["[" * 100_000], ["['a'" + " " * 90_000 + "x"]]),
-        (Kind.LIST, [['["a"]', "[]"], ["['a', 'b']", "['a' 'b']", '["it\'s"]']]),
-        (Kind.EMPTY, [["", "  "], ["None", "nan", "-"]]),
+        (ColumnKind.NUMBER, [["0.5", "1", "-3"], ["0,5", "", "nan", "inf"], ["0", "1", "2"]]),
+        (ColumnKind.LABEL, [["0", "1", "1"], ["1", "1"], ["1.0", "0.0", ""], ["c", "i"]]),
+        (ColumnKind.LABEL, [["yes", "No", "n/a"]]),
+        (ColumnKind.TEXT, [["true", "0.5"], ["0.5", "x"], ["Paris", ""], ['["a"]', "a"]]),
+        (ColumnKind.TEXT, [["[a", "[1,"], ["[" * 100_000], ["['a'" + " " * 90_000 + "x"]]),
+        (ColumnKind.LIST, [['["a"]', "[]"], ["['a', 'b']", "['a' 'b']", '["it\'s"]']]),
+        (ColumnKind.EMPTY, [["", "  "], ["None", "nan", "-"]]),
     ],
 )
 def test_the_kind_of_a_column(kind, columns):
     for cells in columns:
-        assert kinds(column(*cells)) == {"a": kind, "b": Kind.TEXT}
+        assert kinds(column(*cells)) == {"a": kind, "b": ColumnKind.TEXT}
 
 
 # --------------------------------------------------------------------------- suggestions
@@ -141,7 +148,7 @@ def test_a_plain_file():
         ["3", "c", "s", "0.8", "1"],
     )
     assert suggest(upload) == Columns(
-        "Question", "source", (Score("confidence", True, "correct"),), None
+        "Question", "source", (ScoreColumn("confidence", True, "correct"),), None
     )
 
 
@@ -167,7 +174,7 @@ def test_names_of_correctness():
 
 def test_without_a_name_the_only_column_of_right_and_wrong_is_the_correctness():
     upload = table(["s", "judged"], ["0.5", "yes"], ["0.7", "no"])
-    assert suggest(upload).scores == (Score("s", None, "judged"),)
+    assert suggest(upload).scores == (ScoreColumn("s", None, "judged"),)
     two = table(["s", "judged", "other"], ["0.5", "yes", "1"], ["0.7", "no", "1"])
     assert suggest(two).scores == ()
     assert suggest(table(["a", "b"], ["x", "y"])) == Columns(None, None, ())
@@ -180,16 +187,19 @@ def test_a_correctness_of_its_own_for_each_score():
     )
     # "M.I." keeps its dots, so that "m i_correct" belongs to another score.
     assert suggest(upload).scores == (
-        Score("s e", None, "correct_S E"),
-        Score("t0", None, "t0_Correct"),
+        ScoreColumn("s e", None, "correct_S E"),
+        ScoreColumn("t0", None, "t0_Correct"),
     )
     shared = table(["a", "a_correct", "b", "correct"], [0.1, 0, 0.1, 1], [0.2, 1, 0.2, 0])
-    assert suggest(shared).scores == (Score("a", None, "a_correct"), Score("b", None, "correct"))
+    assert suggest(shared).scores == (
+        ScoreColumn("a", None, "a_correct"),
+        ScoreColumn("b", None, "correct"),
+    )
 
 
 def test_a_correctness_with_a_few_unreadable_cells_is_still_one():
     rows = [["0.5", "1"], ["0.7", "0"], ["0.7", "1"], ["0.6", "?"]]
-    assert suggest(table(["s", "correct"], *rows)).scores == (Score("s", None, "correct"),)
+    assert suggest(table(["s", "correct"], *rows)).scores == (ScoreColumn("s", None, "correct"),)
     mostly = [["0.5", "1"], ["0.7", "bad"], ["0.7", "good"]]
     assert suggest(table(["s", "label"], *mostly)).scores == ()
 
@@ -201,7 +211,7 @@ def test_ids_counters_judgements_sources_and_queries_are_no_scores():
         *("f1_best_alias", "EM", "rouge-l", "query", "category"),
     ):
         upload = table([heading, "correct"], ["5", "1"], ["7", "0"])
-        assert kinds(upload)[heading] is Kind.NUMBER
+        assert kinds(upload)[heading] is ColumnKind.NUMBER
         assert suggest(upload).scores == ()
 
 
@@ -211,17 +221,17 @@ def test_labels_have_no_say_in_the_direction_of_what_they_certify(rows):
         for turned in (False, True):
             cells = ([f"{number}.5", int(right != turned)] for number, right in rows)
             upload = table([name, "correct"], *cells)
-            assert suggest(upload).scores == (Score(name, surer, "correct"),)
+            assert suggest(upload).scores == (ScoreColumn(name, surer, "correct"),)
 
 
 def test_scores_that_say_which_way_they_point_are_preferred():
     heading = ["x", "confidence", "y", "perplexity", "correct"]
     numbers = [["0.5", "0.5", "0.5", cell, "1"] for cell in ("1.5", "1,500")]
-    scores = Score("confidence", True, "correct"), Score("perplexity", False, "correct")
+    scores = ScoreColumn("confidence", True, "correct"), ScoreColumn("perplexity", False, "correct")
     assert suggest(table(heading, numbers[0])).scores == scores
     assert suggest(table(heading, numbers[1])).scores == scores[:1]  # the other cannot be read
     alone = table(["x", "perplexity", "correct"], ["0.5", "1,500", "1"])
-    assert suggest(alone).scores == (Score("x", None, "correct"),)
+    assert suggest(alone).scores == (ScoreColumn("x", None, "correct"),)
 
 
 def test_names_of_the_entropy():
@@ -240,7 +250,7 @@ def test_names_of_the_entropy():
 def test_a_doubt_of_ours_is_a_score_though_all_of_it_is_0():
     heading = ["mutual_information", "mutual_information_correct", "other", "other_correct"]
     suggested = suggest(table(heading, ["0.0", "1", "0.0", "1"], ["0.0", "0", "1", "0"]))
-    expected = Score("mutual_information", False, "mutual_information_correct")
+    expected = ScoreColumn("mutual_information", False, "mutual_information_correct")
     assert suggested.scores == (expected,)
     assert suggest(table(["mutual_information", "correct"], ["0", "1"])).scores == ()
 
@@ -254,7 +264,9 @@ def test_a_plain_table_as_arrays():
         ["Why?", "s", "0.5", "yes", "0.1", " p1 "],
         ["How?", "", "1", "no", "", "p1"],
     )
-    found = labelled(upload, scored(Score("score", False, "correct"), source="source", entropy="h"))
+    found = labelled(
+        upload, scored(ScoreColumn("score", False, "correct"), source="source", entropy="h")
+    )
     assert (found.name, found.sha256) == ("scores.csv", upload.sha256)
     assert found.queries.tolist() == ["Why?", "How?"]
     assert found.sources.tolist() == ["s", ""]
@@ -274,7 +286,7 @@ def test_the_doubt_of_a_confidence_is_its_negative():
     upload = table(["c", "correct"], *([cell, "1"] for cell in cells))
     doubts = [0.9, 0.0, 0.0, math.inf, -math.inf, math.nan]
     for surer, expected in ((False, doubts), (True, np.subtract(0, doubts))):
-        found = labelled(upload, Columns(None, None, (Score("c", surer, "correct"),)))
+        found = labelled(upload, Columns(None, None, (ScoreColumn("c", surer, "correct"),)))
         np.testing.assert_equal(found.doubts["c"], expected)
         assert not np.signbit(found.doubts["c"][1:3]).any(), "minus zero looks odd"
         assert found.surer == {"c": surer}
@@ -334,7 +346,7 @@ def test_of_parquet_rows_are_named():
 def test_a_row_is_used_for_all_scores_or_for_none():
     rows = [[0.1, 1, 0.2, 0], [0.3, "", 0.4, 1], [0.5, 0, 0.6, "?"], [0.7, 0, 0.8, 1]]
     upload = table(["a", "a_correct", "b", "b_correct"], *rows)
-    scores = (Score("a", False, "a_correct"), Score("b", True, "b_correct"))
+    scores = (ScoreColumn("a", False, "a_correct"), ScoreColumn("b", True, "b_correct"))
     out = {"a_correct": [("", OUT)], "b_correct": [("?", OUT)]}
     found = labelled(upload, meaning(Columns(None, None, scores), **out))
     assert found.kept.tolist() == [0, 3]
@@ -350,7 +362,7 @@ def test_a_row_is_used_for_all_scores_or_for_none():
     )
     assert found.problems == complaints
     # Labels that serve two scores are complained of once.
-    both = (scores[0], Score("b", True, "a_correct"))
+    both = (scores[0], ScoreColumn("b", True, "a_correct"))
     columns = meaning(Columns(None, None, both), a_correct=out["a_correct"])
     assert labelled(upload, columns).problems == complaints[:1]
 
@@ -377,24 +389,24 @@ def test_different_pipelines_are_no_pipeline():
     ("columns", "says"),
     [
         (scored(query=None), "No score is chosen"),
-        (scored(Score("x", False, "correct"), query=None), "no column “x”"),
-        (scored(Score("score", False, "x"), query=None), "no column “x”"),
+        (scored(ScoreColumn("x", False, "correct"), query=None), "no column “x”"),
+        (scored(ScoreColumn("score", False, "x"), query=None), "no column “x”"),
         (scored(*PLAIN.scores, query="x"), "no column “x”"),
         (scored(*PLAIN.scores, query=None, source="x"), "no column “x”"),
         (scored(*PLAIN.scores, query=None, entropy="x"), "no column “x”"),
-        (scored(Score("correct", True, "correct"), query=None), "two columns"),
+        (scored(ScoreColumn("correct", True, "correct"), query=None), "two columns"),
         (scored(*PLAIN.scores, *PLAIN.scores, query=None), "chosen twice"),
         (replace(EMPTY_OUT, query=None), "number in any row that says whether its answer is right"),
         (
             meaning(
-                scored(*PLAIN.scores, Score("b", False, "y"), query=None),
+                scored(*PLAIN.scores, ScoreColumn("b", False, "y"), query=None),
                 correct=[("", OUT)],
                 y=[("", OUT)],
             ),
             "No row says for every chosen score",
         ),
         (
-            meaning(scored(Score("b", None, "correct"), query=None), correct=[("", OUT)]),
+            meaning(scored(ScoreColumn("b", None, "correct"), query=None), correct=[("", OUT)]),
             "Say whether a larger “b” means a surer answer or more doubt",
         ),
     ],
@@ -417,12 +429,12 @@ def test_columns_that_do_not_fit_are_refused(columns, says):
 def test_a_column_that_is_none_says_what_it_holds(cells, as_labels, as_score):
     upload = table(["x", "right", "n"], *([cell, at % 2, at] for at, cell in enumerate(cells)))
     if as_labels:
-        assert refused(upload, Columns(None, None, (Score("n", False, "x"),))) == (
+        assert refused(upload, Columns(None, None, (ScoreColumn("n", False, "x"),))) == (
             f"No cell of “x” says whether an answer is right: its cells are {as_labels}. Choose "
             "a column of 1 (right) and 0 (wrong)."
         )
     if as_score:
-        assert refused(upload, Columns(None, None, (Score("x", False, "right"),))) == (
+        assert refused(upload, Columns(None, None, (ScoreColumn("x", False, "right"),))) == (
             f"“x” has no number: its cells {as_score}. Choose another column as score."
         )
 
@@ -448,7 +460,7 @@ def test_an_unreadable_entropy_is_missing_and_complained_of(cells, entropies, pr
 def test_hostile_headings_are_short_and_in_one_line_in_complaints():
     heading = "x\n" * 450
     upload = table(["score", heading.strip()], ["0.5", "1"], ["0.5", "?"])
-    columns = Columns(None, None, (Score("score", False, heading.strip()),))
+    columns = Columns(None, None, (ScoreColumn("score", False, heading.strip()),))
     assert len(refused(upload, columns)) < 300 and "\n" not in refused(upload, columns)
     (problem,) = labelled(upload, meaning(columns, **{heading.strip(): [("?", OUT)]})).problems
     assert len(problem) < 150 and "\n" not in problem
@@ -566,7 +578,9 @@ def test_the_template_can_be_uploaded():
     assert upload.notes == ()
     assert len(upload.table) == 3
     suggested = suggest(upload)
-    assert suggested == Columns("question", "source", (Score("confidence", True, "correct"),), None)
+    assert suggested == Columns(
+        "question", "source", (ScoreColumn("confidence", True, "correct"),), None
+    )
     found = labelled(upload, suggested)
     assert found.problems == ()
     assert auroc(found.doubts["confidence"], found.correct["confidence"]) == 1
@@ -588,8 +602,8 @@ def test_outside_scores_with_labels():
     assert len(upload.table) == 1938
     assert {"question", "answer", "score", "correct"} <= set(upload.table.columns)
     suggested = suggest(upload)
-    assert suggested == scored(Score("score", None, "correct"))  # a question for the person
-    found = labelled(upload, scored(Score("score", True, "correct")))
+    assert suggested == scored(ScoreColumn("score", None, "correct"))  # a question for the person
+    found = labelled(upload, scored(ScoreColumn("score", True, "correct")))
     assert len(found.kept) == 1938 and found.problems == ()
     assert auroc(found.doubts["score"], found.correct["score"]) > 0.6
     assert gold_questions(upload) is None
@@ -607,7 +621,7 @@ def test_outside_gold_questions():
 def test_more_scores_times_rows_than_can_be_calibrated_on_are_refused(monkeypatch):
     monkeypatch.setattr(module, "MAX_SCORED", 5)
     upload = table(["a", "b", "correct"], *[["0.1", "0.2", "1"], ["0.3", "0.4", "0"]] * 2)
-    scores = tuple(Score(name, False, "correct") for name in "ab")
+    scores = tuple(ScoreColumn(name, False, "correct") for name in "ab")
     with pytest.raises(UploadError) as caught:
         labelled(upload, Columns(None, None, scores))
     assert str(caught.value) == (

@@ -762,7 +762,9 @@ def test_rows_in_several_portions(monkeypatch, limit):
     packed = []
     monkeypatch.setattr(rows, limit, 6)
     monkeypatch.setattr(
-        rows.Rows, "_pack", lambda self, pack=rows.Rows._pack: packed.append(1) or pack(self)
+        rows.TableRows,
+        "_pack",
+        lambda self, pack=rows.TableRows._pack: packed.append(1) or pack(self),
     )
     upload = read("a,b\n" + "".join(f"{at},x\n" for at in range(20)))
     assert cells(upload) == [[str(at), "x"] for at in range(20)]

@@ -22,8 +22,8 @@ from core.studies.amplification.curve import (
     SAMPLES_A_POINT,
     Amplification,
     Case,
+    Origin,
     Point,
-    Source,
     amplify,
     calls_needed,
     grid,
@@ -395,7 +395,7 @@ def test_sampled_answers_are_weighed_by_their_likelihoods():
     said = [("Paris", 0.5), ("In Paris", 0.1), ("Lyon", 0.2), ("Nice", 0.1), ("Paris", 0.4)]
     found = amplify(CAPITAL, Weighing(said), [0])
     (point,) = found.points
-    assert found.source is Source.SAMPLED
+    assert found.source is Origin.SAMPLED
     assert point.normalised_probability == pytest.approx(0.6 / 0.8)
     assert (point.lower, point.upper) == pytest.approx((0.6 / 0.9, 0.7 / 0.9))
     logarithms = (point.log_likelihood_answer, point.log_likelihood_repeated)

@@ -10,7 +10,7 @@ import pytest
 from core.charts.amplification import curves as curve_charts
 from core.charts.theme import LIGHT
 from core.cli import _curve as report
-from core.studies.amplification.curve import MOST_REPETITIONS, Case, Source, amplify
+from core.studies.amplification.curve import MOST_REPETITIONS, Case, Origin, amplify
 from core.studies.amplification.serialise import (
     COLUMNS,
     all_from_json,
@@ -82,9 +82,9 @@ def test_a_curve_as_json():
 @pytest.mark.parametrize(
     ("model", "source"),
     [
-        (evidence(1.0), Source.SCORED),
-        (Speaker(lambda t: ["Paris"]), Source.COUNTED),
-        (Weighing([("Paris", 0.5)]), Source.SAMPLED),
+        (evidence(1.0), Origin.SCORED),
+        (Speaker(lambda t: ["Paris"]), Origin.COUNTED),
+        (Weighing([("Paris", 0.5)]), Origin.SAMPLED),
     ],
 )
 def test_a_curve_says_what_it_is_made_of_and_older_ones_are_understood(model, source):
@@ -94,7 +94,7 @@ def test_a_curve_says_what_it_is_made_of_and_older_ones_are_understood(model, so
     del saved["source"]
     (older,) = all_from_json(json.dumps([saved]))
     # Once, nothing was weighed.
-    assert older.source is (Source.SCORED if source is Source.SAMPLED else source)
+    assert older.source is (Origin.SCORED if source is Origin.SAMPLED else source)
     with pytest.raises(InvalidRequestError):
         all_from_json(json.dumps([saved | {"source": "a guess"}]))
 

@@ -16,7 +16,7 @@ from core.abstention.policy import Pipeline, PolicyError, from_json, to_json
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular import uploads
 from core.data.tabular.directions import UnknownDirectionError
-from core.data.tabular.labelled import Columns, Labelled, Score, labelled, suggest
+from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, suggest
 from core.data.tabular.labels import Meaning
 from core.data.tabular.uploads import UploadError
 from core.studies.calibration import calibration as study
@@ -94,7 +94,7 @@ CONTENT = table(HEADING, [(*row, to_text(PIPELINE)) for row in ROWS])
 def by_hand(content):
     """Rows of both scores, of which no heading says which way it points."""
     upload = uploads.parse(content, "hand.csv")
-    scores = Score("a", False, "a_correct"), Score("b", True, "b_correct")
+    scores = ScoreColumn("a", False, "a_correct"), ScoreColumn("b", True, "b_correct")
     return labelled(upload, replace(suggest(upload), scores=scores))
 
 
@@ -792,15 +792,15 @@ def test_what_a_person_says_stands_in_the_place_of_the_guess():
     upload = uploads.parse(CONTENT, "hand.csv")
     guess = suggest(upload)
     only = study.chosen(upload, guess, ["b"], None, None)
-    assert only == replace(guess, scores=(Score("b", None, "b_correct"),))
+    assert only == replace(guess, scores=(ScoreColumn("b", None, "b_correct"),))
     turned = study.chosen(upload, guess, ["b"], None, False)
-    assert turned.scores == (Score("b", False, "b_correct"),)
+    assert turned.scores == (ScoreColumn("b", False, "b_correct"),)
     other = study.chosen(upload, guess, ["b"], "a_correct", None)
-    assert other.scores == (Score("b", None, "a_correct"),)
+    assert other.scores == (ScoreColumn("b", None, "a_correct"),)
     assert study.chosen(upload, guess, (), None, None) == guess
     assert study.chosen(upload, guess, ["b", "a"], None, True).scores == (
-        Score("b", True, "b_correct"),
-        Score("a", True, "a_correct"),
+        ScoreColumn("b", True, "b_correct"),
+        ScoreColumn("a", True, "a_correct"),
     )
 
 
@@ -846,7 +846,7 @@ def test_a_chosen_column_may_have_been_no_guess():
         "ok",
         None,
     )
-    assert columns == Columns("q", None, (Score("f1", None, "ok"),))
+    assert columns == Columns("q", None, (ScoreColumn("f1", None, "ok"),))
 
 
 def test_the_preferred_score(hand, example):

@@ -9,7 +9,7 @@ import pytest
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled, suggest
 from core.studies.calibration.calibration import Target, calibrate
-from core.studies.calibration.served import Part, question, served, table
+from core.studies.calibration.served import ServedPart, question, served, table
 
 CONTENT = b"""question,confidence,correct,response,gold answers
 Who?,0.9,1,She,She | Her
@@ -29,11 +29,11 @@ def found():
 @pytest.mark.parametrize(
     ("part", "rows"),
     [
-        (Part.ALL, [0, 1, 2, 4, 3]),  # the row without a score is the most doubtful
-        (Part.ANSWERED_WRONG, [1]),
-        (Part.ANSWERED_RIGHT, [0]),
-        (Part.WITHHELD_RIGHT, [2, 4]),
-        (Part.WITHHELD_WRONG, [3]),
+        (ServedPart.ALL, [0, 1, 2, 4, 3]),  # the row without a score is the most doubtful
+        (ServedPart.ANSWERED_WRONG, [1]),
+        (ServedPart.ANSWERED_RIGHT, [0]),
+        (ServedPart.WITHHELD_RIGHT, [2, 4]),
+        (ServedPart.WITHHELD_WRONG, [3]),
     ],
 )
 def test_the_parts_of_a_threshold(found, part, rows):
@@ -42,22 +42,22 @@ def test_the_parts_of_a_threshold(found, part, rows):
 
 
 def test_nothing_and_everything(found):
-    assert served(found, -math.inf).number(Part.ANSWERED_RIGHT) == 0
+    assert served(found, -math.inf).number(ServedPart.ANSWERED_RIGHT) == 0
     everything = served(found, math.inf)
-    assert everything.of(Part.WITHHELD_WRONG).tolist() == [3]  # which has no score
-    assert everything.number(Part.WITHHELD_RIGHT) == 0
+    assert everything.of(ServedPart.WITHHELD_WRONG).tolist() == [3]  # which has no score
+    assert everything.number(ServedPart.WITHHELD_RIGHT) == 0
 
 
 def test_a_range_is_of_the_scores_own_numbers_whichever_way_it_was_drawn(found):
     behind = served(found, -0.6)
     for between in ((0.5, 0.8), (0.8, 0.5)):
-        assert behind.of(Part.ALL, between).tolist() == [1, 2]
-        assert behind.of(Part.ANSWERED_RIGHT, between).tolist() == []
+        assert behind.of(ServedPart.ALL, between).tolist() == [1, 2]
+        assert behind.of(ServedPart.ANSWERED_RIGHT, between).tolist() == []
 
 
 def test_the_table_says_what_the_file_says(found):
     behind = served(found, -0.6)
-    assert table(behind, behind.of(Part.ALL)) == {
+    assert table(behind, behind.of(ServedPart.ALL)) == {
         "row": [1, 2, 3, 5, 4],
         "question": ["Who?", "What?", "3", "When?", "Why?"],
         "answer": ["She", "That", "There", "Now", "Because"],

@@ -8,7 +8,7 @@ import pytest
 from core.abstention.intervals import Interval
 from core.abstention.paired import delong, holm
 from core.studies.evaluation.comparison import (
-    Compared,
+    ScoreComparison,
     adjusted,
     compared,
     p_in_words,
@@ -103,7 +103,7 @@ def test_without_resamples_only_delong_says_how_sure_it_is(found):
 
 def test_what_cannot_be_compared_counts_for_nothing():
     def one(difference, p_value):
-        return Compared(
+        return ScoreComparison(
             *(INFORMATION, ENTROPY, "auroc", (0.5, 0.5), Interval(difference, 0.0, 0.0)),
             *("DeLong", p_value),
         )

@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from core.studies.evaluation.listing import (
-    Part,
+    RowPart,
     as_csv,
     as_parquet,
     listed_rows,
@@ -45,16 +45,16 @@ def found(tmp_path):
 @pytest.mark.parametrize(
     ("part", "words", "rows"),
     [
-        (Part.ALL, "", [1, 3, 0, 2]),  # the least doubtful first, without a doubt last
-        (Part.RIGHT, "", [3, 0, 2]),
-        (Part.WRONG, " ", [1]),
-        (Part.UNKNOWN, "", [2]),
-        (Part.ALL, "sea red", [0]),
-        (Part.ALL, "SEAS", [0]),
-        (Part.ALL, "élan", [1]),
-        (Part.ALL, "lime number", [3]),
-        (Part.RIGHT, "élan", []),
-        (Part.ALL, "a word that is nowhere", []),
+        (RowPart.ALL, "", [1, 3, 0, 2]),  # the least doubtful first, without a doubt last
+        (RowPart.RIGHT, "", [3, 0, 2]),
+        (RowPart.WRONG, " ", [1]),
+        (RowPart.UNKNOWN, "", [2]),
+        (RowPart.ALL, "sea red", [0]),
+        (RowPart.ALL, "SEAS", [0]),
+        (RowPart.ALL, "élan", [1]),
+        (RowPart.ALL, "lime number", [3]),
+        (RowPart.RIGHT, "élan", []),
+        (RowPart.ALL, "a word that is nowhere", []),
     ],
 )
 def test_rows_are_found(found, part, words, rows):

@@ -7,7 +7,7 @@ import pytest
 
 from core.abstention.mixtures import Bar, Mixture, Pool, mixtures
 from core.studies.evaluation import mixing
-from core.studies.evaluation.mixing import FEWEST, Source, finding, kinds, mix, sources
+from core.studies.evaluation.mixing import FEWEST, QuestionSource, finding, kinds, mix, sources
 from core.studies.evaluation.results import read_results
 from tests.studies.evaluation.worlds import written
 
@@ -39,7 +39,7 @@ def asked(folder, number=120, scores=BOTH, knows=0.7):
 
 
 def source(name, answers=1.0, entropy=0.2):
-    return Source(name, 10, answers, entropy)
+    return QuestionSource(name, 10, answers, entropy)
 
 
 def test_sources_are_described_by_their_medians(found):

@@ -30,8 +30,8 @@ from core.studies.evaluation.reading import Run
 from core.studies.evaluation.rows import Row, failed_row
 from core.studies.evaluation.run import (
     MOST_UNREACHABLE,
-    Outcome,
     RunError,
+    RunOutcome,
     evaluate,
     most,
     pipeline_for,
@@ -69,7 +69,7 @@ def whole(tmp_path):
 def test_every_question_is_asked_once_and_its_row_says_what_an_inspection_says(tmp_path):
     model, asked = World(), questions(20)
     outcome = evaluate(surveyed(asked), task(model), tmp_path / "run")
-    assert outcome == replace(Outcome(20, 20, 0, 0, 0), seconds=outcome.seconds)
+    assert outcome == replace(RunOutcome(20, 20, 0, 0, 0), seconds=outcome.seconds)
     assert sorted(model.asked) == list(range(20))
     rows = rows_of(tmp_path / "run")
     for question in asked:

@@ -10,7 +10,7 @@ from core.language_models.base import LONGEST_ANSWER, Response
 from core.language_models.errors import ModelError
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.results import MAX_BYTES, Results
+from core.store.results import MAX_BYTES, SavedResults
 from core.studies.amplification import serialise as curves
 from core.studies.amplification.curve import Case, amplify
 from core.studies.inspection import recorder
@@ -89,7 +89,7 @@ def test_an_inspection_that_is_saved_opens_again(kind, rung, monkeypatch):
     model = Limited(Garrulous(kind), **RUNGS[rung])
     seen = run(usual_request(QUERY, model.capabilities, samples=10), model)
     assert "longer than 300 characters, and cut there" in " ".join(seen.recording.notes)
-    results = Results(open_database("sqlite://"))
+    results = SavedResults(open_database("sqlite://"))
     id = results.save("inspection", QUERY, QUERY, "table", to_json(seen))
     again = from_json(results.open(id).payload)
     assert again.verdict == seen.verdict and again.clusters == seen.clusters
@@ -122,7 +122,7 @@ def test_the_largest_inspection_is_saved_and_opens_again_also_from_a_file(rung, 
     seen = run(usual_request(QUERY, model.capabilities, **wanted), model)
     texts = seen.recording.said
     assert len(texts) >= samples and {len(text) for text in texts} == {LONGEST_ANSWER}
-    results = Results(open_database("sqlite://"))
+    results = SavedResults(open_database("sqlite://"))
     id = results.save("inspection", QUERY, QUERY, "table", to_json(seen))
     again = from_json(opened(results.open(id).payload.encode()).payload)
     assert again.verdict == seen.verdict and again.clusters == seen.clusters
@@ -201,7 +201,7 @@ class Anything(TableModel):
 
 
 def test_what_would_not_open_again_is_not_saved():
-    results = Results(open_database("sqlite://"))
+    results = SavedResults(open_database("sqlite://"))
     with pytest.raises(StoreError, match=r"at most 20,000,000 are saved and opened again\."):
         results.save("inspection", QUERY, QUERY, "table", '"' + "é" * (MAX_BYTES // 2) + '"')
     assert not results.search().total

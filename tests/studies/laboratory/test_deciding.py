@@ -11,9 +11,9 @@ from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.studies.inspection.verdict import Decision, DecisionRule
 from core.studies.laboratory.deciding import (
+    DecidingSettings,
     Factor,
-    Outcome,
-    Settings,
+    ReadingOutcome,
     Variant,
     Variations,
     run,
@@ -23,7 +23,7 @@ from core.uncertainty.similarity import JUDGE
 from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, fruit, knows, words
 
 RULE = DecisionRule(0.3, 0.1)
-SMALL = Settings(
+SMALL = DecidingSettings(
     samples=(3, 8),
     thresholds=(0.25, 1.0),
     temperatures=(0.9, 1.5),
@@ -149,7 +149,9 @@ def test_a_model_that_knows_and_one_that_copies_are_decided_alike_by_every_setti
 
 
 def outcome(value, decision=Decision.ANSWER, answer="Paris"):
-    return Outcome({"mutual_information": value, "semantic_entropy": value}, decision, answer)
+    return ReadingOutcome(
+        {"mutual_information": value, "semantic_entropy": value}, decision, answer
+    )
 
 
 def variations(rows, variants):
@@ -233,9 +235,9 @@ def test_intervals_are_over_draws_of_one_question_and_over_questions_of_a_set():
 
 def test_settings_have_limits():
     with pytest.raises(InvalidRequestError, match="number of seeds is 1"):
-        Settings(seeds=1)
+        DecidingSettings(seeds=1)
     with pytest.raises(InvalidRequestError, match="largest k is 301"):
-        Settings(samples=(301,))
+        DecidingSettings(samples=(301,))
     with pytest.raises(InvalidRequestError, match="no question"):
         run([], knows(3))
 

@@ -8,7 +8,7 @@ import pytest
 from core.language_models.base import Response, series
 from core.language_models.errors import ModelError
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.effective_support import Settings, run
+from core.studies.laboratory.effective_support import EffectiveSupportSettings, run
 from core.studies.progress import Cancelled
 from core.uncertainty.missing_mass import expected_missing_mass, lower_deviation
 from tests.fakes import QUERY, Limited, TableModel, falling, knows, words
@@ -16,7 +16,7 @@ from tests.fakes import QUERY, Limited, TableModel, falling, knows, words
 
 def test_what_is_found_is_what_the_model_says():
     model = knows(6)
-    found = run(model, [QUERY], Settings(draws=40)).questions[0]
+    found = run(model, [QUERY], EffectiveSupportSettings(draws=40)).questions[0]
     p = dict(zip(words(6), falling(6).tolist(), strict=True))
     assert found.probabilities == pytest.approx([p[text] for text in found.answers])
     assert list(found.probabilities) == sorted(found.probabilities, reverse=True)
@@ -31,7 +31,7 @@ def test_the_search_stops_at_the_response_that_is_enough():
     """As if responses had been drawn one at a time, whatever the size of a call."""
     p = falling(30)
     model = TableModel(words(30), p, np.tile(p, (30, 1)))
-    stop = Settings(enough=0.5, draws=10, temperature=1.0, seed=3)
+    stop = EffectiveSupportSettings(enough=0.5, draws=10, temperature=1.0, seed=3)
     found = run(model, [QUERY], stop).questions[0]
     prompt = next(iter(model.table))
     seen = [r.text for r in model.sample(prompt, found.responses, temperature=1.0, seed=3)]
@@ -41,7 +41,7 @@ def test_the_search_stops_at_the_response_that_is_enough():
 
 
 def test_it_ends_where_there_is_never_enough():
-    found = run(knows(50), [QUERY], Settings(most=25, draws=10)).questions[0]
+    found = run(knows(50), [QUERY], EffectiveSupportSettings(most=25, draws=10)).questions[0]
     assert found.responses == 25
     assert found.mass < 0.95
 
@@ -49,7 +49,7 @@ def test_it_ends_where_there_is_never_enough():
 def test_cut_off_answers_are_none():
     p = falling(4)
     model = TableModel(words(4), p, np.tile(p, (4, 1)), cut=words(4)[:1])
-    found = run(model, [QUERY], Settings(most=200, draws=10)).questions[0]
+    found = run(model, [QUERY], EffectiveSupportSettings(most=200, draws=10)).questions[0]
     assert words(4)[0] not in found.answers
     assert found.mass == pytest.approx(1 - p[0])
 
@@ -70,7 +70,7 @@ def test_the_bound_holds_in_simulation():
     model = Quick(words(12), p, np.tile(p, (12, 1)))
     expected = expected_missing_mass(p, 20)
     questions = [
-        run(model, [QUERY], Settings(draws=20, most=30, seed=seed)).questions[0]
+        run(model, [QUERY], EffectiveSupportSettings(draws=20, most=30, seed=seed)).questions[0]
         for seed in range(0, 4000, 2)
     ]
     assert all(q.bound == min(1, q.high + lower_deviation(20, 0.9)) for q in questions)
@@ -88,7 +88,10 @@ def test_many_questions_in_their_order_with_one_sentence():
     model.table |= TableModel(words(5), p[::-1], np.tile(p, (5, 1)), query=second).table
     shares = []
     found = run(
-        model, [first, second], Settings(draws=20), lambda stage, share: shares.append(share)
+        model,
+        [first, second],
+        EffectiveSupportSettings(draws=20),
+        lambda stage, share: shares.append(share),
     )
     assert [q.question for q in found.questions] == [first, second]
     assert found.values["mass"].shape == (2,)
@@ -101,7 +104,7 @@ def test_a_little_more_than_everything_is_rounding_and_more_is_refused(excess):
     p = falling(3)
     model = Quick(words(3), p, np.tile(p, (3, 1)))
     prompt = next(iter(model.table))
-    settings = Settings(enough=1.0, most=100, draws=10)
+    settings = EffectiveSupportSettings(enough=1.0, most=100, draws=10)
     whole = run(model, [QUERY], settings).questions[0]
     for text in model.table[prompt]:
         model.table[prompt][text] *= excess

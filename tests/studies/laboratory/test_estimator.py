@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.estimator import Gamma, Settings, run
+from core.studies.laboratory.estimator import EstimatorSettings, Gamma, run
 from core.studies.progress import Cancelled
 from core.uncertainty import gibbs
 from core.uncertainty.mutual_information import from_tuples
@@ -20,20 +20,25 @@ FEW = {"draws": (10, 100), "seeds": 5}
 @pytest.mark.parametrize("listed", LISTING["runs"], ids=lambda r: f"{r['temperature']}-{r['n']}")
 def test_seed_1_is_the_published_listing(listed):
     """Draw by draw, at all of its twenty k."""
-    settings = Settings(listed["n"], listed["temperature"], tuple(LISTING["k"]), seeds=1, seed=1)
+    settings = EstimatorSettings(
+        listed["n"], listed["temperature"], tuple(LISTING["k"]), seeds=1, seed=1
+    )
     found = run(settings)
     assert found.exact == pytest.approx(listed["exact"], abs=1e-9)
     np.testing.assert_allclose(found.values["algorithm_1"][0], listed["estimates"], atol=1e-9)
 
 
 def test_the_usual_settings_are_the_listings():
-    usual = Settings()
+    usual = EstimatorSettings()
     assert usual.draws == tuple(LISTING["k"])
     assert (usual.seed, usual.gamma) == (1, Gamma.ONE_OVER_K)
 
 
 def test_each_seed_is_what_it_is_alone():
-    whole, alone = run(Settings(3, **FEW)), run(Settings(3, draws=(10, 100), seeds=1, seed=4))
+    whole, alone = (
+        run(EstimatorSettings(3, **FEW)),
+        run(EstimatorSettings(3, draws=(10, 100), seeds=1, seed=4)),
+    )
     for name, values in alone.values.items():
         np.testing.assert_allclose(whole.values[name][3], values[0], err_msg=name)
 
@@ -41,7 +46,7 @@ def test_each_seed_is_what_it_is_alone():
 @pytest.mark.parametrize("gamma", Gamma)
 @pytest.mark.parametrize("n", [2, 3])
 def test_what_there_is(n, gamma):
-    found = run(Settings(n, gamma=gamma, **FEW))
+    found = run(EstimatorSettings(n, gamma=gamma, **FEW))
     assert ("adjusted" in found.values) == (n == 2)
     assert ("theorem" in found.values) == (gamma is Gamma.THEOREM)
     assert "algorithm_2" not in found.values
@@ -55,7 +60,7 @@ def test_what_there_is(n, gamma):
 
 
 def test_without_stabilisers_and_with_everything_seen_the_estimate_is_exact():
-    found = run(Settings(2, 1.0, draws=(1000,), seeds=3, gamma=Gamma.NONE))
+    found = run(EstimatorSettings(2, 1.0, draws=(1000,), seeds=3, gamma=Gamma.NONE))
     np.testing.assert_allclose(found.values["algorithm_1"], found.exact, atol=1e-9)
     np.testing.assert_allclose(found.values["certified"], found.exact, atol=1e-9)
     row = found.rows()[0]
@@ -64,14 +69,14 @@ def test_without_stabilisers_and_with_everything_seen_the_estimate_is_exact():
 
 
 def test_bias_spread_and_error_belong_together():
-    for row in run(Settings(3, 0.5, **FEW)).rows():
+    for row in run(EstimatorSettings(3, 0.5, **FEW)).rows():
         assert row.error**2 == pytest.approx(row.bias**2 + row.spread**2)
 
 
 def test_algorithm_2_is_that_of_the_spellings_written_out():
     """Texts of one meaning share a word, texts of two meanings share none."""
     draws, ways = 25, 3
-    found = run(Settings(2, 1.0, draws=(draws,), seeds=1, spellings=ways))
+    found = run(EstimatorSettings(2, 1.0, draws=(draws,), seeds=1, spellings=ways))
     p = np.exp(gibbs.log_probabilities(2, 1.0))
     states = np.random.RandomState(1).choice(4, p=p, size=draws)
     spelt = np.random.default_rng(1).integers(ways**2, size=draws)
@@ -94,7 +99,7 @@ def test_algorithm_2_is_that_of_the_spellings_written_out():
 
 
 def test_with_every_spelling_drawn_both_algorithms_are_exact():
-    found = run(Settings(2, 1.0, draws=(3000,), seeds=1, spellings=2, gamma=Gamma.NONE))
+    found = run(EstimatorSettings(2, 1.0, draws=(3000,), seeds=1, spellings=2, gamma=Gamma.NONE))
     for name in ("algorithm_1", "algorithm_2"):
         assert found.values[name][0, 0] == pytest.approx(found.exact, abs=1e-9), name
 
@@ -104,7 +109,7 @@ def test_bounds_hold_in_simulation():
 
     Of a limit that is wrong 10% of the time, so many would show more than 14% once in a billion.
     """
-    found = run(Settings(3, 0.5, draws=(10, 40), seeds=1000))
+    found = run(EstimatorSettings(3, 0.5, draws=(10, 40), seeds=1000))
     assert (found.values["certified"] <= found.exact + 1e-9).all()
     assert (found.values["limit"] > found.exact + 1e-9).mean() <= 0.14
     for name, sign in (("lower", 1), ("upper", -1)):
@@ -114,14 +119,14 @@ def test_bounds_hold_in_simulation():
 
 def test_it_reports_and_can_be_stopped():
     shares = []
-    run(Settings(2, **FEW), lambda stage, share: shares.append(share))
+    run(EstimatorSettings(2, **FEW), lambda stage, share: shares.append(share))
     assert shares == [0, 0.5, 1]
 
     def stop(stage, share):
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        run(Settings(2, **FEW), stop)
+        run(EstimatorSettings(2, **FEW), stop)
 
 
 @pytest.mark.parametrize(
@@ -141,4 +146,4 @@ def test_it_reports_and_can_be_stopped():
 )
 def test_bad_settings_say_how_to_mend_them(settings, sentence):
     with pytest.raises(InvalidRequestError, match=sentence):
-        Settings(**settings)
+        EstimatorSettings(**settings)

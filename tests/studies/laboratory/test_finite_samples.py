@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.finite_samples import Settings, run
+from core.studies.laboratory.finite_samples import FiniteSamplesSettings, run
 from core.studies.progress import Cancelled
 from core.uncertainty.missing_mass import theorem_bound
 
 
 def test_a_million_draws_tell_the_theorem_nothing_about_200_answers():
     """Zipf's law over 200, repeated with a probability of .7: 2.35 nats."""
-    found = run(Settings(draws=(100, 1_000_000, 100_000_000), samples=1))
+    found = run(FiniteSamplesSettings(draws=(100, 1_000_000, 100_000_000), samples=1))
     assert found.exact == pytest.approx(2.353, abs=1e-3)
     assert found.bound[1] < 0 < found.bound[2] < found.exact
     assert found.least == 100_000_000
@@ -21,7 +21,7 @@ def test_a_million_draws_tell_the_theorem_nothing_about_200_answers():
 
 
 def test_the_theorems_bound_is_made_of_what_is_reported():
-    settings = Settings(12, copying=0.5, draws=(30, 3000), samples=2)
+    settings = FiniteSamplesSettings(12, copying=0.5, draws=(30, 3000), samples=2)
     found = run(settings)
     assert (found.bound < found.exact).all()
     for at, k in enumerate(settings.draws):
@@ -40,7 +40,7 @@ def test_the_theorems_bound_is_made_of_what_is_reported():
 
 def test_more_supports_to_choose_from_never_lower_it():
     one, many = (
-        run(Settings(20, draws=(50, 500), samples=2, outside=outside))
+        run(FiniteSamplesSettings(20, draws=(50, 500), samples=2, outside=outside))
         for outside in ((0.0,), (0.0, 0.01, 0.1))
     )
     assert (many.bound >= one.bound - 1e-12).all()
@@ -59,7 +59,7 @@ def test_more_supports_to_choose_from_never_lower_it():
 )
 def test_bad_settings_of_pairs_say_how_to_mend_them(settings, sentence):
     with pytest.raises(InvalidRequestError, match=sentence):
-        Settings(**settings)
+        FiniteSamplesSettings(**settings)
 
 
 def test_it_can_be_stopped():

@@ -5,7 +5,7 @@ import pytest
 
 from core.language_models.errors import ModelError
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.hallucination import Settings, run
+from core.studies.laboratory.hallucination import HallucinationSettings, run
 from core.studies.progress import Cancelled
 from tests.fakes import Limited
 from tests.studies.laboratory.worlds import believer, many_right, one_right, smooth
@@ -20,7 +20,7 @@ def copier():
 
 def test_by_hand():
     model = copier()
-    found = run(model, one_right(), Settings(likeliest=3, smoothing=0.03))
+    found = run(model, one_right(), HallucinationSettings(likeliest=3, smoothing=0.03))
     assert found.texts == TEXTS
     np.testing.assert_array_equal(found.right, [True, False, False])
     np.testing.assert_allclose(found.q, model.first[:, None] * model.rows)
@@ -41,7 +41,7 @@ def test_by_hand():
 def test_the_truth_has_no_hallucination():
     fact, p = many_right(), [0.4, 0.3, 0.2, 0.1]
     model = believer(fact, ["red", "blue", "green", "black"], smooth(p), smooth(np.tile(p, (4, 1))))
-    found = run(model, fact, Settings(likeliest=4))
+    found = run(model, fact, HallucinationSettings(likeliest=4))
     assert found.misplaced < 0.02
     assert found.wrong == (0, 0)
     assert found.information == pytest.approx(0, abs=1e-12)
@@ -64,4 +64,4 @@ def test_what_cannot_be_compared_is_refused():
         run(Limited(copier(), scores_given_text=False), one_right())
     for settings, sentence in (({"likeliest": -1}, "is -1"), ({"smoothing": 0}, "smoothing is 0")):
         with pytest.raises(InvalidRequestError, match=sentence):
-            Settings(**settings)
+            HallucinationSettings(**settings)

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.missing_mass import MOST_KINDS, Law, Settings, probabilities_of, run
+from core.studies.laboratory.missing_mass import (
+    MOST_KINDS,
+    Law,
+    MissingMassSettings,
+    probabilities_of,
+    run,
+)
 from core.studies.progress import Cancelled
 from core.uncertainty.missing_mass import expected_missing_mass
 
@@ -16,7 +22,7 @@ def test_simulation_and_theory_agree_and_limits_hold(law):
     A limit that just keeps its 10% shows more than 14% once in a billion.
     """
     own = (0.4, 0.3, 0.1) if law is Law.OWN else ()
-    settings = Settings(law, 50, own=own, draws=(1, 5, 20, 100, 500), samples=2000)
+    settings = MissingMassSettings(law, 50, own=own, draws=(1, 5, 20, 100, 500), samples=2000)
     found = run(settings)
     assert found.rest == pytest.approx(0.2 if own else 0, abs=1e-9)
     np.testing.assert_allclose(
@@ -36,7 +42,7 @@ def test_simulation_and_theory_agree_and_limits_hold(law):
 
 
 def test_good_turing_is_too_large_by_what_came_once_over_k():
-    found = run(Settings(kinds=30, draws=(20,), samples=4000))
+    found = run(MissingMassSettings(kinds=30, draws=(20,), samples=4000))
     p = found.probabilities
     once = float((p**2 * (1 - p) ** 19).sum())  # E U_k⁽¹⁾ / k
     off = (found.good_turing - found.missing)[:, 0]
@@ -78,7 +84,7 @@ def test_what_is_no_distribution_is_refused(text):
 )
 def test_bad_settings_say_how_to_mend_them(settings, sentence):
     with pytest.raises(InvalidRequestError, match=sentence):
-        Settings(**settings)
+        MissingMassSettings(**settings)
 
 
 def test_it_can_be_stopped():

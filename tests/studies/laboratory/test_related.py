@@ -13,7 +13,7 @@ from core.studies.laboratory.related import (
     COMPARED,
     THRESHOLDS,
     Asked,
-    Known,
+    LabelledQuestion,
     Related,
     of_fact,
     of_gold,
@@ -40,7 +40,7 @@ def many(rules):
 
 def known(query, right, *more):
     total = 1 + len(more)
-    return Known(query, tuple(Answer((text,), 1 / total) for text in (right, *more)))
+    return LabelledQuestion(query, tuple(Answer((text,), 1 / total) for text in (right, *more)))
 
 
 # ------------------------------------------------------------- second-order calibration
@@ -163,7 +163,9 @@ def test_the_threshold_of_a_half_is_tuned_on_the_other():
 def test_questions_of_the_world_and_labelled_ones_have_a_truth():
     fact = drawn(Band.MANY_ANSWERS, 1)[0]
     assert sum(answer.probability for answer in of_fact(fact).answers) == pytest.approx(1)
-    assert of_gold(Gold("q", ("Rome", "Roma"))) == Known("q", (Answer(("Rome", "Roma"), 1.0),))
+    assert of_gold(Gold("q", ("Rome", "Roma"))) == LabelledQuestion(
+        "q", (Answer(("Rome", "Roma"), 1.0),)
+    )
 
 
 def test_the_embedded_model_is_asked(embedded):

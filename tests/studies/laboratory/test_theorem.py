@@ -8,7 +8,7 @@ from core.language_models.errors import ModelError
 from core.studies.inspection import inspection
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.studies.laboratory.pseudo_joint import corpus_of, truth_of
-from core.studies.laboratory.theorem import Settings, chosen, run
+from core.studies.laboratory.theorem import TheoremSettings, chosen, run
 from core.studies.progress import Cancelled
 from core.uncertainty.joint import from_table
 from tests.fakes import Limited, falling
@@ -24,7 +24,7 @@ def copier(fact=None, share=0.8):
 
 
 def one(model, fact, **settings):
-    return run(model, [fact], Settings(**settings)).rows[0]
+    return run(model, [fact], TheoremSettings(**settings)).rows[0]
 
 
 def test_everything_of_a_small_model_is_exact():
@@ -124,7 +124,9 @@ def test_questions_are_of_all_bands_alike_and_the_same_for_one_seed():
 def test_the_embedded_model_keeps_the_identity(embedded):
     """On real likelihoods; of its values nothing is relied on."""
     shares = []
-    found = run(embedded, chosen(5), Settings(triples=4), lambda _, share: shares.append(share))
+    found = run(
+        embedded, chosen(5), TheoremSettings(triples=4), lambda _, share: shares.append(share)
+    )
     for row in found.rows:
         assert row.off < 1e-9 and row.holds
         assert 0 < row.covered <= 1 + 1e-9
@@ -160,7 +162,7 @@ def test_it_can_be_stopped():
 )
 def test_bad_settings_say_how_to_mend_them(settings, sentence):
     with pytest.raises(InvalidRequestError, match=sentence):
-        Settings(**settings)
+        TheoremSettings(**settings)
 
 
 def test_what_cannot_be_compared_is_refused():

@@ -14,16 +14,16 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.yielding import (
     MEASURES,
     OF_BANDS,
-    Row,
-    Settings,
     Yielding,
+    YieldingRow,
+    YieldingSettings,
     run,
 )
 from core.studies.progress import Cancelled
 from core.uncertainty.attention import principal
 from tests.fakes import copies
 
-FEW = Settings(facts=8, most=3)
+FEW = YieldingSettings(facts=8, most=3)
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +34,11 @@ def found(embedded):
 def row(repetitions, overlap, band=OF_BANDS[0], **more):
     values = {"exposures": 5, "odds": 1.0, "every_token": 0.1, "logit": 1.0, "gap": 1.0} | more
     values = {"relation": "capital"} | values
-    return Row("q", band=band.value, repetitions=repetitions, overlap=overlap, **values)
+    return YieldingRow("q", band=band.value, repetitions=repetitions, overlap=overlap, **values)
 
 
 def made(rows):
-    return Yielding(Settings(), "embedded", "1", 3.0, tuple(rows), np.zeros((1, 1)))
+    return Yielding(YieldingSettings(), "embedded", "1", 3.0, tuple(rows), np.zeros((1, 1)))
 
 
 # ------------------------------------------------------------------------ what is measured
@@ -147,7 +147,7 @@ def test_a_model_that_runs_elsewhere_is_refused():
 @pytest.mark.parametrize("wrong", [{"facts": 7}, {"most": 0}, {"large": 0.0}, {"seed": -1}])
 def test_settings_have_limits(wrong):
     with pytest.raises(InvalidRequestError, match="choose one from"):
-        Settings(**wrong)
+        YieldingSettings(**wrong)
 
 
 def test_it_can_be_cancelled(embedded):

@@ -11,7 +11,7 @@ from core.language_models.errors import ModelError, PromptTooLongError
 from core.studies.amplification.curve import FREQUENCY_REPETITIONS, SAMPLES_A_POINT, Case, amplify
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification import curves as module
-from core.ui.amplification.curves import Curves
+from core.ui.amplification.curves import CurveJobs
 from core.ui.runs import widget
 from tests.fakes import Counted, Turning, times_told
 
@@ -62,7 +62,7 @@ def finished(job):
 
 
 def test_a_curve_is_the_studys():
-    model, every = Turning(), Curves()
+    model, every = Turning(), CurveJobs()
     assert every.find(A, model, TIMES) is None
     (found,) = finished(every.start([A], model, TIMES)).result
     assert found == amplify(A, model, TIMES)
@@ -70,7 +70,7 @@ def test_a_curve_is_the_studys():
 
 
 def test_the_same_curve_is_computed_once():
-    model, every = Turning(), Curves()
+    model, every = Turning(), CurveJobs()
     finished(every.start([A, B], model, TIMES))
     assert len(model.asked) == 2
     finished(every.start([B, A], model, TIMES))
@@ -80,7 +80,7 @@ def test_the_same_curve_is_computed_once():
 
 
 def test_another_case_model_or_number_of_repetitions_is_another_curve():
-    model, other, every = Turning(), Turning(0.3), Curves()
+    model, other, every = Turning(), Turning(0.3), CurveJobs()
     finished(every.start([A], model, TIMES))
     assert every.find(B, model, TIMES) is None
     assert every.find(A, model, (0, 1)) is None
@@ -93,7 +93,7 @@ def test_another_case_model_or_number_of_repetitions_is_another_curve():
 
 
 def test_who_asks_while_it_is_computed_gets_the_same_job():
-    model, every = Gated(), Curves()
+    model, every = Gated(), CurveJobs()
     job = every.start([A], model, TIMES)
     assert model.began.wait(LONG)
     assert every.start([A], model, TIMES) is job
@@ -103,7 +103,7 @@ def test_who_asks_while_it_is_computed_gets_the_same_job():
 
 
 def test_the_result_stands_in_the_order_of_the_cases_whatever_was_there_before():
-    model, every = Turning(), Curves()
+    model, every = Turning(), CurveJobs()
     finished(every.start([B], model, TIMES))
     found = finished(every.start([A, B, C], model, TIMES)).result
     assert [one.case for one in found] == [A, B, C]
@@ -111,7 +111,7 @@ def test_the_result_stands_in_the_order_of_the_cases_whatever_was_there_before()
 
 
 def test_a_stopped_job_keeps_what_it_has_and_is_gone_on_with():
-    model, every = Gated(), Curves()
+    model, every = Gated(), CurveJobs()
     job = every.start([A, B, C], model, TIMES)
     assert model.began.wait(LONG)
     job.cancel()
@@ -125,7 +125,7 @@ def test_a_stopped_job_keeps_what_it_has_and_is_gone_on_with():
 
 
 def test_a_case_that_cannot_be_does_not_stop_the_others():
-    model, every = Short(), Curves()
+    model, every = Short(), CurveJobs()
     wordy = Case("B!", "right", "wrong")
     found = finished(every.start([A, wordy, C], model, (0, 1))).result
     assert [getattr(one, "case", None) for one in found] == [A, None, C]
@@ -133,7 +133,7 @@ def test_a_case_that_cannot_be_does_not_stop_the_others():
 
 
 def test_too_many_repetitions_are_said_as_the_study_says_it():
-    (said,) = finished(Curves().start([A], Short(), (0, 10))).result
+    (said,) = finished(CurveJobs().start([A], Short(), (0, 10))).result
     with pytest.raises(InvalidRequestError) as error:
         amplify(A, Short(), (0, 10))
     assert said == str(error.value)
@@ -141,7 +141,7 @@ def test_too_many_repetitions_are_said_as_the_study_says_it():
 
 
 def test_a_model_that_goes_away_loses_nothing_that_was_there():
-    model, every = Failing(), Curves()
+    model, every = Failing(), CurveJobs()
     job = finished(every.start([A, B, C], model, TIMES))
     assert isinstance(job.error, ModelError) and not job.cancelled
     assert every.find(A, model, TIMES)
@@ -152,7 +152,7 @@ def test_a_model_that_goes_away_loses_nothing_that_was_there():
 
 
 def test_progress_counts_the_curves():
-    model, every = Gated(), Curves()
+    model, every = Gated(), CurveJobs()
     finished(every.start([A], Turning(), TIMES))
     job = every.start([B, C], model, TIMES)
     assert model.began.wait(LONG)
@@ -163,13 +163,13 @@ def test_progress_counts_the_curves():
 
 
 def test_progress_of_a_single_curve_says_what_is_done():
-    job = finished(Curves().start([A], Counted(lambda told: ["right"]), FREQUENCY_REPETITIONS))
+    job = finished(CurveJobs().start([A], Counted(lambda told: ["right"]), FREQUENCY_REPETITIONS))
     assert (job.stage, job.share) == ("Sampling after 100 repetitions", 0.8)
 
 
 def test_only_the_curves_used_last_are_kept(monkeypatch):
     monkeypatch.setattr(module, "KEPT", 2)
-    model, every = Turning(), Curves()
+    model, every = Turning(), CurveJobs()
     finished(every.start([A, B], model, TIMES))
     assert every.find(A, model, TIMES)  # used again
     finished(every.start([C], model, TIMES))

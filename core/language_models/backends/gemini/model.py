@@ -36,7 +36,7 @@ import requests
 from numpy.typing import NDArray
 
 from core.codec import shortened
-from core.language_models.backends.gemini.abilities import Abilities, Known
+from core.language_models.backends.gemini.abilities import Abilities, ModelFacts
 from core.language_models.backends.gemini.answers import (
     MAX_CHARACTERS,
     same,
@@ -170,7 +170,7 @@ class Gemini(LanguageModel):
         self._model = f"models/{short}"
         self._host = endpoint or HOST
         self._timeout = timeout
-        self._known = Known()
+        self._known = ModelFacts()
         client: dict[str, Any] = {
             "credentials": Key(self._key),
             "transport": "rest",  # gRPC would keep threads of its own, and knows no local server

@@ -28,7 +28,7 @@ FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenedWeights:
     """A file in memory, once a process for everybody.
 
     Attributes
@@ -175,7 +175,7 @@ def _try(llama: Llama, tokens: Sequence[int]) -> None:
 
 
 @once
-def _load(path: Path, size: int, changed: int) -> Opened:
+def _load(path: Path, size: int, changed: int) -> OpenedWeights:
     """Read a file once a process, as long as it stays as it is."""
     try:
         with path.open("rb") as file:
@@ -206,13 +206,13 @@ def _load(path: Path, size: int, changed: int) -> Opened:
     return opened
 
 
-def _opened(revision: str, llama: Llama, fields: Fields) -> Opened:
+def _opened(revision: str, llama: Llama, fields: Fields) -> OpenedWeights:
     words, control = tokenizer(fields), control_tokens(fields)
     written = {token: text for text, token in control.items()}
     bos, eos = (fields.get(f"tokenizer.ggml.{end}_token_id") for end in ("bos", "eos"))
     sentence_piece = fields.get("tokenizer.ggml.model") == "llama"
     begins = fields.get("tokenizer.ggml.add_bos_token", sentence_piece) and bos is not None
-    return Opened(
+    return OpenedWeights(
         revision,
         llama,
         words,

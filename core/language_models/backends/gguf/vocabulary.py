@@ -20,7 +20,7 @@ from core.language_models.backends.gguf.weights import Fields
 from core.language_models.errors import BrokenModelError
 
 
-class Kind(IntEnum):
+class TokenType(IntEnum):
     """What a token is, as llama.cpp numbers it."""
 
     NORMAL = 1
@@ -85,7 +85,7 @@ def tokenizer(fields: Fields) -> Tokenizer:
         [
             AddedToken(token, normalized=False)
             for token, kind in zip(tokens, kinds, strict=True)
-            if kind == Kind.USER_DEFINED
+            if kind == TokenType.USER_DEFINED
         ]
     )
     return built
@@ -97,13 +97,13 @@ def control_tokens(fields: Fields) -> dict[str, int]:
     return {
         token: i
         for i, (token, kind) in enumerate(zip(tokens, _kinds(fields), strict=True))
-        if kind == Kind.CONTROL
+        if kind == TokenType.CONTROL
     }
 
 
 def _kinds(fields: Fields) -> Sequence[int]:
     types = fields.get("tokenizer.ggml.token_type")
-    return types or [Kind.NORMAL] * len(fields.get("tokenizer.ggml.tokens"))
+    return types or [TokenType.NORMAL] * len(fields.get("tokenizer.ggml.tokens"))
 
 
 def _byte_level(fields: Fields) -> Tokenizer:

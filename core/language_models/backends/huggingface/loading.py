@@ -54,7 +54,7 @@ HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 
 
 @dataclass(frozen=True)
-class Opened:
+class LoadedNetwork:
     """A model in memory, with all that is known of it.
 
     Attributes
@@ -76,7 +76,7 @@ class Opened:
     revision: str
 
 
-def open_files(name: str, key: str | None = None, device: str | None = None) -> Opened:
+def open_files(name: str, key: str | None = None, device: str | None = None) -> LoadedNetwork:
     """Open a folder, or a model of the hub.
 
     Parameters
@@ -106,7 +106,7 @@ def open_files(name: str, key: str | None = None, device: str | None = None) -> 
         tokenizer = _load_tokenizer(transformers, folder)
         _check_sizes(network, tokenizer, name)
     precision = str(network.dtype).removeprefix("torch.")
-    return Opened(
+    return LoadedNetwork(
         network=network,
         tokenizer=tokenizer,
         device=place,

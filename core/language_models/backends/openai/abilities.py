@@ -28,7 +28,7 @@ OPTIONAL = ("top_logprobs", "logprobs", "seed", "stop", "top_p", "temperature")
 
 
 @dataclass(frozen=True)
-class Abilities:
+class OpenAIAbilities:
     """How to speak to a server, and what it does then.
 
     Attributes

@@ -41,7 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.language_models.backends.openai import echo, forced, given, thinking
-from core.language_models.backends.openai.abilities import Abilities
+from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.address import OPENAI, key_for, read_address, split_name
 from core.language_models.backends.openai.http import (
     LEAST,
@@ -90,7 +90,7 @@ class _Endpoint:
 
     Attributes
     ----------
-    abilities : Abilities or None
+    abilities : OpenAIAbilities or None
         None until they are known.
     recalled : bool
         Whether they are from another process, and the server has not been seen to be the same.
@@ -103,7 +103,7 @@ class _Endpoint:
     """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    abilities: Abilities | None = None
+    abilities: OpenAIAbilities | None = None
     recalled: bool = False
     probe: Probe | None = None
     tokens: dict[str, list[int]] = field(default_factory=dict)
@@ -219,7 +219,7 @@ class OpenAICompatible(LanguageModel):
         other._behind_examples = form.has_examples
         return other
 
-    def _body(self, abilities: Abilities, prompt: str, **options: Any) -> Reply:
+    def _body(self, abilities: OpenAIAbilities, prompt: str, **options: Any) -> Reply:
         """Return a request for answers to a prompt, in the form in which the model is asked."""
         before = in_front() if self._behind_examples and not abilities.chat else ""
         body = abilities.body(self._model, before + prompt, **options)
@@ -227,7 +227,7 @@ class OpenAICompatible(LanguageModel):
             body["messages"] = [*_TURNS, *body["messages"]]
         return body
 
-    def _end(self, abilities: Abilities) -> str:
+    def _end(self, abilities: OpenAIAbilities) -> str:
         """Return what ends given answers: what a person names, else what the probe has read."""
         return self._named_end or abilities.end
 
@@ -261,7 +261,7 @@ class OpenAICompatible(LanguageModel):
             answers += responses * count if temperature == 0 else responses
         return answers
 
-    def _response(self, choice: Reply, abilities: Abilities) -> Response:
+    def _response(self, choice: Reply, abilities: OpenAIAbilities) -> Response:
         text = self._service.text(choice)
         if abilities.thinks:
             return self._behind_thoughts(choice, text)
@@ -352,14 +352,14 @@ class OpenAICompatible(LanguageModel):
                 )
         return result
 
-    def _read(self, abilities: Abilities, texts: Sequence[str]) -> list[Tokens]:
+    def _read(self, abilities: OpenAIAbilities, texts: Sequence[str]) -> list[Tokens]:
         """Return the tokens of texts."""
         if abilities.given:
             return self._told(abilities, given.request(abilities.given, texts), len(texts))
         reply = self._post(abilities, "/completions", echo.request(self._model, texts))
         return echo.tokens(self._service, reply, texts)
 
-    def _told(self, abilities: Abilities, body: Reply, count: int) -> list[Tokens]:
+    def _told(self, abilities: OpenAIAbilities, body: Reply, count: int) -> list[Tokens]:
         """Return the tokens that a request of `given` asks for."""
         beside = not abilities.chat
         path = given.PATH if beside else abilities.path
@@ -372,11 +372,11 @@ class OpenAICompatible(LanguageModel):
         return token_lists
 
     @staticmethod
-    def _one_by_one(abilities: Abilities) -> bool:
+    def _one_by_one(abilities: OpenAIAbilities) -> bool:
         """Whether each text is a request, those of prompts alone as well."""
         return abilities.given in (given.PROMPT_LOGPROBS, given.PREFILL)
 
-    def _given(self, abilities: Abilities, prompt: str, answer: str) -> float:
+    def _given(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
         """Return how likely an answer is, where each text is a request."""
         end = self._end(abilities)
         if not (answer or end):  # every text begins so: that says nothing
@@ -399,7 +399,7 @@ class OpenAICompatible(LanguageModel):
         both = self._told(abilities, whole, 1)[0]
         return echo.behind(self._service, alone, both, end, most_split=0)
 
-    def _forced(self, abilities: Abilities, prompt: str, answer: str) -> float:
+    def _forced(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
         """Return how likely an answer is that the server is made to say."""
         tokens = self._tokens(answer)
         body = self._body(abilities, prompt, limit=1, temperature=1.0)
@@ -417,7 +417,7 @@ class OpenAICompatible(LanguageModel):
     # --------------------------------------------------------------------- abilities
 
     @property
-    def _abilities(self) -> Abilities:
+    def _abilities(self) -> OpenAIAbilities:
         place = self._endpoint
         with current_stop().holding(place.lock):  # another one may be finding out
             if place.abilities is None:
@@ -442,7 +442,7 @@ class OpenAICompatible(LanguageModel):
         with current_stop().holding(self._endpoint.lock):
             return self._find_out()[1]
 
-    def _find_out(self) -> tuple[Abilities, list[str]]:
+    def _find_out(self) -> tuple[OpenAIAbilities, list[str]]:
         """Ask the server, or go on asking where an earlier try broke off."""
         place = self._endpoint
         probe, place.probe = place.probe or Probe(self._service, self._model), None
@@ -454,14 +454,14 @@ class OpenAICompatible(LanguageModel):
         self._learn(abilities)
         return abilities, probe.log
 
-    def _learn(self, abilities: Abilities) -> None:
+    def _learn(self, abilities: OpenAIAbilities) -> None:
         self._endpoint.abilities, self._endpoint.recalled = abilities, False
         if self._memory:
             self._memory().put(self.known_as, abilities.to_json())
 
-    def _recalled(self) -> Abilities | None:
+    def _recalled(self) -> OpenAIAbilities | None:
         stored = self._memory().get(self.known_as) if self._memory else None
-        return Abilities.from_json(stored) if stored else None
+        return OpenAIAbilities.from_json(stored) if stored else None
 
     def _forgotten(self, what: str) -> RefusedError:
         """Forget what another process has found out, for it is no longer so."""
@@ -472,7 +472,9 @@ class OpenAICompatible(LanguageModel):
             f"{self._service.host} {what}. Ask again: what it can do is found out anew."
         )
 
-    def _post(self, abilities: Abilities, path: str, body: Reply, *, beside: bool = False) -> Reply:
+    def _post(
+        self, abilities: OpenAIAbilities, path: str, body: Reply, *, beside: bool = False
+    ) -> Reply:
         """Make a request by what is known; learn from a refusal of that."""
         try:
             reply = self._service.post(path, body, beside=beside)

@@ -27,7 +27,7 @@ from dataclasses import replace
 
 from core.codec import shortened
 from core.language_models.backends.openai import echo, forced, given, same, thinking
-from core.language_models.backends.openai.abilities import Abilities
+from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.http import (
     ABSENT,
     LEAST,
@@ -89,7 +89,7 @@ class Probe:
         self._drawn = False  # whether two answers to one prompt differed
         self._top: Mapping[str, float] = {}  # the likeliest next tokens at temperature 1
 
-    def run(self) -> Abilities:
+    def run(self) -> OpenAIAbilities:
         """Find out everything; after a fault that passes, call it again.
 
         Raises
@@ -108,8 +108,8 @@ class Probe:
 
     # ---------------------------------------------------------------- ways of asking
 
-    def _completions(self) -> Abilities | None:
-        how, reply = self._sample(Abilities())
+    def _completions(self) -> OpenAIAbilities | None:
+        how, reply = self._sample(OpenAIAbilities())
         if reply is None:
             return None
         abilities = self._barely(self._seen(how, reply), reply)
@@ -121,8 +121,8 @@ class Probe:
         scored = scored if scored.echo else self._forced(scored, reply)
         return scored if scored.echo or scored.forced else self._generate(scored, reply)
 
-    def _chat(self, must: bool) -> Abilities | None:
-        how, reply = self._sample(Abilities(chat=True))
+    def _chat(self, must: bool) -> OpenAIAbilities | None:
+        how, reply = self._sample(OpenAIAbilities(chat=True))
         if reply is None:
             return None
         abilities = self._barely(self._seen(how, reply), reply)
@@ -130,7 +130,7 @@ class Probe:
             return self._unthinking(abilities, must)
         return self._continued(abilities, reply)
 
-    def _unthinking(self, abilities: Abilities, must: bool) -> Abilities | None:
+    def _unthinking(self, abilities: OpenAIAbilities, must: bool) -> OpenAIAbilities | None:
         """Switch thinking off, by what the server understands; else give it room, if it must."""
         for switches in thinking.SWITCHES:
             quiet, reply = self._sample(replace(abilities, switches=switches))
@@ -138,7 +138,7 @@ class Probe:
                 return self._continued(self._seen(quiet, reply), reply)
         return self._with_room(abilities) if must else None
 
-    def _with_room(self, abilities: Abilities) -> Abilities:
+    def _with_room(self, abilities: OpenAIAbilities) -> OpenAIAbilities:
         """Let it think, and look for the answer behind the thoughts."""
         how, reply = self._sample(replace(abilities, thinks=True), many=False)
         if reply is None:
@@ -148,14 +148,16 @@ class Probe:
             raise thinking.no_answer(self.service.host, SHORT)
         return replace(how, own=False, next_token=False)
 
-    def _sample(self, how: Abilities, *, many: bool = True) -> tuple[Abilities, Reply | None]:
+    def _sample(
+        self, how: OpenAIAbilities, *, many: bool = True
+    ) -> tuple[OpenAIAbilities, Reply | None]:
         """Draw answers with log-probabilities, past line breaks: thoughts have some."""
         how, reply = self._ask(how, PROBES[0], limit=SHORT, many=many, top=TOP, stops=False)
         if reply:
             self._drawn |= _differ(self.service.choices(reply))
         return how, reply
 
-    def _seen(self, how: Abilities, reply: Reply) -> Abilities:
+    def _seen(self, how: OpenAIAbilities, reply: Reply) -> OpenAIAbilities:
         """Return what a reply to `_sample` shows."""
         choices = self.service.choices(reply)
         listed = _all_listed(choices)
@@ -170,7 +172,7 @@ class Probe:
             remarks=(ODD,) if odd else (),
         )
 
-    def _barely(self, how: Abilities, reply: Reply) -> Abilities:
+    def _barely(self, how: OpenAIAbilities, reply: Reply) -> OpenAIAbilities:
         """Ask without likely tokens where what is listed beside them is not what was said."""
         choices = self.service.choices(reply)
         if not how.own or any(_spells(c, self.service.text(c)) for c in choices):
@@ -189,9 +191,11 @@ class Probe:
 
     # -------------------------------------------------------------------------- echo
 
-    def _echo(self, how: Abilities, sampled: Reply) -> Abilities:
+    def _echo(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
         """Have what was sampled repeated, and compare; its end token with it, if it lists one."""
-        answers = [same.Drawn.of(c, self.service.text(c)) for c in self.service.choices(sampled)]
+        answers = [
+            same.SampledAnswer.of(c, self.service.text(c)) for c in self.service.choices(sampled)
+        ]
         end = same.usual_end(answers)
         repeatable = [d for d in answers if d.said]
         ended = [d for d in repeatable if end and d.ended_by == end]
@@ -229,7 +233,7 @@ class Probe:
             for choice, text in zip(choices, texts, strict=True)
         )
 
-    def _forced(self, how: Abilities, sampled: Reply) -> Abilities:
+    def _forced(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
         """Have a sampled answer said once more, token by token, and compare."""
         listed = forced.listed(self.service.choices(sampled)[0])
         entries = [entry for entry in listed[:REPEATED] if entry.get("token")]
@@ -248,7 +252,7 @@ class Probe:
         repeated = [(str(token), value) for token, value in zip(tokens, values, strict=True)]
         return replace(how, forced=same.agree(pairs, repeated) is True)
 
-    def _generate(self, how: Abilities, sampled: Reply) -> Abilities:
+    def _generate(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
         """Have what was drawn scored beside OpenAI's addresses, and compare."""
         for way, together in given.TOGETHER.items():
             reply = self._tried(given.PATH, given.request(way, PROBES[:1], REPEATED), beside=True)
@@ -272,7 +276,7 @@ class Probe:
             return how
         return how
 
-    def _continued(self, how: Abilities, sampled: Reply) -> Abilities:
+    def _continued(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
         """Give a sampled answer as the model's own turn, and compare; with its end, if listed."""
         answers = same.to_repeat(self._said(sampled))
         if not answers or not how.own or how.bare:
@@ -292,7 +296,7 @@ class Probe:
         if not before or not same.repeats(before, whole, listed):
             return how
         choices = self.service.choices(sampled)
-        end = same.usual_end([same.Drawn.of(c, self.service.text(c)) for c in choices])
+        end = same.usual_end([same.SampledAnswer.of(c, self.service.text(c)) for c in choices])
         for text, listed in answers:
             if end and listed[-1][0] == end:
                 whole = tell(text + end, end)
@@ -316,7 +320,7 @@ class Probe:
 
     # ------------------------------------------------------------------- temperature
 
-    def _draws(self, how: Abilities) -> Abilities:
+    def _draws(self, how: OpenAIAbilities) -> OpenAIAbilities:
         """Make sure that answers are drawn at all.
 
         Raises
@@ -352,7 +356,7 @@ class Probe:
             "choose another one."
         )
 
-    def _heat(self, how: Abilities) -> Abilities:
+    def _heat(self, how: OpenAIAbilities) -> OpenAIAbilities:
         """See what another temperature changes; whether it is taken at all."""
         if not how.next_token:
             how, reply = self._ask(how, PROBES[0], limit=1, temperature=0.0)
@@ -369,7 +373,7 @@ class Probe:
 
     def _ask(
         self,
-        how: Abilities,
+        how: OpenAIAbilities,
         prompt: str,
         *,
         limit: int,
@@ -377,7 +381,7 @@ class Probe:
         many: bool = False,
         top: int | None = None,
         stops: bool = True,
-    ) -> tuple[Abilities, Reply | None]:
+    ) -> tuple[OpenAIAbilities, Reply | None]:
         """Ask, without one refused field after the other; no reply where nothing helps."""
         while True:
             n = how.candidates if many else 1

@@ -14,7 +14,7 @@ EXACT = 0.1  # nats a token that batches and precisions may make out
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SampledAnswer:
     """A sampled answer: its text, the tokens of that, and what ended it."""
 
     text: str
@@ -34,7 +34,7 @@ class Drawn:
         return cls(text, listed, listed[:count], mark.strip() and mark)
 
 
-def usual_end(answers: Sequence[Drawn]) -> str:
+def usual_end(answers: Sequence[SampledAnswer]) -> str:
     """Return the token that ended at least half of some answers; "" if none did."""
     end, times = Counter(d.ended_by for d in answers).most_common(1)[0]
     return end if 2 * times >= len(answers) else ""

@@ -10,7 +10,7 @@ from core.studies.costs import Plan, plan_chains
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import Request
-from core.studies.laboratory.chains import LONGEST, MOST_CHAINS, Chains, Settings, run
+from core.studies.laboratory.chains import LONGEST, MOST_CHAINS, Chains, ChainsSettings, run
 from core.studies.laboratory.experiment import Asks, Experiment, Field, Outcome, Values
 from core.studies.progress import Progress
 
@@ -26,13 +26,13 @@ class OfQuestion:
     """A question, and the settings of its chains."""
 
     query: str
-    chains: Settings
+    chains: ChainsSettings
 
 
 def _settings(values: Values) -> OfQuestion:
     named: dict[str, Any] = dict(values)
     query = Request(named.pop("question")).query
-    return OfQuestion(query, Settings(**named))
+    return OfQuestion(query, ChainsSettings(**named))
 
 
 def _work(settings: OfQuestion, model: LanguageModel, progress: Progress) -> Outcome:

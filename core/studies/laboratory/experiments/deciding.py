@@ -18,8 +18,8 @@ from core.studies.laboratory.deciding import (
     KEEPS,
     MOST_SEEDS,
     SHOWN,
+    DecidingSettings,
     Factor,
-    Settings,
     Variant,
     Variations,
     asked,
@@ -52,7 +52,7 @@ class OfQuestions:
 
     queries: tuple[str, ...]
     sampling: Sampling | None
-    varied: Settings
+    varied: DecidingSettings
 
     def request(self, model: LanguageModel) -> Request:
         """Return how the first question is asked."""
@@ -68,7 +68,7 @@ def _settings(values: Values) -> OfQuestions:
         facts = [f for band in Band for f in facts_of(band, named["each"], named["draw"])]
         queries = tuple(fact.question for fact in facts)
     rule = None if named["sampling"] == USUAL else Sampling(named["sampling"])
-    return OfQuestions(queries, rule, Settings(seeds=named["seeds"]))
+    return OfQuestions(queries, rule, DecidingSettings(seeds=named["seeds"]))
 
 
 def _work(settings: OfQuestions, model: LanguageModel, progress: Progress) -> Outcome:
@@ -97,11 +97,11 @@ def plan(
     model: LanguageModel,
     request: Request,
     reading: Reading,
-    settings: Settings | None = None,
+    settings: DecidingSettings | None = None,
 ) -> Plan:
     """Return the most that moving every setting can take of a service."""
     total = Plan()
-    for one in asked(request, reading, model, settings or Settings()):
+    for one in asked(request, reading, model, settings or DecidingSettings()):
         for query in queries:
             total += costs.plan(replace(one, query=query), model.capabilities)
     return total

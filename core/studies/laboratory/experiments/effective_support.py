@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.language_models.base import LanguageModel
-from core.studies.laboratory.effective_support import EffectiveSupports, Settings, run
+from core.studies.laboratory.effective_support import (
+    EffectiveSupports,
+    EffectiveSupportSettings,
+    run,
+)
 from core.studies.laboratory.experiment import (
     Asks,
     Experiment,
@@ -25,13 +29,13 @@ class _Asked:
     """Which questions, and how their answers are found."""
 
     questions: tuple[str, ...]
-    settings: Settings
+    settings: EffectiveSupportSettings
 
 
 def _settings(values: Values) -> _Asked:
     named: dict[str, Any] = dict(values)
     facts = chosen(named.pop("questions"), named.pop("draw"))
-    return _Asked(tuple(fact.question for fact in facts), Settings(**named))
+    return _Asked(tuple(fact.question for fact in facts), EffectiveSupportSettings(**named))
 
 
 def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:

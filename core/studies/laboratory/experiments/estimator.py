@@ -15,9 +15,9 @@ from core.studies.laboratory.estimator import (
     MOST_SEEDS,
     MOST_SIZES,
     MOST_SPELLINGS,
-    Comparison,
+    EstimatorComparison,
+    EstimatorSettings,
     Gamma,
-    Settings,
     run,
 )
 from core.studies.laboratory.experiment import Experiment, Field, Outcome, Values, columns_of
@@ -33,18 +33,18 @@ GAMMAS = {
 }
 
 
-def _settings(values: Values) -> Settings:
+def _settings(values: Values) -> EstimatorSettings:
     named: dict[str, Any] = dict(values)
     least, most, number = (named.pop(name) for name in ("smallest", "largest", "sizes"))
-    return Settings(**named, draws=evenly(least, most, number))
+    return EstimatorSettings(**named, draws=evenly(least, most, number))
 
 
-def _work(settings: Settings, model: LanguageModel, progress: Progress) -> Outcome:
+def _work(settings: EstimatorSettings, model: LanguageModel, progress: Progress) -> Outcome:
     comparison = run(settings, progress)
     return Outcome(comparison.sentence, _columns(comparison), _drawn(comparison))
 
 
-def _columns(comparison: Comparison) -> dict[str, Any]:
+def _columns(comparison: EstimatorComparison) -> dict[str, Any]:
     rows = comparison.rows()
     return {
         "estimate": [NAMES[row.name] for row in rows],
@@ -60,7 +60,7 @@ def _columns(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _drawn(comparison: Comparison) -> dict[str, Any]:
+def _drawn(comparison: EstimatorComparison) -> dict[str, Any]:
     return {
         "exact": comparison.exact,
         "k": comparison.settings.draws,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from core.language_models.base import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.experiment import Experiment, Field, Outcome, Values
-from core.studies.laboratory.finite_samples import FiniteSamples, Settings, run
+from core.studies.laboratory.finite_samples import FiniteSamples, FiniteSamplesSettings, run
 from core.studies.laboratory.sizes import by_powers, limits
 from core.studies.progress import Progress
 from core.uncertainty.confidence import CONFIDENCE
@@ -28,14 +28,14 @@ def _shares(text: str) -> tuple[float, ...]:
     return shares
 
 
-def _settings(values: Values) -> Settings:
+def _settings(values: Values) -> FiniteSamplesSettings:
     named: dict[str, Any] = dict(values)
     least, most, number = (named.pop(name) for name in ("smallest", "largest", "sizes"))
     outside = _shares(named.pop("outside"))
-    return Settings(**named, draws=by_powers(least, most, number), outside=outside)
+    return FiniteSamplesSettings(**named, draws=by_powers(least, most, number), outside=outside)
 
 
-def _work(settings: Settings, model: LanguageModel, progress: Progress) -> Outcome:
+def _work(settings: FiniteSamplesSettings, model: LanguageModel, progress: Progress) -> Outcome:
     samples = run(settings, progress)
     return Outcome(samples.sentence, _columns(samples), _drawn(samples))
 

@@ -11,7 +11,7 @@ from core.language_models.base import LanguageModel
 from core.once import once
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.experiment import Asks, Experiment, Field, Outcome, Values
-from core.studies.laboratory.hallucination import Hallucination, Settings, run
+from core.studies.laboratory.hallucination import Hallucination, HallucinationSettings, run
 from core.studies.laboratory.pseudo_joint import (
     LEAST_SMOOTHING,
     LIKELIEST,
@@ -29,7 +29,7 @@ class _Asked:
     """Which question, and how it is looked at."""
 
     fact: Fact
-    settings: Settings
+    settings: HallucinationSettings
 
 
 @once
@@ -56,7 +56,7 @@ def fact_of(question: str) -> Fact:
 
 def _settings(values: Values) -> _Asked:
     named: dict[str, Any] = dict(values)
-    return _Asked(fact_of(named.pop("question")), Settings(**named))
+    return _Asked(fact_of(named.pop("question")), HallucinationSettings(**named))
 
 
 def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:

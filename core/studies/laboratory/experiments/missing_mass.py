@@ -15,9 +15,9 @@ from core.studies.laboratory.experiment import Asks, Experiment, Field, Outcome,
 from core.studies.laboratory.missing_mass import (
     MOST_DRAWS,
     MOST_KINDS,
-    Curves,
     Law,
-    Settings,
+    MissingMassCurves,
+    MissingMassSettings,
     probabilities_of,
     run,
 )
@@ -40,7 +40,7 @@ ANSWERS: Final = 200  # of a model, found by a search
 class _Asked:
     """What is drawn from, and of which question's answers, if of any's."""
 
-    settings: Settings
+    settings: MissingMassSettings
     question: str = ""
 
 
@@ -57,10 +57,10 @@ def _settings(values: Values) -> _Asked:
         Request(question, 1)  # refuses what is no question
         # What the answers weigh is known once they are found; so many are simulated at most.
         flat = (1 / ANSWERS,) * ANSWERS
-        return _Asked(Settings(**named | {"law": Law.OWN, "own": flat}), question)
+        return _Asked(MissingMassSettings(**named | {"law": Law.OWN, "own": flat}), question)
     if named["law"] == Law.OWN:
         named["own"] = probabilities_of(own)
-    return _Asked(Settings(**named))
+    return _Asked(MissingMassSettings(**named))
 
 
 def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
@@ -77,7 +77,7 @@ def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
     return Outcome(curves.sentence, _columns(curves), _drawn(curves))
 
 
-def _columns(curves: Curves) -> dict[str, Any]:
+def _columns(curves: MissingMassCurves) -> dict[str, Any]:
     columns = {
         "k": curves.settings.draws,
         "E U, exactly": curves.expected,
@@ -96,7 +96,7 @@ def _columns(curves: Curves) -> dict[str, Any]:
     return columns if curves.zipf is None else columns | {"Zipf’s rate": curves.zipf}
 
 
-def _drawn(curves: Curves) -> dict[str, Any]:
+def _drawn(curves: MissingMassCurves) -> dict[str, Any]:
     return {
         "k": curves.settings.draws,
         "expected": curves.expected,

@@ -26,8 +26,8 @@ from core.studies.laboratory.theorem import (
     MOST_SAMPLES,
     MOST_TRIPLES,
     ROUNDING,
-    Settings,
     TheoremOne,
+    TheoremSettings,
     chosen,
     run,
 )
@@ -39,12 +39,12 @@ class _Asked:
     """Which questions, and how each is looked at."""
 
     facts: tuple[Fact, ...]
-    settings: Settings
+    settings: TheoremSettings
 
 
 def _settings(values: Values) -> _Asked:
     named: dict[str, Any] = dict(values)
-    return _Asked(chosen(named.pop("questions"), named.pop("draw")), Settings(**named))
+    return _Asked(chosen(named.pop("questions"), named.pop("draw")), TheoremSettings(**named))
 
 
 def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:

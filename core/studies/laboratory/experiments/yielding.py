@@ -14,7 +14,7 @@ from core.studies.laboratory.experiment import (
     Values,
     columns_of,
 )
-from core.studies.laboratory.yielding import Settings, Yielding, run
+from core.studies.laboratory.yielding import Yielding, YieldingSettings, run
 from core.studies.progress import Progress
 
 #: What a measure is called at an axis.
@@ -28,12 +28,12 @@ AXES: Final = {
 }
 
 
-def _settings(values: Values) -> Settings:
+def _settings(values: Values) -> YieldingSettings:
     named: dict[str, Any] = dict(values)
-    return Settings(**named)
+    return YieldingSettings(**named)
 
 
-def _work(settings: Settings, model: LanguageModel, progress: Progress) -> Outcome:
+def _work(settings: YieldingSettings, model: LanguageModel, progress: Progress) -> Outcome:
     return outcome(run(model, settings, progress))
 
 

@@ -8,7 +8,7 @@ from gguf import GGMLQuantizationType, GGUFWriter, quantize
 
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.embedded.model import restored
-from core.language_models.backends.gguf.vocabulary import Kind
+from core.language_models.backends.gguf.vocabulary import TokenType
 from core.language_models.backends.gguf.weights import LAYER_NAMES, NAMES
 
 TEMPLATE = (
@@ -29,7 +29,7 @@ def embedded_as_gguf(
     ids, kinds = dict(tokenizer["model"]["vocab"]), {}
     for token in tokenizer["added_tokens"]:
         ids[token["content"]] = token["id"]
-        kinds[token["id"]] = Kind.CONTROL if token["special"] else Kind.USER_DEFINED
+        kinds[token["id"]] = TokenType.CONTROL if token["special"] else TokenType.USER_DEFINED
     heads = config["num_attention_heads"]
     fields = {
         f"{architecture}.block_count": config["num_hidden_layers"],
@@ -43,7 +43,7 @@ def embedded_as_gguf(
         "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "gpt-2",
         "tokenizer.ggml.tokens": sorted(ids, key=ids.get),
-        "tokenizer.ggml.token_type": [int(kinds.get(i, Kind.NORMAL)) for i in range(len(ids))],
+        "tokenizer.ggml.token_type": [int(kinds.get(i, TokenType.NORMAL)) for i in range(len(ids))],
         "tokenizer.ggml.merges": [" ".join(pair) for pair in tokenizer["model"]["merges"]],
         "tokenizer.ggml.eos_token_id": config["eos_token_id"],
         "tokenizer.chat_template": TEMPLATE,

@@ -4,7 +4,7 @@ import pytest
 
 from core.language_models.backends.gguf.vocabulary import (
     LONGEST_MERGED,
-    Kind,
+    TokenType,
     control_tokens,
     tokenizer,
 )
@@ -21,8 +21,8 @@ class Fields:
 
     def get(self, name, default=None):
         tokens = ["<unk>", "<s>", "</s>", *BYTES, *self.words]
-        words = [Kind.NORMAL] * len(self.words)
-        kinds = [Kind.UNKNOWN, *[Kind.CONTROL] * 2, *[Kind.BYTE] * 256, *words]
+        words = [TokenType.NORMAL] * len(self.words)
+        kinds = [TokenType.UNKNOWN, *[TokenType.CONTROL] * 2, *[TokenType.BYTE] * 256, *words]
         return {
             "tokenizer.ggml.model": "llama",
             "tokenizer.ggml.tokens": tokens,
