@@ -41,7 +41,7 @@ class Abilities:
 
 
 @dataclass
-class ModelFacts:
+class Facts:
     """What is known of a model so far, in whatever form it is asked."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)

@@ -36,7 +36,7 @@ import requests
 from numpy.typing import NDArray
 
 from core.codec import shortened
-from core.language_models.backends.gemini.abilities import Abilities, ModelFacts
+from core.language_models.backends.gemini.abilities import Abilities, Facts
 from core.language_models.backends.gemini.answers import (
     MAX_CHARACTERS,
     same,
@@ -170,7 +170,7 @@ class Gemini(LanguageModel):
         self._model = f"models/{short}"
         self._host = endpoint or HOST
         self._timeout = timeout
-        self._known = ModelFacts()
+        self._facts = Facts()
         client: dict[str, Any] = {
             "credentials": Key(self._key),
             "transport": "rest",  # gRPC would keep threads of its own, and knows no local server
@@ -195,7 +195,7 @@ class Gemini(LanguageModel):
         ModelError
             As for `sample`.
         """
-        memory = self._known
+        memory = self._facts
         with current_stop().holding(memory.lock):  # another thread may be asking
             if memory.stated is None:
                 memory.stated = self._ask(
@@ -226,7 +226,7 @@ class Gemini(LanguageModel):
     @property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         """What the probe found; asks the service on first use."""
-        abilities, stated = self._abilities, self._known.stated
+        abilities, stated = self._abilities, self._facts.stated
         only = stated.top_k if stated else None
         return Capabilities(
             scores_given_text=False,
@@ -240,15 +240,15 @@ class Gemini(LanguageModel):
 
     @property
     def _abilities(self) -> Abilities:
-        with current_stop().holding(self._known.lock):
-            if self._known.abilities is None:
+        with current_stop().holding(self._facts.lock):
+            if self._facts.abilities is None:
                 stored = self._memory().get(self.known_as) if self._memory else None
-                self._known.abilities = Abilities.from_json(stored) if stored else None
-            return self._known.abilities or self._find_out()[0]
+                self._facts.abilities = Abilities.from_json(stored) if stored else None
+            return self._facts.abilities or self._find_out()[0]
 
     def probe(self) -> list[str]:
         """Find out anew what the model can do; return what was asked, a line each."""
-        with current_stop().holding(self._known.lock):
+        with current_stop().holding(self._facts.lock):
             return self._find_out()[1]
 
     def _find_out(self) -> tuple[Abilities, list[str]]:
@@ -277,7 +277,7 @@ class Gemini(LanguageModel):
         return dict(tokens(candidate.logprobs_result.top_candidates[0].candidates))
 
     def _learn(self, abilities: Abilities) -> None:
-        self._known.abilities = abilities
+        self._facts.abilities = abilities
         if self._memory:
             self._memory().put(self.known_as, abilities.to_json())
 
