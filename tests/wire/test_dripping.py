@@ -29,7 +29,7 @@ def opened(kind, server):
     """Open a model whose first sample is its first request."""
     if kind == "gemini":
         gemini = Gemini("m", key=KEY, endpoint=server.endpoint)
-        gemini._known.abilities = GeminisAbilities()
+        gemini._facts.abilities = GeminisAbilities()
         return gemini
     model = OpenAICompatible(f"m@{server.base_url}", KEY)
     model._endpoint.abilities = Abilities()
