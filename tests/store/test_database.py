@@ -257,8 +257,8 @@ def test_a_disk_that_takes_no_more_is_said_so_and_loses_nothing(tmp_path):
     program = (
         "import sys; from core.store.database import *; from core.store.results import *\n"
         "with open_database(sys.argv[1]) as d:\n"
-        "    Results(d).save('policy', 'small', '', '', '1')\n"
-        "    try: Results(d).save('policy', 'large', '', '', 'x' * 5_000_000)\n"
+        "    SavedResults(d).save('policy', 'small', '', '', '1')\n"
+        "    try: SavedResults(d).save('policy', 'large', '', '', 'x' * 5_000_000)\n"
         "    except StoreError as error: print(error)\n"
     )
     done = subprocess.run(
