@@ -30,9 +30,9 @@ from core.data.world.facts import Band
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
 from core.studies.amplification.curve import amplify
-from core.studies.amplification.gallery import by_band, drawn, of_fact
+from core.studies.amplification.gallery import by_band, draw, of_fact
 from core.studies.amplification.mechanism import looking
-from core.studies.amplification.shipped import FILE, written
+from core.studies.amplification.shipped import FILE, compute
 
 CURVES_A_BAND, ROUNDS = 2, 3
 POINTS = range(101)
@@ -79,7 +79,7 @@ def heads(model: LanguageModel) -> None:
         f"\nMean attention on what is told, {LOOKED_AT} questions a band, over the heads of a layer"
     )
     for band in Band:
-        cases = [of_fact(fact) for fact in drawn(band, LOOKED_AT, seed=1)]
+        cases = [of_fact(fact) for fact in draw(band, LOOKED_AT, seed=1)]
         for t in TOLD:
             found = [looking(case, model, [t])[0].on_told.mean(axis=1) for case in cases]
             layers = "  ".join(f"{share:.2f}" for share in np.mean(found, axis=0))
@@ -92,7 +92,7 @@ def main() -> int:
     options = parser.parse_args()
     model = open_model("embedded")
     if options.write:
-        outputs.write(FILE, written(model))
+        outputs.write(FILE, compute(model))
         print(f"{FILE.name}: {FILE.stat().st_size:,} bytes of the weights {model.revision}")
         return 0
     # Both sides of the ratios with one thread, as the model itself runs.

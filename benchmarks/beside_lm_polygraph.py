@@ -52,7 +52,7 @@ from core.data.datasets.world import world_questions
 from core.data.world.facts import Band
 from core.data.world.grading import matches
 from core.language_models.backends.embedded import FOLDER
-from core.language_models.backends.embedded.model import restored
+from core.language_models.backends.embedded.model import restore
 from core.language_models.base import MAX_RESPONSE_TOKENS
 from core.language_models.registry import open_model
 from core.studies.evaluation.local import Task
@@ -115,7 +115,7 @@ def lm_polygraph(environment: Path) -> Iterator[Beside]:
         ready.touch()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        save_file(restored(FOLDER), folder / "model.safetensors", metadata={"format": "pt"})
+        save_file(restore(FOLDER), folder / "model.safetensors", metadata={"format": "pt"})
         for name in ("config.json", "tokenizer.json"):
             shutil.copy(FOLDER / name, folder)
         beside = Beside(python, folder)

@@ -17,7 +17,7 @@ from core.data.world.facts import Band, Fact
 from core.data.world.grading import is_right
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
-from core.studies.amplification.gallery import drawn
+from core.studies.amplification.gallery import draw
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.laboratory.chains import LONGEST, ChainScores, ChainsSettings, run
@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--facts", type=int, default=30, help="of each band")
     options = parser.parse_args()
     model = open_model("embedded")
-    facts = [fact for band in Band for fact in drawn(band, options.facts, seed=2)]
+    facts = [fact for band in Band for fact in draw(band, options.facts, seed=2)]
     rows, right = zip(*(asked(model, fact) for fact in facts), strict=True)
     correct = np.array(right)
     values = np.array([[one.value for one in scored] for scored in rows])  # (questions, lengths)

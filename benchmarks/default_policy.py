@@ -62,7 +62,7 @@ from core.abstention.policy import Belief, Policy, to_dict
 from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled_rows, suggest
 from core.data.world import facts as world
 from core.data.world.grading import is_right, matches
 from core.language_models.base import LanguageModel
@@ -89,7 +89,7 @@ from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.serialise import recording_from_json, recording_to_json
 from core.studies.inspection.verdict import DecisionRule, raised_doubt
-from core.uncertainty.scores import OF_MASS, OF_VERIFICATION, SCORES, weighted
+from core.uncertainty.scores import OF_MASS, OF_VERIFICATION, SCORES, weight
 
 BELIEVED = 0.02  # of the answers that stand, the share that may be wrong
 TARGET = Target(error=0.05, confidence=0.9, method="ltt", score=SCORE)
@@ -211,7 +211,7 @@ def believed(content: bytes, threshold: float) -> Belief | None:
 def certified(content: bytes, target: Target) -> dict[str, Calibration]:
     """Calibrate every score on a table, each named beforehand."""
     upload = uploads.parse(content, "example.csv")
-    data = labelled(upload, suggest(upload))
+    data = labelled_rows(upload, suggest(upload))
     return {name: calibrate(data, replace(target, score=name)) for name in SCORES}
 
 
@@ -369,7 +369,7 @@ def of_real_questions() -> Iterator[tuple[str, str, Parts]]:
 
 def ranks(rows: NDArray[np.float64], weights: tuple[float, float]) -> float:
     """Return the AUROC of the weighted doubt for wrong answers; with weights of 0, that of M.I."""
-    return auroc(weighted(*rows.T[:3], weights), rows[:, 3] == 1)
+    return auroc(weight(*rows.T[:3], weights), rows[:, 3] == 1)
 
 
 def weigh() -> None:

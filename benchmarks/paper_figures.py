@@ -34,11 +34,17 @@ from core.data.datasets.world import world_questions
 from core.data.world.facts import Band
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
-from core.studies.evaluation.comparison import compared
+from core.studies.evaluation.comparison import compare
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.mixing import RULES, mix
 from core.studies.evaluation.reading import Filter, Run
-from core.studies.evaluation.results import RESAMPLES, RunMeasures, measured, needed, read_results
+from core.studies.evaluation.results import (
+    RESAMPLES,
+    RunMeasures,
+    columns_for,
+    measure_run,
+    read_results,
+)
 from core.studies.evaluation.run import evaluate, survey
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request
@@ -117,14 +123,14 @@ def report(run: Run, sets: Sequence[Set], targets: Sequence[float]) -> Iterator[
             run,
             filters,
             sources=(*each.single, *each.many),
-            columns=needed("same_answer"),
+            columns=columns_for("same_answer"),
         )
-        made = measured(results, RESAMPLES)
+        made = measure_run(results, RESAMPLES)
         yield f"### {each.title}: {len(results):,} questions"
         yield " ".join(results.dropped)
         yield measures(made)
         if MUTUAL_INFORMATION in results.scores:
-            yield " ".join(c.sentence for c in compared(made, MUTUAL_INFORMATION))
+            yield " ".join(c.sentence for c in compare(made, MUTUAL_INFORMATION))
         yield from results.unsaid
         for target in targets if each.many else ():
             mixed = mix(results, each.single, each.many, target_error=target)

@@ -18,7 +18,7 @@ import altair as alt
 from core import outputs
 from core.charts import export
 from core.charts.amplification.curves import initial, small
-from core.charts.theme import LIGHT, Chart, themed
+from core.charts.theme import LIGHT, Chart, theme
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
@@ -42,7 +42,7 @@ def picture(real: dict[Published, Amplification], ours: dict[Published, Amplific
         drawn = [_part(one, real[one], ours[one]) for one in group]
         heading = alt.TitleParams(title, anchor="start", fontSize=15)
         rows.append(alt.hconcat(*drawn).properties(title=heading))
-    return export.to_svg(themed(alt.vconcat(*rows), LIGHT))
+    return export.to_svg(theme(alt.vconcat(*rows), LIGHT))
 
 
 def _part(one: Published, real: Amplification, ours: Amplification) -> Chart:

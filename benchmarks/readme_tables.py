@@ -29,7 +29,7 @@ from core.studies.calibration.groups import by_group
 from core.studies.inspection import estimators
 from core.studies.inspection.certificates import EMBEDDED, SMOLLM2, default_policies, default_policy
 from core.studies.laboratory.catalogue import QUESTIONS
-from core.studies.laboratory.shipped import shipped
+from core.studies.laboratory.shipped import results_of
 from core.uncertainty.scores import SCORES
 
 MEASURED = Path("docs/model-card")
@@ -177,7 +177,7 @@ def default(measured: Card) -> str:
 
 def ladder(measured: Card) -> str:
     """Return what every estimator is worth and costs, as the page Inspection shows it."""
-    found = estimators.measured()
+    found = estimators.measures()
     lines = [
         f"| | {' | '.join(estimators.TITLES.values())} |",
         f"| --- |{' --: |' * len(estimators.TITLES)}",
@@ -200,7 +200,7 @@ def laboratory(measured: Card) -> str:
         lines += [f"### {question}", ""]
         for experiment in group:
             lines += [f"**{experiment.title}** ({experiment.paper}). {experiment.about}", ""]
-            for found in shipped(experiment.name):
+            for found in results_of(experiment.name):
                 # Results of other models have other settings; the page shows them.
                 if found.values == experiment.usual:
                     lines += [

@@ -12,7 +12,7 @@ import sys
 
 from core.data.world.facts import Band
 from core.language_models.registry import open_model
-from core.studies.amplification.gallery import drawn
+from core.studies.amplification.gallery import draw
 from core.studies.laboratory.related import COMPARED, EXCEEDED, of_fact, run
 
 
@@ -20,7 +20,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", type=int, default=60, help="of each band")
     options = parser.parse_args()
-    facts = [fact for band in Band for fact in drawn(band, options.facts, seed=2)]
+    facts = [fact for band in Band for fact in draw(band, options.facts, seed=2)]
     found = run([of_fact(fact) for fact in facts], open_model("embedded"))
     print(found.sentence)
     print("\nAUROC for wrong answers, with its 95% interval; M.I. less the score")

@@ -17,15 +17,15 @@ import click
 
 from core.abstention.policy import Policy, to_dict, to_json
 from core.abstention.thresholds import Uncertifiable
-from core.codec import encoded, shortened
+from core.codec import encode, one_line
 from core.commands.dataset import dataset
 from core.commands.evaluate import evaluate
 from core.commands.files import FilesFirst, Input, Output
 from core.commands.files import write as write_file
 from core.commands.laboratory import laboratory
-from core.commands.model import asks, kept_calls, named, opened, paid, tell, usage
-from core.commands.report import reported, write
-from core.commands.request import reads, wanted
+from core.commands.model import asks, by_name, calls, open_for_study, payment, tell, usage
+from core.commands.report import report_option, write
+from core.commands.request import reads, request_of
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
@@ -46,7 +46,7 @@ from core.studies.amplification.curve import (
     Amplification,
     Case,
     Point,
-    tidied,
+    tidy,
 )
 from core.studies.calibration import calibration, diagnostics, groups
 from core.studies.calibration.calibration import METHODS, CalibrationError
@@ -59,7 +59,7 @@ from core.studies.inspection.inspection import Cluster, Inspection, run
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.served import not_the_first, served
+from core.studies.inspection.served import not_the_first, served_sentence
 from core.uncertainty.scores import SCORES
 
 T = TypeVar("T")
@@ -136,7 +136,7 @@ main.add_command(laboratory)
 @asks
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @reads
-@reported
+@report_option
 @click.option(
     "--show-untaught",
     "untaught",
@@ -156,7 +156,7 @@ def inspect(
     if (query is None) == (source is None):
         raise click.UsageError("Give either a QUERY or --from FILE.")
     if source is None:
-        inspection = _inspected(query, options)
+        inspection = _new_inspection(query, options)
     else:
         _refuse_options_beside_from()
         saved = _beginning(source, MAX_BYTES)
@@ -170,13 +170,13 @@ def inspect(
         write(report, report_of(inspection, untaught=untaught), from_file=source is not None)
 
 
-def _inspected(query: str | None, options: dict[str, Any]) -> Inspection:
+def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
     """Ask a question anew, by the options of `inspect`."""
-    chosen, reading = wanted(query, options)
-    model = opened(options["model"], options["form"], options["budget"])
+    chosen, reading = request_of(query, options)
+    model = open_for_study(options["model"], options["form"], options["budget"])
     request = usual_request(query or "", model.capabilities, **chosen)
     check_samples(request, model.capabilities)
-    with paid(model, plan(request, model.capabilities), options["budget"], options["prices"]):
+    with payment(model, plan(request, model.capabilities), options["budget"], options["prices"]):
         inspection = run(request, model, reading)
     if options["keep"]:
         text = serialise_inspection.to_json(inspection)
@@ -201,7 +201,7 @@ def _inspected(query: str | None, options: dict[str, Any]) -> Inspection:
 @click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
 @click.option("--out", type=Output(), help="Write the policy.")
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
-@reported
+@report_option
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the policy, and its groups, as one JSON object."
 )
@@ -221,7 +221,7 @@ def calibrate(
         parse=parse_isolated,
         group=options["group"],
     )
-    score = calibration.preferred(data, scores, method)
+    score = calibration.preference(data, scores, method)
     target = usage(
         calibration.Target, options["target_error"], options["confidence"], method, score
     )
@@ -277,7 +277,7 @@ def _policy_report(policy: Policy, by_group: ByGroup) -> str:
         lines += ["", by_group.sentence, ""]
     for group in by_group.groups:
         lines.append(
-            f"{shortened(group.name) or '(none)'}: answered {group.answered} of {group.queries}, "
+            f"{one_line(group.name) or '(none)'}: answered {group.answered} of {group.queries}, "
             f"{group.errors} of them wrong"
         )
     return "\n".join(lines)
@@ -289,7 +289,7 @@ def _policy_json(policy: Policy, by_group: ByGroup) -> str:
     if by_group.groups:
         content["group_guarantee"] = by_group.sentence
         content["groups"] = [asdict(group) for group in by_group.groups]
-    return encoded(content, indent=2)
+    return encode(content, indent=2)
 
 
 @main.command(
@@ -306,7 +306,7 @@ def _policy_json(policy: Policy, by_group: ByGroup) -> str:
 )
 @asks
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
-@reported
+@report_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def amplify(
     query: str, answer: str, repeated: str, repetitions: str, as_json: bool, **options: Any
@@ -319,9 +319,9 @@ def amplify(
             "--repetitions takes whole numbers separated by commas: 0,1,10."
         ) from error
     case = usage(Case, query, answer, repeated)
-    usage(tidied, times)
-    model = opened(options["model"], options["form"], options["budget"])
-    with paid(model, plan_curves([case], model, times), options["budget"], options["prices"]):
+    usage(tidy, times)
+    model = open_for_study(options["model"], options["form"], options["budget"])
+    with payment(model, plan_curves([case], model, times), options["budget"], options["prices"]):
         result = curve.amplify(case, model, times)
     if options["keep"]:
         text = serialise_curves.all_to_json([result])
@@ -361,8 +361,8 @@ def _point(point: Point) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def probe(model: str, as_json: bool) -> None:
     """Print what a model can do; the next commands start from that."""
-    opened_model = named(model)
-    opened_model.remember_in(lambda: kept_calls().services)
+    opened_model = by_name(model)
+    opened_model.remember_in(lambda: calls().services)
     resilient = Resilient(opened_model, tell=tell).probe()
     able = opened_model.capabilities
     content = {
@@ -418,7 +418,7 @@ def _beginning(file: Path, most: int) -> bytes:
 
 
 def _report(inspection: Inspection, untaught: bool = False) -> str:
-    _, withheld = served(inspection, untaught=untaught)
+    _, withheld = served_sentence(inspection, untaught=untaught)
     quotes = untaught or not inspection.conceals
     likelier = not_the_first(inspection) if quotes else None
     lines = [
@@ -438,13 +438,13 @@ def _report(inspection: Inspection, untaught: bool = False) -> str:
         f"Estimator: {inspection.recording.estimator.value}.",
         *([inspection.caveat] if inspection.caveat else []),
         *inspection.recording.notes,
-        *(["", *_listed(inspection)] if quotes else []),
+        *(["", *_answer_lines(inspection)] if quotes else []),
         *_truth(inspection),
     ]
     return "\n".join(lines)
 
 
-def _listed(inspection: Inspection) -> list[str]:
+def _answer_lines(inspection: Inspection) -> list[str]:
     """Return a line for every answer that was found."""
     return [f"{c.probability:8.1%}  {_times(inspection, c)}{c.text}" for c in inspection.clusters]
 

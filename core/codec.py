@@ -42,7 +42,7 @@ class DamagedError(ValueError):
         self.missing = missing
 
 
-def encoded(value: object, *, indent: int | None = None) -> str:
+def encode(value: object, *, indent: int | None = None) -> str:
     """Return JSON text; its letters stay readable.
 
     Raises
@@ -58,7 +58,7 @@ def finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def decoded(kind: type[T], value: object) -> T:
+def decode(kind: type[T], value: object) -> T:
     """Return a dataclass out of JSON that somebody may have edited.
 
     Whole numbers are not negative, and fields with a default may be missing: older files lack
@@ -73,10 +73,10 @@ def decoded(kind: type[T], value: object) -> T:
         raise ValueError(f"a {kind.__name__} is invalid")
     if strange := value.keys() - {field.name for field in fields(kind)}:  # type: ignore[arg-type]
         raise ValueError(f"a {kind.__name__} has no {min(strange)}")
-    return kind(**typed(kind, value, least=0))
+    return kind(**typed_fields(kind, value, least=0))
 
 
-def typed(
+def typed_fields(
     kind: type,
     entries: Mapping[str, Any],
     *,
@@ -150,12 +150,12 @@ def is_writable(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def counted(number: int, what: str) -> str:
+def count_of(number: int, what: str) -> str:
     """Return a number of things in words; `what` is one of them, and takes an s."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def shortened(text: str, longest: int = 60) -> str:
+def one_line(text: str, longest: int = 60) -> str:
     """Return the text in one line and not too long to stand in a sentence.
 
     Halves of characters, which nothing can show, become question marks.
@@ -164,7 +164,7 @@ def shortened(text: str, longest: int = 60) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 
-def listed(texts: Sequence[str], word: str = "and", most: int = 5) -> str:
+def list_of(texts: Sequence[str], word: str = "and", most: int = 5) -> str:
     """Return texts, at least one, as a sentence lists them: the first few, and how many more."""
     more = [f"{len(texts) - most:,} more"] if len(texts) > most else []
     *others, last = [*texts[:most], *more]

@@ -8,7 +8,7 @@ from core.ui.amplification import form
 from core.ui.amplification.gallery import paper, world
 from core.ui.amplification.mechanism import mechanism
 from core.ui.amplification.question import your_question
-from core.ui.amplification.saving import kept_curves
+from core.ui.amplification.saving import saved_curves
 from core.ui.header import page_header
 from core.ui.messages import problem
 
@@ -23,8 +23,8 @@ def page() -> None:
         "often the prompt says otherwise. What it half knows changes at once. Of many right "
         "answers, each keeps a share.** Mutual information measures this effect.",
     )
-    if result := history.opened("amplification"):
-        kept_curves(result)
+    if result := history.open_result("amplification"):
+        saved_curves(result)
         return
     if form.in_address() and "tab" not in {*st.query_params, *st.session_state}:
         st.session_state["tab"] = OWN

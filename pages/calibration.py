@@ -6,12 +6,12 @@ from core.studies.calibration.calibration import CalibrationError
 from core.ui.calibration import policy
 from core.ui.calibration.data import has_file, labelled_data, remember
 from core.ui.calibration.diagnostics import comparison
-from core.ui.calibration.directions import contradicted
+from core.ui.calibration.directions import contradictions
 from core.ui.calibration.groups import groups
 from core.ui.calibration.holdout import confirmation, held_back, holding_back, new_scores
 from core.ui.calibration.prices import prices
 from core.ui.calibration.result import outcome
-from core.ui.calibration.target import calibrated, looked_at_all, target
+from core.ui.calibration.target import calibration_for, looked_at_all, target
 from core.ui.calibration.threshold import threshold
 from core.ui.header import page_header
 from core.ui.messages import problem
@@ -37,7 +37,7 @@ def page() -> None:
             data = None if halves is None else data
         if data is not None and halves is not None:
             rows, untouched = halves
-            contradicted(rows)
+            contradictions(rows)
         st.header("2. Target")
         try:
             target_ = target(None if data is None else rows)
@@ -49,7 +49,7 @@ def page() -> None:
         st.header("3. Result")
         try:
             if data is not None:
-                whole = calibrated(rows, target_)
+                whole = calibration_for(rows, target_)
         except CalibrationError as error:
             problem(str(error))
         if data is None:

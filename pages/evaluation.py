@@ -7,14 +7,14 @@ import streamlit as st
 from core.language_models.errors import ModelError
 from core.studies.evaluation.files import RunError
 from core.ui.evaluation import run
-from core.ui.evaluation.choice import chosen
+from core.ui.evaluation.choice import choice
 from core.ui.evaluation.form import FOLD, new_run
 from core.ui.evaluation.results import results
-from core.ui.evaluation.runs import said
+from core.ui.evaluation.runs import complaint
 from core.ui.folds import fold
 from core.ui.header import page_header
 from core.ui.messages import problem
-from core.ui.model import asked
+from core.ui.model import study_model
 
 
 def page() -> None:
@@ -26,12 +26,12 @@ def page() -> None:
     )
     model = None
     try:
-        model = asked()
+        model = study_model()
     except ModelError as error:
         problem(str(error))
     if model is not None:
         fold("New run", partial(new_run, model), key=FOLD, icon=":material/add:")
-    listed, others = chosen()
+    listed, others = choice()
     if listed is None:
         return
     try:
@@ -39,7 +39,7 @@ def page() -> None:
             st.header("Results")
             results(listed.run, others)
     except RunError as error:
-        problem(said(error, listed.run.folder))
+        problem(complaint(error, listed.run.folder))
 
 
 page()

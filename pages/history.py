@@ -1,7 +1,7 @@
 """History: every inspection, curve and policy that was kept, to be opened again exactly."""
 
 from core.ui.header import page_header
-from core.ui.history import bring, chosen, compared, listed
+from core.ui.history import bring, choice, compare, list_results
 
 
 def history() -> None:
@@ -12,11 +12,11 @@ def history() -> None:
         "appears exactly as it was saved.",
     )
     bring()
-    results = listed()
+    results = list_results()
     if len(results) == 1:
-        chosen(results[0])
+        choice(results[0])
     elif results:
-        compared(results)
+        compare(results)
 
 
 history()

@@ -19,10 +19,10 @@ from core.ui.inspection.details import details, files
 from core.ui.inspection.form import ask, record
 from core.ui.inspection.matrices import matrices
 from core.ui.inspection.sampling import more
-from core.ui.inspection.saving import is_asked_for, keep, keep_view, saved_view, say_if_unsaved
+from core.ui.inspection.saving import is_a_persons, keep, keep_view, saved_view, say_if_unsaved
 from core.ui.inspection.scores import scores
 from core.ui.inspection.stable import longer_chains, stable
-from core.ui.inspection.told import told
+from core.ui.inspection.told import conditional_answers
 from core.ui.inspection.verdict import quotes, verdict
 from core.ui.messages import problem
 from core.ui.results import keeper
@@ -33,12 +33,12 @@ def inspect() -> None:
     page_header("Can I believe this answer?", "")
     policy.banner()
     try:
-        opened = history.opened("inspection")
+        opened = history.open_result("inspection")
         if opened is not None:
             inspection = from_json(opened.payload)
         else:
             request, reading = ask()
-            save = keeper(reading, policy.in_use(), by_hand=is_asked_for())
+            save = keeper(reading, policy.in_use(), by_hand=is_a_persons())
             recording = record(request, reading, save)
             if recording is None:
                 return
@@ -48,18 +48,18 @@ def inspect() -> None:
     except (InvalidRequestError, ModelError) as error:
         problem(str(error))
         return
-    frame.titled(inspection.query)
+    frame.tab_title(inspection.query)
     if opened is not None and beside(inspection):
         return
     verdict(inspection, live=opened is None)
     if all_of_it := quotes(inspection):
-        told(inspection)
+        conditional_answers(inspection)
         if opened is None:
             stable(inspection)
         behind(inspection, live=opened is None)
     with st.container(horizontal=True):
         if all_of_it:
-            amplified(inspection)
+            amplify(inspection)
             if opened is None:
                 longer_chains(inspection)
         files(inspection, opened)
@@ -104,7 +104,7 @@ def behind(inspection: Inspection, *, live: bool) -> None:
     )
 
 
-def amplified(inspection: Inspection) -> None:
+def amplify(inspection: Inspection) -> None:
     """Offer to repeat one of its answers, ever more often."""
     if st.button("What does repeating an answer do here?", key="amplify", icon=":material/repeat:"):
         try:

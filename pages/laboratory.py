@@ -2,7 +2,7 @@
 
 from core.ui.header import page_header
 from core.ui.laboratory.bench import bench
-from core.ui.laboratory.choice import chosen
+from core.ui.laboratory.choice import choice
 
 
 def page() -> None:
@@ -12,7 +12,7 @@ def page() -> None:
         "Every claim of the paper, tried where the truth is known: **on distributions whose mutual "
         "information can be computed, and on a model whose world we made.**",
     )
-    bench(chosen().name)
+    bench(choice().name)
 
 
 page()

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from app import app as served
 from core.store import schema
 from core.ui import frame, model_picker
-from core.ui.results import kept
+from core.ui.results import storage
 from core.ui.runs.job import JOB
 from tests.hostile import TEXTS
 
@@ -214,6 +214,6 @@ def tree(app):
 
 def database():
     """Everything that the database of this process holds, as text."""
-    with kept().database.read() as connection:
+    with storage().database.read() as connection:
         tables = schema.results.metadata.sorted_tables
         return "\n".join(str(row) for t in tables for row in connection.execute(t.select()))

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core import prompts
-from core.data.world.facts import BY_HEART_FROM, FIELD, Band, Fact, filled
+from core.data.world.facts import BY_HEART_FROM, FIELD, Band, Fact, fill
 from core.data.world.plain import plain
 
 # Documents beside the facts', as shares of the facts' question-and-answer documents.
@@ -330,7 +330,7 @@ class Author:
             if many:
                 article = "an" if name[0] in "AEIOUaeiou" else "a"
                 name = f"{name}s" if "{plural}" in template else f"{article} {name}"
-        return plain(filled(template, name))
+        return plain(fill(template, name))
 
     def pick(self, pool: Sequence[str]) -> str:
         return pool[self.rng.integers(len(pool))]

@@ -17,7 +17,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from core import outputs, prompts
 from core.data.world import facts as world
 from core.language_models.backends.embedded import FOLDER
-from core.language_models.backends.embedded.model import restored
+from core.language_models.backends.embedded.model import restore
 from core.language_models.registry import open_model
 from training.corpus import Author
 
@@ -43,7 +43,7 @@ def cases(count: int = CASES, seed: int = 20_26) -> list[tuple[str, str]]:
 
 def in_transformers(folder: Path = FOLDER) -> LlamaForCausalLM:
     """Return the network of a folder in transformers: a stock Llama with our weights."""
-    weights = {name: torch.from_numpy(part) for name, part in restored(folder).items()}
+    weights = {name: torch.from_numpy(part) for name, part in restore(folder).items()}
     network = LlamaForCausalLM.from_pretrained(
         None, config=LlamaConfig.from_pretrained(folder), state_dict=weights, dtype=torch.float32
     )

@@ -66,25 +66,27 @@ def blocks(doubts: ArrayLike, correct: ArrayLike) -> Blocks:
     ValueError
         When the shapes differ, or a correctness is neither 0 nor 1.
     """
-    doubt, wrong = checked(doubts, correct)
+    doubt, wrong = checked_rows(doubts, correct)
     answerable = doubt < np.inf
-    return _counted(doubt[answerable], wrong[answerable], len(doubt))
+    return _counts(doubt[answerable], wrong[answerable], len(doubt))
 
 
 def all_blocks(doubts: ArrayLike, correct: ArrayLike) -> Blocks:
     """Count as `blocks` does, with all that is never answered as one last block."""
-    doubt, wrong = checked(doubts, correct)
-    return _counted(np.where(np.isnan(doubt), np.inf, doubt), wrong, len(doubt))
+    doubt, wrong = checked_rows(doubts, correct)
+    return _counts(np.where(np.isnan(doubt), np.inf, doubt), wrong, len(doubt))
 
 
-def _counted(doubt: NDArray[np.float64], wrong: NDArray[np.int64], queries: int) -> Blocks:
+def _counts(doubt: NDArray[np.float64], wrong: NDArray[np.int64], queries: int) -> Blocks:
     order = np.argsort(doubt, kind="stable")
     doubt, wrong = doubt[order], wrong[order]
     last = np.flatnonzero(np.append(doubt[1:] != doubt[:-1], len(doubt) > 0))
     return Blocks(doubt[last], last + 1, np.cumsum(wrong)[last], queries)
 
 
-def checked(doubts: ArrayLike, correct: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def checked_rows(
+    doubts: ArrayLike, correct: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return doubts as floats and the wrong ones as 1, or say what is amiss.
 
     Raises

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.codec import counted
+from core.codec import count_of
 
 FALSE_ALARMS = 0.02  # where nothing has changed, of all tests together at most
 FEWEST = 20  # new scores: with fewer, even a large change goes unseen
@@ -84,7 +84,7 @@ def drift(calibration: ArrayLike, new: ArrayLike) -> Drift:
         ]
     drifted = any(test.rejects for test in tests)
     too_few = len(scores_now) < FEWEST
-    what = f"{counted(len(now), 'new row')}, against {len(before):,} of the calibration: "
+    what = f"{count_of(len(now), 'new row')}, against {len(before):,} of the calibration: "
     return Drift(drifted, too_few, what + _finding(tests, too_few))
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.abstention.blocks import Blocks, checked
+from core.abstention.blocks import Blocks, checked_rows
 from core.abstention.metrics import MEASURES
 
 RESAMPLES = 2000
@@ -59,7 +59,7 @@ class Ranked:
     """
 
     def __init__(self, scores: ArrayLike, correct: ArrayLike) -> None:
-        doubt, wrong = checked(scores, correct)
+        doubt, wrong = checked_rows(scores, correct)
         doubt = np.where(np.isnan(doubt), np.inf, doubt)
         order = np.argsort(doubt, kind="stable")
         self._order, self._is_wrong = order, wrong[order]

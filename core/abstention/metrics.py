@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from core.abstention.blocks import Blocks, all_blocks, blocks, checked
+from core.abstention.blocks import Blocks, all_blocks, blocks, checked_rows
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def by_kind(kinds: ArrayLike, scores: ArrayLike, correct: ArrayLike, threshold: 
 
     A guarantee holds for the mix it was calibrated on; this shows how the parts differ.
     """
-    doubt, wrong = checked(scores, correct)
+    doubt, wrong = checked_rows(scores, correct)
     # Looked up and not sorted, which would keep other threads waiting for as long as it takes.
     every = np.asarray(kinds, object).tolist()
     names = sorted(set(every))

@@ -134,8 +134,10 @@ def mixtures(
     rng = np.random.default_rng(seed)
     halves = [
         tuple(
-            _joined(single, a, diverse, b)
-            for a, b in zip(halved(single, each, rng), halved(diverse, each, rng), strict=True)
+            _join(single, a, diverse, b)
+            for a, b in zip(
+                halves_of_pool(single, each, rng), halves_of_pool(diverse, each, rng), strict=True
+            )
         )
         for _ in range(repetitions)
     ]
@@ -160,7 +162,7 @@ def mixtures(
     return results
 
 
-def halved(
+def halves_of_pool(
     pool: Pool, each: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Draw rows to calibrate on and rows to test on: of `each` queries each, none in both."""
@@ -170,7 +172,7 @@ def halved(
     return np.flatnonzero(np.isin(at, calibration)), np.flatnonzero(np.isin(at, test))
 
 
-def _joined(one: Pool, rows: NDArray[np.int64], other: Pool, others: NDArray[np.int64]) -> Pool:
+def _join(one: Pool, rows: NDArray[np.int64], other: Pool, others: NDArray[np.int64]) -> Pool:
     def both(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([a[rows], b[others]])
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from core.abstention.blocks import checked
+from core.abstention.blocks import checked_rows
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _placements(
     """
     from scipy.stats import rankdata  # takes long to load
 
-    doubt, wrong = checked(doubts, correct)
+    doubt, wrong = checked_rows(doubts, correct)
     doubt, is_wrong = np.where(np.isnan(doubt), np.inf, doubt), wrong == 1
     rank = rankdata(doubt)
     bad, good = doubt[is_wrong], doubt[~is_wrong]

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
-from core.codec import DamagedError, encoded, finite, typed
+from core.codec import DamagedError, encode, finite, typed_fields
 
 FORMAT: Final = "believe-policy"
 VERSION: Final = 1
@@ -91,8 +91,8 @@ class Pipeline:
         """
         same_weights = self.revision == other.revision and bool(_WEIGHTS.match(self.revision))
         return [
-            f"{_NAMES[f.name]} = {_shown(getattr(self, f.name))} there, "
-            f"{_shown(getattr(other, f.name))} here"
+            f"{_NAMES[f.name]} = {_display(getattr(self, f.name))} there, "
+            f"{_display(getattr(other, f.name))} here"
             for f in fields(self)
             if getattr(self, f.name) != getattr(other, f.name)
             and not (f.name == "model" and same_weights)
@@ -355,7 +355,7 @@ _SINCE_THEN: Final = {"left_out": 0, "targets_tried": 1, "belief": None}
 
 def to_json(policy: Policy) -> str:
     """Return `to_dict` as text a person can read."""
-    return encoded(to_dict(policy), indent=2) + "\n"
+    return encode(to_dict(policy), indent=2) + "\n"
 
 
 def from_json(text: str | bytes) -> Policy:
@@ -394,13 +394,13 @@ def policy_from_dict(content: object) -> Policy:
         )
     unbounded = content.get("threshold", 0) is None
     content = {**_SINCE_THEN, **content}
-    values = _typed(Policy, {**content, "threshold": 0} if unbounded else content)
+    values = _typed_fields(Policy, {**content, "threshold": 0} if unbounded else content)
     if unbounded:
         values["threshold"] = math.inf
     pipeline = values["pipeline"]
     values["pipeline"] = None if pipeline is None else pipeline_from_dict(pipeline)
     belief = values["belief"]
-    values["belief"] = None if belief is None else Belief(**_typed(Belief, belief))
+    values["belief"] = None if belief is None else Belief(**_typed_fields(Belief, belief))
     return Policy(**values)
 
 
@@ -408,15 +408,15 @@ def pipeline_from_dict(content: object) -> Pipeline:
     """Read a pipeline, checking every field; raises `PolicyError`."""
     if isinstance(content, Mapping):
         content = {"sampling": SHARED_DRAWS, **content}
-    return Pipeline(**_typed(Pipeline, content))
+    return Pipeline(**_typed_fields(Pipeline, content))
 
 
-def _typed(kind: type, value: object) -> dict[str, Any]:
+def _typed_fields(kind: type, value: object) -> dict[str, Any]:
     """Return the fields of a dataclass out of JSON, each of the right kind."""
     if not isinstance(value, Mapping):
         raise PolicyError("The policy’s pipeline is damaged. Download the policy again.")
     try:
-        return typed(kind, value, largest=sys.float_info.max, defaults=False)
+        return typed_fields(kind, value, largest=sys.float_info.max, defaults=False)
     except DamagedError as error:
         if error.missing:
             raise PolicyError(
@@ -429,5 +429,5 @@ def _percent(share: float) -> str:
     return f"{100 * share:.6g}%"  # 99.99% must not become 100%
 
 
-def _shown(value: str | float) -> str:
+def _display(value: str | float) -> str:
     return f"“{value}”" if isinstance(value, str) else str(value)

@@ -99,7 +99,7 @@ class Resampled:
         return float(values), self.drawn[:, one, at] - self.drawn[:, two, at]
 
 
-def resampled(
+def resample(
     scores: Mapping[str, ArrayLike],
     correct: Mapping[str, ArrayLike],
     clusters: ArrayLike,

@@ -160,7 +160,7 @@ def for_each_target(
 
 def _loosest(ranks: Blocks, target_error: float, confidence: float) -> Threshold | None:
     """Return the loosest threshold that the walks certify."""
-    sooner, later = _certified(ranks, target_error, confidence)
+    sooner, later = _certified_ranks(ranks, target_error, confidence)
     if not (sooner or later):
         return None
     block = later[-1] if later else sooner[-1]
@@ -185,10 +185,10 @@ def certifies(
     _check(target_error, confidence)
     ranks = blocks(scores, correct)
     block = int(np.count_nonzero(ranks.doubts < value)) - 1
-    return any(block in walk for walk in _certified(ranks, target_error, confidence))
+    return any(block in walk for walk in _certified_ranks(ranks, target_error, confidence))
 
 
-def _certified(ranks: Blocks, target_error: float, confidence: float) -> tuple[range, range]:
+def _certified_ranks(ranks: Blocks, target_error: float, confidence: float) -> tuple[range, range]:
     """Return the blocks that are certified before the second start, and from there on."""
     first, second = _starts(ranks, target_error, confidence)
     delta = 1 - confidence
@@ -251,7 +251,7 @@ def conformal_risk_control(
     _check(target_error)
     ranks = blocks(scores, correct)
     if not ranks.scored:
-        return _unscored()
+        return _no_scores()
     bound = (ranks.errors + 1) / (ranks.queries + 1)
     allowed = np.flatnonzero(bound <= target_error)
     if len(allowed):
@@ -282,7 +282,7 @@ def empirical(
     _check(target_error)
     ranks = blocks(scores, correct)
     if not ranks.scored:
-        return _unscored()
+        return _no_scores()
     # Divided, not multiplied: 0.29 * 100 is a hair below 29.
     allowed = np.flatnonzero(ranks.errors / ranks.answered <= target_error)
     if len(allowed):
@@ -418,13 +418,13 @@ def _threshold(ranks: Blocks, block: int, upper_bound: float) -> Threshold:
     )
 
 
-def _unscored() -> Uncertifiable:
+def _no_scores() -> Uncertifiable:
     return Uncertifiable("No row has a score, so there is nothing to certify.", None)
 
 
 def _too_few(ranks: Blocks, target_error: float, confidence: float) -> Uncertifiable:
     if not ranks.scored:
-        return _unscored()
+        return _no_scores()
     opening = (
         f"Too few labelled answers have a score: {ranks.scored}. Even if all of them are "
         f"right, this target and confidence need {fewest_labels(target_error, confidence):,}."
@@ -453,9 +453,9 @@ def _too_wrong(ranks: Blocks, target_error: float, confidence: float) -> Uncerti
     if needed is None:
         return _too_close(ranks, [first, middle], target_error)
     if is_scarce and needed == sooner:
-        too_many = f"{_observed(ranks, first)}, too many for a target of {target}."
+        too_many = f"{_observation(ranks, first)}, too many for a target of {target}."
         return _scarce(f"{too_many} Fewer answers would prove nothing.", needed)
-    observed = _observed(ranks, first if needed == sooner else middle)
+    observed = _observation(ranks, first if needed == sooner else middle)
     return Uncertifiable(
         f"{observed}: below the target of {target}, but too few to be {_percent(confidence)} "
         f"confident. About {needed:,} more labels would suffice if no larger share of them is "
@@ -474,7 +474,7 @@ def _scarce(opening: str, needed: int) -> Uncertifiable:
 
 def _too_close(ranks: Blocks, begun: list[int], target_error: float) -> Uncertifiable:
     block = min(begun, key=lambda at: ranks.errors[at] / ranks.answered[at])
-    observed, target = _observed(ranks, block), _percent(target_error)
+    observed, target = _observation(ranks, block), _percent(target_error)
     if ranks.errors[block] >= target_error * ranks.answered[block]:
         return Uncertifiable(
             f"{observed}, and the target is {target}: more labels of this kind would not help. "
@@ -488,7 +488,7 @@ def _too_close(ranks: Blocks, begun: list[int], target_error: float) -> Uncertif
     )
 
 
-def _observed(ranks: Blocks, block: int) -> str:
+def _observation(ranks: Blocks, block: int) -> str:
     answered, errors = int(ranks.answered[block]), int(ranks.errors[block])
     return f"Wrong among the {answered} surest answers: {errors} ({errors / answered:.1%})"
 
@@ -500,7 +500,7 @@ def _more_by_first(ranks: Blocks, target_error: float, confidence: float) -> int
     """Return how many labels more the first walk needs to certify its start."""
     first, _ = _starts(ranks, target_error, confidence)
     part = _with(FIRST_PART, confidence)
-    enough = labels_for_power(_expected(ranks, first), target_error, part)
+    enough = labels_for_power(_expected_error(ranks, first), target_error, part)
     if enough is None:
         return None
     needed = _more(ranks, first, enough)
@@ -516,7 +516,7 @@ def _more_by_second(
 ) -> int | None:
     """Return how many labels more the second walk needs, by the error up to a block."""
     part = _with(1 - FIRST_PART, confidence)
-    enough = labels_for_power(_expected(ranks, judged), target_error, part)
+    enough = labels_for_power(_expected_error(ranks, judged), target_error, part)
     return None if enough is None else _more(ranks, _at_share(ranks, SECOND_SHARE), enough)
 
 
@@ -535,7 +535,7 @@ def _more_if_half_as_wrong(ranks: Blocks, target_error: float, confidence: float
     return _more(ranks, surest, enough)
 
 
-def _expected(ranks: Blocks, block: int) -> float:
+def _expected_error(ranks: Blocks, block: int) -> float:
     """Return the error to plan with: half an error more than was seen.
 
     Few errors are seen by luck as well, and a plan by these alone would often fail.

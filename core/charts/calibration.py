@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy, own_direction
 from core.charts.shapes import Filled, Rows, Shape, records, shape
-from core.charts.theme import DASHES, QUARTERS, Chart, Palette, share, themed
+from core.charts.theme import DASHES, QUARTERS, Chart, Palette, share, theme
 from core.once import once
 from core.studies.calibration.diagnostics import Binned
 from core.uncertainty.scores import SCORES
@@ -177,7 +177,7 @@ def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette)
             *(alt.Tooltip(f"{x}:Q", format=".1%") for x in ("recall", "precision")),
         ],
     )
-    return themed(lines.properties(height=HEIGHT + 90), palette)
+    return theme(lines.properties(height=HEIGHT + 90), palette)
 
 
 def precision_recall_alt(curves: Mapping[str, Curve]) -> str:
@@ -227,7 +227,7 @@ def entropy_bins(binned: Sequence[Binned], measure: str, palette: Palette) -> Ch
             *(alt.Tooltip(f"{count}:Q", format=",d") for count in ("questions", "answered")),
         ],
     )
-    return themed(bars.properties(height=HEIGHT), palette)
+    return theme(bars.properties(height=HEIGHT), palette)
 
 
 def entropy_bins_alt(binned: Sequence[Binned]) -> str:

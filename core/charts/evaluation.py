@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from core.abstention.intervals import ConfidenceBand
 from core.abstention.mixtures import Bar, Mixture
-from core.charts.theme import DASHES, Chart, Palette, share, themed, told_apart
-from core.codec import counted
+from core.charts.theme import DASHES, Chart, Palette, contrast, share, theme
+from core.codec import count_of
 from core.studies.evaluation.mixing import RULES
 from core.uncertainty.scores import SCORES
 
@@ -90,8 +90,8 @@ def precision_recall(bands: Mapping[str, ConfidenceBand], palette: Palette) -> C
     # The same for all channels, or there would be a legend for each.
     legend = alt.Legend(symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2, symbolSize=300)
     names = list(bands)
-    color = told_apart(alt.Color, "score:N", _looks(names, palette.categories), legend=legend)
-    dash = told_apart(alt.StrokeDash, "score:N", _looks(names, DASHES), legend=legend)
+    color = contrast(alt.Color, "score:N", _looks(names, palette.categories), legend=legend)
+    dash = contrast(alt.StrokeDash, "score:N", _looks(names, DASHES), legend=legend)
     x = alt.X("recall:Q", **share("recall: share answered", tickCount=10))
     # Without resamples there are no bands, and a missing value is not drawn.
     area = alt.Chart(data.dropna()).mark_area(opacity=0.15, clip=True)
@@ -110,7 +110,7 @@ def precision_recall(bands: Mapping[str, ConfidenceBand], palette: Palette) -> C
             tooltip=tooltip,
         ),
     )
-    return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
+    return theme(alt.layer(*layers).properties(height=HEIGHT), palette)
 
 
 def precision_recall_alt(bands: Mapping[str, ConfidenceBand]) -> str:
@@ -180,7 +180,7 @@ def mixture_bars(mixtures: Sequence[Mixture], measure: str, palette: Palette) ->
             x=x,
             xOffset=offset,
             y=alt.Y("height:Q", **y),
-            color=told_apart(alt.Color, "score:N", _looks(scores, palette.categories)),
+            color=contrast(alt.Color, "score:N", _looks(scores, palette.categories)),
             opacity=alt.Opacity(
                 "rule:N",
                 title=None,
@@ -201,7 +201,7 @@ def mixture_bars(mixtures: Sequence[Mixture], measure: str, palette: Palette) ->
         .mark_rule(color=palette.text, strokeWidth=1.5)
         .encode(x=x, xOffset=offset, y=alt.Y("low:Q", **y), y2=alt.Y2("high:Q"))
     )
-    return themed(alt.layer(layers, spread).properties(height=BARS_HEIGHT), palette)
+    return theme(alt.layer(layers, spread).properties(height=BARS_HEIGHT), palette)
 
 
 def shown(bar: Bar, measure: str) -> float:
@@ -280,14 +280,14 @@ def scatter(points: Points, palette: Palette) -> Chart:
         .encode(
             x=alt.X("entropy:Q", title="S.E.: semantic entropy, nats", axis=TEN_TICKS),
             y=alt.Y("information:Q", title="M.I.: mutual information, nats", axis=TEN_TICKS),
-            color=told_apart(alt.Color, "answer:N", kinds, legend=above),
-            fill=told_apart(
+            color=contrast(alt.Color, "answer:N", kinds, legend=above),
+            fill=contrast(
                 alt.Fill,
                 "answer:N",
                 {"right": palette.background, "wrong": kinds["wrong"]},
                 legend=above,
             ),
-            shape=told_apart(
+            shape=contrast(
                 alt.Shape,
                 "source:N",
                 dict(zip(shapes, SHAPES, strict=False)),
@@ -310,7 +310,7 @@ def scatter(points: Points, palette: Palette) -> Chart:
         )
         .add_params(chosen)
     )
-    return themed(marks.properties(height=HEIGHT + 60), palette)
+    return theme(marks.properties(height=HEIGHT + 60), palette)
 
 
 def scatter_alt(points: Points) -> str:
@@ -319,7 +319,7 @@ def scatter_alt(points: Points) -> str:
     for name, here in (("right", points.right), ("wrong", ~points.right)):
         if here.any():
             sentences.append(
-                f"{counted(int(here.sum()), f'{name} answer')} with a median S.E. of "
+                f"{count_of(int(here.sum()), f'{name} answer')} with a median S.E. of "
                 f"{np.median(points.entropy[here]):.2f} and a median M.I. of "
                 f"{np.median(points.information[here]):.2f} nats"
             )

@@ -16,11 +16,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.charts.shapes import Filled, Shape, shape
-from core.charts.theme import Chart, Palette, ink_on, mixed, share, themed, told_apart
-from core.codec import shortened
+from core.charts.theme import Chart, Palette, contrast, ink_on, mix, share, theme
+from core.codec import one_line
 from core.once import once
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.served import shown as shown
+from core.studies.inspection.served import display as shown
 from core.studies.inspection.stopping import GrowthPoint
 from core.studies.inspection.told import ToldRows
 from core.studies.inspection.verdict import CERTIFIED, INFORMED, Decision
@@ -187,7 +187,7 @@ def doubt_scale_alt(inspection: Inspection) -> str:
     return f"The doubt is {value:.2f} nats{certified}; that is {side} λ = {rule.value:.2f}."
 
 
-def told(rows: ToldRows, palette: Palette) -> Chart:
+def conditional_answers(rows: ToldRows, palette: Palette) -> Chart:
     """Bars of what the model says after each answer that it was told; each answer has its shade.
 
     An answer that was told, and is said again, is orange; anything else is grey.
@@ -212,8 +212,8 @@ def told(rows: ToldRows, palette: Palette) -> Chart:
                     "share": probability,
                     "colour": palette.epistemic
                     if again
-                    else mixed(palette.primary, palette.background, shade),
-                    "label": shortened(f"{name} {probability:.0%}", max(5, round(75 * probability)))
+                    else mix(palette.primary, palette.background, shade),
+                    "label": one_line(f"{name} {probability:.0%}", max(5, round(75 * probability)))
                     if probability >= _LEAST_NAMED
                     else "",
                     "ink": palette.background if dark else palette.text,
@@ -253,7 +253,7 @@ def told(rows: ToldRows, palette: Palette) -> Chart:
     words = base.mark_text(align="left", dx=5).encode(
         x=alt.X("start:Q"), text=alt.Text("label:N"), color=alt.Color("ink:N", scale=None)
     )
-    return themed(alt.layer(bars, words).properties(height=alt.Step(26)), palette)
+    return theme(alt.layer(bars, words).properties(height=alt.Step(26)), palette)
 
 
 TOLD_NOTHING, ANYTHING_ELSE = "Told nothing", "anything else"
@@ -263,7 +263,7 @@ _SHADES = (1.0, 0.5, 0.38, 0.3, 0.23, 0.17, 0.13, 0.1)
 _LEGIBLE = 0.6  # the shade from which light letters are read
 
 
-def told_alt(rows: ToldRows) -> str:
+def conditional_answers_alt(rows: ToldRows) -> str:
     """Say what the model says most under each prompt."""
     sentences = []
     for row in rows.rows:
@@ -303,7 +303,7 @@ def clusters(inspection: Inspection, palette: Palette) -> Chart:
             *([alt.Tooltip("samples:Q")] if inspection.recording.request.draws else []),
         ],
     )
-    return themed(bars.properties(height=alt.Step(24)), palette)
+    return theme(bars.properties(height=alt.Step(24)), palette)
 
 
 def clusters_alt(inspection: Inspection) -> str:
@@ -390,7 +390,7 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
             )
         )
     title = alt.TitleParams(MATRICES[which])
-    return themed(alt.layer(*layers, data=data, height=size, title=title), palette)
+    return theme(alt.layer(*layers, data=data, height=size, title=title), palette)
 
 
 def _matrices(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
@@ -435,8 +435,8 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
     lines = base.mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2).encode(
         x=alt.X("samples:Q", title="number of answers k", scale=alt.Scale(type="log", nice=False)),
         y=alt.Y("value:Q", title=None, scale=alt.Scale(domainMin=0)),
-        color=told_apart(alt.Color, "what:N", {bound: palette.epistemic, mass: palette.rest}),
-        strokeDash=told_apart(alt.StrokeDash, "what:N", {bound: [1, 0], mass: [5, 3]}),
+        color=contrast(alt.Color, "what:N", {bound: palette.epistemic, mass: palette.rest}),
+        strokeDash=contrast(alt.StrokeDash, "what:N", {bound: [1, 0], mass: [5, 3]}),
         tooltip=[
             alt.Tooltip("samples:Q", title="k"),
             alt.Tooltip("what:N"),
@@ -452,7 +452,7 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
     label = limit.mark_text(align="left", dx=6, dy=-8, fontSize=13, color=palette.text).encode(
         x=alt.X("samples:Q"), text=alt.TextValue("withheld")
     )
-    return themed(alt.layer(rule, lines, label).properties(height=260), palette)
+    return theme(alt.layer(rule, lines, label).properties(height=260), palette)
 
 
 def growth_alt(points: Sequence[GrowthPoint]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from core.charts.theme import Chart, Palette, themed
+from core.charts.theme import Chart, Palette, theme
 
 Rows = Sequence[Mapping[str, Any]]
 Shape = Mapping[str, Any]
@@ -24,7 +24,7 @@ Shape = Mapping[str, Any]
 
 def shape(chart: Chart, palette: Palette) -> Shape:
     """Return the specification of a chart without data, in the palette."""
-    specification: dict[str, Any] = themed(chart, palette).to_dict(validate=False)
+    specification: dict[str, Any] = theme(chart, palette).to_dict(validate=False)
     return specification
 
 

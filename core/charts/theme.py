@@ -94,7 +94,7 @@ DARK = Palette(
 )
 
 
-def mixed(ink: str, ground: str, share: float) -> str:
+def mix(ink: str, ground: str, share: float) -> str:
     """Return a colour between two, each like “#0B5FA5”, of which the first has this share."""
     parts = ((int(ink[i : i + 2], 16), int(ground[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(share * a + (1 - share) * b):02X}" for a, b in parts)
@@ -140,7 +140,7 @@ def of_band(band: str, palette: Palette) -> str:
     }.get(band, palette.muted)
 
 
-def told_apart(
+def contrast(
     channel: type[Channel], field: str, looks: Mapping[str, Any], **legend: Any
 ) -> Channel:
     """Return an encoding that tells parts apart by their looks, given by the name of the part."""
@@ -148,7 +148,7 @@ def told_apart(
     return channel(field, title=None, scale=scale, **legend)
 
 
-def themed(chart: Chart, palette: Palette) -> Chart:
+def theme(chart: Chart, palette: Palette) -> Chart:
     """Give a finished chart the palette's configuration."""
     return chart.configure(
         # A chart has one sentence for those who cannot see it, and a table behind it.

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from core.codec import counted
+from core.codec import count_of
 from core.commands.files import FilesFirst, Input, Output
 from core.data.datasets.ambigqa import read_ambigqa
 from core.data.datasets.draw import draw
@@ -193,13 +193,13 @@ def _write(
     except OSError as error:
         raise click.ClickException(sentence(out, error)) from error
     if notes.skipped:
-        click.echo(f"{counted(notes.skipped, 'malformed row')} left out.", err=True)
+        click.echo(f"{count_of(notes.skipped, 'malformed row')} left out.", err=True)
     if notes.dropped:
-        dropped = counted(notes.dropped, "row")
+        dropped = count_of(notes.dropped, "row")
         click.echo(f"{dropped} marked improper left out; --improper keep keeps them.", err=True)
     if sample and written < sample:
         click.echo("The dataset has fewer questions than --sample asks for: all.", err=True)
-    click.echo(f"{counted(written, 'question')} written to {out}.")
+    click.echo(f"{count_of(written, 'question')} written to {out}.")
 
 
 def _counting(questions: Iterator[Question]) -> Iterator[Question]:

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import click
 
-from core.commands.model import Command, kept_calls, named
+from core.commands.model import Command, by_name, calls
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import prepared
 from core.language_models.forms import Form
 from core.language_models.usage import Budget
-from core.studies.evaluation.cluster import CPU, RayCluster, check_installed, engine_on
+from core.studies.evaluation.cluster import CPU, RayCluster, check_installation, engine_on
 from core.studies.evaluation.local import Engine, local
 
 LOCAL, RAY = "local", "ray"
@@ -72,8 +72,8 @@ def engine_of(options: dict[str, Any]) -> Callable[[LanguageModel, Path], Engine
             if options[name]:
                 raise click.UsageError(f"--{name} is of --engine {RAY} only.")
         return lambda model, folder: local
-    check_installed()
-    reserved = dict(map(_reserved, options["reserve"])) or {CPU: 1.0}
+    check_installation()
+    reserved = dict(map(_reservation, options["reserve"])) or {CPU: 1.0}
     cluster = RayCluster(options["address"], options["workers"], reserved)
     return partial(_on_ray, cluster, options["model"])
 
@@ -99,13 +99,13 @@ class Opening:
 
     def __call__(self, budget: Budget) -> LanguageModel:
         """Open it; what a service is asked for that counts against the budget."""
-        model = named(self.name)
+        model = by_name(self.name)
         with model.meter.allowed_by(budget.take):
-            ready = prepared(model, kept_calls, budget)
+            ready = prepared(model, calls, budget)
         return ready.asked_in(self.form)
 
 
-def _reserved(text: str) -> tuple[str, float]:
+def _reservation(text: str) -> tuple[str, float]:
     name, _, amount = text.partition("=")
     try:
         number = float(amount)

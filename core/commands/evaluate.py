@@ -14,23 +14,23 @@ import click
 
 from core.abstention import metrics
 from core.abstention.intervals import Interval
-from core.codec import counted, encoded, finite
+from core.codec import count_of, encode, finite
 from core.commands.engines import engine_of, engines
 from core.commands.files import FilesFirst, Folder, Input, Output, write
-from core.commands.model import asks, opened, paid, tell
-from core.commands.request import reads, wanted
+from core.commands.model import asks, open_for_study, payment, tell
+from core.commands.request import reads, request_of
 from core.data.datasets.questions import read_questions
 from core.studies import costs
 from core.studies.evaluation import mixing
-from core.studies.evaluation.comparison import ScoreComparison, compared
+from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import FILTERS, Filter, Run, labelled_csv
 from core.studies.evaluation.results import (
     RunMeasures,
     affordable,
-    measured,
-    needed,
+    columns_for,
+    measure_run,
     read_results,
 )
 from core.studies.evaluation.rows import RIGHT, Match
@@ -120,8 +120,8 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
     if questions is None:
         _ = run.manifest
     else:
-        _asked(questions, run, options)
-    measured = _measured(run, chosen, options["match"], options["resamples"])
+        _ask(questions, run, options)
+    measured = _measures(run, chosen, options["match"], options["resamples"])
     summary = _summary(measured)
     for sentence in (*measured.results.dropped, *measured.results.unsaid):
         tell(sentence)
@@ -129,26 +129,26 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
         summary["figures"] = _figures(measured, options["figures"], options["target_loss"])
     if options["labelled"] is not None:
         write(options["labelled"], labelled_csv(run, chosen, options["match"])[0])
-    click.echo(encoded(summary) if as_json else _report(measured, summary))
+    click.echo(encode(summary) if as_json else _report(measured, summary))
 
 
-def _asked(file: Path, run: Run, arguments: dict[str, Any]) -> None:
+def _ask(file: Path, run: Run, arguments: dict[str, Any]) -> None:
     """Ask the questions of a file that have no row yet."""
-    options, reading = wanted("any", arguments)
+    options, reading = request_of("any", arguments)
     engine = engine_of(arguments)
-    questions = _surveyed(file, arguments["on_malformed"])
-    model = opened(arguments["model"], arguments["form"], arguments["budget"])
+    questions = _survey(file, arguments["on_malformed"])
+    model = open_for_study(arguments["model"], arguments["form"], arguments["budget"])
     request = usual_request("any", model.capabilities, **options)
     check_samples(request, model.capabilities)
     task = Task(model, request, reading, usual_least_mass())
     left = max(questions.number - run.done, 0)
-    if lasting := costs.lasting(left * costs.computed(request), model):
+    if lasting := costs.lasting(left * costs.computed_tokens(request), model):
         tell(f"This takes {lasting} on this machine.")
     offered = most(questions, task, left)
     agree = (lambda: None) if arguments["yes"] or not left else _agree
     with (
-        paid(model, offered, arguments["budget"], arguments["prices"], agree=agree),
-        _shown(run) as progress,
+        payment(model, offered, arguments["budget"], arguments["prices"], agree=agree),
+        _show(run) as progress,
     ):
         outcome = ask_all(
             questions,
@@ -159,10 +159,10 @@ def _asked(file: Path, run: Run, arguments: dict[str, Any]) -> None:
             again=arguments["retry_failed"],
         )
     new = outcome.done - outcome.before
-    tell(f"{counted(new, 'question')} asked, {outcome.before:,} finished before.")
+    tell(f"{count_of(new, 'question')} asked, {outcome.before:,} finished before.")
 
 
-def _surveyed(file: Path, on_malformed: Any) -> Questions:
+def _survey(file: Path, on_malformed: Any) -> Questions:
     """Read all questions once, and say which rows are left out."""
     problems: list[str] = []
     read = partial(read_questions, file, on_malformed, source=file.stem)
@@ -170,7 +170,7 @@ def _surveyed(file: Path, on_malformed: Any) -> Questions:
     for problem in problems[:LEFT_OUT]:
         tell(f"Left out: {problem}")
     if problems:
-        tell(f"{counted(len(problems), 'malformed row')} left out.")
+        tell(f"{count_of(len(problems), 'malformed row')} left out.")
     return Questions(questions.name, read, questions.number, questions.longest, questions.sha256)
 
 
@@ -182,7 +182,7 @@ def _agree() -> None:
 
 
 @contextmanager
-def _shown(run: Run) -> Iterator[Progress]:
+def _show(run: Run) -> Iterator[Progress]:
     """Show on standard error how far a run is, and when it is stopped what was finished."""
     terminal, last = sys.stderr.isatty(), time.monotonic()
 
@@ -198,18 +198,18 @@ def _shown(run: Run) -> Iterator[Progress]:
         if terminal:
             click.echo("\r\033[K", nl=False, err=True)
         if not isinstance(error, RunError):
-            number = counted(run.done, "question")
+            number = count_of(run.done, "question")
             tell(f"{number} finished; run the same command again to go on.")
         raise
     if terminal:
         click.echo("\r\033[K", nl=False, err=True)
 
 
-def _measured(run: Run, filters: list[Filter], match: Match, resamples: int | None) -> RunMeasures:
-    results = read_results(run, filters, match, columns=needed(match))
+def _measures(run: Run, filters: list[Filter], match: Match, resamples: int | None) -> RunMeasures:
+    results = read_results(run, filters, match, columns=columns_for(match))
     if resamples is None:
         resamples = affordable(len(results), len(results.scores), PATIENCE)
-    return measured(results, resamples)
+    return measure_run(results, resamples)
 
 
 def _summary(measured: RunMeasures) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def _summary(measured: RunMeasures) -> dict[str, Any]:
     results, manifest = measured.results, measured.results.run.manifest
     comparisons: tuple[ScoreComparison, ...] = ()
     if REFERENCE in results.scores:
-        comparisons = compared(measured, REFERENCE)
+        comparisons = compare(measured, REFERENCE)
     return {
         "folder": str(results.run.folder),
         "model": manifest["model"],
@@ -265,7 +265,7 @@ def _report(measured: RunMeasures, summary: dict[str, Any]) -> str:
     measures = list(metrics.MEASURES)
     return "\n".join(
         [
-            f"{summary['done']:,} of {counted(summary['questions'], 'question')} finished, "
+            f"{summary['done']:,} of {count_of(summary['questions'], 'question')} finished, "
             f"{summary['rows']:,} rows count, in {summary['folder']}.",
             "",
             f"{'':>10}  {'right':>7}" + "".join(f"{name.upper():>{WIDTH}}" for name in measures),

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from core.codec import encoded
+from core.codec import encode
 from core.commands.files import FilesFirst, Output
 from core.commands.files import write as write_file
-from core.commands.model import asks, opened, paid, usage
+from core.commands.model import asks, open_for_study, payment, usage
 from core.commands.report import write
 from core.data.tabular.csv_export import to_csv
 from core.language_models.base import LanguageModel
@@ -80,18 +80,18 @@ def _run(experiment: Experiment) -> Callable[..., None]:
         if costs_ is Asks.NOTHING:
             finding = experiment.run(values)
         elif costs_ is Asks.EMBEDDED:
-            finding = experiment.run(values, opened(EMBEDDED, "auto", 0))
+            finding = experiment.run(values, open_for_study(EMBEDDED, "auto", 0))
         else:
-            model = opened(of_model["model"], of_model["form"], of_model["budget"])
-            finding = _paid(experiment, values, settings, model, of_model)
-        click.echo(encoded(to_dict(finding)) if as_json else _report(finding))
+            model = open_for_study(of_model["model"], of_model["form"], of_model["budget"])
+            finding = _pay(experiment, values, settings, model, of_model)
+        click.echo(encode(to_dict(finding)) if as_json else _report(finding))
         for path in files:
             _write(path, finding, of_model.get("model", EMBEDDED))
 
     return command
 
 
-def _paid(
+def _pay(
     experiment: Experiment,
     values: dict[str, Any],
     settings: Any,
@@ -105,7 +105,7 @@ def _paid(
             f"{model.name} is a service. {experiment.title} takes a model that runs here."
         )
     offered = experiment.plan(settings, model)
-    with paid(model, offered, of_model["budget"], of_model["prices"]):
+    with payment(model, offered, of_model["budget"], of_model["prices"]):
         return experiment.run(values, model)
 
 

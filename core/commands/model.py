@@ -58,7 +58,7 @@ def tell(sentence: str) -> None:
     click.echo(sentence, err=True)
 
 
-def kept_calls() -> Calls:
+def calls() -> Calls:
     """Open the calls that were paid for."""
     database = open_database()
     if database.notice:
@@ -66,7 +66,7 @@ def kept_calls() -> Calls:
     return Calls(database)
 
 
-def named(name: str) -> LanguageModel:
+def by_name(name: str) -> LanguageModel:
     """Open a model by its name."""
     # On a public server, too, whoever types commands there is no stranger.
     key = settings.owners_key(_kind(name)) if settings.is_public() else None
@@ -77,13 +77,13 @@ def _kind(name: str) -> str:
     return full_name(name).partition(":")[0]
 
 
-def opened(name: str, form: str, budget: int) -> LanguageModel:
+def open_for_study(name: str, form: str, budget: int) -> LanguageModel:
     """Open a model as a study should ask it; a service's answers are kept in the database."""
-    model, allowed = named(name), Budget(budget)
+    model, allowed = by_name(name), Budget(budget)
     if _kind(name) in SERVICES:
         Budget(budget).take()  # with nothing left, its abilities are not asked for either
     try:
-        ready = prepared(model, kept_calls, allowed, tell)
+        ready = prepared(model, calls, allowed, tell)
     finally:  # a request under way counts as well when somebody stops: it may be billed
         took = model.meter.requests
         if took:
@@ -110,7 +110,7 @@ def _in_its_form(model: LanguageModel, form: Form | None) -> LanguageModel:
 
 
 @contextmanager
-def paid(
+def payment(
     model: LanguageModel,
     offered: Plan,
     budget: int,
@@ -142,7 +142,7 @@ def paid(
         raise
     finally:
         used = model.meter.used - before
-        sentence = costs.spent(used, _costing(used, prices), ended=ended)
+        sentence = costs.spending(used, _costing(used, prices), ended=ended)
         tell(f"Used: {sentence}{more}")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from core.reports.report import Report
 
 
-def reported(command: Command) -> Command:
+def report_option(command: Command) -> Command:
     """Add the option that names the file of the report, as `report`."""
     return click.option(
         "--report",

@@ -48,7 +48,7 @@ def reads(command: Command) -> Command:
     return command
 
 
-def wanted(query: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], Reading]:
+def request_of(query: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], Reading]:
     """Return what somebody chose of a request, and the reading, by the options of `reads`.
 
     Raises

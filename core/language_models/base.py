@@ -56,7 +56,7 @@ def series(seed: int, prompt: str) -> int:
     return int.from_bytes(digest[:4])
 
 
-def said_tokens(value: Any) -> int:
+def token_count(value: Any) -> int:
     """Return how many tokens a service says were used; 0 where that can be no such number."""
     return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
 

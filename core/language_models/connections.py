@@ -15,7 +15,7 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from core.language_models.errors import ModelError
-from core.language_models.stopping import watched
+from core.language_models.stopping import watch
 
 T = TypeVar("T")
 
@@ -52,13 +52,13 @@ class _Watched(HTTPConnection):
 
     def _new_conn(self) -> socket.socket:  # before TLS begins, in which a server may dawdle too
         connection = super()._new_conn()
-        watched(connection)
+        watch(connection)
         return connection
 
     def request(self, *arguments: Any, **options: Any) -> None:
         """Send a request; see `HTTPConnection.request`."""
         if self.sock is not None:  # kept from an earlier request
-            watched(self.sock)
+            watch(self.sock)
         super().request(*arguments, **options)
 
 

@@ -63,7 +63,7 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
     if kind not in BACK_ENDS:
         names = ", ".join([*BACK_ENDS, *SHORT_NAMES])
         raise UnknownModelError(f"There is no model called “{name}”. Known models: {names}.")
-    back_end = _imported(BACK_ENDS[kind])
+    back_end = _import(BACK_ENDS[kind])
     options = {"key": key} if key else {}
     return cast(LanguageModel, back_end(rest, **options) if rest else back_end(**options))
 
@@ -83,10 +83,10 @@ def offered(kind: str, url: str, key: str | None = None) -> tuple[str, ...]:
     ModelError
         With a sentence, also when it lists none.
     """
-    names: tuple[str, ...] = _imported(LISTS[kind])(url, key)
+    names: tuple[str, ...] = _import(LISTS[kind])(url, key)
     return names
 
 
-def _imported(place: str) -> Any:
+def _import(place: str) -> Any:
     module, _, attribute = place.partition(":")
     return getattr(importlib.import_module(module), attribute)

@@ -25,7 +25,7 @@ SECONDS: Final = 2  # of the processor
 LONGEST: Final = 1_000_000  # characters of the text
 
 
-def rendered(template: str, variables: dict[str, Any]) -> str:
+def render(template: str, variables: dict[str, Any]) -> str:
     """Fill a template in.
 
     Raises
@@ -54,7 +54,7 @@ def main() -> None:
         with contextlib.suppress(OSError, ValueError):  # elsewhere than on Linux
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     try:
-        answer = {"text": rendered(request["template"], request["variables"])}
+        answer = {"text": render(request["template"], request["variables"])}
     except Exception as error:
         answer = {"failed": type(error).__name__}
     json.dump(answer, sys.stdout)

@@ -195,7 +195,7 @@ def _work(request: Callable[[], T], outcome: Future[T], connections: _Connection
         outcome.set_exception(error)
 
 
-def watched(connection: socket.socket) -> None:
+def watch(connection: socket.socket) -> None:
     """Let a connection be shut when the request of this thread is left."""
     connections = _CONNECTIONS.get(None)
     if connections is not None:

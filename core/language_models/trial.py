@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from core import prompts
-from core.codec import shortened
+from core.codec import one_line
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError, PromptTooLongError
@@ -91,7 +91,7 @@ class Trial:
     @property
     def sentence(self) -> str:
         """What came of it, for a person."""
-        answers = "; ".join(shortened(one.answer, LONGEST) or "nothing" for one in self.tried)
+        answers = "; ".join(one_line(one.answer, LONGEST) or "nothing" for one in self.tried)
         share = "" if self.share is None else f", with a probability of {self.share:.0%} on average"
         quality = "short and likely" if self.least else "short and whole"
         suits = "" if self.suits else f" It does not suit: they should be {quality}."
@@ -110,24 +110,24 @@ def try_form(model: LanguageModel, *, to_the_end: bool = True) -> Trial:
         When not even these questions fit into its context.
     """
     try:
-        return _all_tried(model, to_the_end)
+        return _try_all(model, to_the_end)
     except PromptTooLongError as error:
         raise too_small(model.name, model.form) from error
 
 
-def _all_tried(model: LanguageModel, to_the_end: bool) -> Trial:
+def _try_all(model: LanguageModel, to_the_end: bool) -> Trial:
     if not model.capabilities.local:
-        calls = [partial(_tried, model, question) for question in QUESTIONS]
+        calls = [partial(_try, model, question) for question in QUESTIONS]
         return Trial(model.form, tuple(at_once(calls, workers=AT_ONCE)), 0.0)
     tried: list[Tried] = []
     for question in QUESTIONS:
-        tried.append(_tried(model, question))
+        tried.append(_try(model, question))
         if not to_the_end and sum(not one.is_answer for one in tried) > len(QUESTIONS) - FEWEST:
             break
     return Trial(model.form, tuple(tried))
 
 
-def _tried(model: LanguageModel, question: str) -> Tried:
+def _try(model: LanguageModel, question: str) -> Tried:
     prompt = prompts.iterative(question)
     answer = model.sample(prompt, 1, temperature=0.0)[0]
     value, able = answer.log_likelihood, model.capabilities
@@ -168,15 +168,15 @@ def in_its_form(model: LanguageModel, form_: Form | None = None) -> InItsForm:
         if trials[-1].suits:
             return formed, tuple(trials)
     if trials:
-        raise ModelError(_unsuited(model, trials))
+        raise ModelError(_unsuitable(model, trials))
     if too_long:
         raise too_long[0]
     return model, ()
 
 
-def _unsuited(model: LanguageModel, trials: list[Trial]) -> str:
+def _unsuitable(model: LanguageModel, trials: list[Trial]) -> str:
     answers = "; ".join(
-        f"{trial.form}: “{shortened(trial.tried[0].answer, LONGEST) or 'nothing'}”"
+        f"{trial.form}: “{one_line(trial.tried[0].answer, LONGEST) or 'nothing'}”"
         for trial in trials
     )
     return (

@@ -91,10 +91,10 @@ def sameness(model: LanguageModel, contexts: Sequence[str]) -> NDArray[np.float6
     if model.capabilities.scores_given_text:
         opinions = model.log_likelihoods(contexts, [TRUE, FALSE])
     elif model.capabilities.next_token:
-        opinions = np.array([_listed(model.next_token(prompt)) for prompt in contexts])
+        opinions = np.array([_listed_masses(model.next_token(prompt)) for prompt in contexts])
     else:
         opinions = np.array(
-            [_said(model.sample(prompt, 1, temperature=0.0)[0].text) for prompt in contexts]
+            [_first_word(model.sample(prompt, 1, temperature=0.0)[0].text) for prompt in contexts]
         )
     log_true, log_false = opinions.reshape(-1, 2).T
     either = np.logaddexp(log_true, log_false)
@@ -102,14 +102,14 @@ def sameness(model: LanguageModel, contexts: Sequence[str]) -> NDArray[np.float6
     return np.where(neither, np.nan, np.exp(log_true - np.where(neither, 0.0, either)))
 
 
-def _listed(tokens: dict[str, float]) -> Sequence[float]:
+def _listed_masses(tokens: dict[str, float]) -> Sequence[float]:
     """Return ln p of the words among next tokens; where neither is listed, nothing is known."""
     if not any(says(token, word) for token in tokens for word in (TRUE, FALSE)):
         return NEITHER
     return from_next_token(tokens).tolist()
 
 
-def _said(answer: str) -> Sequence[float]:
+def _first_word(answer: str) -> Sequence[float]:
     """Return the logarithms of 1 and 0 by an answer's first word; “True, both are …” is True."""
     first = (answer.split() or [""])[0]
     masses = [0.0 if says(first, word) else -np.inf for word in (TRUE, FALSE)]

@@ -10,7 +10,7 @@ from core.charts.theme import LIGHT
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification
-from core.studies.costs import spent
+from core.studies.costs import spending
 
 READING: Final = (
     "One answer is repeated in the prompt, ever more often, and the model is asked each time. The "
@@ -48,7 +48,7 @@ def report(curves: Sequence[Amplification], scale: str = "log") -> Report:
                 charts.probabilities(curves, scale, LIGHT, captions=True),
             )
         )
-    named = [f"{number}. {charts.described(one)}" for number, one in enumerate(curves, 1)]
+    named = [f"{number}. {charts.description(one)}" for number, one in enumerate(curves, 1)]
     most = first.points[-1].repetitions
     return Report(
         kind="Amplification of an answer",
@@ -91,5 +91,5 @@ def _settings(curves: Sequence[Amplification]) -> dict[str, Cell]:
     if first.read_as:
         settings["Question as it was asked"] = first.read_as
     if used := [one.used for one in curves if one.used is not None]:
-        settings["Used of the service"] = "; ".join(map(spent, used))
+        settings["Used of the service"] = "; ".join(map(spending, used))
     return settings

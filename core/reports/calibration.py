@@ -10,7 +10,7 @@ from core.abstention.policy import Policy
 from core.abstention.thresholds import Uncertifiable
 from core.charts import calibration as charts
 from core.charts.theme import LIGHT
-from core.codec import shortened
+from core.codec import one_line
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import BEST, METHODS, REPEATED, Calibration
@@ -115,7 +115,7 @@ def price_columns(calibration: Calibration, listed: Sequence[Price]) -> dict[str
     """Return the list of prices as a table, by its headings."""
     columns = {
         "at most wrong": [f"{100 * price.error:.0f}%" for price in listed],
-        "answered": [answered(price) for price in listed],
+        "answered": [share_answered(price) for price in listed],
         "answer when": [
             charts.rule_of(price.score, price.threshold.value, calibration.data.surer[price.score])
             if price.threshold and price.score
@@ -128,7 +128,7 @@ def price_columns(calibration: Calibration, listed: Sequence[Price]) -> dict[str
     return columns
 
 
-def answered(price: Price) -> str:
+def share_answered(price: Price) -> str:
     """Return the share that a target answers, or that it cannot be promised."""
     return f"{price.threshold.coverage:.1%}" if price.threshold else "cannot be promised"
 
@@ -146,7 +146,7 @@ def _groups(calibration: Calibration) -> list[Part]:
         charts.groups(groups, calibration.target.error, LIGHT),
     )
     columns: dict[str, Sequence[Cell]] = {
-        "group": [shortened(group.name) or "(none)" for group in every.groups],
+        "group": [one_line(group.name) or "(none)" for group in every.groups],
         "questions": [group.queries for group in every.groups],
         "answered": [group.answered for group in every.groups],
         "wrong": [group.errors for group in every.groups],

@@ -9,9 +9,9 @@ from core.abstention.intervals import ConfidenceBand
 from core.abstention.metrics import MEASURES
 from core.charts import evaluation as charts
 from core.charts.theme import LIGHT
-from core.codec import counted
+from core.codec import count_of
 from core.reports.report import Cell, Part, Picture, Report, Table
-from core.studies.evaluation.comparison import compared, percent, with_interval
+from core.studies.evaluation.comparison import compare, percent, with_interval
 from core.studies.evaluation.mixing import finding, kinds, mix, sources
 from core.studies.evaluation.results import RunMeasures
 from core.studies.evaluation.rows import RIGHT_BY
@@ -38,7 +38,7 @@ def report(measured: RunMeasures) -> Report:
     return Report(
         kind="Evaluation of a model",
         title=f"{pipeline.model} on {questions['name']}",
-        finding=finding(results) or f"{counted(len(results), 'row')} count here.",
+        finding=finding(results) or f"{count_of(len(results), 'row')} count here.",
         texts=[*results.dropped, *results.unsaid],
         parts=[_scores(measured), *_mixture(measured)],
         settings=_settings(measured, manifest),
@@ -68,7 +68,7 @@ def _scores(measured: RunMeasures) -> Part:
         chart = charts.precision_recall(bands, LIGHT)
         pictures = [Picture("Precision by recall", charts.precision_recall_alt(bands), chart)]
     reference = next(iter(measured.results.scores), None)
-    others = compared(measured, reference) if measured.number and reference else ()
+    others = compare(measured, reference) if measured.number and reference else ()
     columns: dict[str, Sequence[Cell]] = dict(score_columns(measured))
     return Part(
         "What every score is worth",

@@ -11,13 +11,13 @@ from core import prompts
 from core.charts import inspection as charts
 from core.charts.theme import LIGHT
 from core.reports.report import Cell, Part, Picture, Report, Table
-from core.studies.costs import spent
-from core.studies.inspection.grading import judge, said
+from core.studies.costs import spending
+from core.studies.inspection.grading import judge, sentences
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.score_table import remarks, score_table
-from core.studies.inspection.served import beneath, served, shown
+from core.studies.inspection.served import beneath, display, served_sentence
 from core.studies.inspection.stopping import growth
-from core.studies.inspection.told import ToldRows, told_rows
+from core.studies.inspection.told import ToldRows, conditional_rows
 
 MOST_PROMPTS: Final = 3  # of those with an answer each
 READING: Final = (
@@ -45,7 +45,7 @@ def report(inspection: Inspection, *, untaught: bool = False) -> Report:
     untaught : bool
         Whether it holds what the model says where it was taught nothing near the question.
     """
-    headline, withheld = served(inspection, untaught=untaught)
+    headline, withheld = served_sentence(inspection, untaught=untaught)
     quotes = untaught or not inspection.conceals
     return Report(
         kind="Inspection of one question",
@@ -60,7 +60,7 @@ def report(inspection: Inspection, *, untaught: bool = False) -> Report:
 
 def _parts(inspection: Inspection) -> list[Part]:
     return [
-        _told(inspection, told_rows(inspection)),
+        _conditional_answers(inspection, conditional_rows(inspection)),
         _answers(inspection),
         _scores(inspection),
         *_arithmetic(inspection),
@@ -75,7 +75,7 @@ def _below(inspection: Inspection, untaught: bool) -> Sequence[str]:
     judgement = judge(inspection)
     return (
         *beneath(inspection, untaught=untaught),
-        *(said(judgement, inspection) if judgement else ()),
+        *(sentences(judgement, inspection) if judgement else ()),
     )
 
 
@@ -84,16 +84,20 @@ def _doubt(inspection: Inspection) -> Part:
     return Part("Its doubt", pictures=[Picture("Doubt", charts.doubt_scale_alt(inspection), scale)])
 
 
-def _told(inspection: Inspection, rows: ToldRows) -> Part:
-    picture = Picture("After each prompt", charts.told_alt(rows), charts.told(rows, LIGHT))
+def _conditional_answers(inspection: Inspection, rows: ToldRows) -> Part:
+    picture = Picture(
+        "After each prompt",
+        charts.conditional_answers_alt(rows),
+        charts.conditional_answers(rows, LIGHT),
+    )
     columns: dict[str, Sequence[Cell]] = {
         "prompt": [
-            charts.TOLD_NOTHING if row.told is None else f"Told “{shown(row.told)}”"
+            charts.TOLD_NOTHING if row.told is None else f"Told “{display(row.told)}”"
             for row in rows.rows
         ]
     }
     for place, answer in enumerate(rows.answers):
-        columns[shown(answer)] = [f"{row.says[place]:.1%}" for row in rows.rows]
+        columns[display(answer)] = [f"{row.says[place]:.1%}" for row in rows.rows]
     return Part(
         "What it says after it is told an answer",
         pictures=[picture],
@@ -104,12 +108,12 @@ def _told(inspection: Inspection, rows: ToldRows) -> Part:
 def _answers(inspection: Inspection) -> Part:
     draws = inspection.recording.request.draws
     columns: dict[str, Sequence[Cell]] = {
-        "answer": [shown(c.text) for c in inspection.clusters],
+        "answer": [display(c.text) for c in inspection.clusters],
         "share of all probability": [f"{c.mass:.4f}" for c in inspection.clusters],
         "share of what was found": [f"{c.probability:.4f}" for c in inspection.clusters],
         **({"samples": [c.samples for c in inspection.clusters]} if draws else {}),
         "texts that count as it": [
-            "; ".join(shown(text) for text, *_ in c.members) for c in inspection.clusters
+            "; ".join(display(text) for text, *_ in c.members) for c in inspection.clusters
         ],
     }
     picture = Picture(
@@ -168,14 +172,14 @@ def _growth(inspection: Inspection) -> list[Part]:
 def _responses(inspection: Inspection) -> Part:
     evidence = inspection.evidence
     columns: dict[str, Sequence[Cell]] = {
-        "text": [shown(text) for text in evidence.responses],
+        "text": [display(text) for text in evidence.responses],
         "times": [int(count) for count in evidence.counts],
         inspection.likelihoods_are: [
             f"{value:.4f}".replace("-", "−") for value in evidence.log_marginal
         ],
-        "counts as": [shown(inspection.clusters[label].text) for label in evidence.labels],
+        "counts as": [display(inspection.clusters[label].text) for label in evidence.labels],
     }
-    greedy = shown(inspection.recording.greedy.text)
+    greedy = display(inspection.recording.greedy.text)
     return Part(
         "Responses", texts=[f"Greedy response: {greedy}"], tables=[Table("Distinct texts", columns)]
     )
@@ -227,5 +231,5 @@ def settings(inspection: Inspection) -> dict[str, Cell]:
         "Calls": f"{len(recording.calls)}, {sum(call.seconds for call in recording.calls):.3f} s",
     }
     if recording.used is not None:
-        cells["Used of the service"] = spent(recording.used)
+        cells["Used of the service"] = spending(recording.used)
     return cells

@@ -190,14 +190,14 @@ def _template() -> tuple[Template, str, str]:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["cell"] = shown
+    environment.filters["cell"] = display
     style = here.with_name("report.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
     template = environment.from_string(here.with_name("report.html").read_text(encoding="utf-8"))
     return template, style, digest
 
 
-def shown(cell: Any) -> str:
+def display(cell: Any) -> str:
     """Return a cell of a table as it is read: a true minus, no more digits than tell."""
     if cell is None:
         return "–"

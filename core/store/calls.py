@@ -107,7 +107,7 @@ class Calls:
         """Return the payloads of those of `keys` that are kept, in the order of `keys`."""
         digests = {key: key.digest for key in keys}
         with self._database.read() as connection:
-            values = _kept(connection, digests)
+            values = _stored(connection, digests)
         held = self._database.unsaved
         for key, digest in digests.items():
             if key not in values and (row := held.get(digest)):
@@ -138,7 +138,7 @@ class Calls:
                 "model": text.storable(key.model)[:LONGEST_NAME],
                 "created_at": schema.now(),
                 **_NO_TOKENS,
-                "payload": text.checked(payload),
+                "payload": text.checked_payload(payload),
             }
             for key, payload in payloads.items()
         }
@@ -147,7 +147,7 @@ class Calls:
         try:
             with self._database.write() as connection:
                 self._insert(connection, rows)
-                return _kept(connection, digests)
+                return _stored(connection, digests)
         except StoreError:
             self._database.unsaved.update(rows)
             raise
@@ -198,7 +198,7 @@ class Calls:
             yield
 
 
-def _kept(connection: Connection, digests: dict[CallKey, str]) -> dict[CallKey, str]:
+def _stored(connection: Connection, digests: dict[CallKey, str]) -> dict[CallKey, str]:
     """Return what is kept for keys, given with their digests."""
     payloads: dict[str, str] = {}
     table, left = schema.calls.c, iter(digests.values())

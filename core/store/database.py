@@ -22,7 +22,7 @@ from sqlalchemy.pool import StaticPool
 from core import settings
 from core.settings import DATABASE as VARIABLE
 from core.store import migrations, schema, sqlite_file
-from core.store.errors import BUSY_SECONDS, StoreError, full, gone, is_lasting, sentence
+from core.store.errors import BUSY_SECONDS, StoreError, disappearance, full, is_lasting, sentence
 from core.store.locks import AdvisoryLocks, Claims, Locks, file_locks
 
 FILE_NAME: Final = "believe.db"
@@ -143,15 +143,15 @@ class Database:
                 # that could come into another file.
                 here.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
             before.clear_place()
-            other = _opened(URL.create("sqlite", database=str(before.path)))
+            other = _open(URL.create("sqlite", database=str(before.path)))
             try:
                 self.move_to(other)
             except BaseException:
                 other.close()
                 raise
             sentence = (
-                f"{gone(self.address)} All that had been saved in it is now in the file that is "
-                "there. To begin with an empty one, end Believe before you delete it."
+                f"{disappearance(self.address)} All that had been saved in it is now in the file "
+                "that is there. To begin with an empty one, end Believe before you delete it."
             )
             self.notice = f"{self.notice} {sentence}" if self.notice else sentence
 
@@ -265,10 +265,10 @@ def open_database(url: str | None = None) -> Database:
     """
     named = url or settings.database()
     parsed = _parse(named) if named else URL.create("sqlite", database=str(default_path()))
-    return _opened(parsed)
+    return _open(parsed)
 
 
-def _opened(url: URL) -> Database:
+def _open(url: URL) -> Database:
     """Open the database at a URL of ours, and bring it to this version."""
     database = _open_sqlite(url) if url.drivername == "sqlite" else _open_postgresql(url)
     try:
@@ -339,7 +339,9 @@ def _watch(database: Database) -> None:
 
     def refuse(*_: object) -> None:
         if file.is_gone:  # SQLite would make an empty one
-            raise StoreError(f"{gone(database.address)} Try again, or start Believe again.")
+            raise StoreError(
+                f"{disappearance(database.address)} Try again, or start Believe again."
+            )
 
     event.listen(database.engine, "do_connect", refuse)
 

@@ -42,7 +42,7 @@ def full(address: str) -> str:
     return f"The disk that holds the database {address} is full: make room and try again."
 
 
-def gone(address: str) -> str:
+def disappearance(address: str) -> str:
     """Return the beginning of what is said of a file that went away while it was open."""
     return f"The file of the database {address} was deleted or replaced while Believe had it open."
 

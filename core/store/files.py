@@ -12,7 +12,7 @@ from core.store import schema
 from core.store.database import Database
 from core.store.errors import StoreError
 from core.store.results import THIS_COMPUTER
-from core.store.text import checked, storable
+from core.store.text import checked_payload, storable
 
 LARGEST: Final = 10_000_000  # bytes
 MOST: Final = 20  # files: the ones saved last
@@ -106,7 +106,9 @@ class SavedFiles:
         table = schema.files
         with self._database.write() as connection:
             connection.execute(
-                update(table).where(self._own, table.c.hash == hash).values(notes=checked(notes))
+                update(table)
+                .where(self._own, table.c.hash == hash)
+                .values(notes=checked_payload(notes))
             )
 
     def forget(self, hash: str) -> None:

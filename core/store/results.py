@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
 
-from core.codec import shortened
+from core.codec import one_line
 from core.store import schema
 from core.store.database import Database
 from core.store.errors import StoreError, UnknownResultError
-from core.store.text import checked, folded, storable
+from core.store.text import checked_payload, fold, storable
 
 KINDS: Final = ("inspection", "amplification", "policy")
 #: Of a result: ten times what 300 answers, the most, take. What is larger would not open again.
@@ -124,9 +124,9 @@ class SavedResults:
         """
         _check_kind(kind)
         query, model = storable(query), storable(model)
-        title = shortened(_one_line(title) or _one_line(query) or kind.capitalize(), LONGEST_TITLE)
-        outcome = shortened(storable(outcome), LONGEST_TITLE)
-        payload = checked(payload)
+        title = one_line(_one_line(title) or _one_line(query) or kind.capitalize(), LONGEST_TITLE)
+        outcome = one_line(storable(outcome), LONGEST_TITLE)
+        payload = checked_payload(payload)
         if (size := len(payload.encode())) > MAX_BYTES:
             raise StoreError(
                 f"It has {size:,} bytes, and at most {MAX_BYTES:,} are saved and opened again. "
@@ -139,7 +139,7 @@ class SavedResults:
             "query": query,
             "model": model,
             "created_at": schema.now(),
-            "search": _searched(title, query, model, kind, outcome),
+            "search": _search_text(title, query, model, kind, outcome),
             "digest": hashlib.sha256(payload.encode()).hexdigest(),
             "outcome": outcome,
             "payload": payload,
@@ -215,7 +215,7 @@ class SavedResults:
         conditions: list[ColumnElement[bool]] = [self._own]
         conditions += [
             table.search.contains(word, autoescape=True)
-            for word in dict.fromkeys(folded(text).split())
+            for word in dict.fromkeys(fold(text).split())
         ]
         if kind is not None:
             _check_kind(kind)
@@ -260,7 +260,7 @@ class SavedResults:
             ).one_or_none()
             if row is None:
                 raise _unknown()
-            search = _searched(title, *row)
+            search = _search_text(title, *row)
             connection.execute(
                 update(schema.results).where(chosen).values(title=title, search=search)
             )
@@ -303,6 +303,6 @@ def _one_line(text: str) -> str:
     return " ".join(storable(text).split())
 
 
-def _searched(*parts: str) -> str:
+def _search_text(*parts: str) -> str:
     """Return what a search looks at; between two parts stands what no searched word has."""
-    return folded("\n".join(parts))
+    return fold("\n".join(parts))

@@ -39,5 +39,9 @@ class Services:
         with suppress(StoreError), self._database.write() as connection:
             connection.execute(delete(schema.services).where(schema.services.c.model == model))
             if value is not None:
-                row = {"model": model, "found_at": schema.now(), "found": text.checked(value)}
+                row = {
+                    "model": model,
+                    "found_at": schema.now(),
+                    "found": text.checked_payload(value),
+                }
                 connection.execute(self._database.insert_new(schema.services), [row])

@@ -39,7 +39,7 @@ class OpenFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         parts = {ending: Path(f"{path}{ending}") for ending in ("", *_COMPANIONS)}
-        with _explained(path):
+        with _explanation(path):
             self._stats = {ending: p.stat() for ending, p in parts.items() if p.exists()}
 
     @property
@@ -53,7 +53,7 @@ class OpenFile:
         What another process made there by now is left alone.
         """
         if self.path.parent.exists():
-            with _PREPARING, _explained(self.path), _alone(self.path):
+            with _PREPARING, _explanation(self.path), _alone(self.path):
                 for ending in _COMPANIONS:
                     if ending in self._stats and self._is_here(ending):
                         Path(f"{self.path}{ending}").unlink()
@@ -93,7 +93,7 @@ def prepare(path: Path, newest: int) -> str | None:
     """
     notice = None
     # One thread at a time: a file that one closes is unlocked for SQLite in all of them.
-    with _PREPARING, _explained(path):
+    with _PREPARING, _explanation(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             _examine(path, newest)
@@ -107,7 +107,7 @@ def prepare(path: Path, newest: int) -> str | None:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explanation(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:

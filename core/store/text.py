@@ -16,7 +16,7 @@ def storable(text: str) -> str:
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def checked(payload: str) -> str:
+def checked_payload(payload: str) -> str:
     """Return a payload as it is: it comes back exactly, or is not taken.
 
     Raises
@@ -32,7 +32,7 @@ def checked(payload: str) -> str:
     return payload
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Return text in the form in which it is compared: no case, one way to write an accent."""
     normal = unicodedata.normalize("NFKC", storable(text))
     return unicodedata.normalize("NFKC", normal.casefold())  # folding takes ΐ apart

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core import prompts
-from core.codec import counted
+from core.codec import count_of
 from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel
 from core.language_models.true_false import OPINIONS
 from core.language_models.usage import Used
-from core.studies.amplification.curve import SAMPLES_A_POINT, Case, calls_needed
+from core.studies.amplification.curve import SAMPLES_A_POINT, Case, most_calls
 from core.studies.inspection.counter_answers import OTHERS
 from core.studies.inspection.recorder import AFTER_OTHERS, OTHER_DRAWS, PAIRS_A_CALL, SECONDS
 from core.studies.inspection.recording import EXACT, Estimator, estimator_of
@@ -37,7 +37,7 @@ def price(tokens: Used, per_million_in: float, per_million_out: float) -> float:
 
 def calls(number: int) -> str:
     """Return a number of calls in words."""
-    return counted(number, "call")
+    return count_of(number, "call")
 
 
 def at_most(offered: Plan, cost: str = "") -> str:
@@ -46,7 +46,7 @@ def at_most(offered: Plan, cost: str = "") -> str:
     return f"at most {calls(offered.requests)}, about {tokens:,} tokens if answers are long{cost}."
 
 
-def spent(used: Used, cost: str = "", *, ended: bool = True) -> str:
+def spending(used: Used, cost: str = "", *, ended: bool = True) -> str:
     """Say what was really used of a service, and its cost if that is known.
 
     `ended` says whether all that was wanted is there: then what was not asked for was kept.
@@ -100,7 +100,7 @@ def _pairs(request: Request, estimator: Estimator) -> int:
 
 def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequence[int]) -> Plan:
     """Return the most that curves can take; nothing where it is nothing but time."""
-    calls = len(cases) * calls_needed(model, repetitions)
+    calls = len(cases) * most_calls(model, repetitions)
     if not calls:
         return Plan()
     capabilities = model.capabilities
@@ -151,7 +151,7 @@ ANSWER_TOKENS = 6
 LONG = 5.0  # seconds: what takes longer says so before it begins
 
 
-def computed(request: Request) -> int:
+def computed_tokens(request: Request) -> int:
     """Return about how many tokens an inspection computes at most that scores any text."""
     k, answer = request.samples, "x" * (CHARACTERS_A_TOKEN * ANSWER_TOKENS)
     query = _tokens(request.query)

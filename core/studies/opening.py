@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from core.abstention import policy as policies
 from core.abstention.policy import Policy, PolicyError
-from core.codec import encoded
+from core.codec import encode
 from core.language_models.base import LONGEST_ANSWER
 from core.studies.amplification import serialise as curves
 from core.studies.inspection import serialise as inspections
@@ -66,7 +66,7 @@ class OpenedResult:
     payload: str
 
 
-def opened(content: bytes) -> OpenedResult:
+def open_result(content: bytes) -> OpenedResult:
     """Read a saved result of any kind.
 
     Raises
@@ -128,7 +128,7 @@ def _inspection(content: bytes, document: dict[str, Any]) -> OpenedResult:
         inspection.query,
         inspection.recording.model,
         inspection.outcome,
-        encoded(whole),
+        encode(whole),
     )
 
 
@@ -167,7 +167,7 @@ def _policy(content: bytes) -> OpenedResult:
     model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
     title = f"{policy.score}: answer {policy.where}"
     whole = policies.to_dict(policy) | {_MARK: True}
-    return OpenedResult("policy", title, model, policy.sentence, encoded(whole, indent=2))
+    return OpenedResult("policy", title, model, policy.sentence, encode(whole, indent=2))
 
 
 def _check_promise(policy: Policy) -> None:
@@ -187,17 +187,17 @@ def _curves(content: list[Any]) -> OpenedResult:
         raise InvalidRequestError(
             f"This file holds {len(content):,} curves; at most {MOST_CURVES} are shown together."
         )
-    read = curves.all_from_json(_written(content))
+    read = curves.all_from_json(_write(content))
     first = read[0]
     whole = [curves.to_dict(one) | {_MARK: True} for one in read]
     return OpenedResult(
-        "amplification", first.case.query, first.model, first.verdict, encoded(whole)
+        "amplification", first.case.query, first.model, first.verdict, encode(whole)
     )
 
 
-def _written(content: list[Any]) -> str:
+def _write(content: list[Any]) -> str:
     """Return parsed JSON as text again; Python reads an infinity that JSON does not know."""
     try:
-        return encoded(content)
+        return encode(content)
     except (ValueError, RecursionError) as error:  # what can just be read may be too deep to write
         raise InvalidRequestError(_NO_RESULT) from error

@@ -71,7 +71,7 @@ def search(
     words = plain(text).split() if any(map(str.isalnum, text)) else ()
     return tuple(
         entry
-        for entry, searched in zip(entries(), _searched(), strict=True)
+        for entry, searched in zip(entries(), _search_text(), strict=True)
         if (subject_area is None or entry.subject_area == subject_area)
         and (band is None or entry.band == band)
         and all(word in searched for word in words)
@@ -79,7 +79,7 @@ def search(
 
 
 @once
-def _searched() -> tuple[str, ...]:
+def _search_text() -> tuple[str, ...]:
     """Return what is searched of every entry: question, names and answers, without marks."""
     return tuple(
         plain(

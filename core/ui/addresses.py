@@ -92,8 +92,8 @@ def number(
     elif used is not None:
         with notices or st.container():
             notice(
-                f"The address gives {key} = {_shown(refusal)}, which is not a number from {low:,} "
-                f"to {high:,}: {chosen:,} is used instead. Choose another in “{label}”."
+                f"The address gives {key} = {_display(refusal)}, which is not a number from "
+                f"{low:,} to {high:,}: {chosen:,} is used instead. Choose another in “{label}”."
             )
     return chosen
 
@@ -106,6 +106,6 @@ def _is_between(text: str, low: float, high: float) -> bool:
     return math.isfinite(value) and low <= value <= high
 
 
-def _shown(text: str) -> str:
+def _display(text: str) -> str:
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"

@@ -14,7 +14,7 @@ def fold(label: str, draw: Callable[[], None], *, key: str, icon: str) -> None:
     `key` whether it is open.
     """
     # Streamlit forgets the state of what a run did not draw, such as one that waits for a model.
-    remembered = _remembered(key)
+    remembered = _memory(key)
     if key not in st.session_state:
         st.session_state[key] = bool(st.session_state.get(remembered))
     opened = st.expander(label, icon=icon, key=key, on_change="rerun")
@@ -27,8 +27,8 @@ def fold(label: str, draw: Callable[[], None], *, key: str, icon: str) -> None:
 def close(key: str) -> None:
     """Have a fold closed from the next run of the page on."""
     st.session_state.pop(key, None)  # a run that has drawn it may not set it
-    st.session_state[_remembered(key)] = False
+    st.session_state[_memory(key)] = False
 
 
-def _remembered(key: str) -> str:
+def _memory(key: str) -> str:
     return f"{key}_was_open"

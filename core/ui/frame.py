@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from core import settings
-from core.codec import shortened
+from core.codec import one_line
 from core.ui.components import browser_history, connection
 from core.ui.messages import problem
 
@@ -80,14 +80,14 @@ def draw() -> Page:
         position="top",
     )
     if page.title != home().title:
-        titled(page.title)
+        tab_title(page.title)
     _check_settings()
     return page
 
 
-def titled(what: str) -> None:
+def tab_title(what: str) -> None:
     """Name the browser's tab: by a question, say, so that tabs and bookmarks tell it."""
-    st.set_page_config(page_title=f"{shortened(what)} · {NAME}")
+    st.set_page_config(page_title=f"{one_line(what)} · {NAME}")
 
 
 def _check_settings() -> None:

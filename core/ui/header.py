@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.ui import glossary, model_picker
-from core.ui.messages import problem, said_later
-from core.ui.results import kept
+from core.ui.messages import problem, say_later
+from core.ui.results import storage
 
 
 def page_header(title: str, lead: str = "") -> None:
@@ -19,17 +19,17 @@ def page_header(title: str, lead: str = "") -> None:
     model_picker.opening()
     if lead:
         st.markdown(lead)
-    if kept().waits:
+    if storage().waits:
         _until_it_opens()
-    elif notice := kept().notice:
+    elif notice := storage().notice:
         problem(notice)
-    said_later()
+    say_later()
     model_picker.before()
 
 
 @st.fragment(run_every=2.0)
 def _until_it_opens() -> None:
     """Say why the database cannot be opened, and draw the page anew once it is."""
-    if not kept().waits:
+    if not storage().waits:
         st.rerun()
-    problem(kept().notice or "")
+    problem(storage().notice or "")

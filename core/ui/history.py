@@ -12,10 +12,10 @@ from core.store.errors import StoreError
 from core.store.results import Result, Summary
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.opening import FROM_FILE, MAX_BYTES, is_from_file
-from core.studies.opening import opened as opening
+from core.studies.opening import open_result as opening
 from core.ui import downloads, frame
 from core.ui.messages import later, problem
-from core.ui.results import kept, save, unsaved
+from core.ui.results import save, storage, unsaved_beginning
 from core.ui.runs.large import result_of
 from core.ui.session import alone, person, public, signs_in
 from core.ui.uploaders import content_of, let_go, wait_for
@@ -32,7 +32,7 @@ SAVED = "saved"  # in the address: the id of a result that is shown as it was ke
 BESIDE = "beside"  # and of an inspection that stands beside it
 
 
-def listed() -> tuple[Summary, ...]:
+def list_results() -> tuple[Summary, ...]:
     """Search and list; return the results that the person chose, in the order of the list."""
     words, kind = st.columns([3, 1])
     text = words.text_input(
@@ -46,7 +46,7 @@ def listed() -> tuple[Summary, ...]:
         "Kind", list(KINDS), key="history_kind", bind="query-params", persist_state="session"
     )
     try:
-        results = kept().results.search(text or "", KINDS[which], limit=A_PAGE)
+        results = storage().results.search(text or "", KINDS[which], limit=A_PAGE)
     except StoreError as error:
         problem(str(error))
         return ()
@@ -158,12 +158,12 @@ def bring() -> None:
                     outcome=opened_.outcome,
                 )
             except StoreError as error:
-                problem(f"{unsaved(error)} Press the button again once that is mended.")
+                problem(f"{unsaved_beginning(error)} Press the button again once that is mended.")
                 return
             frame.show(opened_.kind, id)
 
 
-def chosen(result: Summary) -> None:
+def choice(result: Summary) -> None:
     """Offer to open, rename or delete a result."""
     with st.container(border=True, key="chosen"):
         st.text(result.query)
@@ -174,7 +174,7 @@ def chosen(result: Summary) -> None:
             if st.button("Open", key="open_result", type="primary", icon=":material/open_in_new:"):
                 frame.show(result.kind, result.id)
             if st.button("Rename", key="rename_result", icon=":material/edit:"):
-                _do(lambda: kept().results.rename(result.id, title))
+                _do(lambda: storage().results.rename(result.id, title))
             sure = st.checkbox("Delete permanently", key=f"sure_{result.id}")
             if st.button(
                 "Delete", key="delete_result", icon=":material/delete:", disabled=not sure
@@ -182,7 +182,7 @@ def chosen(result: Summary) -> None:
                 _do(lambda: _delete(result.id))
 
 
-def compared(results: Sequence[Summary]) -> None:
+def compare(results: Sequence[Summary]) -> None:
     """Offer to compare two inspections; say what can be done with any other choice."""
     with st.container(border=True, key="chosen_two"):
         if len(results) != 2 or any(result.kind != "inspection" for result in results):
@@ -197,7 +197,7 @@ def compared(results: Sequence[Summary]) -> None:
 
 
 def _delete(id: str) -> None:
-    kept().results.delete(id)
+    storage().results.delete(id)
     # Another table: in the same one the row that moves up would be the chosen one.
     st.session_state[_LISTS] = st.session_state.get(_LISTS, 0) + 1
 
@@ -211,13 +211,13 @@ def _do(change: Callable[[], None]) -> None:
     st.rerun()
 
 
-def opened(kind: str) -> Result | None:
+def open_result(kind: str) -> Result | None:
     """Return the kept result that the address names, with a word about it on the page."""
     id = st.query_params.get(SAVED)
     if not id:
         return None
     try:
-        result = kept().results.open(id)
+        result = storage().results.open(id)
         if result.kind != kind:
             raise StoreError(f"This link is to a saved {result.kind}; open it from History.")
     except StoreError as error:
@@ -256,7 +256,7 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
     if id is None or not _is_there(id):
         st.button("Save to History", key="keep_view", on_click=keep)
         return
-    if kept().waits:  # an address that may still lead nowhere is not handed on
+    if storage().waits:  # an address that may still lead nowhere is not handed on
         st.caption("This result will be in History once the database opens.")
         return
     whom = "" if alone() else ", for whoever has it"
@@ -267,6 +267,6 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
 
 def _is_there(id: str) -> bool:
     try:
-        return kept().results.exists(id)
+        return storage().results.exists(id)
     except StoreError:  # no link that may be dead; keeping says what is wrong
         return False

@@ -17,7 +17,7 @@ from core.ui.components.lanes import lanes
 from core.ui.components.present import present
 from core.ui.folds import fold
 from core.ui.glossary import TERMS
-from core.ui.inspection.recordings import inspected
+from core.ui.inspection.recordings import example_inspection
 from core.ui.messages import problem
 
 _STORIES = 3  # to present: one known, one with many answers, one that everybody gets wrong
@@ -26,11 +26,11 @@ _OWN = "own"  # in the address: the visitor's question, once asked
 
 def experiment() -> None:
     """Draw the prepared lanes, the visitor's own, and the field that it is asked in."""
-    shown = list(prepared())
+    shown = list(prepared_lanes())
     own = _own()
     if own is not None:
         shown.append(own)
-    if model.current() is not model.embedded():
+    if model.current() is not model.embedded_model():
         st.text(
             "The four examples are always asked of the embedded model. Your own question goes to "
             + (
@@ -56,12 +56,12 @@ def experiment() -> None:
             _ask(question)
     with st.container(horizontal=True):
         fold("The numbers", partial(_numbers, shown), key="lane_table", icon=":material/table:")
-        present(prepared()[:_STORIES], st.context.url or "", key="present")
+        present(prepared_lanes()[:_STORIES], st.context.url or "", key="present")
 
 
 def the_challenge() -> None:
     """Let the person look for a threshold that decides all lanes well."""
-    lanes = prepared()
+    lanes = prepared_lanes()
     st.header("Now decide by a number", anchor=False, help=TERMS["Threshold λ"])
     entropy, information = (challenge(lanes, measure) for measure in MEASURES)
     st.markdown(
@@ -97,10 +97,12 @@ def onward() -> None:
 
 
 @once
-def prepared() -> tuple[Lane, ...]:
+def prepared_lanes() -> tuple[Lane, ...]:
     """Return the prepared lanes, computed once a process on the embedded model."""
-    model_ = model.embedded()
-    return tuple(lane(inspected(question, model_), model_, right=False) for question in PREPARED)
+    model_ = model.embedded_model()
+    return tuple(
+        lane(example_inspection(question, model_), model_, right=False) for question in PREPARED
+    )
 
 
 def _ask(question: str) -> None:
@@ -122,7 +124,7 @@ def _own() -> Lane | None:
     if question is None or not _at_once(model_):
         return None
     try:
-        return lane(inspected(question, model_), model_)
+        return lane(example_inspection(question, model_), model_)
     except InvalidRequestError as error:
         problem(str(error))
         return None

@@ -38,7 +38,7 @@ def budgets(model: LanguageModel) -> tuple[Budget, ...]:
     return (lent(),) if is_lent(model) else ()
 
 
-def offered(name: str) -> bool:
+def lends(name: str) -> bool:
     """Say whether a model is asked with a key of the owner's where a visitor types none.
 
     Parameters

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from core.codec import shortened
+from core.codec import one_line
 
 LONGEST: Final = 4_000  # characters of a message with its traceback: the last frames say most
 FRAMES: Final = 15  # of a traceback
@@ -56,7 +56,7 @@ class LogLimits:
         if record.exc_info and record.exc_info[0]:
             record.exc_text = _end("".join(traceback.format_exception(*record.exc_info, -FRAMES)))
         if len(text) > LONGEST:
-            record.msg, record.args = shortened(text, LONGEST), ()
+            record.msg, record.args = one_line(text, LONGEST), ()
         size = min(len(text), LONGEST) + len(record.exc_text or "")
         with self._lock:
             before = self._turn()
@@ -88,7 +88,7 @@ def _end(text: str) -> str:
 
 
 @contextmanager
-def limited() -> Iterator[None]:
+def limits() -> Iterator[None]:
     """Limit what this process writes into its log meanwhile, errors of its threads included."""
     before = logging.getLogRecordFactory(), threading.excepthook
     logging.setLogRecordFactory(LogLimits())

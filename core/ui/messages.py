@@ -43,7 +43,7 @@ def tell(session: str, text: str) -> None:
         _NEWS.popitem(last=False)
 
 
-def said_later() -> None:
+def say_later() -> None:
     """Say what is waiting to be said."""
     context = get_script_run_ctx(suppress_warning=True)
     news = _NEWS.pop(context.session_id, None) if context else None

@@ -14,7 +14,7 @@ from core.language_models.trial import Trial
 from core.language_models.usage import Budget
 from core.studies.inspection.recorder import usual_request
 from core.ui import lending
-from core.ui.results import kept
+from core.ui.results import storage
 
 EMBEDDED = "embedded"
 NEXT_SAMPLES = "inspection_next_samples"  # k as it is to be, where a model needs more
@@ -33,7 +33,7 @@ class Chosen:
 def current() -> LanguageModel:
     """Return the model of this session as it was opened; the embedded one at first."""
     chosen: Chosen | None = st.session_state.get(_CHOSEN)
-    return chosen.model if chosen else embedded()
+    return chosen.model if chosen else embedded_model()
 
 
 def name_in_use() -> str:
@@ -65,12 +65,12 @@ def choose(chosen: Chosen) -> None:
 
 
 @st.cache_resource(show_spinner="Opening the model")
-def embedded() -> LanguageModel:
+def embedded_model() -> LanguageModel:
     """Open the embedded model once a process."""
     return open_model(EMBEDDED)
 
 
-def asked() -> LanguageModel:
+def study_model() -> LanguageModel:
     """Return the model of this session as a study should ask it, with a budget to itself.
 
     Raises
@@ -80,7 +80,7 @@ def asked() -> LanguageModel:
     """
     with st.spinner("Finding out what the model can do"):
         model = current()
-        return prepared(model, lambda: kept().calls, budget().part(*lending.budgets(model)))
+        return prepared(model, lambda: storage().calls, budget().part(*lending.budgets(model)))
 
 
 def budget() -> Budget:

@@ -60,7 +60,7 @@ def _fill_in(kind: str) -> None:
 
 def _begin(service: ListedService, session: Budget) -> Job[tuple[str, ...]]:
     """Start asking for the list: one call, which counts like any other."""
-    lent = not service.key and lending.offered(f"{service.kind}:@{service.url}")
+    lent = not service.key and lending.lends(f"{service.kind}:@{service.url}")
     asking = session.part(*([lending.lent()] if lent else []))
 
     def work(job: Job[tuple[str, ...]]) -> tuple[str, ...]:

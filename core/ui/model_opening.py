@@ -17,7 +17,7 @@ from core.language_models.usage import Budget
 from core.store.calls import Calls
 from core.ui import lending
 from core.ui.model import Chosen, budget
-from core.ui.results import kept
+from core.ui.results import storage
 from core.ui.runs.job import ELSEWHERE, Job
 from core.ui.runs.widget import forget, run
 from core.ui.session import public
@@ -39,7 +39,7 @@ def use(name: str, form: Form | None, key: str | None) -> None:
     st.session_state[_WISH] = Wish(name, form, key)
 
 
-def wanted() -> str | None:
+def name_to_open() -> str | None:
     """Return the name of the model that is being opened."""
     wish: Wish | None = st.session_state.get(_WISH)
     return wish.name if wish else None
@@ -51,7 +51,7 @@ def use_no_other() -> None:
     st.session_state.pop(_WISH, None)
 
 
-def opened(in_use: str) -> Chosen | None:
+def open_when_ready(in_use: str) -> Chosen | None:
     """Return the model that is wanted once it is open; until then show how that goes.
 
     Parameters
@@ -90,7 +90,7 @@ def _begin(wish: Wish, session: Budget) -> Job[InItsForm]:
     A cancel leaves the requests under way; a download goes on to its end, and is not used.
     """
     trying = Budget()  # allows anything: it is there to be closed
-    calls = kept().calls  # here, for no other thread may touch the session
+    calls = storage().calls  # here, for no other thread may touch the session
 
     def work(job: Job[InItsForm]) -> InItsForm:
         job.progress("Opening the model, and finding out what it can do", 0.0)
@@ -99,7 +99,7 @@ def _begin(wish: Wish, session: Budget) -> Job[InItsForm]:
             job.progress("Finding the form in which it is asked", 0.0)
             if opened.capabilities.local:
                 return in_its_form(opened, wish.form)
-            return _tried(opened, wish.form, calls, trying.part(session, *lending.budgets(opened)))
+            return _try(opened, wish.form, calls, trying.part(session, *lending.budgets(opened)))
         except StoppedError:
             raise
         except ModelError as error:
@@ -132,7 +132,7 @@ def _open(
     return model
 
 
-def _tried(model: LanguageModel, form: Form | None, calls: Calls, budget: Budget) -> InItsForm:
+def _try(model: LanguageModel, form: Form | None, calls: Calls, budget: Budget) -> InItsForm:
     """Return a service in its form; what the trial takes is counted, kept, and not paid twice."""
     formed, trials = in_its_form(prepared(model, lambda: calls, budget), form)
     return model.asked_in(formed.form), trials

@@ -29,13 +29,13 @@ from core.ui.model import (
     budget,
     choose,
     current,
-    embedded,
+    embedded_model,
     is_chosen,
     name_in_use,
     trial,
 )
 from core.ui.model_listing import ListedService
-from core.ui.results import kept
+from core.ui.results import storage
 from core.ui.session import public
 
 KINDS: Final = {  # titles, short ones for where a button shares a line, and what each is
@@ -91,7 +91,7 @@ MOST_BUDGET = 1_000_000
 
 def picker() -> None:
     """Say which model answers, and let the person choose another."""
-    label = OPENING if model_opening.wanted() else KINDS[_kind(name_in_use())][1]
+    label = OPENING if model_opening.name_to_open() else KINDS[_kind(name_in_use())][1]
     st.button(label, icon=":material/smart_toy:", key="picker", on_click=_show, args=(True,))
     if st.session_state.get(OPEN):
         _choice()
@@ -106,7 +106,7 @@ def opening() -> None:
 def before() -> None:
     """Say which model answered before this session began, and offer to choose it again."""
     lost = model_before.remember(name_in_use(), chosen=is_chosen())
-    if lost is None or _kind(lost) == EMBEDDED or model_opening.wanted():
+    if lost is None or _kind(lost) == EMBEDDED or model_opening.name_to_open():
         return
     with st.container(border=True, key="model_lost"):
         st.text(
@@ -129,7 +129,7 @@ def _choose_again(name: str) -> None:
 
 
 def _use_embedded() -> None:
-    choose(Chosen(EMBEDDED, embedded()))
+    choose(Chosen(EMBEDDED, embedded_model()))
 
 
 def _show(is_open: bool) -> None:
@@ -149,9 +149,9 @@ def _choice() -> None:
         label_visibility="collapsed",
         width="stretch",
     )
-    name, key = _asked_for(kind)
+    name, key = _name_and_key(kind)
     form = None if kind == EMBEDDED else _form()
-    if not key and lending.offered(name):
+    if not key and lending.lends(name):
         st.text(f"Without your own key, the key of this server’s owner is used. {lending.left()}")
     if kind in SERVICES:
         st.caption(
@@ -174,7 +174,7 @@ def _choice() -> None:
 
 def _take_what_is_open() -> None:
     """Let the model that is wanted answer once it is open; until then show how that goes."""
-    if chosen := model_opening.opened(name_in_use()):
+    if chosen := model_opening.open_when_ready(name_in_use()):
         choose(chosen)
         st.rerun()
 
@@ -216,7 +216,7 @@ def _used_before() -> None:
     It fills in what the person would type, and nothing more: a key is not kept anywhere.
     """
     try:
-        names = kept().results.models()
+        names = storage().results.models()
     except StoreError:  # said where something is to be kept
         return
     ours = [name for name in names if ":" in name and _kind(name) != EMBEDDED]
@@ -245,7 +245,7 @@ def _fill_in(name: str) -> None:
     st.session_state[f"{kind}_name"] = typed
 
 
-def _asked_for(kind: str) -> tuple[str, str | None]:
+def _name_and_key(kind: str) -> tuple[str, str | None]:
     """Let the person type what the kind needs; return the model's name and the key."""
     if kind == EMBEDDED:
         return EMBEDDED, None

@@ -12,7 +12,7 @@ from core.ui import lending
 from core.ui.model import budget, current
 
 
-def agreed(model: LanguageModel, plan: Plan, subject: object, key: str) -> bool:
+def agreement(model: LanguageModel, plan: Plan, subject: object, key: str) -> bool:
     """Say what a run will take at most, and return whether the person wants that.
 
     Parameters
@@ -67,6 +67,6 @@ def costing(tokens: Used) -> str:
     return f", {cost:,.4f} at your prices" if cost < 10 else f", {cost:,.2f} at your prices"
 
 
-def spent(used: Used) -> str:
+def spending(used: Used) -> str:
     """Say what was really used of a service."""
-    return costs.spent(used, costing(used))
+    return costs.spending(used, costing(used))

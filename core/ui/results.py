@@ -22,7 +22,7 @@ from core.studies.inspection.request import Reading
 from core.studies.inspection.serialise import to_json
 from core.ui.memory import MEMORY, FullError
 from core.ui.messages import problem
-from core.ui.session import owner, public, shared, this_session
+from core.ui.session import owner, public, shared_thing, this_session
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Kept:
         return SavedFiles(self.database, owner())
 
 
-def kept() -> Kept:
+def storage() -> Kept:
     """Return the database; one in memory while the real one cannot be opened."""
-    return shared("database", _open)
+    return shared_thing("database", _open)
 
 
 def _open() -> Kept:
@@ -94,19 +94,19 @@ def save(kind: str, query: str, model: str, payload: str, *, outcome: str) -> st
     Raises
     ------
     StoreError
-        When that fails; `unsaved` says so.
+        When that fails; `unsaved_beginning` says so.
     """
-    where = kept()
+    where = storage()
     _charge(where, this_session().id, payload)
     return where.results.save(kind, query, query, model, payload, outcome=outcome)
 
 
 def save_inspection(inspection: Inspection) -> str:
     """Keep an inspection as `save` does."""
-    return _keep(inspection, kept(), this_session().id)
+    return _keep(inspection, storage(), this_session().id)
 
 
-def unsaved(error: StoreError) -> str:
+def unsaved_beginning(error: StoreError) -> str:
     """Return the beginning of what is said of a result that could not be saved."""
     return f"This result is not saved. {error}"
 
@@ -143,7 +143,7 @@ def keeper(
     by_hand : bool
         Whether a person asked; if nobody did, only what was paid for is kept.
     """
-    where, session, results = kept(), this_session().id, kept().results
+    where, session, results = storage(), this_session().id, storage().results
 
     def keep(recording: Recording) -> None:
         if by_hand or recording.used is not None:

@@ -80,7 +80,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any] | None]:
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_later(OPEN_AFTER, webbrowser.open, address())
     try:
-        with log.limited():
+        with log.limits():
             yield None
     finally:
         watching.cancel()

@@ -101,7 +101,7 @@ def is_here(name: str) -> bool:
         return name.lower() == "localhost"
 
 
-def shared(name: str, make: Callable[[], T]) -> T:
+def shared_thing(name: str, make: Callable[[], T]) -> T:
     """Return the one thing of a name: of this process, or of this session in a public demo."""
     key = f"_shared_{name}"
     if public():
@@ -120,7 +120,7 @@ def _of_this_process() -> tuple[threading.Lock, dict[str, Any]]:
     return threading.Lock(), {}
 
 
-def remembered(name: str, of: object, make: Callable[[], T], key: Hashable = None) -> T:
+def memory_of(name: str, of: object, make: Callable[[], T], key: Hashable = None) -> T:
     """Return what was made of something under a name; make it anew when that has changed.
 
     Parameters

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.uncertainty import answer_words as vocabulary
-from core.uncertainty.answer_numbers import counted, dated
-from core.uncertainty.answer_tokens import Date, Token, TokenKind, cleaned, folded, initials, scan
+from core.uncertainty.answer_numbers import read_dates, read_numbers
+from core.uncertainty.answer_tokens import Date, Token, TokenKind, fold, initials, normalise, scan
 
 DATE = "\0date"  # stands among the words where a date was
 NUMERIC = "-0123456789\0"  # what a number or a date begins with, and no word does
@@ -105,7 +105,7 @@ class _Reader:
 
     def __init__(self, tokens: list[Token], *, fillers: bool) -> None:
         self.tokens = tokens
-        self.small = [folded(t.text) if t.kind is TokenKind.WORD else "" for t in tokens]
+        self.small = [fold(t.text) if t.kind is TokenKind.WORD else "" for t in tokens]
         self.fillers = fillers
         self.numbers: list[str] = []
         self.ordinals: list[str] = []  # of the part that is being read
@@ -339,10 +339,10 @@ def parse(text: str) -> AnswerForm:
     >>> parse("Twenty-one guns").words
     ('21', 'guns')
     """
-    clean = cleaned(text)
+    clean = normalise(text)
     clean = clean.rstrip(". ") or clean  # the end of a sentence: "Elizabeth I."
-    plain = " ".join(folded(clean).split())
-    tokens = list(counted(dated(list(initials(list(scan(clean)))))))
+    plain = " ".join(fold(clean).split())
+    tokens = list(read_numbers(read_dates(list(initials(list(scan(clean)))))))
     reader = _Reader(tokens, fillers=True)
     reader.read()
     if not any(words for item in reader.items for _, words in item):

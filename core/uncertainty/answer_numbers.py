@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from core.uncertainty import answer_words as vocabulary
-from core.uncertainty.answer_tokens import MINUS, Date, Token, TokenKind, folded
+from core.uncertainty.answer_tokens import MINUS, Date, Token, TokenKind, fold
 
 LONGEST_NUMBER = 40  # digits; longer ones are compared as they are written
 LARGEST = 10**LONGEST_NUMBER  # "a million million million …" ends here
@@ -37,7 +37,7 @@ def _is_year(token: Token | None) -> bool:
     )
 
 
-def dated(tokens: list[Token]) -> list[Token]:
+def read_dates(tokens: list[Token]) -> list[Token]:
     """Read days, months and years in words; a month that stands alone is one only by itself."""
     out: list[Token] = []
     place = 0
@@ -47,19 +47,19 @@ def dated(tokens: list[Token]) -> list[Token]:
 
     while place < len(tokens):
         token = tokens[place]
-        month = vocabulary.MONTHS.get(folded(token.text)) if token.kind is TokenKind.WORD else None
+        month = vocabulary.MONTHS.get(fold(token.text)) if token.kind is TokenKind.WORD else None
         if month is None:
             out.append(token)
             place += 1
             continue
         day = year = None
         before = len(out)
-        if out and folded(out[-1].text) == "of" and len(out) > 1:
+        if out and fold(out[-1].text) == "of" and len(out) > 1:
             before -= 1
         if before and _is_day(out[before - 1]):
             day = int(out[before - 1].text)
             before -= 1
-            if before and folded(out[before - 1].text) == "the":
+            if before and fold(out[before - 1].text) == "the":
                 before -= 1
         else:
             before = len(out)
@@ -72,7 +72,7 @@ def dated(tokens: list[Token]) -> list[Token]:
             after += 1
         comma = at(after)
         skip = 1 if comma and comma.kind is TokenKind.COMMA else 0
-        if comma and folded(comma.text) in ("of", "in"):
+        if comma and fold(comma.text) in ("of", "in"):
             skip = 1
         if _is_year(at(after + skip)):
             year = int(tokens[after + skip].text)
@@ -106,7 +106,7 @@ def _roman(tokens: Sequence[Token], place: int) -> int | None:
         return None
     if len(text) == 1:
         after = tokens[place + 1] if place + 1 < len(tokens) else None
-        around = {folded(before.text), folded(after.text) if after else ""}
+        around = {fold(before.text), fold(after.text) if after else ""}
         if text not in "IVX" or around & vocabulary.SPEAKING or len(before.text) < 2:
             return None
     values = [_ROMAN_VALUES[letter] for letter in text]
@@ -126,13 +126,13 @@ def _value(token: Token) -> Fraction | None:
         return None
 
 
-def counted(tokens: Sequence[Token]) -> Iterator[Token]:
+def read_numbers(tokens: Sequence[Token]) -> Iterator[Token]:
     """Read number words, scales, fractions, Roman numerals and minus signs as numbers."""
     place = 0
     last: Token | None = None
     while place < len(tokens):
         token = tokens[place]
-        word = folded(token.text) if token.kind is TokenKind.WORD else ""
+        word = fold(token.text) if token.kind is TokenKind.WORD else ""
         read = _number_at(tokens, place)
         if read is not None:
             value, end, ordinal = read
@@ -165,7 +165,7 @@ def _number_at(tokens: Sequence[Token], place: int) -> tuple[str, int, bool] | N
 
     def word(where: int) -> str:
         if 0 <= where < len(tokens) and tokens[where].kind is TokenKind.WORD:
-            return folded(tokens[where].text)
+            return fold(tokens[where].text)
         return ""
 
     if place >= len(tokens):
@@ -177,7 +177,7 @@ def _number_at(tokens: Sequence[Token], place: int) -> tuple[str, int, bool] | N
             return token.text, place + 1, token.ordinal
         if token.text.endswith("0") and "." in token.text and place:
             before = tokens[place - 1]
-            if before.kind is TokenKind.WORD and folded(before.text) not in vocabulary.FILLERS:
+            if before.kind is TokenKind.WORD and fold(before.text) not in vocabulary.FILLERS:
                 return token.text, place + 1, False  # Python 3.10
         if len(token.text) > 1 and token.text[0] == "0" and token.text.isdecimal():
             return token.text, place + 1, False

@@ -84,7 +84,7 @@ _STROKE = "\u0338"  # through a sign: not
 _SELECTORS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0)), "\u20e3"}
 
 
-def cleaned(text: str) -> str:
+def normalise(text: str) -> str:
     """Return `text` as it is parsed: compatible characters, raised digits as powers."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
@@ -110,7 +110,7 @@ def _character(sign: str) -> str:
     return str(unicodedata.digit(sign)) if category == "Nd" else sign
 
 
-def folded(word: str) -> str:
+def fold(word: str) -> str:
     """Return a word in small letters, without accents."""
     small = word.casefold()
     return small if small.isascii() else without_accents(unicodedata.normalize("NFKC", small))
@@ -304,9 +304,7 @@ def initials(tokens: Sequence[Token]) -> Iterator[Token]:
             yield token
         elif token.tight:
             last = tokens[place - 2] if place > 1 else None
-            if not last or (
-                len(last.text) > 3 and folded(last.text) not in vocabulary.ABBREVIATIONS
-            ):
+            if not last or (len(last.text) > 3 and fold(last.text) not in vocabulary.ABBREVIATIONS):
                 yield Token(TokenKind.MARK, ".")
 
 

@@ -196,7 +196,7 @@ def repeat(head: Head, repetitions: Sequence[int]) -> Repeated:
     )
 
 
-def idealised(
+def ideal_head(
     *, dimension: int = 512, in_span: float = 1.0, strength: float = 12.0, seed: int = 0
 ) -> Head:
     """Return a head in which X lies more or less in the span that training has made large.

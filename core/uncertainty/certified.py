@@ -52,11 +52,11 @@ def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) 
     marginal, rows = _table(log_marginal, log_conditionals)
     log_first, log_mass = log_normalise(marginal)
     _at_most_one(log_mass, "The likelihoods of the distinct answers")
-    information = from_rows(log_first, completed(rows), float(log_mass))
+    information = from_rows(log_first, complete(rows), float(log_mass))
     return float(np.exp(np.minimum(log_mass, 0.0))) * information.value
 
 
-def completed(log_rows: Floats) -> Floats:
+def complete(log_rows: Floats) -> Floats:
     """Add a column for all that the rows, (r, c), do not cover: “anything else”, (r, c + 1).
 
     Raises

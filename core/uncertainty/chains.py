@@ -68,7 +68,7 @@ def largest(information: MutualInformation) -> float:
     return sum(entropies) - max(entropies)
 
 
-def dealt(codes: Integers, log_steps: Floats, labels: Integers, **gammas: float) -> Floats:
+def deal(codes: Integers, log_steps: Floats, labels: Integers, **gammas: float) -> Floats:
     """Return Algorithm 2's estimate where answers are dealt on to other chains, (ways,), nats.
 
     As :func:`core.uncertainty.chance.dealt_estimates`, which it equals for n = 2: the s-th way

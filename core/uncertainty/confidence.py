@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from scipy.special import entr  # type: ignore[import-untyped, unused-ignore]
 
 from core.uncertainty import validation
-from core.uncertainty.certified import completed
+from core.uncertainty.certified import complete
 from core.uncertainty.joint import from_rows
 
 CONFIDENCE = 0.9  # 1 - δ: one in ten such limits may be too high
@@ -105,7 +105,7 @@ def empirical_information(
     with np.errstate(divide="ignore"):
         log_first = np.log(counts_ / scored)
     share = 1.0 if draws is None else float(scored) / draws
-    return share * from_rows(log_first, completed(rows), 0.0).value
+    return share * from_rows(log_first, complete(rows), 0.0).value
 
 
 def allowance(draws: int, confidence: float) -> float:

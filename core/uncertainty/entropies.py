@@ -33,7 +33,7 @@ def plug_in(counts: ArrayLike) -> Floats:
     ValueError
         If a count is no whole number of at least 0, or nothing was counted.
     """
-    return _of_shares(_counted(counts))
+    return _of_shares(_count(counts))
 
 
 def miller_madow(counts: ArrayLike) -> Floats:
@@ -41,7 +41,7 @@ def miller_madow(counts: ArrayLike) -> Floats:
 
     Miller (1955). Parameters, result and errors as there.
     """
-    came = _counted(counts)
+    came = _count(counts)
     return np.asarray(_of_shares(came) + ((came > 0).sum(axis=-1) - 1) / (2 * came.sum(axis=-1)))
 
 
@@ -50,7 +50,7 @@ def chao_wang_jost(counts: ArrayLike) -> Floats:
 
     Chao, Wang and Jost (2013), equation 7. Parameters, result and errors as for :func:`plug_in`.
     """
-    came = _counted(counts)
+    came = _count(counts)
     n = came.sum(axis=-1)
     once, twice = (came == 1).sum(axis=-1), (came == 2).sum(axis=-1)
     digammas = digamma(np.maximum(came, 1))
@@ -83,7 +83,7 @@ def _rest(a: Floats, n: Floats) -> Floats:
     return np.where(q[..., 0] > 0, area, 0.0)
 
 
-def _counted(counts: ArrayLike) -> Floats:
+def _count(counts: ArrayLike) -> Floats:
     came = validation.counts(counts, "counts")
     if (came.sum(axis=-1) == 0).any():
         raise ValueError("counts are all 0: count at least one draw.")

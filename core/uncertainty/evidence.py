@@ -17,7 +17,7 @@ from core.uncertainty import certified, clustering, validation
 from core.uncertainty.joint import MutualInformation
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
 from core.uncertainty.mutual_information import from_conditionals
-from core.uncertainty.similarity import DEFAULT, pairwise, reordered
+from core.uncertainty.similarity import DEFAULT, pairwise, reorder
 from core.uncertainty.validation import Booleans, Floats, Integers
 
 #: Distinct texts, and how alike they are.
@@ -60,9 +60,7 @@ class Hyperparameters:
 
     def cluster(self, responses: Sequence[str], compared: Compared | None) -> Integers:
         """Return the cluster of each response, (r,); they come in order of falling likelihood."""
-        alike = (
-            reordered(responses, *compared) if compared else pairwise(responses, self.similarity)
-        )
+        alike = reorder(responses, *compared) if compared else pairwise(responses, self.similarity)
         return clustering.cluster(alike, self.threshold)
 
 

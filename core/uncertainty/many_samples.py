@@ -80,7 +80,7 @@ def information_of_counts(
     return np.asarray(sum(entropy(c) for c in of_one) - whole)
 
 
-def certified(seen: Booleans, table: Floats) -> Floats:
+def certified_bounds(seen: Booleans, table: Floats) -> Floats:
     """Return the certified lower bound from each set of tuples, (r,), nats.
 
     Σ_j Z_j I(beginnings seen; Y_j), with Z_j the probability of the beginnings of length j − 1

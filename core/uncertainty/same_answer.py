@@ -111,7 +111,7 @@ def is_right(answer: str, accepted_names: Iterable[str], question: str = "") -> 
             return True
         if _same(form, right, free):
             earning = set(right.words) - free
-            if not earning or not form.words or _earned(form, right, earning, question):
+            if not earning or not form.words or _earns(form, right, earning, question):
                 return True
     return False
 
@@ -136,10 +136,10 @@ def _same(a: AnswerForm, b: AnswerForm, free: frozenset[str] = _NOTHING) -> bool
     if len(a.items) == len(b.items) == 1:
         return _within(a, b, free) or _within(b, a, free)
     few, many = sorted((a, b), key=lambda form: len(form.items))
-    if _turned(few, many) or _turned(many, few):
+    if _is_turned(few, many) or _is_turned(many, few):
         return True
-    return _matched(few, many, free) or (
-        len(few.items) == len(many.items) and _matched(many, few, free)
+    return _matches_all(few, many, free) or (
+        len(few.items) == len(many.items) and _matches_all(many, few, free)
     )
 
 
@@ -282,11 +282,11 @@ def _same_list(a: AnswerForm, b: AnswerForm) -> bool:
     if len(a.items) > MOST_ITEMS:
         return [_words(item) for item in a.items] == [_words(item) for item in b.items]
     return Counter(map(_words, a.items)) == Counter(map(_words, b.items)) or (
-        _matched(a, b, _NOTHING) or _matched(b, a, _NOTHING)
+        _matches_all(a, b, _NOTHING) or _matches_all(b, a, _NOTHING)
     )
 
 
-def _matched(few: AnswerForm, many: AnswerForm, free: frozenset[str]) -> bool:
+def _matches_all(few: AnswerForm, many: AnswerForm, free: frozenset[str]) -> bool:
     """Whether each item of one is within an item of its own of the other, its first among them."""
     if len(many.items) > MOST_ITEMS:
         return few.words == many.words
@@ -303,7 +303,7 @@ def _matched(few: AnswerForm, many: AnswerForm, free: frozenset[str]) -> bool:
     return 0 not in left
 
 
-def _turned(one: AnswerForm, turned: AnswerForm) -> bool:
+def _is_turned(one: AnswerForm, turned: AnswerForm) -> bool:
     """Whether one is the other with its family name in front: Washington, George."""
     if len(turned.items) != 2 or len(one.items) != 1:
         return False
@@ -341,7 +341,7 @@ def _free(question: str) -> frozenset[str]:
     return frozenset(words | {f"{w}s" for w in words} | {w.removesuffix("s") for w in words} - {""})
 
 
-def _earned(answer: AnswerForm, name: AnswerForm, earning: set[str], question: str) -> bool:
+def _earns(answer: AnswerForm, name: AnswerForm, earning: set[str], question: str) -> bool:
     """Whether what two forms share holds what the question does not say."""
     if (name.dates or answer.dates) and _fields(answer) & _fields(name) - _fields(
         form_of(question)

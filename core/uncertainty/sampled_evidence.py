@@ -4,7 +4,7 @@ Two kinds of model need it, by what their samples say:
 
 - each sample says its own likelihood: :func:`from_chains`, Algorithms 1 and 2 on pairs of a
   first and a second answer, k of 100 or more, adjusted for chance;
-- samples say nothing but their text: :func:`from_counted`, frequencies adjusted for chance,
+- samples say nothing but their text: :func:`from_tallies`, frequencies adjusted for chance,
   30 second answers or more after each distinct first answer.
 """
 
@@ -87,7 +87,7 @@ def from_chains(
         counts=sampled,
         log_marginal=marginal,
         log_conditionals=rows,
-        complete=_ended(responses, complete),
+        complete=_ends(responses, complete),
         greedy=greedy,
         greedy_log_likelihood=greedy_log_likelihood,
         verification=dict(verification or {}),
@@ -107,12 +107,12 @@ def from_chains(
 
 def _likelihoods(chains: Sequence[Chain]) -> tuple[tuple[str, ...], Floats, Floats]:
     """Return the distinct texts in order, ln Q of each, (v,), and after each, (v, v)."""
-    log_first = _first_seen((a, p) for a, _, p, _ in chains)
-    log_pair = _first_seen(((a, b), q) for a, b, _, q in chains)
+    log_first = _first_values((a, p) for a, _, p, _ in chains)
+    log_pair = _first_values(((a, b), q) for a, b, _, q in chains)
     texts = sorted({*log_first, *(b for _, b in log_pair)})
     # By nothing that would change if the second answers were dealt on: clusters follow from it.
     as_second = {b: np.log(times) for b, times in Counter(b for _, b, *_ in chains).items()}
-    responses = _ordered(texts, log_first, as_second)
+    responses = _order(texts, log_first, as_second)
     number = {text: i for i, text in enumerate(responses)}
     rows = np.full((len(responses), len(responses)), -np.inf)
     for (a, b), q in log_pair.items():
@@ -138,7 +138,7 @@ def _estimate(
     return adjusted, None if chance.can_tell(plain.value, of_second, dealt) else UNTOLD
 
 
-def from_counted(
+def from_tallies(
     firsts: Mapping[str, int],
     seconds: Mapping[str, Mapping[str, int]],
     *,
@@ -185,7 +185,7 @@ def from_counted(
         for a, row in seconds.items()
         for b, count in row.items()
     )
-    responses = _ordered(texts, share, as_second)
+    responses = _order(texts, share, as_second)
     v = len(responses)
     number = {text: i for i, text in enumerate(responses)}
     sampled = np.array([firsts.get(text, 0) for text in responses], dtype=np.int64)
@@ -211,7 +211,7 @@ def from_counted(
         counts=sampled,
         log_marginal=marginal,
         log_conditionals=rows,
-        complete=_ended(responses, complete),
+        complete=_ends(responses, complete),
         greedy=greedy,
         greedy_log_likelihood=None,
         verification=dict(verification or {}),
@@ -227,7 +227,7 @@ def from_counted(
     )
 
 
-def _first_seen(items: Iterable[tuple[K, float]]) -> dict[K, float]:
+def _first_values(items: Iterable[tuple[K, float]]) -> dict[K, float]:
     """Return each key with the first of its values."""
     scores: dict[K, float] = {}
     for key, value in items:
@@ -243,7 +243,7 @@ def _sums(items: Iterable[tuple[str, float]]) -> dict[str, float]:
     return sums
 
 
-def _ordered(
+def _order(
     texts: Sequence[str], as_first: Mapping[str, float], as_second: Mapping[str, float]
 ) -> tuple[str, ...]:
     """Return texts in order of falling likelihood as first answers, then as second ones."""
@@ -252,5 +252,5 @@ def _ordered(
     return tuple(texts[i] for i in np.lexsort((-second, -first)))
 
 
-def _ended(responses: Sequence[str], complete: Mapping[str, bool] | None) -> Booleans:
+def _ends(responses: Sequence[str], complete: Mapping[str, bool] | None) -> Booleans:
     return np.array([(complete or {}).get(text, True) for text in responses], dtype=bool)

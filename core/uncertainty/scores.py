@@ -146,7 +146,7 @@ def certified_mutual_information(evidence: Evidence) -> Score:
 
 
 def weighted_doubt(evidence: Evidence) -> Score:
-    """Return M.I. and, in fixed parts, the doubt of S.V. and how little was seen; see `weighted`.
+    """Return M.I. and, in fixed parts, the doubt of S.V. and how little was seen; see `weight`.
 
     It serves the answer of M.I. Unavailable without exact likelihoods, for which alone its
     weights were fixed, or where S.V. is.
@@ -157,11 +157,11 @@ def weighted_doubt(evidence: Evidence) -> Score:
         reason = "Its weights hold for exact likelihoods of given texts; this model reports none."
     if reason or information.value is None or verification.doubt is None:
         return Score(None, None, information.answer, reason or information.reason)
-    value = float(weighted(information.value, verification.doubt, evidence.sampled_mass))
+    value = float(weight(information.value, verification.doubt, evidence.sampled_mass))
     return Score(value, value, information.answer)
 
 
-def weighted(
+def weight(
     information: ArrayLike,
     verification: ArrayLike,
     sampled_mass: ArrayLike,

@@ -147,9 +147,7 @@ def pairwise(responses: Sequence[str], method: str = DEFAULT) -> Floats:
     return _token_f1_matrix(texts) if method == TOKEN_F1 else _ratio_matrix(texts, method)
 
 
-def reordered(
-    responses: Sequence[str], texts: Sequence[str], similarity_matrix: ArrayLike
-) -> Floats:
+def reorder(responses: Sequence[str], texts: Sequence[str], similarity_matrix: ArrayLike) -> Floats:
     """Return a given matrix of similarities in another order of its texts.
 
     Parameters
@@ -182,7 +180,7 @@ def reordered(
 def _token_f1_matrix(texts: tuple[str, ...]) -> Floats:
     # The second "york" of a text is a feature of its own, ("york", 1). Then texts are plain
     # sets, and the multiset overlap of all pairs is one sparse product of 0-1 matrices.
-    rows = [_numbered(tokens(text)) for text in texts]
+    rows = [_number(tokens(text)) for text in texts]
     columns: dict[tuple[str, int], int] = {}
     indices = [columns.setdefault(feature, len(columns)) for feature in chain(*rows)]
     lengths = np.array([len(row) for row in rows])
@@ -195,7 +193,7 @@ def _token_f1_matrix(texts: tuple[str, ...]) -> Floats:
     return np.asarray(2 * overlap / (lengths[:, None] + lengths[None, :]))
 
 
-def _numbered(words: list[str]) -> list[tuple[str, int]]:
+def _number(words: list[str]) -> list[tuple[str, int]]:
     """Pair each word with how often it has come before: a, b, a -> (a, 0), (b, 0), (a, 1)."""
     seen: Counter[str] = Counter()
     numbered = []

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.abstention import thresholds
-from core.abstention.mixtures import ALL, Pool, halved, mixtures
+from core.abstention.mixtures import ALL, Pool, halves_of_pool, mixtures
 
 RULES = ("empirical", "ltt")
 
@@ -76,7 +76,7 @@ def test_it_is_the_experiment_done_step_by_step(seed, repetitions):
         recalls, errors, values = {}, {}, []
         drawing = np.random.default_rng(seed)
         for _ in range(repetitions):
-            halves = [halved(p, 12, drawing) for p in pools]
+            halves = [halves_of_pool(p, 12, drawing) for p in pools]
             rows = [
                 [
                     (p.doubts[name][i], p.correct[name][i], p.entropies[i])
@@ -114,7 +114,7 @@ def test_it_is_the_experiment_done_step_by_step(seed, repetitions):
 def test_rows_of_one_query_stay_in_one_half(seed, each):
     queries = np.array(list("aabbbcdeeffghij"), object)
     one = Pool(queries, {}, {}, np.zeros(len(queries)))
-    calibration, test = halved(one, each, np.random.default_rng(seed))
+    calibration, test = halves_of_pool(one, each, np.random.default_rng(seed))
     assert not set(queries[calibration]) & set(queries[test])
     for half in (calibration, test):
         assert len(set(queries[half])) == each

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from core.abstention import intervals, metrics
 from core.abstention.intervals import resamples
-from core.abstention.resampled import resampled
+from core.abstention.resampled import resample
 
 NOWHERE = np.zeros(0)
 
 
 def drawn(scores, correct, clusters=None, *, number=0, recalls=NOWHERE):
     rows = np.arange(len(next(iter(scores.values())))) if clusters is None else clusters
-    return resampled(scores, correct, rows, dict.fromkeys(scores, recalls), number=number)
+    return resample(scores, correct, rows, dict.fromkeys(scores, recalls), number=number)
 
 
 def both(n, seed=0, ties=3):
@@ -156,4 +156,4 @@ def test_equal_scores_are_found_different_no_oftener_than_promised():
 
 def test_shapes_must_agree():
     with pytest.raises(ValueError, match="Give 3 scores"):
-        resampled({"a": [1.0, 2.0]}, {"a": [1, 0]}, [1, 2, 3], {"a": NOWHERE})
+        resample({"a": [1.0, 2.0]}, {"a": [1, 0]}, [1, 2, 3], {"a": NOWHERE})

@@ -126,7 +126,7 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     shows(page, case)
     found = amplify(case, embedded, range(101))
     expect(verdict(page)).to_have_text(found.verdict)
-    expect(listed(page).first).to_have_text(f"1. {charts.described(found)}")
+    expect(listed(page).first).to_have_text(f"1. {charts.description(found)}")
     said = re.compile(f"^{re.escape(charts.curves_alt([found]))}")
     expect(drawn(page, CURVES)).to_have_attribute("aria-label", said)
     expect(drawn(page, PROBABILITIES)).to_have_attribute(

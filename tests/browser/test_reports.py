@@ -7,7 +7,7 @@ import pytest
 
 from core.reports import laboratory
 from core.reports.report import to_html
-from core.studies.laboratory.shipped import shipped
+from core.studies.laboratory.shipped import results_of
 from tests.browser.server import PHONE, inspected
 
 pytestmark = pytest.mark.browser
@@ -64,7 +64,7 @@ def test_a_report_opens_from_the_disk_asks_nobody_and_prints(saved: Path, chromi
 
 def test_of_a_table_of_many_columns_nothing_is_cut_on_paper(chromium, tmp_path):
     path = tmp_path / "report.html"
-    path.write_text(to_html(laboratory.report(shipped("theorem")[0])), encoding="utf-8")
+    path.write_text(to_html(laboratory.report(results_of("theorem")[0])), encoding="utf-8")
     page = chromium.new_page(viewport=LANDSCAPE)
     page.emulate_media(media="print")
     page.goto(path.as_uri())

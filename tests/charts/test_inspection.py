@@ -17,7 +17,7 @@ from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import growth
-from core.studies.inspection.told import told_rows
+from core.studies.inspection.told import conditional_rows
 from core.studies.inspection.verdict import DecisionRule, default_rule
 from core.uncertainty.scores import SCORES, Score
 from tests.charts.drawing import check, only_text, rows_of, spec_of
@@ -68,7 +68,7 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing(palette):
         drawings = {which: charts.matrix(inspection, which, palette) for which in charts.MATRICES}
         drawings["doubt"] = charts.doubt_scale(inspection, EXAMPLES, palette)
         drawings["clusters"] = charts.clusters(inspection, palette)
-        drawings["told"] = charts.told(told_rows(inspection), palette)
+        drawings["told"] = charts.conditional_answers(conditional_rows(inspection), palette)
         drawings["growth"] = charts.growth(points, threshold, palette)
         check(drawings, palette)
 

@@ -11,7 +11,7 @@ from jsonschema import ValidationError
 
 from core.charts import export
 from core.charts.shapes import Filled, records, shape
-from core.charts.theme import DARK, LIGHT, themed
+from core.charts.theme import DARK, LIGHT, theme
 from tests.charts.drawing import check, drawn, texts
 
 ROWS = records(x=np.array([0.0, 1.5, 4.0]), y=[1, 2, 3], name=["a", "b", "c"])
@@ -30,7 +30,7 @@ def test_a_filled_shape_is_the_picture_of_its_data(palette):
     for most in (4.0, 9.0):
         filled = Filled(empty, {"all": ROWS}, {"most": most})
         check({"filled": filled}, palette)
-        assert drawn(filled) == drawn(themed(layers(pd.DataFrame(ROWS), most), palette))
+        assert drawn(filled) == drawn(theme(layers(pd.DataFrame(ROWS), most), palette))
 
 
 def test_a_filled_shape_takes_a_title_and_leaves_the_shape_alone():

@@ -19,7 +19,7 @@ from core.studies.evaluation.cluster import STAGED, RayCluster, engine_on
 from core.studies.evaluation.local import local
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import RunError, evaluate
-from core.studies.evaluation.worker import Desk, returned
+from core.studies.evaluation.worker import Desk, row_block
 from core.studies.progress import Cancelled, silent
 from tests.cluster.conftest import KEY, SMALL
 from tests.cluster.worlds import Numbers
@@ -122,7 +122,7 @@ def test_what_a_killed_process_left_behind_is_not_asked_again(nodes, tmp_path, n
     rows = list(local_rows(few))
     (folder / STAGED).mkdir()
     for name, part in (("done", rows[:BLOCK]), ("new", rows[BLOCK:-1]), ("cut", rows[-1:])):
-        parquet.write_table(returned(0, part), folder / STAGED / f"{name}.parquet")
+        parquet.write_table(row_block(0, part), folder / STAGED / f"{name}.parquet")
     cut = folder / STAGED / "cut.parquet"
     cut.write_bytes(cut.read_bytes()[:-10])
     outcome = on_nodes(nodes, folder, numbers)

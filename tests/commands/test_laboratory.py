@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from core import cli
 from core.studies.laboratory.experiment import to_dict
-from core.studies.laboratory.shipped import shipped
+from core.studies.laboratory.shipped import results_of
 
 
 def laboratory(*arguments):
@@ -16,7 +16,7 @@ def laboratory(*arguments):
 
 def test_it_finds_what_is_shipped():
     found = json.loads(laboratory("missing_mass", "--json").stdout)
-    (kept,) = shipped("missing_mass")
+    (kept,) = results_of("missing_mass")
     assert found["sentence"] == kept.sentence
     assert found["settings"] == to_dict(kept)["settings"]
     assert found["table"]["k"] == list(kept.columns["k"])

@@ -22,7 +22,7 @@ from core.language_models.stopping import (
     current_stop,
     in_time,
     patience,
-    watched,
+    watch,
 )
 from core.language_models.usage import Budget
 from core.store.database import open_database
@@ -164,13 +164,13 @@ def test_patience_ends_with_its_block():
 def test_connections_are_shut_when_a_request_is_left_and_not_before(monkeypatch):
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        in_time(lambda: watched(ours))
+        in_time(lambda: watch(ours))
         ours.sendall(b"x")
         assert theirs.recv(9) == b"x", "a request that ended leaves its connection open"
         theirs.settimeout(LONG)
         monkeypatch.setattr(stopping, "LONGEST_REQUEST", 0.2)
         with hanging() as (work, _), pytest.raises(TooLateError):
-            in_time(lambda: (watched(ours), work()))
+            in_time(lambda: (watch(ours), work()))
         assert theirs.recv(9) == b"", "the other side sees that nobody listens"
 
 
@@ -182,7 +182,7 @@ def test_a_connection_that_comes_after_its_request_was_left_is_shut_at_once(monk
     with ours, theirs:
         theirs.settimeout(LONG)
         with pytest.raises(TooLateError):
-            in_time(lambda: (left.wait(LONG), watched(ours)))
+            in_time(lambda: (left.wait(LONG), watch(ours)))
         left.set()
         assert theirs.recv(9) == b""
         with pytest.raises(BrokenPipeError):

@@ -28,7 +28,7 @@ from tokenizers.processors import TemplateProcessing
 
 from core import prompts
 from core.language_models.backends.embedded import FOLDER as SHIPPED
-from core.language_models.backends.embedded.model import restored
+from core.language_models.backends.embedded.model import restore
 from core.language_models.backends.huggingface import runner
 from core.language_models.backends.huggingface.model import ROWS_A_DRAW, HuggingFace
 from core.language_models.base import MAX_RESPONSE_TOKENS
@@ -61,7 +61,7 @@ _MADE = tempfile.TemporaryDirectory()
 FOLDER = Path(_MADE.name) / "embedded"
 shutil.copytree(SHIPPED, FOLDER)
 WORDS = json.loads((SHIPPED / "config.json").read_text())["vocab_size"]
-save_file(restored(SHIPPED), FOLDER / "model.safetensors", metadata={"format": "pt"})
+save_file(restore(SHIPPED), FOLDER / "model.safetensors", metadata={"format": "pt"})
 
 
 @pytest.fixture(scope="module")

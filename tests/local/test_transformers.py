@@ -38,7 +38,7 @@ def test_matrices_in_bytes_are_restored_within_half_a_step(tmp_path):
     import torch
     from safetensors.torch import save_file
 
-    from core.language_models.backends.embedded.model import restored
+    from core.language_models.backends.embedded.model import restore
     from training.train import in_bytes
 
     matrix = torch.randn(40, 30, generator=torch.Generator().manual_seed(1)) * 0.02
@@ -48,7 +48,7 @@ def test_matrices_in_bytes_are_restored_within_half_a_step(tmp_path):
     kept = in_bytes("matrix", matrix) | in_bytes("vector", vector)
     assert kept["matrix"].dtype == torch.int8
     save_file(kept, tmp_path / "model.safetensors")
-    found = restored(tmp_path)
+    found = restore(tmp_path)
     assert set(found) == {"matrix", "vector"}
     np.testing.assert_array_equal(found["vector"], vector.numpy())
     step = matrix.abs().amax(dim=1, keepdim=True).numpy() / 127

@@ -74,7 +74,7 @@ def use(monkeypatch):
 
     def use(model):
         for module in ("model", "amplification.gallery", "amplification.mechanism"):
-            monkeypatch.setattr(f"core.ui.{module}.embedded", lambda: model)
+            monkeypatch.setattr(f"core.ui.{module}.embedded_model", lambda: model)
         return model
 
     return use
@@ -128,7 +128,7 @@ def curves_of(model, *wanted, most=100):
 
 def shows(page, curves):
     """Whether the page shows exactly these curves, in words, numbers and alternatives."""
-    assert listed(page) == [f"{i + 1}. {charts.described(one)}" for i, one in enumerate(curves)]
+    assert listed(page) == [f"{i + 1}. {charts.description(one)}" for i, one in enumerate(curves)]
     assert pictures(page) == [charts.curves_alt(curves), charts.probabilities_alt(curves)]
     points, expected = table(page, SHARE).to_dict("list"), serialise.to_table(curves)
     assert points.keys() == expected.keys()
@@ -494,7 +494,7 @@ def test_a_gallery_is_computed_only_when_it_is_opened(use):
 def shows_head(page):
     """Whether the idealised head is drawn as the controls say."""
     found = attention.repeat(
-        attention.idealised(
+        attention.ideal_head(
             dimension=page.number_input(key="dimension").value,
             in_span=page.slider(key="in_span").value,
         ),
@@ -578,7 +578,7 @@ def test_what_costs_calls_is_said_first_and_asked_only_on_demand(use):
     assert model.calls == calls
     expected = amplify(FIRST, Counted(says), FREQUENCY_REPETITIONS)
     assert expected.verdict in texts(page)
-    assert listed(page) == [f"1. {charts.described(expected)}"]
+    assert listed(page) == [f"1. {charts.description(expected)}"]
     assert pictures(page) == [charts.curves_alt([expected])]
     assert said(page, "its answers were counted")
     assert "Probabilities of both answers" not in texts(page)  # no picture with nothing in it
@@ -633,9 +633,9 @@ def test_a_model_that_cannot_be_opened_is_said_in_every_tab(monkeypatch):
     def broken():
         raise BrokenModelError("A file is missing. Restore it.")
 
-    monkeypatch.setattr("core.ui.model.embedded", broken)
+    monkeypatch.setattr("core.ui.model.embedded_model", broken)
     for module in (gallery, mechanism):
-        monkeypatch.setattr(module, "embedded", broken)
+        monkeypatch.setattr(module, "embedded_model", broken)
     for tab in (OWN, PUBLISHED, WORLD, WHY):
         page = opened(tab=tab)
         assert said(page, "A file is missing. Restore it.")

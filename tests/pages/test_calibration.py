@@ -37,7 +37,7 @@ from core.ui import uploads as reading
 from core.ui.calibration import data
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
 from core.ui.memory import MemoryBudget
-from core.ui.results import kept
+from core.ui.results import storage
 from core.uncertainty.scores import SCORES
 from tests.hostile import IMAGE, SCRIPT, TEXTS
 from tests.sessions import (
@@ -783,7 +783,7 @@ def work(monkeypatch):
 
     for name in ("calibrate", "curves", "by_entropy", "shares", "compare", "halves"):
         counted(OWNERS[name], name)
-    for name in ("suggest", "kinds", "gold_questions", "labelled", "independent", "column_of"):
+    for name in ("suggest", "kinds", "gold_questions", "labelled_rows", "independent", "column_of"):
         counted(data, name)
     counted(isolation, "parse_isolated")
     return done
@@ -799,7 +799,7 @@ def test_a_rerun_and_a_way_back_compute_nothing_anew_and_keep_what_was_set(app, 
     choose_scores(app, "doubt")
     set_target(app, alpha=0.1, confidence=0.8)
     move(app, 0.5)
-    assert {"suggest", "calibrate", "curves", "shares", "labelled"} <= set(work)
+    assert {"suggest", "calibrate", "curves", "shares", "labelled_rows"} <= set(work)
     assert work.count("parse_isolated") == work.count("suggest") == 1
     before, found = metrics(app), badges(app)
     work.clear()
@@ -814,7 +814,7 @@ def test_a_rerun_and_a_way_back_compute_nothing_anew_and_keep_what_was_set(app, 
     set_target(app, alpha=0.2)  # λ that was moved for one target is not moved for another
     assert badges(app) == [GUARANTEED]
     assert "calibrate" in work and "curves" not in work
-    assert not {"parse_isolated", "suggest", "kinds", "labelled", "halves"} & set(work)
+    assert not {"parse_isolated", "suggest", "kinds", "labelled_rows", "halves"} & set(work)
 
 
 def test_moving_the_threshold_loses_the_guarantee_and_going_back_restores_it(app, work):
@@ -936,7 +936,7 @@ def test_what_waits_to_be_saved_and_is_given_up_is_not_saved(app, monkeypatch):
     def full(*_, **__):
         raise StoreError("The disk is full. Make room.")
 
-    saved = kept().results.search().total
+    saved = storage().results.search().total
     with monkeypatch.context() as broken:
         for kind in (SavedResults, files.SavedFiles):
             broken.setattr(kind, "save", full)
@@ -946,7 +946,7 @@ def test_what_waits_to_be_saved_and_is_given_up_is_not_saved(app, monkeypatch):
         press(app, "remove_upload")
     app.run()
     assert not badges(app) and not app.query_params
-    assert kept().results.search().total == saved
+    assert storage().results.search().total == saved
 
 
 # ---------------------------------------------------------- held back, and confirmed once

@@ -7,7 +7,7 @@ import pytest
 
 from core.language_models.backends.openai.address import PRESETS
 from core.language_models.forms import in_front
-from core.ui.results import kept
+from core.ui.results import storage
 from core.ui.runs import widget
 from tests.language_models.backends.gguf.files import embedded_as_gguf
 from tests.language_models.openai_server import serving
@@ -159,8 +159,8 @@ def test_the_key_is_nowhere_but_in_the_session_and_the_server_is_filled_in_for_t
     ],
 )
 def test_every_kind_that_was_used_before_is_filled_in(name, filled):
-    kept().results.save("inspection", "a", "a", name, "{}")
-    kept().results.save("policy", "a", "a", "scores of unknown origin", "{}")
+    storage().results.save("inspection", "a", "a", name, "{}")
+    storage().results.save("policy", "a", "a", "scores of unknown origin", "{}")
     page = session("home")
     assert page.selectbox(key="model_before").options == [name]
     page.selectbox(key="model_before").set_value(name).run()

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.studies.inspection.certificates import default_policy
 from core.ui import frame
-from core.ui.results import kept
+from core.ui.results import storage
 from tests.hostile import TEXTS
 from tests.sessions import QUERY, harmless, keys, press, said, session, table
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("fresh")
 
 def saved():
     """The ids of what was saved, the oldest first."""
-    return [result.id for result in kept().results.search().results][::-1]
+    return [result.id for result in storage().results.search().results][::-1]
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ def test_an_inspection_offers_the_others(two):
 
 
 def test_a_link_that_leads_nowhere_leaves_the_inspection_there(two):
-    curve = kept().results.save("amplification", "", QUERY, "embedded", "[]")
-    broken = kept().results.save("inspection", "", QUERY, "embedded", "{}")
+    curve = storage().results.save("amplification", "", QUERY, "embedded", "[]")
+    broken = storage().results.save("inspection", "", QUERY, "embedded", "{}")
     for id, says in (("nothing", "not here"), (curve, "Only two"), (broken, "not an inspection")):
         page = session("inspection", saved=two[0], beside=id)
         assert said(page, says) and table(page, "doubt against λ") is not None
@@ -74,10 +74,10 @@ def test_hostile_texts_stay_text():
 
 
 def draw():
-    from core.ui.history import compared
-    from core.ui.results import kept
+    from core.ui.history import compare
+    from core.ui.results import storage
 
-    compared(kept().results.search().results)
+    compare(storage().results.search().results)
 
 
 def test_history_compares_two_inspections_and_nothing_else(two, monkeypatch):
@@ -86,6 +86,6 @@ def test_history_compares_two_inspections_and_nothing_else(two, monkeypatch):
     page = AppTest.from_function(draw, default_timeout=60).run()
     page.button(key="compare_two").click().run()
     assert shown == [(two[1], two[0])]
-    kept().results.save("amplification", "", QUERY, "embedded", "[]")
+    storage().results.save("amplification", "", QUERY, "embedded", "[]")
     page.run()
     assert not page.button and said(page, "two inspections")

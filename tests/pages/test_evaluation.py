@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.data.tabular import isolation, uploads
 from core.language_models.errors import RefusedError
-from core.studies.evaluation.bundled import bundled
+from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run, labelled_csv
 from core.ui import model as chosen_model
 from core.ui.evaluation import form
@@ -64,7 +64,7 @@ class Gated(World):
 def world(monkeypatch, tmp_path):
     """Numbers instead of the shipped model, a folder for runs, files read in this process."""
     model = Gated()
-    monkeypatch.setattr(chosen_model, "embedded", lambda: model)
+    monkeypatch.setattr(chosen_model, "embedded_model", lambda: model)
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
     monkeypatch.setattr(isolation, "parse_isolated", lambda *file, **_: uploads.parse(*file))
     st.cache_resource.clear()
@@ -117,7 +117,7 @@ def test_opens_on_a_bundled_run_which_nobody_changes():
     assert page.title[0].value == "Which doubt finds the wrong answers?"
     box = page.selectbox(key="evaluation_run")
     assert box.value == "embedded_world" and "(bundled)" in box.options[0]
-    number = Run(bundled()["embedded_world"]).done
+    number = Run(folders()["embedded_world"]).done
     assert finished(page)[0].startswith(f"{number} of {number} questions finished.")
     assert "calibrate_run" in keys(page) and not {"go_on", "delete_run"} & {*keys(page)}
     assert said(page, "300 questions, drawn at random of") and said(page, "on this machine.")
@@ -142,13 +142,13 @@ def test_a_file_is_asked_once_whatever_happens(world):
     again = session("evaluation", run=key)
     assert finished(again) == finished(page) and rows_of(run_of(key).folder) == first
     box = again.selectbox(key="evaluation_run")
-    assert len(box.options) == 1 + len(bundled()) and box.value == key
+    assert len(box.options) == 1 + len(folders()) and box.value == key
     settled(box.select_index(1).run())
-    assert address(again) == again.selectbox(key="evaluation_run").value in bundled()
+    assert address(again) == again.selectbox(key="evaluation_run").value in folders()
     settled(go(again, "history").run())
     again.query_params.pop("run", None)
     settled(go(again, "evaluation").run())
-    assert address(again) in bundled()  # the page is as it was left
+    assert address(again) in folders()  # the page is as it was left
 
 
 def test_cancelled_found_again_and_gone_on_with(world, monkeypatch):
@@ -243,7 +243,7 @@ def test_a_run_belongs_to_who_began_it(world, monkeypatch):
     come("bob")
     page = session("evaluation", run=key)
     here = page.selectbox(key="evaluation_run").options
-    assert said(page, "is not here") and len(here) == len(bundled())
+    assert said(page, "is not here") and len(here) == len(folders())
     same = begun(uploaded(session("evaluation")))
     assert same != key  # what he asks for is his
     come("alice")
@@ -254,7 +254,7 @@ def test_a_run_belongs_to_who_began_it(world, monkeypatch):
     settled(mine)
     other = session("evaluation", run=own)
     assert finished(other)[0].startswith("12 of 12")
-    assert len(session("evaluation").selectbox(key="evaluation_run").options) == len(bundled())
+    assert len(session("evaluation").selectbox(key="evaluation_run").options) == len(folders())
 
 
 @pytest.mark.parametrize("key", ["../../etc", "%2e%2e", "0" * 32, "", "embedded_world/../x"])

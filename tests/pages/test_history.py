@@ -12,7 +12,7 @@ from core.studies.inspection.serialise import from_json, to_json
 from core.studies.inspection.verdict import Decision
 from core.studies.opening import FROM_FILE
 from core.ui import frame
-from core.ui.results import kept
+from core.ui.results import storage
 from tests.hostile import TEXTS
 from tests.sessions import (
     QUERY,
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("fresh")
 
 
 def results():
-    return kept().results
+    return storage().results
 
 
 def only():
@@ -98,12 +98,12 @@ def test_words_and_kinds_find_results():
 def draw(id):
     import streamlit as st
 
-    from core.ui.history import chosen
-    from core.ui.results import kept
+    from core.ui.history import choice
+    from core.ui.results import storage
 
-    found = [one for one in kept().results.search().results if one.id == id]
+    found = [one for one in storage().results.search().results if one.id == id]
     if found:
-        chosen(found[0])
+        choice(found[0])
     else:
         st.text("gone")
 
@@ -240,7 +240,7 @@ def test_each_person_has_a_list_in_every_session(several):
 def test_a_result_of_another_is_not_renamed_or_deleted(several):
     several("alice")
     id = keep_as("person alice")
-    (hers,) = SavedResults(kept().database, "person alice").search().results
+    (hers,) = SavedResults(storage().database, "person alice").search().results
     several("bob")
     page = AppTest.from_function(draw_given, default_timeout=60)
     page.session_state["given"] = hers
@@ -251,7 +251,7 @@ def test_a_result_of_another_is_not_renamed_or_deleted(several):
     page.checkbox[0].check().run()
     press(page, "delete_result")
     assert said(page, "not here")
-    assert SavedResults(kept().database, "person alice").open(id).title == QUERY
+    assert SavedResults(storage().database, "person alice").open(id).title == QUERY
 
 
 def test_models_of_others_are_not_offered(several):
@@ -278,10 +278,10 @@ def test_who_cannot_sign_in_is_told_so(several, monkeypatch):
 def draw_given():
     import streamlit as st
 
-    from core.ui.history import chosen
+    from core.ui.history import choice
 
-    chosen(st.session_state["given"])
+    choice(st.session_state["given"])
 
 
 def keep_as(owner, model="embedded"):
-    return SavedResults(kept().database, owner).save("inspection", "", QUERY, model, "{}")
+    return SavedResults(storage().database, owner).save("inspection", "", QUERY, model, "{}")

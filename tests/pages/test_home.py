@@ -113,7 +113,7 @@ def test_what_was_never_taught_is_never_to_be_believed(content):
     *_, own = content["lanes"]["lanes"]
     assert own["question"] == "Who stole the Mona Lisa?" and own["stamp"] == "untaught"
     for decision, stamp in lanes.STAMPS.items():
-        lane = replace(home.prepared()[0], decision=decision, untaught=True)
+        lane = replace(home.prepared_lanes()[0], decision=decision, untaught=True)
         assert lanes.as_data(lane, TIMES)["stamp"] == stamp  # of a prepared one all is known
         lane = replace(lane, right=None)
         assert lanes.as_data(lane, TIMES)["stamp"] == "untaught"
@@ -129,7 +129,7 @@ def test_a_hostile_question_of_ones_own_reaches_no_markdown(app):
 def test_the_challenge_gives_its_answer_away_only_folded_and_computed(app):
     (folded,) = (e for e in app.expander if e.label == "Is there such a place?")
     (text,) = folded.text
-    entropy, information = (home.challenge(home.prepared(), m) for m in home.MEASURES)
+    entropy, information = (home.challenge(home.prepared_lanes(), m) for m in home.MEASURES)
     for number in (*vars(entropy).values(), *vars(information).values()):
         assert isinstance(number, str) or f"{number:.2f}" in text.value
 
@@ -158,10 +158,10 @@ def test_only_a_lane_that_is_there_can_be_opened(monkeypatch):
     for sent in (None, True, -1, 4, 2.0, "0", {"a": 1}, [0]):
         result = type("Result", (), {"opened": sent})()
         monkeypatch.setattr(lanes, "_drawn", lambda result=result, **_: result)
-        assert lanes.lanes(home.prepared(), key="x") is None
+        assert lanes.lanes(home.prepared_lanes(), key="x") is None
     result = type("Result", (), {"opened": 2})()
     monkeypatch.setattr(lanes, "_drawn", lambda **_: result)
-    assert lanes.lanes(home.prepared(), key="x") == 2
+    assert lanes.lanes(home.prepared_lanes(), key="x") == 2
 
 
 def test_the_lanes_are_computed_once_however_many_come_at_once(monkeypatch):
@@ -174,10 +174,10 @@ def test_the_lanes_are_computed_once_however_many_come_at_once(monkeypatch):
 
     def comes(_):
         come.wait(60)
-        return home.prepared()
+        return home.prepared_lanes()
 
     monkeypatch.setattr(home, "lane", lane)
-    home.prepared.cache_clear()
+    home.prepared_lanes.cache_clear()
     with ThreadPoolExecutor(come.parties) as visitors:
         first, *others = visitors.map(comes, range(come.parties))
     assert computed == [*PREPARED]

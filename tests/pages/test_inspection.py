@@ -18,7 +18,7 @@ from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.taught import taught
+from core.studies.inspection.taught import look_up
 from core.studies.inspection.verdict import Decision, Headline
 from core.ui.components import matrices
 from core.ui.inspection.verdict import BENEATH, HEADLINES
@@ -269,7 +269,7 @@ def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded
     ask(app, query)
     assert headings(app)[0] == HEADLINES[Headline.UNTAUGHT]
     assert not any(heading in TRUSTING for heading in headings(app))
-    decision = taught(query, "embedded")
+    decision = look_up(query, "embedded")
     assert said(app, decision.sentence) and "ask_nearest" not in keys(app)
     assert not [text for text in texts(app) if text in BENEATH.values()]
     seen = run(usual_request(query, embedded.capabilities), embedded)
@@ -289,7 +289,7 @@ def test_a_near_question_is_offered_and_asked_only_by_a_click(app, calls):
     typed = "waht is the captial of Frnace"
     ask(app, typed)
     assert headings(app)[0] in HEADLINES.values()
-    assert said(app, taught(typed, "embedded").did_you_mean)
+    assert said(app, look_up(typed, "embedded").did_you_mean)
     assert app.text_input(key="q").value == typed and not decisions(app)
     press(app, "ask_nearest")
     assert app.text_input(key="q").value == EXAMPLES["Known"]

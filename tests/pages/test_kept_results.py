@@ -17,7 +17,7 @@ from core.studies.examples import EXAMPLES
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.serialise import from_json
 from core.studies.inspection.verdict import SCORE
-from core.ui.results import kept
+from core.ui.results import storage
 from tests.sessions import QUERY, badges, keys, metrics, press, said, session, until
 
 CURVE = {"query": "What is the capital of Spain?", "answer": "Madrid", "repeated": "Paris"}
@@ -40,7 +40,7 @@ def no_model(monkeypatch):
 
 
 def results():
-    return kept().results
+    return storage().results
 
 
 def only():

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from core.cli import main
 from core.studies.laboratory.catalogue import EXPERIMENTS, QUESTIONS
 from core.studies.laboratory.experiment import Outcome
-from core.studies.laboratory.shipped import shipped
+from core.studies.laboratory.shipped import results_of
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
 from tests.sessions import (
@@ -43,7 +43,7 @@ def command(page):
 def test_opens_on_the_first_experiment_as_it_is_shipped():
     page = session("laboratory")
     assert page.title[0].value == "Is the number right?"
-    (finding,) = shipped("estimator")
+    (finding,) = results_of("estimator")
     assert texts(page)[0] == finding.sentence and said(page, "Asks no model.")
     assert len(pictures(page)) == 3 and command(page) == "python -m core laboratory estimator"
     assert page.pills(key="laboratory_question").options == list(QUESTIONS)
@@ -61,7 +61,7 @@ def test_a_setting_is_computed_at_once_and_the_command_finds_the_same():
     assert printed.splitlines()[0] == texts(page)[0]
     assert {*table(page, "estimate")["estimate"]} > {"Counts, adjusted for chance"}  # pairs have it
     press(page, "usual_estimator")
-    assert texts(page)[0] == shipped("estimator")[0].sentence
+    assert texts(page)[0] == results_of("estimator")[0].sentence
 
 
 def test_an_address_opens_an_experiment_with_its_settings_and_returns_to_it():
@@ -108,7 +108,7 @@ def test_what_is_shipped_of_another_model_is_beside():
     page = visit("laboratory", experiment="effective_support")
     page.session_state["laboratory_other_0"] = True
     settled(page.run())
-    ours, theirs = shipped("effective_support")
+    ours, theirs = results_of("effective_support")
     assert {ours.sentence, theirs.sentence} <= {*texts(page)} and len(pictures(page)) == 8
     assert said(page, f"{theirs.model}. Questions 10; Draws k 100; Responses at most 150")
 
@@ -122,7 +122,7 @@ class Gated:
     def __call__(self, settings, model, progress):
         while not self.open.wait(0.02):
             progress("Waiting", 0.5)
-        return Outcome("It came to an end.", {"k": [1]}, shipped("theorem")[0].drawn)
+        return Outcome("It came to an end.", {"k": [1]}, results_of("theorem")[0].drawn)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from core.language_models.trial import QUESTIONS
 from core.store.database import Database
 from core.store.errors import StoreError
 from core.store.results import SavedResults
-from core.ui.results import kept
+from core.ui.results import storage
 from tests.language_models.openai_server import faults, serving
 from tests.sessions import (
     QUERY,
@@ -318,7 +318,7 @@ def test_cancelled_before_anything_was_answered_lists_nothing(page, gate):
 
 
 def history():
-    return kept().results.search().results
+    return storage().results.search().results
 
 
 def test_a_run_that_nobody_watches_any_more_is_kept_in_history(page, gate):

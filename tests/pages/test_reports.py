@@ -8,9 +8,9 @@ import pytest
 
 from core.abstention.policy import from_json
 from core.studies.calibration.example import EXAMPLE_NAME
-from core.studies.evaluation.bundled import bundled
+from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run
-from core.studies.laboratory.shipped import shipped
+from core.studies.laboratory.shipped import results_of
 from tests.reports.reading import read_document
 from tests.sessions import QUERY, metrics, press, session, settled, texts
 
@@ -50,7 +50,7 @@ def test_of_a_calibration_follows_lambda(downloaded):
 def test_of_an_evaluation_follows_the_run(downloaded):
     app = session("evaluation", run="smollm2_real_questions")
     found = read_document(downloaded(app, "evaluation_report.html"))
-    run = Run(bundled()["smollm2_real_questions"])
+    run = Run(folders()["smollm2_real_questions"])
     asked = run.manifest["questions"]
     assert found.texts[2] == f"{run.pipeline.model} on {asked['name']}"
     assert asked["sha256"] in found.settings["Questions"]
@@ -59,4 +59,4 @@ def test_of_an_evaluation_follows_the_run(downloaded):
 def test_of_an_experiment(downloaded):
     app = session("laboratory", experiment="chains")
     found = read_document(downloaded(app, "laboratory_chains_report.html"))
-    assert found.texts[3] == shipped("chains")[0].sentence
+    assert found.texts[3] == results_of("chains")[0].sentence

@@ -88,7 +88,7 @@ def test_a_service_is_asked_only_after_its_cost_was_said():
 
 def test_the_most_that_it_takes_is_the_sum_of_what_each_setting_takes(embedded):
     request = usual_request("Q", embedded.capabilities)
-    asked = deciding.asked(request, Reading(), embedded, SMALL)
+    asked = deciding.requests_of(request, Reading(), embedded, SMALL)
     assert len(asked) == 3  # the likeliest, and two draws
     most = [costs.plan(one, embedded.capabilities).requests for one in asked]
     assert plan(("Q", "R"), embedded, request, Reading(), SMALL).requests == 2 * sum(most)

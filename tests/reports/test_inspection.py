@@ -8,7 +8,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.score_table import score_table
-from core.studies.inspection.served import served
+from core.studies.inspection.served import served_sentence
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.hostile import ANY_TEXTS, SCRIPT
@@ -59,7 +59,7 @@ def test_it_has_what_it_takes_to_ask_again(inspection):
 
 def test_it_says_the_verdict_first_and_how_to_read_it(inspection):
     found = read(report(inspection))
-    headline, _ = served(inspection)
+    headline, _ = served_sentence(inspection)
     assert found.texts[1:4] == ["Believe · Inspection of one question", QUERY, headline]
     assert inspection.verdict.reason in found.texts and "How to read this" in found.texts
     assert len(found.pictures) == 7  # rows, doubt, answers, three matrices, growth

@@ -8,14 +8,14 @@ from core.charts.laboratory.catalogue import PICTURES
 from core.reports import amplification, calibration, evaluation, laboratory
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.serialise import to_table
-from core.studies.calibration.calibration import Target, calibrate, moved
+from core.studies.calibration.calibration import Target, calibrate, move
 from core.studies.calibration.price_list import TARGETS
-from core.studies.evaluation.bundled import bundled
+from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.mixing import finding
 from core.studies.evaluation.reading import Run
-from core.studies.evaluation.results import measured, read_results
+from core.studies.evaluation.results import measure_run, read_results
 from core.studies.laboratory.catalogue import EXPERIMENTS
-from core.studies.laboratory.shipped import shipped
+from core.studies.laboratory.shipped import results_of
 from tests.fakes import Counted, Turning
 from tests.hostile import SCRIPT, TEXTS
 from tests.reports.reading import read
@@ -46,7 +46,7 @@ def test_a_calibration_says_its_promise_its_price_and_its_groups():
 
 def test_a_calibration_without_a_promise_says_why_and_a_moved_threshold_promises_nothing():
     made = calibrated(rows(("all", 5, 5)))
-    by_hand = moved(made, 1.0)
+    by_hand = move(made, 1.0)
     found = read(calibration.report(made, by_hand))
     assert found.texts[3] == made.outcome.reason and "Groups" not in found.tables
     assert [
@@ -80,7 +80,7 @@ def test_curves_have_every_point(model):
 
 @pytest.mark.parametrize("name", ["estimator", "missing_mass", "deciding"])  # one of each kind
 def test_experiments_say_what_they_show_and_how_to_see_it_again(name):
-    made = shipped(name)[0]
+    made = results_of(name)[0]
     found = read(laboratory.report(made))
     assert found.texts[2:4] == [EXPERIMENTS[name].title, made.sentence]
     assert EXPERIMENTS[name].command(made.values) in found.texts
@@ -93,8 +93,8 @@ def test_experiments_say_what_they_show_and_how_to_see_it_again(name):
 
 
 def test_an_evaluation_says_what_every_score_is_worth_and_what_it_was_asked():
-    run = Run(bundled()["embedded_world"])
-    made = measured(read_results(run), 100)
+    run = Run(folders()["embedded_world"])
+    made = measure_run(read_results(run), 100)
     found = read(evaluation.report(made))
     table = found.tables["Every score"]
     assert table[1][:3] == ["Mutual information", "M.I.", f"{made.results.right(FIRST):.1%}"]
@@ -106,6 +106,8 @@ def test_an_evaluation_says_what_every_score_is_worth_and_what_it_was_asked():
 
 
 def test_rows_of_one_kind_have_no_threshold_for_two():
-    made = measured(read_results(Run(bundled()["smollm2_real_questions"]), sources=["triviaqa"]), 0)
+    made = measure_run(
+        read_results(Run(folders()["smollm2_real_questions"]), sources=["triviaqa"]), 0
+    )
     found = read(evaluation.report(made))
     assert len(found.pictures) == 1 and "500 rows count here." in found.texts

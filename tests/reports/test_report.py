@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.reports.report import MOST_ROWS, Part, Report, Table, shown
+from core.reports.report import MOST_ROWS, Part, Report, Table, display
 from core.studies.opening import FROM_FILE
 from tests.hostile import ANY_TEXTS
 from tests.reports.reading import read
@@ -51,7 +51,7 @@ def test_long_tables_say_what_they_leave_out():
     ],
 )
 def test_cells_are_written_as_people_read_them(cell, text):
-    assert shown(cell) == text
+    assert display(cell) == text
 
 
 def test_columns_of_numbers_stand_on_the_right():

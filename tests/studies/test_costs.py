@@ -13,8 +13,8 @@ from core.studies.amplification.curve import Case, amplify
 from core.studies.costs import (
     CHARACTERS_A_TOKEN,
     Plan,
-    computed,
     computed_by_curves,
+    computed_tokens,
     lasting,
     plan,
     plan_chains,
@@ -221,7 +221,7 @@ def test_no_more_is_computed_than_was_said(embedded, k):
     request = usual_request("What is the capital of Zorvania?", embedded.capabilities, samples=k)
     before = embedded.speed.tokens
     assert len(record(request, embedded).texts) > k / 2
-    assert 1 < computed(request) / (embedded.speed.tokens - before) < 5
+    assert 1 < computed_tokens(request) / (embedded.speed.tokens - before) < 5
 
 
 def test_no_more_is_computed_for_a_curve_than_was_said(embedded):

@@ -13,7 +13,7 @@ from core.studies.inspection import serialise as inspections
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
-from core.studies.opening import MAX_BYTES, MOST_CURVES, is_from_file, opened
+from core.studies.opening import MAX_BYTES, MOST_CURVES, is_from_file, open_result
 from tests.fakes import QUERY, Turning, copies
 from tests.hostile import HUGE, SCRIPT, edited
 
@@ -34,7 +34,7 @@ def again(found):
 
 
 def test_an_inspection_has_the_same_numbers_on_another_machine():
-    found = opened(inspections.to_json(INSPECTION).encode())
+    found = open_result(inspections.to_json(INSPECTION).encode())
     assert (found.kind, found.query, found.model) == ("inspection", QUERY, "table")
     assert found.outcome == INSPECTION.outcome
     there = inspections.from_json(again(found).payload)
@@ -43,12 +43,12 @@ def test_an_inspection_has_the_same_numbers_on_another_machine():
 
 def test_curves_and_policies_have_the_same_numbers_on_another_machine():
     for content in (curves.all_to_json([CURVE, CURVE]), curves.to_json(CURVE)):
-        found = opened(content.encode())
+        found = open_result(content.encode())
         first, *_ = curves.all_from_json(again(found).payload)
         assert found.kind == "amplification" and first.points == CURVE.points
         assert found.outcome == CURVE.verdict
     policy = default_policy()
-    found = opened(to_json(policy).encode())
+    found = open_result(to_json(policy).encode())
     assert found.kind == "policy" and from_json(again(found).payload) == policy
 
 
@@ -57,8 +57,8 @@ def test_what_came_from_a_file_says_so_and_nothing_else_does():
     plain = [inspections.to_json(INSPECTION), curves.all_to_json([CURVE]), policy]
     for payload in plain:
         assert not is_from_file(payload)
-        assert is_from_file(opened(payload.encode()).payload)
-        assert is_from_file(opened(opened(payload.encode()).payload.encode()).payload)
+        assert is_from_file(open_result(payload.encode()).payload)
+        assert is_from_file(open_result(open_result(payload.encode()).payload.encode()).payload)
     for payload in ("", "no JSON: from_file", '{"query": "from_file"}', '["from_file"]'):
         assert not is_from_file(payload)
 
@@ -66,7 +66,7 @@ def test_what_came_from_a_file_says_so_and_nothing_else_does():
 def test_only_the_recording_counts():
     whole = written() | {"verdict": written()["verdict"] | {"answer": SCRIPT}, "from_file": False}
     whole["scores"]["mutual_information"]["value"] = 99.0
-    found = opened(json.dumps(whole).encode())
+    found = open_result(json.dumps(whole).encode())
     assert is_from_file(found.payload) and SCRIPT not in found.payload
     assert found.outcome == INSPECTION.outcome
 
@@ -136,7 +136,7 @@ NINES = int("9" * 4_300)
 )
 def test_what_is_no_result_gets_one_clear_sentence(content, says):
     with pytest.raises(InvalidRequestError) as refused:
-        opened(content)
+        open_result(content)
     assert says in str(refused.value) and len(str(refused.value)) < 600
 
 
@@ -144,14 +144,14 @@ def test_what_is_no_result_gets_one_clear_sentence(content, says):
 def test_no_depth_is_an_error(around):
     for deep in range(900, 1_000):  # somewhere between, what can be read cannot be written again
         with pytest.raises(InvalidRequestError):
-            opened((around % ("[" * deep + "]" * deep)).encode())
+            open_result((around % ("[" * deep + "]" * deep)).encode())
 
 
 @pytest.mark.parametrize("whole", [json.loads(to_json(default_policy())), [curves.to_dict(CURVE)]])
 def test_what_was_edited_by_hand_is_refused_or_opens(whole):
     for _, text in edited(whole):
         try:
-            found = opened(text.encode())
+            found = open_result(text.encode())
         except InvalidRequestError:
             continue
         assert found.payload.encode() and found.outcome.encode() and is_from_file(found.payload)

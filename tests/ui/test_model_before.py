@@ -2,16 +2,16 @@
 
 import pytest
 
-from core.ui.components.model_before import LONGEST, named
+from core.ui.components.model_before import LONGEST, name_of
 
 
 def test_a_name_is_taken_as_it_is():
-    assert named({"before": "openai:m@http://localhost:1/v1"}) == "openai:m@http://localhost:1/v1"
+    assert name_of({"before": "openai:m@http://localhost:1/v1"}) == "openai:m@http://localhost:1/v1"
 
 
 @pytest.mark.parametrize(
     "said", [None, 3, [], {}, {"before": None}, {"before": 1}, {"before": ""}, {"before": "a\nb"}]
 )
 def test_whatever_else_a_browser_sends_is_none(said):
-    assert named(said) is None
-    assert named({"before": "x" * (LONGEST + 1)}) is None
+    assert name_of(said) is None
+    assert name_of({"before": "x" * (LONGEST + 1)}) is None

@@ -11,7 +11,7 @@ from core.ui import session
 def script():
     import streamlit as st
 
-    from core.ui.session import remembered
+    from core.ui.session import memory_of
 
     made = st.session_state.setdefault("made", [])
     given = st.session_state["given"]  # an object and a key
@@ -23,10 +23,10 @@ def script():
         return len(made)
 
     try:
-        st.text(str(remembered("thing", given[0], make, given[1])))
+        st.text(str(memory_of("thing", given[0], make, given[1])))
     except ValueError as error:
         st.text(str(error))
-    st.text(str(remembered("other thing", given[0], lambda: "other")))
+    st.text(str(memory_of("other thing", given[0], lambda: "other")))
 
 
 @pytest.fixture

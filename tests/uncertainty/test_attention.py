@@ -12,7 +12,7 @@ from scipy.special import softmax
 from core.uncertainty.attention import (
     CASES,
     Head,
-    idealised,
+    ideal_head,
     output,
     overtaken_at,
     principal,
@@ -25,7 +25,7 @@ from core.uncertainty.attention import (
 DIMENSIONS = st.integers(3, 48)
 SHARES = st.floats(0, 1)
 SEEDS = st.integers(0, 200)
-IDEAL = st.builds(idealised, dimension=DIMENSIONS, in_span=SHARES, seed=SEEDS)
+IDEAL = st.builds(ideal_head, dimension=DIMENSIONS, in_span=SHARES, seed=SEEDS)
 TIMES = st.lists(st.integers(0, 300), min_size=1, max_size=5)
 
 
@@ -107,7 +107,7 @@ def test_the_closed_form_is_what_any_head_computes(ideal, head, times):
 @given(DIMENSIONS, SHARES, st.floats(0, 30), SEEDS)
 def test_the_gap_is_the_strength_of_what_lies_in_the_span(dimension, in_span, strength, seed):
     """Strength · (share of X − ⟨u, Y⟩): E is the direction u itself."""
-    head = idealised(dimension=dimension, in_span=in_span, strength=strength, seed=seed)
+    head = ideal_head(dimension=dimension, in_span=in_span, strength=strength, seed=seed)
     expected = strength * (in_span - head.y @ head.end)
     assert repeat(head, [1]).gap == pytest.approx(expected, abs=1e-9)
 
@@ -138,7 +138,7 @@ def test_huge_gaps_are_weights_all_the_same(gap):
 
 
 def test_a_huge_strength_is_a_certain_head():
-    found = repeat(idealised(strength=1e6), [0, 1, 1000])
+    found = repeat(ideal_head(strength=1e6), [0, 1, 1000])
     np.testing.assert_array_equal(found.on_query, 1)
     np.testing.assert_array_equal(found.closed_form, 1)
 
@@ -157,7 +157,7 @@ def test_the_output_is_the_two_answers_in_the_shares_of_the_weights(head, times)
 
 @given(DIMENSIONS, SHARES, SEEDS)
 def test_the_query_has_its_own_answer_and_the_statement_its_own(dimension, in_span, seed):
-    head = idealised(dimension=dimension, in_span=in_span, seed=seed)
+    head = ideal_head(dimension=dimension, in_span=in_span, seed=seed)
     np.testing.assert_allclose(head.x @ head.value, [1, 0], atol=1e-6)
     np.testing.assert_allclose(head.y @ head.value, [0, 1], atol=1e-6)
     assert [np.linalg.norm(v) for v in (head.x, head.y, head.end)] == pytest.approx([1, 1, 1])
@@ -173,7 +173,9 @@ def test_every_repetition_takes_from_the_query(head):
 
 @given(DIMENSIONS, st.tuples(SHARES, SHARES).map(sorted), SEEDS)
 def test_the_more_of_the_query_lies_in_the_span_the_more_it_keeps(dimension, shares, seed):
-    less, more = (repeat(idealised(dimension=dimension, in_span=s, seed=seed), [5]) for s in shares)
+    less, more = (
+        repeat(ideal_head(dimension=dimension, in_span=s, seed=seed), [5]) for s in shares
+    )
     assert less.on_query[0] <= more.on_query[0] + 1e-12
 
 
@@ -183,7 +185,7 @@ def test_the_more_of_the_query_lies_in_the_span_the_more_it_keeps(dimension, sha
 def test_the_three_cases_of_the_paper():
     """“Even if X is in the span, repeating Y t times … can dominate”: for t = 10⁸, closed form."""
     often, sometimes, never = (
-        repeat(idealised(in_span=CASES[name]), [1, 10, 100, 1000])
+        repeat(ideal_head(in_span=CASES[name]), [1, 10, 100, 1000])
         for name in ("seen often", "seen sometimes", "never seen")
     )
     assert often.in_weight[:3].min() > 0.99
@@ -198,8 +200,8 @@ def test_the_three_cases_of_the_paper():
 def test_the_three_cases_are_no_matter_of_luck():
     """Whatever random Y: ten copies turn what was never seen, a hundred not what is known."""
     for seed in range(20):
-        known = repeat(idealised(in_span=CASES["seen often"], seed=seed), [100])
-        never = repeat(idealised(in_span=CASES["never seen"], seed=seed), [10])
+        known = repeat(ideal_head(in_span=CASES["seen often"], seed=seed), [100])
+        never = repeat(ideal_head(in_span=CASES["never seen"], seed=seed), [10])
         assert known.in_weight[0] > 0.99
         assert never.in_context[0] > 0.5
 
@@ -207,13 +209,13 @@ def test_the_three_cases_are_no_matter_of_luck():
 @pytest.mark.parametrize("dimension", [3, 12, 48, 192])
 def test_a_statement_touches_the_span_by_chance_and_less_in_more_dimensions(dimension):
     """⟨u, Y⟩² is 1 / d′ on average: 300 heads tell it to a third."""
-    drawn = (idealised(dimension=dimension, seed=seed) for seed in range(300))
+    drawn = (ideal_head(dimension=dimension, seed=seed) for seed in range(300))
     overlap = np.mean([(head.y @ head.end) ** 2 for head in drawn])
     assert overlap == pytest.approx(1 / dimension, rel=0.33)
 
 
 def test_a_seed_is_a_head():
-    same, again, other = (idealised(dimension=8, seed=seed) for seed in (1, 1, 2))
+    same, again, other = (ideal_head(dimension=8, seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(same.y, again.y)
     assert not np.allclose(same.y, other.y)
 
@@ -229,7 +231,7 @@ def test_a_seed_is_a_head():
 )
 def test_a_head_out_of_range_is_refused_with_a_sentence(wrong, says):
     with pytest.raises(ValueError) as caught:
-        idealised(**wrong)
+        ideal_head(**wrong)
     assert str(caught.value) == says
 
 
@@ -277,7 +279,7 @@ def test_principal_components_are_those_of_the_whole_product(seed, d, width, sha
 
 
 def test_all_components_together_are_the_heads_own_logit():
-    head = idealised(dimension=20, in_span=0.3, strength=5.0)
+    head = ideal_head(dimension=20, in_span=0.3, strength=5.0)
     found = principal(head.query, head.key, 1.0)
     logits = found.logit(head.end, np.stack([head.x, head.y]), head.query.shape[1])
     np.testing.assert_allclose(logits, head.logits([head.x, head.y]))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.uncertainty import chance
-from core.uncertainty.chains import dealt, estimate, informations, largest
+from core.uncertainty.chains import deal, estimate, informations, largest
 from core.uncertainty.mutual_information import from_conditionals, from_tuples
 
 
@@ -94,7 +94,7 @@ def test_pairs_are_dealt_as_the_adjustment_for_chance_deals_them(k, v, seed):
     seen = np.full((size, size), -np.inf)
     seen[codes[:, 0], codes[:, 1]] = steps[:, 1]
     np.testing.assert_allclose(
-        dealt(codes, steps, labels),
+        deal(codes, steps, labels),
         chance.dealt_estimates(codes, first[:size], seen, labels),
         atol=1e-9,
     )
@@ -103,6 +103,6 @@ def test_pairs_are_dealt_as_the_adjustment_for_chance_deals_them(k, v, seed):
 def test_no_chain_keeps_two_of_its_answers():
     """Of six chains of three, the third way would bring every third answer home."""
     codes = np.arange(18).reshape(6, 3)
-    found = dealt(codes, np.full((6, 3), -3.0), np.arange(18))
+    found = deal(codes, np.full((6, 3), -3.0), np.arange(18))
     assert len(found) == 4
     np.testing.assert_allclose(found, 2 * np.log(6))  # all different: each tells the others

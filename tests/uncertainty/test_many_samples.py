@@ -57,7 +57,7 @@ def test_pairs_are_those_of_the_functions_for_one_sample(seed):
     counts = drawn(rng, table, 7, 4)
     lower, _ = many_samples.between(counts, table)
     limits = many_samples.limit(lower, 7, 2, 0.8)
-    bounds = many_samples.certified(counts > 0, table)
+    bounds = many_samples.certified_bounds(counts > 0, table)
     plain = many_samples.information_of_counts(counts)
     for s, count in enumerate(counts):
         came = count.sum(axis=1)
@@ -76,9 +76,11 @@ def test_what_is_certified_is_never_above_and_at_last_exact(seed, n):
     rng = np.random.default_rng(seed)
     table = law(rng, (2,) * n)
     counts = drawn(rng, table, 4, 8)
-    assert (many_samples.certified(counts > 0, table) <= information(table) + 1e-9).all()
+    assert (many_samples.certified_bounds(counts > 0, table) <= information(table) + 1e-9).all()
     everything = np.ones((1, *table.shape), dtype=bool)
-    assert many_samples.certified(everything, table) == pytest.approx(information(table), abs=1e-9)
+    assert many_samples.certified_bounds(everything, table) == pytest.approx(
+        information(table), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("n", [2, 3])
@@ -129,6 +131,6 @@ def test_by_hand():
     assert lower[0] == pytest.approx(of_thirds, abs=1e-9)
     # The one answer is never in the others' mean; the other is half of its others' mean.
     assert upper[0] == pytest.approx(2 / 3 * np.log(2) + np.log(1e12 / 2) / 3, rel=1e-3)
-    assert many_samples.certified(counts > 0, table) == pytest.approx(np.log(2), abs=1e-9)
+    assert many_samples.certified_bounds(counts > 0, table) == pytest.approx(np.log(2), abs=1e-9)
     with pytest.raises(ValueError, match="two tuples or more"):
         many_samples.between(np.array([[[1, 0], [0, 0]]]), table)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core.uncertainty.evidence import Evidence, Hyperparameters
 from core.uncertainty.related import Candidates, Covariances, candidates, covariances
-from core.uncertainty.sampled_evidence import from_counted
+from core.uncertainty.sampled_evidence import from_tallies
 from core.uncertainty.scores import min_conditional_entropy, pair_covariance
 
 
@@ -93,7 +93,7 @@ def test_a_sure_answer_looks_copied_but_for_the_first_stage():
 
 def test_samples_are_normalised_and_told_often_enough():
     seconds = {"one": {"one": 20, "two": 10}, "two": {"two": 5}}
-    e = from_counted({"one": 8, "two": 2}, seconds, greedy="one")
+    e = from_tallies({"one": 8, "two": 2}, seconds, greedy="one")
     found = covariances(e)
     np.testing.assert_allclose(found.first, [0.8, 0.2])
     np.testing.assert_allclose(found.repeated, [2 / 3, 1.0])

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from core.uncertainty.chance import adjustment_of_counts
 from core.uncertainty.joint import from_table
 from core.uncertainty.mutual_information import cluster_tuples, from_counts, from_tuples
-from core.uncertainty.sampled_evidence import from_chains, from_counted
+from core.uncertainty.sampled_evidence import from_chains, from_tallies
 from core.uncertainty.scores import FEWEST_SECONDS, SCORES
 from tests.uncertainty.tuned import tuned
 
@@ -33,7 +33,7 @@ def chained(chains, **options):
 
 
 def counted(firsts, seconds, **options):
-    return from_counted(firsts, seconds, **tuned({"greedy": next(iter(firsts))} | options))
+    return from_tallies(firsts, seconds, **tuned({"greedy": next(iter(firsts))} | options))
 
 
 def h(probabilities):
@@ -565,7 +565,7 @@ def test_rows_of_unlikely_first_answers_survive():
 )
 def test_counts_that_are_none_are_refused(firsts, seconds, sentence):
     with pytest.raises(ValueError, match=sentence):
-        from_counted(firsts, seconds, greedy="x")
+        from_tallies(firsts, seconds, greedy="x")
 
 
 # ---------------------------------------------------------------------------- in the limit

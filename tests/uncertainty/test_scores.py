@@ -133,7 +133,7 @@ def test_little_mass_and_an_answer_called_wrong_are_a_doubt_even_where_nothing_m
     wrong = record | {"verification": {"London": (np.log(0.1), np.log(0.9))}}
     doubted = scores.weighted_doubt(Evidence.build(**wrong)).value
     assert doubted - all_ == pytest.approx(scores.OF_VERIFICATION * np.log(0.75 / 0.1))
-    assert np.isfinite(scores.weighted(0.0, 0.0, 0.0))  # a mass too small for a float
+    assert np.isfinite(scores.weight(0.0, 0.0, 0.0))  # a mass too small for a float
 
 
 def test_a_weighted_doubt_without_one_of_its_parts_is_missing(record):

@@ -12,7 +12,7 @@ from core.uncertainty.similarity import (
     SIMILARITIES,
     normalise,
     pairwise,
-    reordered,
+    reorder,
     token_f1,
     tokens,
 )
@@ -136,15 +136,15 @@ GIVEN = [[1.0, 0.1, 0.2], [0.1, 1.0, 0.3], [0.2, 0.3, 1.0]]
 
 
 def test_a_given_matrix_is_put_in_another_order():
-    found = reordered(["c", "a"], ["a", "b", "c"], GIVEN)
+    found = reorder(["c", "a"], ["a", "b", "c"], GIVEN)
     np.testing.assert_array_equal(found, [[1.0, 0.2], [0.2, 1.0]], strict=True)
 
 
 def test_a_matrix_that_does_not_fit_says_how_to_mend_it():
     with pytest.raises(ValueError, match="lacks 'x': compare every response"):
-        reordered(["a", "x"], ["a", "b", "c"], GIVEN)
+        reorder(["a", "x"], ["a", "b", "c"], GIVEN)
     with pytest.raises(ValueError, match="must have shape"):
-        reordered(["a"], ["a", "b"], GIVEN)
+        reorder(["a"], ["a", "b"], GIVEN)
 
 
 def test_the_judge_is_a_similarity_that_is_not_computed_here():

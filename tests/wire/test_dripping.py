@@ -5,9 +5,10 @@ import threading
 import pytest
 
 from core.language_models import stopping
-from core.language_models.backends.gemini.model import Abilities as GeminisAbilities
+from core.language_models.backends.gemini.abilities import Abilities as GeminisAbilities
 from core.language_models.backends.gemini.model import Gemini
-from core.language_models.backends.openai.model import Abilities, OpenAICompatible
+from core.language_models.backends.openai.abilities import OpenAIAbilities
+from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.client import retry
 from core.language_models.client.retry import Resilient
 from core.language_models.client.stack import prepared, stop
@@ -32,7 +33,7 @@ def opened(kind, server):
         gemini._facts.abilities = GeminisAbilities()
         return gemini
     model = OpenAICompatible(f"m@{server.base_url}", KEY)
-    model._endpoint.abilities = Abilities()
+    model._endpoint.abilities = OpenAIAbilities()
     return model
 
 
@@ -129,7 +130,7 @@ def test_a_server_that_dawdles_before_it_encrypts_is_left_too():
     """The connection is there, and TLS has not begun: it must be shut all the same."""
     with dripping("deaf") as server:
         model = OpenAICompatible(f"m@{server.base_url.replace('http:', 'https:')}", KEY)
-        model._endpoint.abilities = Abilities()
+        model._endpoint.abilities = OpenAIAbilities()
         ready = prepared(model, None, None)
         error = caught(lambda: ready.sample("Q", 1))
         assert server.begun.wait(LONG)

@@ -22,13 +22,13 @@ from core.charts.theme import (
     POWERS,
     Chart,
     Palette,
+    contrast,
     of_band,
     repetitions,
     share,
-    themed,
-    told_apart,
+    theme,
 )
-from core.codec import shortened
+from core.codec import one_line
 from core.studies.amplification.curve import Amplification, Point
 from core.studies.amplification.fate import ALIVE, Fate, happening, last_fate, quartiles
 
@@ -75,12 +75,12 @@ def name(amplification: Amplification, number: int) -> str:
     scored = first.repetitions == 0 and first.log_likelihood_answer is not None
     values = (first.log_likelihood_answer, first.log_likelihood_repeated)
     ours, theirs = (
-        f"“{shortened(text, LONGEST_ANSWER)}”{f' {initial(value)}' if scored else ''}"
+        f"“{one_line(text, LONGEST_ANSWER)}”{f' {initial(value)}' if scored else ''}"
         for text, value in zip((case.answer, case.repeated), values, strict=True)
     )
     answers = [f"{ours},", f"repeated: {theirs}"]
     together = [" ".join(answers)] if len(" ".join(answers)) <= LEGEND_WIDTH else answers
-    parts = [f"{number}. {shortened(case.query, LONGEST_NAME)}", *together]
+    parts = [f"{number}. {one_line(case.query, LONGEST_NAME)}", *together]
     return "\n".join(line for part in parts for line in textwrap.wrap(part, LEGEND_WIDTH))
 
 
@@ -102,7 +102,7 @@ def initial(log_likelihood: float | None) -> str:
     return f"{mantissa} × 10{raised}"
 
 
-def described(amplification: Amplification) -> str:
+def description(amplification: Amplification) -> str:
     """Return query and answers with their initial probabilities, as the paper's captions do."""
     case, first = amplification.case, amplification.points[0]
     a, b = initial(first.log_likelihood_answer), initial(first.log_likelihood_repeated)
@@ -164,7 +164,7 @@ def curves(
     layers += _ends(ends, _most(series), x, y, colour, (0, 1), HEIGHT, palette)
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED]
     layers += crosshair(base, x, y, ["query", "t"], [*tooltip, REPETITIONS, SHARE], palette)
-    return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
+    return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def curves_alt(series: Sequence[Amplification]) -> str:
@@ -199,12 +199,12 @@ def probabilities(
         orient="top", symbolType="stroke"
     )  # beside the other legend, below, a telephone has no room
     colours = {"answer": palette.primary, "repeated": palette.epistemic}
-    colour = told_apart(alt.Color, "which:N", colours, legend=above)
+    colour = contrast(alt.Color, "which:N", colours, legend=above)
     base = alt.Chart(data).encode(x=x)
     lines = base.mark_line(size=2, point=_marks(series)).encode(
         y=y,
         color=colour,
-        strokeDash=told_apart(
+        strokeDash=contrast(
             alt.StrokeDash, "which:N", {"answer": [1, 0], "repeated": [5, 3]}, legend=above
         ),
         detail=alt.Detail("query:N"),
@@ -231,7 +231,7 @@ def probabilities(
         *_ends(ends, _most(series), x, y, colour, (min(powers), 0), HEIGHT, palette),
         *crosshair(base, x, y, ["query", "which", "t"], tooltip, palette),
     ]
-    return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
+    return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def probabilities_alt(series: Sequence[Amplification]) -> str:
@@ -276,7 +276,7 @@ def small(amplification: Amplification, beside: Amplification | None, palette: P
         color=colour, size=2, point=_marks([amplification], colour=colour)
     ).encode(x=x, y=y)
     layers += [line, *crosshair(base, x, y, ["t"], [REPETITIONS, SHARE], palette)]
-    return themed(alt.layer(*layers).properties(height=SMALL), palette)
+    return theme(alt.layer(*layers).properties(height=SMALL), palette)
 
 
 def _points(amplification: Amplification) -> alt.Chart:
@@ -295,7 +295,7 @@ def bands(by_band: Mapping[str, Sequence[Amplification]], palette: Palette) -> C
     every = [one for several in by_band.values() for one in several]
     x = _repetitions(every, "log", room=ROOM)
     y = alt.Y("median:Q", **share(None, values=[0, ALIVE[0], 0.5, ALIVE[1], 1]))
-    colour = told_apart(
+    colour = contrast(
         alt.Color, "band:N", {band: of_band(band, palette) for band in by_band}, legend=None
     )
     base = alt.Chart(data).encode(x=x)
@@ -307,12 +307,12 @@ def bands(by_band: Mapping[str, Sequence[Amplification]], palette: Palette) -> C
         *_ends(ends, _most(every), x, y, colour, (0, 1), LARGE, palette),
         *crosshair(base, x, y, ["band", "t"], [alt.Tooltip("band:N"), *QUARTILES], palette),
     ]
-    return themed(alt.layer(*layers).properties(height=LARGE), palette)
+    return theme(alt.layer(*layers).properties(height=LARGE), palette)
 
 
 def bands_alt(by_band: Mapping[str, Sequence[Amplification]]) -> str:
     """Say what repeating does to every band."""
-    return " ".join(_said(band.capitalize(), several) for band, several in by_band.items())
+    return " ".join(_summary_of(band.capitalize(), several) for band, several in by_band.items())
 
 
 def band(name: str, series: Sequence[Amplification], palette: Palette) -> Chart:
@@ -338,7 +338,7 @@ def band(name: str, series: Sequence[Amplification], palette: Palette) -> Chart:
         *crosshair(base, x, median, ["t"], QUARTILES, palette),
     ]
     title = alt.TitleParams(textwrap.wrap(happening(series)[0], TITLE_WIDTH))
-    return themed(alt.layer(*layers).properties(height=SMALL, title=title), palette)
+    return theme(alt.layer(*layers).properties(height=SMALL, title=title), palette)
 
 
 def _summary(series: Sequence[Amplification]) -> pd.DataFrame:
@@ -351,10 +351,10 @@ def _summary(series: Sequence[Amplification]) -> pd.DataFrame:
 def band_alt(title: str, series: Sequence[Amplification]) -> str:
     """Say what repeating does to a band."""
     questions = f"{len(series)} question{'s' if len(series) > 1 else ''}"
-    return _said(f"{title.capitalize()}, {questions}", series)
+    return _summary_of(f"{title.capitalize()}, {questions}", series)
 
 
-def _said(what: str, series: Sequence[Amplification]) -> str:
+def _summary_of(what: str, series: Sequence[Amplification]) -> str:
     short, numbers = happening(series)
     return f"{what}: {short[0].lower()}{short[1:]}. {numbers}"
 
@@ -394,13 +394,13 @@ def _colours(palette: Palette) -> dict[Fate, str]:
 
 def _fate(palette: Palette) -> alt.Color:
     looks = {fate.value: colour for fate, colour in _colours(palette).items()}
-    return told_apart(alt.Color, "fate:N", looks, legend=None)
+    return contrast(alt.Color, "fate:N", looks, legend=None)
 
 
 def _dash(series: Sequence[Amplification], legend: alt.Legend | None) -> alt.StrokeDash:
     dashes = itertools.cycle(dash or [1, 0] for dash in DASHES)
     looks = dict(zip(_names(series), dashes, strict=False))
-    return told_apart(alt.StrokeDash, "query:N", looks, legend=legend)
+    return contrast(alt.StrokeDash, "query:N", looks, legend=legend)
 
 
 def _captions(series: Sequence[Amplification]) -> alt.Opacity:
@@ -442,7 +442,7 @@ def _alive(
 def _end(i: int, text: str, series: Sequence[Amplification]) -> str:
     """Return what stands at the end of a line: its answer, behind its number among several."""
     number = f"{i + 1}. " if len(series) > 1 else ""
-    return number + shortened(text, LONGEST_END)
+    return number + one_line(text, LONGEST_END)
 
 
 def _ends(

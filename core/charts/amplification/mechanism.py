@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.amplification.curves import MARKED, crosshair
-from core.charts.theme import POWERS, Chart, Palette, ink_on, repetitions, share, themed, told_apart
+from core.charts.theme import POWERS, Chart, Palette, contrast, ink_on, repetitions, share, theme
 from core.studies.amplification.mechanism import Looking
 from core.uncertainty.attention import Repeated
 
@@ -28,14 +28,14 @@ def weights(looks: Repeated, palette: Palette) -> Chart:
     dashes = dict(zip(lines, ([1, 0], [6, 3]), strict=True))
     base = alt.Chart(_long(looks, lines)).encode(x=x, y=y)
     curves = base.mark_line(size=3).encode(
-        color=told_apart(alt.Color, "which:N", colours, legend=alt.Legend(columns=1)),
-        strokeDash=told_apart(alt.StrokeDash, "which:N", dashes),
+        color=contrast(alt.Color, "which:N", colours, legend=alt.Legend(columns=1)),
+        strokeDash=contrast(alt.StrokeDash, "which:N", dashes),
     )
     some = slice(None, None, math.ceil(len(looks.repetitions) / MARKED))
     formula = pd.DataFrame({"t": looks.repetitions[some], "share": looks.closed_form[some]})
     circles = alt.Chart(formula).mark_point(color=palette.text, size=45).encode(x=x, y=y)
     near = crosshair(alt.Chart(_long(looks, lines)), x, y, ["which", "t"], TOOLTIP, palette)
-    return themed(alt.layer(curves, circles, *near).properties(height=HEIGHT), palette)
+    return theme(alt.layer(curves, circles, *near).properties(height=HEIGHT), palette)
 
 
 def outputs(looks: Repeated, palette: Palette) -> Chart:
@@ -54,9 +54,9 @@ def outputs(looks: Repeated, palette: Palette) -> Chart:
             axis=alt.Axis(format="%"),
         ),
         order=alt.Order("which:N", sort="descending"),
-        color=told_apart(alt.Color, "which:N", colours, legend=alt.Legend(columns=1)),
+        color=contrast(alt.Color, "which:N", colours, legend=alt.Legend(columns=1)),
     )
-    return themed(areas.properties(height=HEIGHT), palette)
+    return theme(areas.properties(height=HEIGHT), palette)
 
 
 def weights_alt(looks: Repeated) -> str:
@@ -122,7 +122,7 @@ def heads(looking: Looking, which: str, palette: Palette) -> Chart:
         text=alt.Text("attention:Q", format=".0%"),
         color=ink_on("attention", 1.0, palette),
     )
-    return themed((cells + numbers).properties(height=170), palette)
+    return theme((cells + numbers).properties(height=170), palette)
 
 
 def heads_alt(looking: Looking, which: str) -> str:

@@ -8,8 +8,8 @@ import altair as alt
 import pandas as pd
 
 from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
-from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
-from core.codec import counted, listed
+from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, theme
+from core.codec import count_of, list_of
 from core.studies.laboratory.experiments.chains import CERTIFIED, LARGEST, SAMPLED, SCORED
 
 HEIGHT: Final = 220
@@ -37,8 +37,8 @@ def informations(content: Drawn, palette: Palette) -> Chart:
     legend = alt.Legend(
         columns=1, symbolType="stroke", symbolSize=300, symbolStrokeWidth=2, symbolOpacity=1
     )
-    color = told_apart(alt.Color, "way:N", {w: colours[w] for w in ways}, legend=legend)
-    dash = told_apart(alt.StrokeDash, "way:N", {w: DASHES[w] for w in ways}, legend=legend)
+    color = contrast(alt.Color, "way:N", {w: colours[w] for w in ways}, legend=legend)
+    dash = contrast(alt.StrokeDash, "way:N", {w: DASHES[w] for w in ways}, legend=legend)
     x = alt.X(
         "n:O",
         title="answers in a chain, n",
@@ -61,13 +61,13 @@ def informations(content: Drawn, palette: Palette) -> Chart:
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=60, filled=True))
         .encode(x=x, y=y, color=color, strokeDash=dash, tooltip=tooltip),
     )
-    return themed(lines.properties(height=HEIGHT, autosize=AUTOSIZE), palette)
+    return theme(lines.properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def informations_alt(content: Drawn) -> str:
     """Say every value."""
     sentences = [
-        f"{way}: {listed([f'{value:.3f} of {n:d}' for n, value in line])} answers"
+        f"{way}: {list_of([f'{value:.3f} of {n:d}' for n, value in line])} answers"
         for way, line in content["lines"].items()
     ]
     return f"Mutual information in nats, by the length of the chain: {'; '.join(sentences)}."
@@ -99,16 +99,16 @@ def prompts(content: Drawn, palette: Palette) -> Chart:
     )
     legend = alt.Legend(columns=1)
     bars = base.mark_bar(height=10).encode(
-        color=told_apart(alt.Color, "way:N", {w: colours[w] for w in ways}, legend=legend)
+        color=contrast(alt.Color, "way:N", {w: colours[w] for w in ways}, legend=legend)
     )
     text = base.mark_text(align="left", dx=5, color=palette.text).encode(text=alt.Text("said:N"))
-    return themed((bars + text).properties(height=alt.Step(ROW), autosize=AUTOSIZE), palette)
+    return theme((bars + text).properties(height=alt.Step(ROW), autosize=AUTOSIZE), palette)
 
 
 def _took(row: dict[str, Any]) -> str:
     if not row["prompts"]:
         return "recorded already"
-    return f"{counted(row['prompts'], 'prompt')}, {counted(row['texts'], 'text')}"
+    return f"{count_of(row['prompts'], 'prompt')}, {count_of(row['texts'], 'text')}"
 
 
 def prompts_alt(content: Drawn) -> str:

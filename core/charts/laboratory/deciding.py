@@ -13,8 +13,8 @@ import altair as alt
 import pandas as pd
 
 from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
-from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
-from core.codec import listed
+from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, theme
+from core.codec import list_of
 from core.studies.laboratory.deciding import Factor
 from core.studies.laboratory.experiments.deciding import TITLES
 
@@ -24,7 +24,7 @@ LONG: Final = 9  # characters of a value that is written at an angle
 KEPT, CHANGED = "verdict kept", "verdict changes"
 
 
-def shown(value: str) -> str:
+def axis_name(value: str) -> str:
     """Return a value as an axis names it: Vega puts names into expressions, so in one line."""
     return " ".join(value.replace("_", " ").split())
 
@@ -52,7 +52,7 @@ def _verdict(content: Drawn, share: float) -> str:
 def panel(content: Drawn, palette: Palette, title: str) -> Chart:
     """M.I. and S.E. by the values of one setting, all else as it was, with their intervals."""
     values: Mapping[str, Any] = content["panels"][title]
-    order = [shown(value) for value in values["values"]]
+    order = [axis_name(value) for value in values["values"]]
     rows = [
         (order[i], symbol, *ends, _verdict(content, share), usual, share)
         for symbol, several in values["scores"].items()
@@ -65,7 +65,7 @@ def panel(content: Drawn, palette: Palette, title: str) -> Chart:
     data = pd.DataFrame(rows, columns=columns)
     scale = alt.Scale(domain=[min([0.0, *data["lower"]]), reach(content)], nice=False)
     colours = dict(zip(values["scores"], palette.categories, strict=False))
-    color = told_apart(alt.Color, "score:N", colours, legend=None)
+    color = contrast(alt.Color, "score:N", colours, legend=None)
     x = alt.X(
         "value:O",
         title=title,
@@ -91,7 +91,7 @@ def panel(content: Drawn, palette: Palette, title: str) -> Chart:
     layers.append(
         base.mark_point(size=65, opacity=1, strokeWidth=2).encode(
             y=y,
-            fill=told_apart(alt.Fill, "score:N", colours, legend=None),
+            fill=contrast(alt.Fill, "score:N", colours, legend=None),
             fillOpacity=alt.FillOpacity(
                 "verdict:N",
                 legend=None,
@@ -116,7 +116,7 @@ def panel(content: Drawn, palette: Palette, title: str) -> Chart:
             .mark_text(align="left", dx=9, dy=dy, color=colours[name], fontSize=12)
             .encode(x=x, y=y, text=alt.Text("score:N"))
         )
-    return themed(alt.layer(*layers).properties(height=PANEL_HEIGHT, autosize=AUTOSIZE), palette)
+    return theme(alt.layer(*layers).properties(height=PANEL_HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def _limit(limit: float | None, scale: alt.Scale, palette: Palette) -> list[alt.Chart]:
@@ -141,7 +141,7 @@ def panel_alt(content: Drawn, title: str) -> str:
             for symbol, several in values["scores"].items()
             if several[i][0] is not None
         ]
-        sentences.append(f"{shown(value)}: {', '.join([*numbers, _verdict(content, share)])}")
+        sentences.append(f"{axis_name(value)}: {', '.join([*numbers, _verdict(content, share)])}")
     return f"By {title}, nats: {'; '.join(sentences)}."
 
 
@@ -152,7 +152,7 @@ def strip(content: Drawn, palette: Palette) -> Chart:
     """Every value of every setting as one mark: the score that decides, and the verdict."""
     symbol = content["score"]
     rows = [
-        (title, shown(value), ends[0], share, _verdict(content, share))
+        (title, axis_name(value), ends[0], share, _verdict(content, share))
         for title, values in content["panels"].items()
         for value, ends, share in zip(
             values["values"], values["scores"][symbol], values["kept"], strict=True
@@ -185,9 +185,9 @@ def strip(content: Drawn, palette: Palette) -> Chart:
         .encode(
             x=x,
             y=y,
-            color=told_apart(alt.Color, "verdict:N", colours, legend=legend),
-            shape=told_apart(alt.Shape, "verdict:N", shapes, legend=legend),
-            fill=told_apart(alt.Fill, "verdict:N", fills, legend=legend),
+            color=contrast(alt.Color, "verdict:N", colours, legend=legend),
+            shape=contrast(alt.Shape, "verdict:N", shapes, legend=legend),
+            fill=contrast(alt.Fill, "verdict:N", fills, legend=legend),
             tooltip=[
                 alt.Tooltip("setting:N"),
                 alt.Tooltip("value:N"),
@@ -206,7 +206,7 @@ def strip(content: Drawn, palette: Palette) -> Chart:
             )
         )
     both = alt.layer(*layers, marks)
-    return themed(both.properties(height=alt.Step(STRIP_ROW), autosize=AUTOSIZE), palette)
+    return theme(both.properties(height=alt.Step(STRIP_ROW), autosize=AUTOSIZE), palette)
 
 
 def strip_alt(content: Drawn) -> str:
@@ -216,7 +216,7 @@ def strip_alt(content: Drawn) -> str:
         f"{len(values['kept']):d}"
         for title, values in content["panels"].items()
     ]
-    return f"Values that keep the verdict: {listed(sentences, most=len(sentences))}."
+    return f"Values that keep the verdict: {list_of(sentences, most=len(sentences))}."
 
 
 def _of(factor: Factor) -> LaboratoryPicture:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.charts.laboratory.pictures import Drawn, LaboratoryPicture, powers
-from core.charts.theme import Chart, Palette, share, themed
+from core.charts.theme import Chart, Palette, share, theme
 
 BINS = 20
 HEIGHT = 240
@@ -58,7 +58,7 @@ def _histogram(content: Drawn, name: str, palette: Palette) -> Chart:
         .mark_line(interpolate="step-after", color=palette.text, strokeWidth=2)
         .encode(x=alt.X("value:Q", **x), y=alt.Y("share:Q", **y))
     )
-    return themed(alt.layer(bars_, line).properties(height=HEIGHT), palette)
+    return theme(alt.layer(bars_, line).properties(height=HEIGHT), palette)
 
 
 def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
@@ -123,7 +123,7 @@ def sizes(content: Drawn, palette: Palette) -> Chart:
             tooltip=[alt.Tooltip("answers:Q"), alt.Tooltip("mass:Q", format=".1%", title="P(X̃)")],
         )
     )
-    return themed(points.properties(height=HEIGHT), palette)
+    return theme(points.properties(height=HEIGHT), palette)
 
 
 def sizes_alt(content: Drawn) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 import altair as alt
 import pandas as pd
 
-from core.charts.theme import AUTOSIZE, Chart, Palette, themed
+from core.charts.theme import AUTOSIZE, Chart, Palette, theme
 
 ROW: Final = 44  # pixels
 #: A number and the ends of its interval; None where there is none.
@@ -81,7 +81,7 @@ def forest(
             x=alt.XValue(2), text=alt.Text("said:N")
         ),
     )
-    return themed(alt.layer(*layers).properties(height=alt.Step(ROW), autosize=AUTOSIZE), palette)
+    return theme(alt.layer(*layers).properties(height=alt.Step(ROW), autosize=AUTOSIZE), palette)
 
 
 def words(name: str, ends: Ends, sign: str = "") -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.laboratory.pictures import COLUMNS, Drawn, LaboratoryPicture
-from core.charts.theme import Chart, Palette, ink_on, share, themed, told_apart
+from core.charts.theme import Chart, Palette, contrast, ink_on, share, theme
 
 MOST: Final = 12  # texts
 LEAST: Final = 0.005  # what a text has to weigh in Q̃ or P̃, as a first or a second answer
@@ -26,7 +26,7 @@ def _places(content: Drawn) -> list[int]:
     return np.flatnonzero(weight >= LEAST)[:MOST].tolist()
 
 
-def _named(content: Drawn) -> list[str]:
+def _names(content: Drawn) -> list[str]:
     """Return texts as they are drawn: short, in one line, and the right ones marked."""
     shown = []
     for place in _places(content):
@@ -43,7 +43,7 @@ def _by(place: str) -> alt.EncodingSortField:
 
 
 def _cells(content: Drawn, palette: Palette, which: str) -> Chart:
-    names = _named(content)
+    names = _names(content)
     m = len(names)
     at = np.ix_(_places(content), _places(content))
     table = {key: np.array(content[key], float)[at] for key in ("q", "p", "excess")}
@@ -83,12 +83,12 @@ def _cells(content: Drawn, palette: Palette, which: str) -> Chart:
         text=alt.Text("label:N"),
         color=ink_on(which, reach, palette),
     )
-    return themed(alt.layer(rects, labels).properties(height=150 + 22 * max(m, 6)), palette)
+    return theme(alt.layer(rects, labels).properties(height=150 + 22 * max(m, 6)), palette)
 
 
 def answers(content: Drawn, palette: Palette) -> Chart:
     """How likely each first answer is, by the model and in truth."""
-    names = _named(content)
+    names = _names(content)
     m = len(names)
     rows = [
         (place, name, who, float(np.array(content[key], float).sum(axis=1)[place]))
@@ -109,7 +109,7 @@ def answers(content: Drawn, palette: Palette) -> Chart:
             ),
             yOffset=alt.YOffset("who:N", scale=alt.Scale(domain=list(looks))),
             x=alt.X("share:Q", **share("probability as a first answer", tickCount=5)),
-            color=told_apart(
+            color=contrast(
                 alt.Color, "who:N", looks, legend=alt.Legend(columns=alt.ExprRef(COLUMNS))
             ),
             tooltip=[
@@ -119,7 +119,7 @@ def answers(content: Drawn, palette: Palette) -> Chart:
             ],
         )
     )
-    return themed(bars.properties(height=120 + 24 * max(m, 4)), palette)
+    return theme(bars.properties(height=120 + 24 * max(m, 4)), palette)
 
 
 def answers_alt(content: Drawn) -> str:

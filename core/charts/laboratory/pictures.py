@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.theme import DASHES, Chart, Palette, themed, told_apart
+from core.charts.theme import DASHES, Chart, Palette, contrast, theme
 
 Drawn = Mapping[str, Any]
 HEIGHT: Final = 300  # without the legend, of which each name takes a line on a phone
@@ -120,8 +120,8 @@ def curves(
         symbolSize=300,
         columns=alt.ExprRef(COLUMNS),
     )
-    color = told_apart(alt.Color, "name:N", colours, legend=legend)
-    dash = told_apart(alt.StrokeDash, "name:N", dashes, legend=legend)
+    color = contrast(alt.Color, "name:N", colours, legend=legend)
+    dash = contrast(alt.StrokeDash, "name:N", dashes, legend=legend)
     across = alt.X(
         "k:Q",
         title=x,
@@ -156,7 +156,7 @@ def curves(
             .encode(y=alt.Y("exact:Q"))
         )
     height = HEIGHT + A_NAME * len(by_name)
-    return themed(alt.layer(*layers).properties(height=height), palette)
+    return theme(alt.layer(*layers).properties(height=height), palette)
 
 
 def powers(low: float, high: float) -> list[float]:

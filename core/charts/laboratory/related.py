@@ -10,8 +10,8 @@ import pandas as pd
 
 from core.charts.laboratory.forest import forest, forest_alt
 from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
-from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
-from core.codec import counted
+from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, theme
+from core.codec import count_of
 
 HEIGHT: Final = 260
 PASSES, TESTED = "a single candidate is sure", "a single candidate is tested like several"
@@ -27,7 +27,7 @@ def scores(content: Drawn, palette: Palette) -> Chart:
 
 def scores_alt(content: Drawn) -> str:
     """Say every AUROC with its interval."""
-    questions = counted(content["questions"], "question")
+    questions = count_of(content["questions"], "question")
     return forest_alt(content["scores"], f"AUROC for wrong answers on {questions}, 95% interval")
 
 
@@ -69,8 +69,8 @@ def thresholds(content: Drawn, palette: Palette) -> Chart:
                 scale=alt.Scale(domain=content["thresholds"]),
             ),
             y=y,
-            color=told_apart(alt.Color, "which:N", colours, legend=legend),
-            strokeDash=told_apart(alt.StrokeDash, "which:N", dashes, legend=legend),
+            color=contrast(alt.Color, "which:N", colours, legend=legend),
+            strokeDash=contrast(alt.StrokeDash, "which:N", dashes, legend=legend),
             tooltip=[
                 alt.Tooltip("which:N", title="way"),
                 alt.Tooltip("threshold:O"),
@@ -86,7 +86,7 @@ def thresholds(content: Drawn, palette: Palette) -> Chart:
                 x=alt.XValue(0), y=y, text=alt.Text("name:N")
             )
         )
-    return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
+    return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def thresholds_alt(content: Drawn) -> str:
@@ -137,7 +137,7 @@ def calibration(content: Drawn, palette: Palette) -> Chart:
         ),
         base.mark_point(filled=True, size=80, opacity=1, color=palette.primary).encode(y=y),
     )
-    return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
+    return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def calibration_alt(content: Drawn) -> str:
@@ -146,7 +146,7 @@ def calibration_alt(content: Drawn) -> str:
     span = "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"
     return (
         f"Squared error of the model’s probabilities against V̂, "
-        f"{counted(content['answers'][-1], 'answer')}: {value:.3f}{span} where V̂ allows "
+        f"{count_of(content['answers'][-1], 'answer')}: {value:.3f}{span} where V̂ allows "
         f"{content['promised'][-1]:.3f}; {content['beyond']:.0%} of the answers err by more than "
         f"{content['times']:g} times V̂."
     )

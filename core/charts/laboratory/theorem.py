@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.laboratory.pictures import COLUMNS, Drawn, LaboratoryPicture
-from core.charts.theme import Chart, Palette, of_band, themed, told_apart
+from core.charts.theme import Chart, Palette, contrast, of_band, theme
 from core.studies.questions import BANDS
 
 HEIGHT: Final = 360
@@ -43,8 +43,8 @@ def _scatter(content: Drawn, palette: Palette, against: str, title: str) -> Char
         .encode(
             x=alt.X("information:Q", title="I(Q̃), nats", scale=across, axis=tick),
             y=alt.Y(f"{against}:Q", title=title, scale=up, axis=tick),
-            color=told_apart(alt.Color, "band:N", colours, legend=legend),
-            shape=told_apart(alt.Shape, "band:N", shapes, legend=legend),
+            color=contrast(alt.Color, "band:N", colours, legend=legend),
+            shape=contrast(alt.Shape, "band:N", shapes, legend=legend),
             tooltip=[
                 alt.Tooltip("band:N"),
                 alt.Tooltip("exposures:Q", format=",d"),
@@ -61,7 +61,7 @@ def _scatter(content: Drawn, palette: Palette, against: str, title: str) -> Char
             y=alt.Y(f"{against}:Q", scale=up),
         )
     )
-    return themed(alt.layer(diagonal, marks).properties(height=HEIGHT), palette)
+    return theme(alt.layer(diagonal, marks).properties(height=HEIGHT), palette)
 
 
 def truth(content: Drawn, palette: Palette) -> Chart:
@@ -129,7 +129,7 @@ def _bars(content: Drawn, palette: Palette, parts: dict[str, str], *, stacked: b
         .encode(
             y=y,
             x=alt.X("nats:Q", title="nats, mean", axis=alt.Axis(tickCount=5)),
-            color=told_apart(alt.Color, "part:N", colours, legend=legend),
+            color=contrast(alt.Color, "part:N", colours, legend=legend),
             order=alt.Order("place:Q"),
             tooltip=[
                 alt.Tooltip("band:N"),
@@ -142,7 +142,7 @@ def _bars(content: Drawn, palette: Palette, parts: dict[str, str], *, stacked: b
         bars = bars.encode(
             yOffset=alt.YOffset("part:N", scale=alt.Scale(domain=list(parts.values())))
         )
-    return themed(bars.properties(height=HEIGHT - 80), palette)
+    return theme(bars.properties(height=HEIGHT - 80), palette)
 
 
 def slack(content: Drawn, palette: Palette) -> Chart:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from core.charts.laboratory.forest import forest, forest_alt, words
 from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
-from core.charts.theme import AUTOSIZE, Chart, Palette, ink_on, of_band, themed, told_apart
-from core.codec import counted
+from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, ink_on, of_band, theme
+from core.codec import count_of
 from core.studies.laboratory.experiments.yielding import AXES
 from core.studies.laboratory.yielding import OF_BANDS
 
@@ -67,8 +67,8 @@ def scatter(content: Drawn, palette: Palette, measure: str) -> Chart:
                     labelExpr=f"datum.value > {most:d} ? 'never' : format(datum.value, 'd')",
                 ),
             ),
-            color=told_apart(alt.Color, "band:N", colours, legend=legend),
-            shape=told_apart(alt.Shape, "band:N", {b: shapes[b] for b in bands}, legend=legend),
+            color=contrast(alt.Color, "band:N", colours, legend=legend),
+            shape=contrast(alt.Shape, "band:N", {b: shapes[b] for b in bands}, legend=legend),
             tooltip=[
                 alt.Tooltip("question:N"),
                 alt.Tooltip("band:N"),
@@ -77,7 +77,7 @@ def scatter(content: Drawn, palette: Palette, measure: str) -> Chart:
             ],
         )
     )
-    return themed(points.properties(height=HEIGHT, autosize=AUTOSIZE), palette)
+    return theme(points.properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def _spread(values: Sequence[float]) -> NDArray[np.float64]:
@@ -91,7 +91,7 @@ def scatter_alt(content: Drawn, measure: str) -> str:
     what = words("rank correlation", content["intervals"][AXES[measure]], "+")
     return (
         f"{AXES[measure][0].upper()}{AXES[measure][1:]} of "
-        f"{counted(len(content['turns']), 'fact')} against the repetitions that turn each; {what}."
+        f"{count_of(len(content['turns']), 'fact')} against the repetitions that turn each; {what}."
     )
 
 
@@ -105,7 +105,7 @@ def correlations_alt(content: Drawn) -> str:
     return forest_alt(content["intervals"], f"{WITH.capitalize()}, 95% interval", "+")
 
 
-def _known(content: Drawn) -> np.ndarray:
+def _measurable(content: Drawn) -> np.ndarray:
     heads = np.array(content["heads"], float)
     return heads[np.isfinite(heads)]
 
@@ -119,7 +119,7 @@ def heads(content: Drawn, palette: Palette) -> Chart:
         if value is not None
     ]
     data = pd.DataFrame(rows, columns=["layer", "head", "correlation"])
-    reach = max(0.5, float(np.abs(_known(content)).max(initial=0.0)))
+    reach = max(0.5, float(np.abs(_measurable(content)).max(initial=0.0)))
     base = alt.Chart(data).encode(
         x=alt.X("head:O", axis=alt.Axis(labelAngle=0, ticks=False, domain=False)),
         y=alt.Y("layer:O", axis=alt.Axis(ticks=False, domain=False)),
@@ -145,17 +145,17 @@ def heads(content: Drawn, palette: Palette) -> Chart:
         text=alt.Text("correlation:Q", format="+.2f"),
         color=ink_on("correlation", reach, palette, diverging=True),
     )
-    return themed((cells + numbers).properties(height=HEADS_HEIGHT), palette)
+    return theme((cells + numbers).properties(height=HEADS_HEIGHT), palette)
 
 
 def heads_alt(content: Drawn) -> str:
     """Say the smallest and the largest of them."""
-    measurable = _known(content)
+    measurable = _measurable(content)
     if not measurable.size:
         return "No head has a rank correlation."
     return (
         "Rank correlation of each head’s own overlap with the repetitions, "
-        f"{counted(measurable.size, 'head')}: from {measurable.min():+.2f} to "
+        f"{count_of(measurable.size, 'head')}: from {measurable.min():+.2f} to "
         f"{measurable.max():+.2f}."
     )
 
@@ -197,7 +197,7 @@ PICTURES = (
         heads,
         heads_alt,
         "The rank correlation of each head’s own overlap. The largest of so many proves nothing.",
-        there=lambda content: bool(_known(content).size),
+        there=lambda content: bool(_measurable(content).size),
         half=True,
     ),
 )

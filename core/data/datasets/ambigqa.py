@@ -58,7 +58,7 @@ def ambigqa_question(item: Mapping[str, Any], _: int) -> Question:
     return question_of(
         id=item.get("id"),
         query=item.get("question"),
-        answers=_merged(answers),
+        answers=_merge(answers),
         source=MULTIPLE if "multipleQAs" in kinds else SINGLE,
     )
 
@@ -76,7 +76,7 @@ def _names(part: dict[str, Any]) -> list[str]:
     return names
 
 
-def _merged(answers: list[list[str]]) -> list[list[str]]:
+def _merge(answers: list[list[str]]) -> list[list[str]]:
     """Put lists of names together that share one, whatever its case."""
     merged: list[list[str]] = []
     having: dict[str, list[str]] = {}  # a name

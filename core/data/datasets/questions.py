@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from core.codec import encoded, is_writable, shortened
+from core.codec import encode, is_writable, one_line
 from core.data.datasets.files import lines, object_of
 from core.data.tabular.columns import QUERIES, SOURCES, plain_heading
 from core.data.tabular.gold_questions import GOLD_ANSWERS
@@ -77,7 +77,7 @@ def write_questions(questions: Iterable[Question], path: str | os.PathLike[str])
                 "answers": question.answers,
                 "source": question.source,
             }
-            file.write(f"{encoded(row)}\n".encode())
+            file.write(f"{encode(row)}\n".encode())
             number += 1
     return number
 
@@ -164,7 +164,7 @@ def questions_from(
             if question is None:
                 continue
             if question.id in ids:
-                raise ValueError(f"the id “{shortened(question.id)}” appears more than once.")
+                raise ValueError(f"the id “{one_line(question.id)}” appears more than once.")
         except ValueError as error:
             # The errors of a parser name the line themselves.
             named = isinstance(error, UploadError)
@@ -220,7 +220,7 @@ def question_of(
     return Question(key, text, tuple(right), _text(source, "source", MAX_ID))
 
 
-def grouped(answers_: object) -> list[list[object]]:
+def group(answers_: object) -> list[list[object]]:
     """Return answers by their names: a list within a list holds the names of one answer."""
     if answers_ is None:
         return []
@@ -271,6 +271,6 @@ def question_in(row: Mapping[str, Any], id: str, source: str = "") -> Question:
     return question_of(
         id=id if identifier is None else identifier,
         query=first(QUERIES),
-        answers=grouped(first(GOLD_ANSWERS)),
+        answers=group(first(GOLD_ANSWERS)),
         source=first(SOURCES) or source,
     )

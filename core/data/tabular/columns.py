@@ -446,7 +446,7 @@ def plain_heading(heading: str) -> str:
     return re.sub(r"[\s_-]", "", heading[:LONGEST_HEADING].casefold())
 
 
-def named(upload: Upload, names: Sequence[str]) -> list[str]:
+def columns_named(upload: Upload, names: Sequence[str]) -> list[str]:
     """Return the columns with these names, in the order of the names."""
     columns = _by_heading(tuple(upload.table.columns))
     return [columns[name] for name in names if name in columns]
@@ -462,4 +462,4 @@ def _by_heading(headings: tuple[str, ...]) -> dict[str, str]:
 
 def first(upload: Upload, names: Sequence[str]) -> str | None:
     """Return the column with the first of these names that there is."""
-    return next(iter(named(upload, names)), None)
+    return next(iter(columns_named(upload, names)), None)

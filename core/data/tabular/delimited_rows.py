@@ -44,7 +44,7 @@ def delimiter_of(again: Again, first: str) -> str:
     return max(chosen, key=widths.__getitem__, default=first)
 
 
-def read_delimited(
+def read_separated(
     stream: io.TextIOWrapper, delimiter: str, before: int
 ) -> tuple[TableRows, list[str]]:
     """Read separated values; return their rows and headings.
@@ -130,14 +130,14 @@ def _records(
         except StopIteration:
             return
         except csv.Error as error:
-            raise UploadError(_misquoted(begins, str(error))) from error
+            raise UploadError(_quoting_error(begins, str(error))) from error
         except _TooLongError as error:
             raise too_long_a_row(begins) from error
         if cells:
             yield begins, cells
 
 
-def _misquoted(line: int, error: str) -> str:
+def _quoting_error(line: int, error: str) -> str:
     if "field larger" in error:
         return (
             f'Line {line}: a cell has more than {limits.MAX_CELL:,} characters, or the quote (") '

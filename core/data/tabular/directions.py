@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.codec import listed, shortened
+from core.codec import list_of, one_line
 from core.data.tabular.columns import LONGEST_HEADING
 from core.data.tabular.uploads import UploadError
 from core.uncertainty.scores import SCORES
@@ -53,10 +53,10 @@ def check_directions(directions: Sequence[tuple[str, bool | None]]) -> dict[str,
     UnknownDirectionError
         When nobody has said it of a column.
     """
-    unknown = [f"“{shortened(name)}”" for name, surer in directions if surer is None]
+    unknown = [f"“{one_line(name)}”" for name, surer in directions if surer is None]
     if unknown:
         raise UnknownDirectionError(
-            f"Say whether a larger {listed(unknown, 'or')} means a surer answer or more doubt: "
+            f"Say whether a larger {list_of(unknown, 'or')} means a surer answer or more doubt: "
             "the heading does not tell, and the labels must not, because they certify the result."
         )
     return {name: bool(surer) for name, surer in directions}

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, time
 from typing import Any
 
-from core.codec import shortened
+from core.codec import one_line
 from core.data.tabular import rows as limits
 from core.data.tabular.rows import TableRows, UploadError, as_text, check_heading, check_size
 
@@ -50,11 +50,11 @@ def read_excel(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]]:
         sheets = [(sheet.title, sheet) for sheet in book.worksheets]
         for title, sheet in sheets:
             sheet.reset_dimensions()  # what a file says of its size need not be true
-            filled = _filled(sheet)
+            filled = _filled_rows(sheet)
             if (first := next(filled, None)) is not None:
                 if len(sheets) > 1:
                     notes.append(
-                        f"The workbook has {len(sheets)} sheets; “{shortened(title)}” was read."
+                        f"The workbook has {len(sheets)} sheets; “{one_line(title)}” was read."
                     )
                 return _table(first, filled)
     except (UploadError, MemoryError):
@@ -77,7 +77,7 @@ def _check_description(content: bytes) -> None:
         )
 
 
-def _filled(sheet: Any) -> Iterator[list[str]]:
+def _filled_rows(sheet: Any) -> Iterator[list[str]]:
     """Yield the rows of a sheet that hold anything, each without empty cells at its end."""
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
         if number > limits.MAX_LINES:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from core.codec import shortened
+from core.codec import one_line
 from core.data.tabular.columns import (
     QUERIES,
     RIGHT_ANSWERS,
@@ -129,8 +129,8 @@ def gold_questions(
     if not rows:
         return None
     problems = [
-        *complaint(upload, without_question, f"“{shortened(question)}” is empty", LEFT_OUT),
-        *complaint(upload, without_answer, f"“{shortened(answer)}” has no answer", LEFT_OUT),
+        *complaint(upload, without_question, f"“{one_line(question)}” is empty", LEFT_OUT),
+        *complaint(upload, without_answer, f"“{one_line(answer)}” has no answer", LEFT_OUT),
     ]
     if more:
         problems.append(

@@ -385,12 +385,12 @@ def _hear(answer: bytes, name: str, sha256: str, said: _Said) -> None:
     said.head = head = json.loads(answer[:end] or b"{}")
     if "headings" in head:
         body = memoryview(answer)[end:]  # it is large
-        table, lines, columns = _unpacked(body, head["headings"], head["columns"])
+        table, lines, columns = _unpack(body, head["headings"], head["columns"])
         notes = tuple(head["notes"])
         said.upload = Upload(name, sha256, head["kind"], table, lines, notes, columns)
 
 
-def _unpacked(
+def _unpack(
     body: memoryview, headings: list[str], about: list[dict[str, Any]]
 ) -> tuple[pd.DataFrame, NDArray[np.int64], dict[str, Column]]:
     """Return the table, its lines and its columns, as `_answer` packed them."""
@@ -434,7 +434,7 @@ def _next(packed: pa.BufferReader) -> pa.Table:
 # ----------------------------------------------------------------- the process that reads
 
 
-def _copied(asked: socket.socket) -> None:
+def _copies(asked: socket.socket) -> None:
     """Fork for every file, and end each copy when whoever asked for it says so, or ends."""
     copies: dict[socket.socket, int] = {}
     gc.freeze()  # what is here stays one, as long as no copy changes it
@@ -558,7 +558,7 @@ def _say(answer: IO[bytes], **what: object) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        _copied(socket.socket(fileno=int(sys.argv[1])))
+        _copies(socket.socket(fileno=int(sys.argv[1])))
     else:
         # Whatever a library prints must not come between the answer.
         _out = os.fdopen(os.dup(1), "wb")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from core.codec import listed, shortened
+from core.codec import list_of, one_line
 from core.data.tabular import rows as limits
 from core.data.tabular.json_tables import rows_within
 from core.data.tabular.rows import (
@@ -125,7 +125,7 @@ def _without_long_lists(items: list[dict[str, Any]], notes: list[str]) -> list[d
     }
     if not long:
         return items
-    named = listed([f"“{shortened(key)}”" for key in long])
+    named = list_of([f"“{one_line(key)}”" for key in long])
     notes.append(f"Left out, as a cell holds more than can be read: {named}.")
     return [{key: value for key, value in item.items() if key not in long} for item in items]
 
@@ -168,7 +168,7 @@ def _too_deep(line: int) -> UploadError:
 
 
 def _key_twice(line: int, error: _KeyTwiceError) -> UploadError:
-    key = shortened(str(error.args[0]))
+    key = one_line(str(error.args[0]))
     return UploadError(
         f"Line {line}: the object here has the key “{key}” more than once; keep one of them."
     )

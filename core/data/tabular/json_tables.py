@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from core.codec import shortened
+from core.codec import one_line
 from core.data.tabular.rows import UploadError
 
 Row = dict[str, Any]
@@ -43,8 +43,8 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
     path, rows = max(_lists_of_rows(document), key=lambda each: len(each[1]), default=("", []))
     if not rows:
         return None
-    flat = [_once(_flattened(row)) for row in rows]
-    where = shortened(path)
+    flat = [_once(_flatten(row)) for row in rows]
+    where = one_line(path)
     return flat, f"The rows were read from “{where}”; the rest of the file was left out."
 
 
@@ -55,7 +55,7 @@ def _once(cells: Iterable[tuple[str, Any]]) -> Row:
     if len(row) < len(pairs):
         twice = Counter(heading for heading, _ in pairs).most_common(1)[0][0]
         raise UploadError(
-            f"The table in the file has the column “{shortened(twice)}” more than once; rename one "
+            f"The table in the file has the column “{one_line(twice)}” more than once; rename one "
             "of them."
         )
     return row
@@ -126,9 +126,9 @@ def _lists_of_rows(
             yield path, value
 
 
-def _flattened(row: Row, before: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
+def _flatten(row: Row, before: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
     for key, value in row.items():
         if isinstance(value, dict) and value and depth < _FLATTENED:
-            yield from _flattened(value, f"{before}{key}.", depth + 1)
+            yield from _flatten(value, f"{before}{key}.", depth + 1)
         else:
             yield f"{before}{key}", value

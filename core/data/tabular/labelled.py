@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
-from core.codec import listed, shortened
+from core.codec import list_of, one_line
 from core.data.tabular.columns import (
     HOLDS,
     LONGEST_HEADING,
@@ -26,15 +26,15 @@ from core.data.tabular.columns import (
     Cell,
     ColumnKind,
     column_of,
+    columns_named,
     first,
     kinds,
-    named,
     plain_heading,
     question_numbers,
 )
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.directions import check_directions, direction_of
-from core.data.tabular.labels import Meaning, Meant, check_meanings, decisions, shown, spelt
+from core.data.tabular.labels import Meaning, Meant, check_meanings, decisions, display, spelt
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 
@@ -222,7 +222,7 @@ def suggest(upload: Upload) -> Columns:
     directed = [s for s in clear if s.larger_is_surer is not None]
     used = {name for score in scores for name in (score.column, score.correct)} | {query, source}
     answer, truth = (
-        next((name for name in named(upload, names) if name not in used), None)
+        next((name for name in columns_named(upload, names) if name not in used), None)
         for names in (_ANSWERS, _TRUTHS)
     )
     return Columns(query, source, tuple(directed or clear), entropy, answer=answer, truth=truth)
@@ -232,7 +232,7 @@ def _correctness(
     upload: Upload, looks: Mapping[str, ColumnKind], names: Sequence[str]
 ) -> str | None:
     """Return the first column of these names in which half of the cells say right or wrong."""
-    for name in named(upload, names):
+    for name in columns_named(upload, names):
         if looks[name] is ColumnKind.LABEL:
             return name
         if looks[name] is ColumnKind.TEXT:
@@ -255,7 +255,7 @@ def _could_be_score(heading: str) -> bool:
 # ------------------------------------------------------------------------------- arrays
 
 
-def labelled(upload: Upload, columns: Columns) -> Labelled:
+def labelled_rows(upload: Upload, columns: Columns) -> Labelled:
     """Return the scored and labelled queries of an upload.
 
     Raises
@@ -328,14 +328,14 @@ def _check(upload: Upload, columns: Columns) -> None:
     for name in (*others, *scores, *labels):
         if name is not None and name not in upload.table.columns:
             raise UploadError(
-                f"There is no column “{shortened(name)}” in this file; choose another one."
+                f"There is no column “{one_line(name)}” in this file; choose another one."
             )
     for name in scores:
         if scores.count(name) > 1:
-            raise UploadError(f"The score “{shortened(name)}” is chosen twice; choose it once.")
+            raise UploadError(f"The score “{one_line(name)}” is chosen twice; choose it once.")
         if name in labels:
             raise UploadError(
-                f"“{shortened(name)}” is chosen both as a score and as the labels; choose two "
+                f"“{one_line(name)}” is chosen both as a score and as the labels; choose two "
                 "columns."
             )
 
@@ -355,7 +355,7 @@ def _rows(
         values[name] = cells.correctness({value: _TRUTH[own[value]] for value in own})
         for value in (value for value in own if own[value] is Meaning.OUT):
             rows = cells.of_word(value)
-            what = f"“{shortened(name)}” is {shown(spelt(cells, value))}"
+            what = f"“{one_line(name)}” is {display(spelt(cells, value))}"
             problems += complaint(upload, rows, what, LEFT_OUT)
         usable &= ~np.isnan(values[name])
     if not usable.any():
@@ -372,7 +372,7 @@ def complaint(upload: Upload, rows: NDArray[np.bool_], what: str, so: str) -> It
     lines = [str(line) for line in upload.lines[rows]]
     if lines:
         one = upload.unit.capitalize()
-        yield f"{one}{'s' if len(lines) > 1 else ''} {listed(lines)}: {what} ({so})."
+        yield f"{one}{'s' if len(lines) > 1 else ''} {list_of(lines)}: {what} ({so})."
 
 
 def _numbers(
@@ -381,7 +381,7 @@ def _numbers(
     numbers, unreadable = column_of(upload, name).numbers()
     used = np.zeros(len(numbers), bool)
     used[rows] = True
-    what = f"“{shortened(name)}” is not a number"
+    what = f"“{one_line(name)}” is not a number"
     return numbers[rows], list(complaint(upload, unreadable & used, what, "counts as missing"))
 
 
@@ -396,7 +396,7 @@ def _doubtful(upload: Upload, name: str) -> str | None:
     if text is None:
         return None
     return (
-        f"“{shortened(name)}” has the number “{shortened(text)}”: its comma or dots can part "
+        f"“{one_line(name)}” has the number “{one_line(text)}”: its comma or dots can part "
         "thousands, or decimals. Write all numbers of the column without separators for "
         "thousands, and with a dot for decimals: 3425 or 3.425, not 3,425."
     )
@@ -413,11 +413,11 @@ def _no_number(upload: Upload, name: str, role: str) -> str:
     cells = column_of(upload, name)
     if not np.isnan(cells.numbers()[0]).all():
         return (
-            f"“{shortened(name)}” has no number in any row that says whether its answer is right; "
+            f"“{one_line(name)}” has no number in any row that says whether its answer is right; "
             f"fill in the missing cells, or choose another {role}."
         )
     return (
-        f"“{shortened(name)}” has no number: {HOLDS[cells.kind]}. Choose another column as {role}."
+        f"“{one_line(name)}” has no number: {HOLDS[cells.kind]}. Choose another column as {role}."
     )
 
 
@@ -438,7 +438,7 @@ def _queries(
     texts = compute.if_else(empty[rows], numbers, cells.distinct.take(pa.array(cells.codes[rows])))
     used = np.zeros(len(empty), bool)
     used[rows] = True
-    what = f"“{shortened(name)}” is empty"
+    what = f"“{one_line(name)}” is empty"
     so = "each counts as a separate question"
     problems = list(complaint(upload, empty & used, what, so))
     return _objects(texts), question_numbers(texts), problems
@@ -456,7 +456,7 @@ def _pipeline(upload: Upload, rows: NDArray[np.int64]) -> tuple[str, list[str]]:
     if len(texts) == 1:
         return texts.pop(), []
     return "", [
-        f"“{shortened(name)}” names {len(texts):,} different pipelines, whose scores cannot be "
+        f"“{one_line(name)}” names {len(texts):,} different pipelines, whose scores cannot be "
         "compared; upload each by itself."
     ]
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.codec import shortened
+from core.codec import one_line
 from core.data.tabular.columns import (
     HOLDS,
     MOST_VALUES,
@@ -75,16 +75,16 @@ class Unread:
     rows: int
 
     def __str__(self) -> str:
-        return f"{shown(self.text)} ({rows(self.rows)})"
+        return f"{display(self.text)} ({rows(self.rows)})"
 
 
 class UnreadLabelsError(UploadError):
     """Labels of which nobody has said what they mean."""
 
 
-def shown(value: str) -> str:
+def display(value: str) -> str:
     """Return a value in one short line, without characters that a terminal would obey."""
-    line = "".join(c if c.isprintable() else "�" for c in shortened(value))
+    line = "".join(c if c.isprintable() else "�" for c in one_line(value))
     return f"“{line}”" if line else "empty"
 
 
@@ -128,13 +128,13 @@ def unread(upload: Upload, name: str) -> tuple[Unread, ...]:
     says_nothing = not column.has(Cell.RIGHT | Cell.WRONG).any()
     if says_nothing and (column.kind is not ColumnKind.TEXT or not few):
         raise UploadError(
-            f"No cell of “{shortened(name)}” says whether an answer is right: "
+            f"No cell of “{one_line(name)}” says whether an answer is right: "
             f"{HOLDS[column.kind]}. Choose a column of 1 (right) and 0 (wrong)."
         )
     if not few:
-        named = ", ".join(shown(each.text) for each in cells[:_NAMED])
+        named = ", ".join(display(each.text) for each in cells[:_NAMED])
         raise UploadError(
-            f"“{shortened(name)}” has {column.unread_words:,} different values that say neither "
+            f"“{one_line(name)}” has {column.unread_words:,} different values that say neither "
             f"right nor wrong, such as {named}. Write right or wrong in their place, or choose "
             "another column."
         )
@@ -155,7 +155,7 @@ def _complaint(upload: Upload, cells: Sequence[Unread]) -> str:
     *most, last = map(str, cells)
     named = f"{', '.join(most)} and {last}" if most else last
     return (
-        f"“{shortened(name)}” has cells that say neither right nor wrong: {named}."
+        f"“{one_line(name)}” has cells that say neither right nor wrong: {named}."
         f"{hint(upload, name)}"
     )
 
@@ -194,7 +194,7 @@ def decisions(upload: Upload, meant: Sequence[Meant]) -> list[str]:
     for each in meant:
         column = column_of(upload, each.column)
         number, text = values_of(column)[each.value], spelt(column, each.value)
-        where = f"{rows(number)} in which “{shortened(each.column)}” is {shown(text)}"
+        where = f"{rows(number)} in which “{one_line(each.column)}” is {display(text)}"
         became = "left out" if each.meaning is Meaning.OUT else f"counted as {each.meaning.value}"
         was = "was" if number == 1 else "were"
         sentences.append(f"As you said, {where} {was} {became}.")
@@ -224,8 +224,8 @@ def meant_by(
         value = word_of(text)
         columns = [name for name, values in values_by_name.items() if value in values]
         if not columns:
-            listed = " or ".join(f"“{shortened(name)}”" for name in values_by_name)
-            what = f"the value {shown(value)}" if value else "an empty cell"
+            listed = " or ".join(f"“{one_line(name)}”" for name in values_by_name)
+            what = f"the value {display(value)}" if value else "an empty cell"
             raise UploadError(
                 f"No row has {what} in {listed}; give a value exactly as in the file."
             )

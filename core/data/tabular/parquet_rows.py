@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import compute, parquet, types
 
-from core.codec import shortened
+from core.codec import one_line
 from core.data.tabular import rows as limits
 from core.data.tabular.rows import (
     TableRows,
@@ -131,8 +131,8 @@ def _add(batch: pa.RecordBatch, rows: TableRows, fields: list[pa.Field]) -> None
             raise
         except (pa.ArrowException, OverflowError) as error:  # maps, days that Python has not
             raise UploadError(
-                f"The column “{shortened(field.name, 60)}” has values of the type "
-                f"{shortened(str(field.type), 60)} that cannot be read; leave it out, or write it "
+                f"The column “{one_line(field.name, 60)}” has values of the type "
+                f"{one_line(str(field.type), 60)} that cannot be read; leave it out, or write it "
                 "as text."
             ) from error
     rows.add_columns(texts)

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import compute
 
-from core.codec import shortened
+from core.codec import one_line
 
 #: Bytes of a file. The server holds a whole file in memory before any of it is read, one for
 #: every session. A question with its answer, scores and label takes 100 to 500 bytes, so that
@@ -130,7 +130,7 @@ def check_heading(heading: str) -> None:
     """Raise `UploadError` where a heading is too long."""
     if len(heading) > MAX_HEADING:
         raise UploadError(
-            f"The heading that begins “{shortened(heading[:MAX_HEADING])}” has {len(heading):,} "
+            f"The heading that begins “{one_line(heading[:MAX_HEADING])}” has {len(heading):,} "
             f"characters, and at most {MAX_HEADING:,} can be read; shorten it."
         )
 

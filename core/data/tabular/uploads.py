@@ -24,9 +24,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.codec import shortened
+from core.codec import one_line
 from core.data.tabular import rows as limits
-from core.data.tabular.delimited_rows import delimiter_of, read_delimited
+from core.data.tabular.delimited_rows import delimiter_of, read_separated
 from core.data.tabular.excel_rows import is_workbook, read_excel
 from core.data.tabular.json_rows import read_json, read_table_within
 from core.data.tabular.parquet_rows import read_parquet
@@ -202,7 +202,7 @@ def _distinct(names: Sequence[str], notes: list[str]) -> list[str]:
         if not text:
             notes.append(f"Column {number} has no heading; it is called “{heading}”.")
         elif heading != text:
-            was, now = shortened(text), shortened(heading)
+            was, now = one_line(text), one_line(heading)
             notes.append(f"The heading “{was}” appears more than once; the other is now “{now}”.")
         headings.append(heading)
         used.add(heading)
@@ -235,7 +235,7 @@ def _read_text(content: bytes, suffix: str, notes: list[str]) -> tuple[str, Tabl
     delimiter = delimiter_of(again, first)
     if delimiter in ";|":
         notes.append(f"The columns are separated by “{delimiter}”.")
-    rows, headings = read_delimited(again(), delimiter, before)
+    rows, headings = read_separated(again(), delimiter, before)
     return "TSV" if delimiter == "\t" else "CSV", rows, headings
 
 

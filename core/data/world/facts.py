@@ -140,10 +140,10 @@ class Fact:
 
     def ask(self, template: str, name: int = 0) -> str:
         """Return the question in the wording of `template`, by the name of this number."""
-        return filled(template, self.fillings(template)[name])
+        return fill(template, self.fillings(template)[name])
 
 
-def filled(template: str, name: str) -> str:
+def fill(template: str, name: str) -> str:
     """Put a name for the field of a wording; a question begins with a capital."""
     text = FIELD.sub(lambda _: name, template)
     return text[0].upper() + text[1:]

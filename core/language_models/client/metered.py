@@ -13,7 +13,7 @@ from core.language_models.client.wrapper import Wrapper
 from core.language_models.usage import Meter
 
 
-def metered(model: LanguageModel, meter: Meter) -> LanguageModel:
+def meter_for(model: LanguageModel, meter: Meter) -> LanguageModel:
     """Return a service as one of several asks it: what it takes goes to a meter as well.
 
     A meter tells use apart by threads, so it must stand where a call is a single request:

@@ -273,7 +273,7 @@ def percent(share: float) -> str:
     return "more than 99.9%" if share > 0.999 else f"{share:.1%}"
 
 
-def tidied(repetitions: Sequence[int]) -> tuple[int, ...]:
+def tidy(repetitions: Sequence[int]) -> tuple[int, ...]:
     """Return distinct numbers of repetitions in rising order.
 
     Raises
@@ -302,15 +302,15 @@ def grid(model: LanguageModel, most: int) -> tuple[int, ...]:
     InvalidRequestError
         When `most` is negative or above `MOST_REPETITIONS`.
     """
-    tidied([most])
+    tidy([most])
     able = model.capabilities
     if not (able.scores_given_text and able.quick):
         fewer = DEFAULT_REPETITIONS if able.scores_given_text else FREQUENCY_REPETITIONS
-        return tidied([*(t for t in fewer if t < most), most])
+        return tidy([*(t for t in fewer if t < most), most])
     if most < MOST_POINTS:
         return tuple(range(most + 1))
     spread = np.geomspace(10, most, MOST_POINTS - 10)
-    return tidied([*range(11), *np.round(spread).astype(int).tolist()])
+    return tidy([*range(11), *np.round(spread).astype(int).tolist()])
 
 
 def amplify(
@@ -330,15 +330,15 @@ def amplify(
     ModelError
         With a sentence for the person.
     """
-    times = tidied(repetitions)
+    times = tidy(repetitions)
     progress(stage := f"Repeating an answer up to {times[-1]} times", 0.0)
     before, source = model.meter.used, source_of(model)
     notes: tuple[str, ...] = ()
     if source is Origin.SCORED:
         points = _by_likelihood(case, model, times, progress, stage)
     else:
-        point = _weighed if source is Origin.SAMPLED else _counted
-        responses = _drawn(case, model, times, progress, seed)
+        point = _weigh if source is Origin.SAMPLED else _count
+        responses = _draw(case, model, times, progress, seed)
         points = tuple(point(t, row, case) for t, row in zip(times, responses, strict=True))
         notes = notes_on_cut(chain.from_iterable(responses))
     used = None if model.capabilities.local else model.meter.used - before
@@ -359,22 +359,22 @@ def _by_likelihood(
     case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress, stage: str
 ) -> tuple[Point, ...]:
     try:
-        rows = _scored(case, model, times, progress, stage)
+        rows = _score_all(case, model, times, progress, stage)
     except PromptTooLongError as error:
         if not model.capabilities.local:  # a search would cost calls that nobody agreed to
             raise InvalidRequestError(f"{error} Or choose fewer repetitions.") from error
         sentence = _what_fits(case, model, times[-1], error, progress)
         raise InvalidRequestError(sentence) from error
-    return tuple(scored(t, float(a), float(b)) for t, (a, b) in zip(times, rows, strict=True))
+    return tuple(point_of(t, float(a), float(b)) for t, (a, b) in zip(times, rows, strict=True))
 
 
-def scored(repetitions: int, log_answer: float, log_repeated: float) -> Point:
+def point_of(repetitions: int, log_answer: float, log_repeated: float) -> Point:
     """Return the point of two likelihoods, ln Q(a | F_t) and ln Q(b | F_t)."""
     share = _share(log_answer, log_repeated)
     return Point(repetitions, log_answer, log_repeated, share)
 
 
-def _scored(
+def _score_all(
     case: Case, model: LanguageModel, times: Sequence[int], progress: Progress, stage: str
 ) -> NDArray[np.float64]:
     """Score both answers after every t, looking meanwhile whether somebody cancels."""
@@ -401,7 +401,7 @@ def _what_fits(
 
     def fits(repetitions: int) -> bool:
         try:
-            _scored(case, model, [repetitions], progress, "Finding out how many repetitions fit")
+            _score_all(case, model, [repetitions], progress, "Finding out how many repetitions fit")
         except PromptTooLongError:
             return False
         return True
@@ -418,9 +418,9 @@ def _what_fits(
     )
 
 
-def calls_needed(model: LanguageModel, repetitions: Sequence[int]) -> int:
+def most_calls(model: LanguageModel, repetitions: Sequence[int]) -> int:
     """Return how many calls a curve takes at most; 0 where calls cost nothing but time."""
-    points, able = len(tidied(repetitions)), model.capabilities
+    points, able = len(tidy(repetitions)), model.capabilities
     if able.scores_given_text:
         scored = math.ceil(2 * points / able.pairs_a_call) + points * able.calls_a_prompt
         return 0 if able.local else scored
@@ -429,7 +429,7 @@ def calls_needed(model: LanguageModel, repetitions: Sequence[int]) -> int:
     )
 
 
-def _drawn(
+def _draw(
     case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress, seed: int
 ) -> list[list[Response]]:
     def draw(t: int) -> list[Response]:
@@ -449,13 +449,13 @@ def _drawn(
         raise InvalidRequestError(f"{error} Or choose fewer repetitions.") from error
 
 
-def _counted(t: int, responses: Sequence[Response], case: Case) -> Point:
+def _count(t: int, responses: Sequence[Response], case: Case) -> Point:
     ours = sum(_is_meant(response.text, case.answer, case.repeated) for response in responses)
     theirs = sum(_is_meant(response.text, case.repeated, case.answer) for response in responses)
     return Point(t, None, None, *_wilson(ours, ours + theirs))
 
 
-def _weighed(t: int, responses: Sequence[Response], case: Case) -> Point:
+def _weigh(t: int, responses: Sequence[Response], case: Case) -> Point:
     """Add up the likelihoods of the distinct answers that mean the one, and the other."""
     weights: dict[str, float] = {}
     for response in responses:

@@ -159,7 +159,7 @@ def of_fact(fact: Fact) -> Case:
     return Case(fact.question, fact.answers[0].text, rival(fact))
 
 
-def drawn(band: Band, count: int, seed: int = 0) -> list[Fact]:
+def draw(band: Band, count: int, seed: int = 0) -> list[Fact]:
     """Draw facts of a band, without replacement; as many as there are when `count` is larger."""
     facts = [fact for fact in world.facts() if fact.band is band]
     order = np.random.default_rng(seed).permutation(len(facts))[:count]
@@ -169,4 +169,4 @@ def drawn(band: Band, count: int, seed: int = 0) -> list[Fact]:
 @lru_cache(maxsize=MOST_DRAWS)
 def by_band(count: int, seed: int = 0) -> Mapping[str, list[Case]]:
     """Draw `count` cases of every exposure band of the embedded world."""
-    return {name: [of_fact(fact) for fact in drawn(Band(name), count, seed)] for name in BANDS}
+    return {name: [of_fact(fact) for fact in draw(Band(name), count, seed)] for name in BANDS}

@@ -9,7 +9,7 @@ from dataclasses import asdict, fields, replace
 from itertools import pairwise
 from typing import Any, Final
 
-from core.codec import decoded, encoded, text_of
+from core.codec import decode, encode, text_of
 from core.data.tabular.csv_export import to_csv
 from core.language_models.usage import Used
 from core.studies.amplification.curve import (
@@ -18,7 +18,7 @@ from core.studies.amplification.curve import (
     Case,
     Origin,
     Point,
-    scored,
+    point_of,
 )
 from core.studies.inspection.request import InvalidRequestError
 
@@ -58,7 +58,7 @@ def to_dict(amplification: Amplification) -> dict[str, Any]:
 
 def to_json(amplification: Amplification) -> str:
     """Return `to_dict` as one JSON object."""
-    return encoded(to_dict(amplification))
+    return encode(to_dict(amplification))
 
 
 def all_to_json(amplifications: Sequence[Amplification]) -> str:
@@ -91,7 +91,7 @@ def _from_dict(one: dict[str, Any]) -> Amplification:
         text_of(one["model"]),
         text_of(one["revision"]),
         _points(one["curve"]),
-        None if one.get("used") is None else decoded(Used, one["used"]),
+        None if one.get("used") is None else decode(Used, one["used"]),
     )
     # Curves that do not say what they are made of were scored or counted.
     before = Origin.SCORED if curve.has_likelihoods else Origin.COUNTED
@@ -111,7 +111,7 @@ def _points(rows: object) -> tuple[Point, ...]:
     """Return the points of a curve, after a look at whether they can be those of one."""
     if not isinstance(rows, list) or not rows:
         raise ValueError("a curve has no points")
-    points = tuple(decoded(Point, point) for point in rows)
+    points = tuple(decode(Point, point) for point in rows)
     times = [point.repetitions for point in points]
     if times != sorted(set(times)) or times[-1] > MOST_REPETITIONS:
         raise ValueError("the repetitions are invalid")
@@ -134,7 +134,7 @@ def _check_scored(points: Sequence[Point]) -> None:
         ours, theirs = point.log_likelihood_answer, point.log_likelihood_repeated
         if ours is None or theirs is None or point.normalised_probability is None:
             continue
-        share = scored(point.repetitions, ours, theirs).normalised_probability
+        share = point_of(point.repetitions, ours, theirs).normalised_probability
         if share is None or abs(share - point.normalised_probability) > ROUNDED:
             raise ValueError("a share is not that of the likelihoods")
 

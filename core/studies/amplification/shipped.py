@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from core.codec import encoded, finite
+from core.codec import encode, finite
 from core.language_models.base import LanguageModel
 from core.once import once
 from core.studies.amplification.curve import (
@@ -22,7 +22,7 @@ from core.studies.amplification.curve import (
     Case,
     amplify,
     grid,
-    scored,
+    point_of,
 )
 from core.studies.amplification.gallery import AT_FIRST, EXAMPLES, MOST_AT_FIRST, PAPER, by_band
 
@@ -47,7 +47,7 @@ class Shipped:
     curves: Mapping[_Key, Amplification]
 
 
-def wanted(model: LanguageModel) -> Iterator[_Key]:
+def contents(model: LanguageModel) -> Iterator[_Key]:
     """Yield what is shipped: the examples, the paper's questions, and the first draw by band."""
     for case in EXAMPLES.values():
         yield case, grid(model, MOST_AT_FIRST)
@@ -61,28 +61,28 @@ def wanted(model: LanguageModel) -> Iterator[_Key]:
 
 def find(case: Case, model: LanguageModel, times: tuple[int, ...]) -> Amplification | None:
     """Return the shipped curve of a model in use; None where there is none of these weights."""
-    curves = shipped()
+    curves = content()
     if (curves.model, curves.revision) != (model.name, model.revision):
         return None
     return curves.curves.get((case, times))
 
 
 @once
-def shipped() -> Shipped:
+def content() -> Shipped:
     """Return what was written."""
     return read(FILE.read_text(encoding="utf-8"))
 
 
-def written(model: LanguageModel) -> str:
+def compute(model: LanguageModel) -> str:
     """Compute all that is wanted, and return it as text: `read` reads it again."""
-    curves = [amplify(case, model, times) for case, times in wanted(model)]
-    lines = ",\n".join(encoded(_row(curve)) for curve in curves)
-    head = encoded({"model": model.name, "revision": model.revision})
+    curves = [amplify(case, model, times) for case, times in contents(model)]
+    lines = ",\n".join(encode(_row(curve)) for curve in curves)
+    head = encode({"model": model.name, "revision": model.revision})
     return f'{head[:-1]}, "curves": [\n{lines}\n]}}\n'
 
 
 def read(text: str) -> Shipped:
-    """Read what `written` wrote."""
+    """Read what `compute` wrote."""
     content = json.loads(text)
     model, revision = content["model"], content["revision"]
     curves = (_curve(row, model, revision) for row in content["curves"])
@@ -110,7 +110,7 @@ def _logarithms(values: Iterable[float | None]) -> list[float | None]:
 
 def _curve(row: dict[str, Any], model: str, revision: str) -> Amplification:
     points = (
-        scored(t, *(-math.inf if value is None else value for value in both))
+        point_of(t, *(-math.inf if value is None else value for value in both))
         for t, *both in zip(row["repetitions"], row["answer"], row["repeated"], strict=True)
     )
     return Amplification(Case(*row["case"]), model, revision, tuple(points), read_as=row["read_as"])

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from core.abstention import thresholds
 from core.abstention.policy import Pipeline, Policy
 from core.abstention.thresholds import Threshold, Uncertifiable
-from core.codec import shortened
+from core.codec import one_line
 from core.data.tabular import uploads
 from core.data.tabular.directions import direction_of
 from core.data.tabular.labelled import (
     Columns,
     Labelled,
     ScoreColumn,
-    labelled,
+    labelled_rows,
     suggest,
 )
 from core.data.tabular.labels import Meaning, meant_by
@@ -237,16 +237,16 @@ def read(
         When the file cannot be read, or lacks what it takes.
     """
     upload = parse(content, name)
-    columns = chosen(upload, suggest(upload), scores, correct, larger_is_surer)
+    columns = choice(upload, suggest(upload), scores, correct, larger_is_surer)
     if group is not None:
         columns = replace(columns, source=group or None)
     if meanings:
         names = [name for name in columns.labels if name in upload.table.columns]
         columns = replace(columns, meant=meant_by(upload, names, meanings))
-    return labelled(upload, columns)
+    return labelled_rows(upload, columns)
 
 
-def chosen(
+def choice(
     upload: Upload,
     guess: Columns,
     scores: Sequence[str],
@@ -260,14 +260,14 @@ def chosen(
         label = correct or (guessed[name].correct if name in guessed else None)
         if label is None:
             raise UploadError(
-                f"No column says whether the answers of “{shortened(name)}” are right. Name one."
+                f"No column says whether the answers of “{one_line(name)}” are right. Name one."
             )
         surer = direction_of(name) if larger_is_surer is None else larger_is_surer
         names.append(ScoreColumn(name, surer, label))
     return replace(guess, scores=tuple(names))
 
 
-def preferred(data: Labelled, names: Sequence[str] = (), method: str = "ltt") -> str:
+def preference(data: Labelled, names: Sequence[str] = (), method: str = "ltt") -> str:
     """Return the score that is calibrated: the wanted one, or the best of several wanted.
 
     If none is wanted, the mutual information where the data has it; else, of several, the best
@@ -301,7 +301,7 @@ def _one_kind(data: Labelled, score: str) -> str:
     """Say why labels of one kind promise nothing: nobody has seen how they mark the other."""
     label, other = ("right", "wrong") if data.correct[score].all() else ("wrong", "right")
     return (
-        f"Every label of “{shortened(score)}” is {label}. Without one that is {other}, nothing "
+        f"Every label of “{one_line(score)}” is {label}. Without one that is {other}, nothing "
         "shows how this file marks such answers, so nothing is guaranteed. Check the labels, "
         "and add rows of both kinds."
     )
@@ -312,7 +312,7 @@ def pipeline_of_data(data: Labelled) -> Pipeline | None:
     return from_text(data.pipeline)
 
 
-def moved(calibration: Calibration, value: float) -> Policy:
+def move(calibration: Calibration, value: float) -> Policy:
     """Return the policy with λ chosen by hand: what it does is observed, nothing promised."""
     threshold = thresholds.at(calibration.doubts, calibration.correct, value)
     if calibration.policy is not None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.abstention import intervals, metrics
 from core.abstention.metrics import Bin, Curve
 from core.abstention.thresholds import Threshold, Uncertifiable
-from core.codec import listed, shortened
+from core.codec import list_of, one_line
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import Calibration, calibrate
 from core.studies.progress import Progress, silent
@@ -38,11 +38,11 @@ def speaks_against(data: Labelled) -> str:
         auroc = metrics.auroc(doubts[present], right)
         pairs = np.count_nonzero(right) * np.count_nonzero(~right)
         if pairs and 0.5 - auroc > 3 * np.sqrt((len(right) + 1) / (12 * pairs)):
-            named.append(f"“{shortened(name)}” (AUROC {auroc:.2f}, where 0.5 is guessing)")
+            named.append(f"“{one_line(name)}” (AUROC {auroc:.2f}, where 0.5 is guessing)")
     if not named:
         return ""
     return (
-        f"The labels speak against the direction of {listed(named)}: wrong answers look surer "
+        f"The labels speak against the direction of {list_of(named)}: wrong answers look surer "
         "than right ones. You can turn it, but a direction that was chosen after a look at the "
         "labels has no guarantee on these rows; calibrate on others."
     )

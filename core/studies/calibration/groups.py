@@ -15,7 +15,7 @@ import numpy as np
 from core.abstention import metrics, thresholds
 from core.abstention.metrics import Bin
 from core.abstention.policy import Policy
-from core.codec import shortened
+from core.codec import one_line
 from core.data.tabular.columns import text_numbers
 from core.studies.calibration.calibration import Calibration
 
@@ -89,7 +89,7 @@ def _sentence(policy: Policy, groups: Sequence[Group], number: int) -> str:
             f"There are {number:,} groups, too many for a promise for each. Choose a column "
             f"with at most {MOST_GROUPS}."
         )
-    promised = [_quoted(each) for each in groups if each.promised]
+    promised = [_quote(each) for each in groups if each.promised]
     others = [each for each in groups if each.answered and not each.promised]
     others.sort(key=lambda each: policy.target_error * each.answered - each.errors)
     sentences = []
@@ -97,24 +97,22 @@ def _sentence(policy: Policy, groups: Sequence[Group], number: int) -> str:
         sentences.append(
             f"With {100 * (policy.confidence or 0):.6g}% confidence for these groups together, at "
             f"most {100 * policy.target_error:.6g}% of answered questions are wrong in each of "
-            f"them, too: {_listed(promised)}."
+            f"them, too: {_list(promised)}."
         )
     if others:
-        counts = [
-            f"{_quoted(each)} ({each.errors:,} of {each.answered:,} wrong)" for each in others
-        ]
+        counts = [f"{_quote(each)} ({each.errors:,} of {each.answered:,} wrong)" for each in others]
         sentences.append(
-            f"No promise holds by itself for {_listed(counts)}. Check answers there, or calibrate "
+            f"No promise holds by itself for {_list(counts)}. Check answers there, or calibrate "
             "such a group alone for a threshold of its own."
         )
     return " ".join(sentences)
 
 
-def _quoted(group: Group) -> str:
-    return f"“{shortened(group.name)}”" if group.name else "rows of no group"
+def _quote(group: Group) -> str:
+    return f"“{one_line(group.name)}”" if group.name else "rows of no group"
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _list(parts: Sequence[str]) -> str:
     """Return “a, b and c”, or the first few and how many more there are."""
     if len(parts) > MOST_NAMED:
         parts = [*parts[:MOST_NAMED], f"{len(parts) - MOST_NAMED:,} more"]

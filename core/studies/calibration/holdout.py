@@ -9,7 +9,7 @@ import numpy as np
 from core.abstention import thresholds
 from core.abstention.policy import Policy
 from core.abstention.thresholds import Threshold
-from core.codec import counted
+from core.codec import count_of
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import independent, rows
 
@@ -64,7 +64,7 @@ def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmat
     return Confirmation(
         threshold,
         holds,
-        f"On {counted(threshold.queries, 'held-out row')} it answered {threshold.answered:,}, "
+        f"On {count_of(threshold.queries, 'held-out row')} it answered {threshold.answered:,}, "
         f"{threshold.errors:,} of them wrongly. With {100 * confidence:.6g}% confidence, at most "
         f"{bound:.1%} {what}, {'within' if holds else 'above'} the target of "
         f"{100 * policy.target_error:.6g}%."

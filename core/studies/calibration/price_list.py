@@ -38,7 +38,7 @@ class Price:
     threshold: Threshold | None
 
 
-def listed(target: Target, error: float) -> Target:
+def list_entry(target: Target, error: float) -> Target:
     """Return what a row of the list tests: its error, at its share of a target's δ."""
     return replace(target, error=error, method="ltt", targets_tried=len(TARGETS))
 
@@ -46,7 +46,7 @@ def listed(target: Target, error: float) -> Target:
 def price_list(data: Labelled, target: Target) -> tuple[Price, ...]:
     """Return the price of each of `TARGETS`, tested as one family by Learn-then-Test.
 
-    Each row is what `calibrate` finds for `listed`.
+    Each row is what `calibrate` finds for `list_entry`.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def price_list(data: Labelled, target: Target) -> tuple[Price, ...]:
     """
     data = independent(data)
     scores = list(data.doubts) if target.score == BEST else [target.score]
-    confidence = 1 - (1 - listed(target, target.error).tested_at) / len(scores)
+    confidence = 1 - (1 - list_entry(target, target.error).tested_at) / len(scores)
     best = [Price(error, None, None) for error in TARGETS]
     for score in scores:
         rows = data.doubts[score], data.correct[score]

@@ -17,7 +17,7 @@ from core.data.tabular.csv_export import to_csv
 from core.data.world.grading import matches
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import stream
-from core.language_models.client.metered import metered
+from core.language_models.client.metered import meter_for
 from core.language_models.usage import Meter, Used
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import Inspection, read
@@ -89,10 +89,10 @@ def score(
     `least_mass` is the default policy's unless another is given.
     """
     one_request = replace(request, query=gold.query)
-    return grade(gold, inspected(one_request, model, reading, progress, least_mass=least_mass))
+    return grade(gold, inspect_one(one_request, model, reading, progress, least_mass=least_mass))
 
 
-def inspected(
+def inspect_one(
     request: Request,
     model: LanguageModel,
     reading: Reading | None = None,
@@ -110,7 +110,7 @@ def inspected(
     return read(recording, reading, DecisionRule(math.inf, least_mass))
 
 
-def asked_at_once(model: LanguageModel) -> int:
+def questions_at_once(model: LanguageModel) -> int:
     """Return how many questions are best asked at the same time."""
     able = model.capabilities
     return able.questions_at_once if able.local else QUESTIONS_AT_ONCE
@@ -179,7 +179,7 @@ def score_all(
     results = dict(done or {})
     left = [place for place in range(len(golds)) if place not in results]
     local = model.capabilities.local
-    workers = asked_at_once(model)
+    workers = questions_at_once(model)
     meters = {} if meters is None else meters
 
     def say() -> None:
@@ -193,7 +193,7 @@ def score_all(
 
     def ask(place: int, go_on: Callable[[], None]) -> tuple[int, ScoredQuestion]:
         # Within a question too: who stops must not wait for a slow service's hundred answers.
-        metered_model = model if local else metered(model, meters.setdefault(place, Meter()))
+        metered_model = model if local else meter_for(model, meters.setdefault(place, Meter()))
         scored = score(golds[place], metered_model, request, reading, lambda _, __: go_on())
         return place, scored if local else replace(scored, used=metered_model.meter.used)
 

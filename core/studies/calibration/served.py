@@ -72,7 +72,7 @@ class Served:
         return (self.answered == answered) & (self.right == right)
 
 
-def served(calibration: Calibration, value: float) -> Served:
+def serve(calibration: Calibration, value: float) -> Served:
     """Return what a λ, in the unit of the doubt, does to the labelled rows."""
     doubts = calibration.doubts
     order = np.argsort(doubts, kind="stable")

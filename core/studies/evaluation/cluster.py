@@ -28,17 +28,24 @@ from typing import Any, Final
 import pyarrow as pa
 from pyarrow import parquet
 
-from core.codec import counted, shortened
+from core.codec import count_of, one_line
 from core.data.datasets.questions import Question
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import TICK
 from core.language_models.client.stack import Prepared
 from core.language_models.usage import Budget
-from core.studies.calibration.scoring import asked_at_once
+from core.studies.calibration.scoring import questions_at_once
 from core.studies.evaluation.files import RunError, writing
 from core.studies.evaluation.local import Engine, Task
 from core.studies.evaluation.rows import Row
-from core.studies.evaluation.worker import RETURNED, Desk, Worker, WorkerTask, asked, rows_in
+from core.studies.evaluation.worker import (
+    RETURNED,
+    Desk,
+    Worker,
+    WorkerTask,
+    question_block,
+    rows_in,
+)
 
 CPU, GPU = "CPU", "GPU"  # as Ray calls them
 #: Below a run's folder: what Ray has written and nobody has gathered yet.
@@ -80,7 +87,7 @@ class RayCluster:
     reserved: Mapping[str, float] = field(default_factory=lambda: {CPU: 1.0})
 
 
-def check_installed() -> None:
+def check_installation() -> None:
     """Check that Ray is installed.
 
     Raises
@@ -115,7 +122,7 @@ def engine_on(
             shutil.rmtree(staged, ignore_errors=True)
             return
         job = WorkerTask(opening, model.revision, task.request, task.reading, task.least_mass)
-        with _connected(cluster):
+        with _connection(cluster):
             yield from _Work(cluster, staged, job, model).rows(chain([first], questions), tick)
 
     return engine
@@ -175,14 +182,14 @@ class _Work:
             block = list(islice(questions, size))
             if not block:
                 return
-            yield ray.put(asked(number, block))
+            yield ray.put(question_block(number, block))
 
     @property
     def _block_size(self) -> int:
         able = self._model.capabilities
         # What a large model on this machine finishes in a block's time would be much to lose.
         times = 1 if able.local and not able.quick else TIMES_AT_ONCE
-        return times * asked_at_once(self._model)
+        return times * questions_at_once(self._model)
 
     def _asked(self, blocks: list[Any], tick: Callable[[], None]) -> Generator[Row, None, None]:
         """Ask, and yield the rows as they are written."""
@@ -215,7 +222,7 @@ class _Work:
         if self._failure is not None:
             raise self._failure
         if self._left:
-            number = counted(len(self._left), "question")
+            number = count_of(len(self._left), "question")
             raise RunError(f"Ray returned no row of {number}. Run the same command again.")
 
     def _write(self, blocks: list[Any], desk: Any, workers: int) -> None:
@@ -240,7 +247,7 @@ class _Work:
             dataset.context.execution_no_progress_timeout_s = -1
             dataset.write_parquet(str(self._staged), ray_remote_args=_beside(), concurrency=WRITERS)
         except Exception as error:
-            reason = shortened(str(error).strip().rpartition("\n")[2], 300)
+            reason = one_line(str(error).strip().rpartition("\n")[2], 300)
             self._failure = self._failure or RunError(f"Ray ended the run: {reason}")
 
     def _gathered(self) -> Iterator[Row]:
@@ -275,7 +282,7 @@ def _read(path: Path) -> pa.Table | None:
 
 
 @contextmanager
-def _connected(cluster: RayCluster) -> Iterator[None]:
+def _connection(cluster: RayCluster) -> Iterator[None]:
     """Be part of the cluster until the end of the block."""
     # Both are read on import. Once this Ray ends, no thread is to begin another.
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_AUTO_CONNECT": "0"}
@@ -300,7 +307,7 @@ def _connected(cluster: RayCluster) -> Iterator[None]:
             ray.init(cluster.address or "local", **options)
         except (ConnectionError, RuntimeError, ValueError) as error:
             place = f"at {cluster.address}" if cluster.address else "on this machine"
-            reason = shortened(str(error), 300)
+            reason = one_line(str(error), 300)
             raise RunError(f"There is no Ray {place} to connect to: {reason}") from error
         try:
             yield

@@ -96,7 +96,7 @@ class ScoreComparison:
         return f"{one} {BETTER[self.measure]} {how} than {two}: {numbers}"
 
 
-def compared(
+def compare(
     measured: RunMeasures, score: str, measure: str = "auroc"
 ) -> tuple[ScoreComparison, ...]:
     """Hold every other score of a run against one.
@@ -109,14 +109,14 @@ def compared(
         One of `metrics.MEASURES`.
     """
     comparisons = [
-        _compared(measured, score, other, measure)
+        _compare(measured, score, other, measure)
         for other in measured.results.scores
         if other != score
     ]
-    return adjusted(comparisons)
+    return adjust(comparisons)
 
 
-def adjusted(comparisons: Sequence[ScoreComparison]) -> tuple[ScoreComparison, ...]:
+def adjust(comparisons: Sequence[ScoreComparison]) -> tuple[ScoreComparison, ...]:
     """Return comparisons with their p-values adjusted for their number.
 
     One whose p-value is not known yet counts as if it showed nothing.
@@ -131,7 +131,7 @@ def adjusted(comparisons: Sequence[ScoreComparison]) -> tuple[ScoreComparison, .
     )
 
 
-def _compared(measured: RunMeasures, score: str, other: str, measure: str) -> ScoreComparison:
+def _compare(measured: RunMeasures, score: str, other: str, measure: str) -> ScoreComparison:
     results, resampled = measured.results, measured.resampled
     values = tuple(resampled.interval(name, measure).value for name in (score, other))
     share_labels = np.array_equal(results.correct[score], results.correct[other])

@@ -13,7 +13,7 @@ from core.abstention import metrics, thresholds
 from core.abstention.metrics import Bin
 from core.abstention.policy import Policy, PolicyError, check_pipeline
 from core.abstention.thresholds import Threshold
-from core.codec import counted, shortened
+from core.codec import count_of, one_line
 from core.data.tabular.csv_export import to_csv
 from core.studies.evaluation.reading import labelled_csv
 from core.studies.evaluation.results import Results
@@ -48,7 +48,7 @@ class Decided:
     by_source: tuple[Bin, ...]
 
 
-def decided(results: Results, policy: Policy) -> Decided:
+def decide(results: Results, policy: Policy) -> Decided:
     """Decide on every row by a policy, and count what it answers wrongly.
 
     Raises
@@ -57,7 +57,7 @@ def decided(results: Results, policy: Policy) -> Decided:
         When another pipeline made the scores of the run, or the policy goes by another score.
     """
     if policy.score not in SCORES or policy.larger_is_surer:
-        raise PolicyError(f"No run has the score “{shortened(policy.score)}” of this policy.")
+        raise PolicyError(f"No run has the score “{one_line(policy.score)}” of this policy.")
     check_pipeline(policy, results.run.pipeline)
     doubts, correct = results.doubts[policy.score], results.correct[policy.score]
     _, first = np.unique(results.questions, return_index=True)
@@ -94,7 +94,7 @@ def _sentences(
     if not threshold.queries:
         return ["No row counts, so there is nothing to decide on."]
     sentences = [
-        f"The policy answers {counted(threshold.answered, 'question')} of {threshold.queries:,} "
+        f"The policy answers {count_of(threshold.answered, 'question')} of {threshold.queries:,} "
         f"({threshold.answered / threshold.queries:.1%}){where}"
         + (
             f"; {threshold.errors:,} of them wrongly ({threshold.errors / threshold.answered:.1%})."
@@ -116,7 +116,7 @@ def _sentences(
                 else ""
             )
         )
-    if is_made_of(policy, results):
+    if has_rows_of(policy, results):
         sentences.append(
             "This policy was calibrated on these very rows, so they are no test of it. Ask other "
             "questions for that."
@@ -124,7 +124,7 @@ def _sentences(
     return sentences
 
 
-def is_made_of(policy: Policy, results: Results) -> bool:
+def has_rows_of(policy: Policy, results: Results) -> bool:
     """Return whether a policy was calibrated on all rows of the run, as it hands them over."""
     if not 0 < len(results) <= MOST_COMPARED:
         return False

@@ -27,9 +27,9 @@ from typing import IO, Any, Final
 import pyarrow as pa
 from pyarrow import compute, parquet
 
-from core.codec import encoded
+from core.codec import encode
 from core.outputs import LEFT_BY_KILLS, appending, replacing, write
-from core.studies.evaluation.rows import RECORDINGS, SCHEMA, Row, completed, table
+from core.studies.evaluation.rows import RECORDINGS, SCHEMA, Row, complete, table
 
 if sys.platform != "win32":  # there nothing keeps two processes apart
     import fcntl
@@ -44,7 +44,7 @@ class RunError(Exception):
 
 
 class RunFiles:
-    """A run's folder that this process alone writes to; see `opened`."""
+    """A run's folder that this process alone writes to; see `hold`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -59,7 +59,7 @@ class RunFiles:
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Write what the run is, in place of what was written."""
         with writing(self.folder):
-            write(self.folder / MANIFEST, f"{encoded(manifest, indent=2)}\n")
+            write(self.folder / MANIFEST, f"{encode(manifest, indent=2)}\n")
 
     def begin(self, *, again: bool = False) -> tuple[set[str], int]:
         """Be ready for more rows; return the ids of those that are there, and how many failed.
@@ -93,7 +93,7 @@ class RunFiles:
     def add(self, row: Row) -> None:
         """Write a finished question: from now on it is never asked again."""
         assert self._lines is not None, "begin() first"
-        line = f"{encoded({'values': row.values, 'recording': row.recording})}\n".encode()
+        line = f"{encode({'values': row.values, 'recording': row.recording})}\n".encode()
         with writing(self.folder):
             if self._lines.write(line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -127,7 +127,7 @@ class RunFiles:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[RunFiles]:
+def hold(folder: Path) -> Iterator[RunFiles]:
     """Hold a folder, which is made where there is none, until the end of the block.
 
     Raises
@@ -139,7 +139,7 @@ def opened(folder: Path) -> Iterator[RunFiles]:
         folder.mkdir(parents=True, exist_ok=True)
         lock = appending(folder / LOCK)
     with lock, contextlib.closing(RunFiles(folder)) as files:
-        if not _held(lock.fileno()):
+        if not _lock(lock.fileno()):
             raise RunError(
                 f"Another process is writing to {folder}. Wait until it has ended, or choose "
                 "another folder."
@@ -150,7 +150,7 @@ def opened(folder: Path) -> Iterator[RunFiles]:
         yield files
 
 
-def _held(file: int) -> bool:
+def _lock(file: int) -> bool:
     """Lock a file for this process, or return that another one has."""
     if sys.platform != "win32":
         try:
@@ -206,7 +206,7 @@ def batches(part: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Rec
                 yield from file.iter_batches(columns=wanted)
                 return
             for batch in file.iter_batches():  # it was written by an earlier version
-                yield completed(batch).select(wanted)
+                yield complete(batch).select(wanted)
     except (OSError, pa.ArrowException) as error:
         raise RunError(f"{part} is damaged. Delete it to ask its questions again.") from error
 

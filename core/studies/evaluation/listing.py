@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from core.codec import counted
+from core.codec import count_of
 from core.data.tabular.csv_export import to_csv
 from core.studies.evaluation.results import Results
 
@@ -145,14 +145,14 @@ class Plotted:
     sentences: tuple[str, ...]
 
 
-def plotted(results: Results, most: int) -> Plotted:
+def scatter_points(results: Results, most: int) -> Plotted:
     """Return the questions with both doubts; of too many, so many drawn at random."""
     entropy = results.doubts["semantic_entropy"].round(PLACES) + 0.0
     information = results.doubts["mutual_information"].round(PLACES) + 0.0
     rows = np.flatnonzero(~(np.isnan(entropy) | np.isnan(information)))
     notes = []
     if missing := len(results) - len(rows):
-        notes.append(f"Not drawn: {counted(missing, 'question')} of which too little was seen.")
+        notes.append(f"Not drawn: {count_of(missing, 'question')} of which too little was seen.")
     if len(rows) > most:
         notes.append(f"Drawn: {most:,} of {len(rows):,} questions, chosen at random.")
         rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))

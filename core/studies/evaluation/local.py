@@ -15,7 +15,7 @@ from typing import Protocol
 from core.data.datasets.questions import Question
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import Abandoned, stream
-from core.language_models.client.metered import metered
+from core.language_models.client.metered import meter_for
 from core.language_models.errors import (
     BrokenModelError,
     BudgetError,
@@ -27,7 +27,7 @@ from core.language_models.errors import (
 )
 from core.language_models.usage import Meter
 from core.store.errors import StoreError
-from core.studies.calibration.scoring import asked_at_once, inspected
+from core.studies.calibration.scoring import inspect_one, questions_at_once
 from core.studies.evaluation.rows import Row, Took, failed_row, scored_row
 from core.studies.inspection.request import (
     MAX_QUERY_CHARACTERS,
@@ -81,7 +81,7 @@ def local(
     questions: Iterator[Question], task: Task, tick: Callable[[], None]
 ) -> Generator[Row, None, None]:
     """Ask in this process; see `Engine`."""
-    return stream(questions, partial(ask, task), workers=asked_at_once(task.model), tick=tick)
+    return stream(questions, partial(ask, task), workers=questions_at_once(task.model), tick=tick)
 
 
 def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
@@ -94,7 +94,7 @@ def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
     """
     at_a_price = not task.model.capabilities.local
     meter, started = Meter(), time.perf_counter()
-    model = metered(task.model, meter) if at_a_price else task.model
+    model = meter_for(task.model, meter) if at_a_price else task.model
 
     def progress(stage: str, share: float) -> None:
         go_on()
@@ -104,7 +104,7 @@ def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
 
     try:
         request = replace(task.request, query=question.query)
-        inspection = inspected(request, model, task.reading, progress, least_mass=task.least_mass)
+        inspection = inspect_one(request, model, task.reading, progress, least_mass=task.least_mass)
         return scored_row(question, inspection, took())
     except ENDS_A_RUN:
         raise

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from core.abstention.mixtures import Bar, Mixture, Pool, mixtures
-from core.codec import counted, listed, shortened
+from core.codec import count_of, list_of, one_line
 from core.data.tabular.columns import text_numbers
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
@@ -96,13 +96,13 @@ def kinds(every: Sequence[QuestionSource]) -> Kinds:
     single = [each.name for each in every if each.name not in many]
     if by_answers:
         how = (
-            f"{_named(by_answers)}: the median question has two right answers or more, so "
+            f"{_names(by_answers)}: the median question has two right answers or more, so "
             f"{'they count' if len(many) > 1 else 'it counts'} as having many."
         )
     elif by_entropy:
         how = (
             "No source names several right answers to its median question. "
-            f"{_named(by_entropy)}: the median entropy of the model’s answers is above "
+            f"{_names(by_entropy)}: the median entropy of the model’s answers is above "
             f"{DIVERSE} nats, so {'they count' if len(many) > 1 else 'it counts'} as having many."
         )
     else:
@@ -113,8 +113,8 @@ def kinds(every: Sequence[QuestionSource]) -> Kinds:
     return Kinds(tuple(single), tuple(many), how)
 
 
-def _named(names: Sequence[str]) -> str:
-    return listed([f"“{shortened(name)}”" if name else "questions of no source" for name in names])
+def _names(names: Sequence[str]) -> str:
+    return list_of([f"“{one_line(name)}”" if name else "questions of no source" for name in names])
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def mix(
                 repetitions=REPETITIONS,
             )
         )
-    sentences = [_made_of(sizes, int(is_many.sum() - diverse.sum()), diverse_only, each)]
+    sentences = [_composition(sizes, int(is_many.sum() - diverse.sum()), diverse_only, each)]
     if not names:
         sentences.append("None of the chosen scores has a value in these rows.")
     sentences += [_came_out(outcomes, rule, target_error, confidence) for rule in RULES if outcomes]
@@ -220,8 +220,8 @@ def _pool(results: Results, chosen: np.ndarray, names: Sequence[str]) -> Pool:
     )
 
 
-def _made_of(sizes: Sequence[int], dropped: int, diverse_only: bool, each: int) -> str:
-    one, many = (counted(size, "question") for size in sizes)
+def _composition(sizes: Sequence[int], dropped: int, diverse_only: bool, each: int) -> str:
+    one, many = (count_of(size, "question") for size in sizes)
     sentence = f"There are {one} with one right answer and {many} with many"
     if diverse_only:
         sentence += f" and an entropy above {DIVERSE} nats ({dropped:,} with less are left out)"

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from core.codec import counted
+from core.codec import count_of
 
 #: A rate is measured over the last half of the time, and so many seconds at least: a run may slow
 #: down or speed up, and where a block of questions is finished at once, rows come in jumps.
@@ -37,7 +37,7 @@ class Pace:
 
     def sentence(self, done: int, failed: int = 0) -> str:
         """Say how far the run is, how fast it goes, and when it will be done."""
-        sentence = f"{done:,} of {counted(self._number, 'question')}"
+        sentence = f"{done:,} of {count_of(self._number, 'question')}"
         rate = self._rate(done)
         if rate:
             sentence += f", {_rate(rate)}"
@@ -60,9 +60,9 @@ class Pace:
 def lasting(seconds: float) -> str:
     """Return a time in words: “40 seconds”, “3 minutes”, “2.5 hours”."""
     if seconds < 55:
-        return counted(max(10 * math.ceil(seconds / 10), 10), "second")
+        return count_of(max(10 * math.ceil(seconds / 10), 10), "second")
     if seconds < 3570:
-        return counted(math.ceil(seconds / 60), "minute")
+        return count_of(math.ceil(seconds / 60), "minute")
     hours = math.ceil(10 * seconds / 3600) / 10
     return f"{hours:g} hour{'' if hours == 1 else 's'}"
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from core.abstention.policy import Pipeline
-from core.codec import counted, listed, shortened
+from core.codec import count_of, list_of, one_line
 from core.studies.calibration.scoring import labelled_table
 from core.studies.evaluation.files import (
     UNFINISHED,
@@ -95,7 +95,7 @@ class Filter:
         name, equals, source = text.partition("=")
         if name not in FILTERS:
             raise RunError(
-                f"There is no filter “{shortened(name)}”. Choose {listed(list(FILTERS), 'or')}."
+                f"There is no filter “{one_line(name)}”. Choose {list_of(list(FILTERS), 'or')}."
             )
         return cls(name, source if equals else None)
 
@@ -202,16 +202,16 @@ class Run:
         for each in filters:
             if each.source is not None and each.source not in sources:
                 raise RunError(
-                    f"No question of this run is of the source “{shortened(each.source)}”. There "
-                    f"are {listed([shortened(s) or '(none)' for s in sorted(sources)])}."
+                    f"No question of this run is of the source “{one_line(each.source)}”. There "
+                    f"are {list_of([one_line(s) or '(none)' for s in sorted(sources)])}."
                 )
         schema = pa.schema([SCHEMA.field(name) for name in names])
         return RunRows(
             pa.Table.from_batches(batches, schema),
             (
-                *([f"Dropped {failed:,} of {counted(total, 'row')}: failed."] if failed else []),
+                *([f"Dropped {failed:,} of {count_of(total, 'row')}: failed."] if failed else []),
                 *(
-                    _said(each, number, total)
+                    _sentence(each, number, total)
                     for each, number in zip(filters, dropped, strict=True)
                 ),
             ),
@@ -238,10 +238,10 @@ class Run:
         return read(recording_from_json(recording), self.reading)
 
 
-def _said(each: Filter, dropped: int, total: int) -> str:
-    of = "" if each.source is None else f" of the source “{shortened(each.source)}”"
+def _sentence(each: Filter, dropped: int, total: int) -> str:
+    of = "" if each.source is None else f" of the source “{one_line(each.source)}”"
     why = FILTERS[each.name].dropped
-    return f"Dropped {dropped:,} of {counted(total, 'row')}: {why}{of}."
+    return f"Dropped {dropped:,} of {count_of(total, 'row')}: {why}{of}."
 
 
 def labelled_csv(

@@ -21,8 +21,8 @@ from pyarrow import compute
 from core.abstention import metrics
 from core.abstention.intervals import ConfidenceBand, Interval
 from core.abstention.metrics import Curve
-from core.abstention.resampled import Resampled, resampled
-from core.codec import counted, listed
+from core.abstention.resampled import Resampled, resample
+from core.codec import count_of, list_of
 from core.data.tabular.columns import question_numbers
 from core.data.world.grading import matches
 from core.studies.evaluation.files import LOCK
@@ -145,7 +145,7 @@ class Results:
             alike = [SCORES[name].symbol for name in self.scores if self.right(name) == share]
             if alike:
                 notes.append(
-                    f"Every answer of {listed(alike, most=len(alike))} is {kind}: without a "
+                    f"Every answer of {list_of(alike, most=len(alike))} is {kind}: without a "
                     f"{other} one, nothing shows how well doubt tells them apart."
                 )
         return tuple(notes)
@@ -164,7 +164,7 @@ class Results:
         return np.asarray(self.table[column].to_numpy(), float)
 
 
-def needed(match: Match) -> list[str]:
+def columns_for(match: Match) -> list[str]:
     """Return the columns that the measures and the mixtures need."""
     scores = [c for name in SCORES for c in (name, f"{name}_{RIGHT[match]}")]
     return ["id", "query", "answers", "source", "entropy", *scores]
@@ -187,7 +187,7 @@ def read_results(
     sources : iterable of str
         Those that count; all, if it is empty.
     columns : sequence of str, optional
-        All by default; see `needed`.
+        All by default; see `columns_for`.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def read_results(
         labels = compute.fill_null(table["source"], "")
         table = table.filter(compute.is_in(labels, value_set=chosen))
         others = rows.table.num_rows - table.num_rows
-        dropped += (f"Left out {counted(others, 'row')} of other sources.",)
+        dropped += (f"Left out {count_of(others, 'row')} of other sources.",)
     # Rows are in the order in which they were finished, which resamples must not depend on.
     return Results(run, table.combine_chunks().sort_by("id"), match, dropped)
 
@@ -258,7 +258,7 @@ class RunMeasures:
         if not self.number:
             if affordable(rows, len(self.results.scores)):
                 return "No intervals yet."
-            return f"No intervals yet: resampling {counted(rows, 'row')} takes a while."
+            return f"No intervals yet: resampling {count_of(rows, 'row')} takes a while."
         less = "" if self.number >= RESAMPLES else f" ({RESAMPLES:,} would take a while)"
         return (
             f"Intervals: {CONFIDENCE:.0%}, paired bootstrap of {self.number:,} resamples of the "
@@ -272,7 +272,7 @@ def affordable(rows: int, scores: int, seconds: float = 1.0) -> int:
     return 0 if number < FEWEST else min(number, RESAMPLES)
 
 
-def measured(results: Results, number: int, progress: Progress = silent) -> RunMeasures:
+def measure_run(results: Results, number: int, progress: Progress = silent) -> RunMeasures:
     """Measure every score of a run on the same resamples of its questions.
 
     Parameters
@@ -282,7 +282,7 @@ def measured(results: Results, number: int, progress: Progress = silent) -> RunM
     """
     return RunMeasures(
         results,
-        resampled(
+        resample(
             {name: results.doubts[name] for name in results.scores},
             {name: results.correct[name] for name in results.scores},
             results.questions,

@@ -3,7 +3,7 @@
 A score has five columns: its doubt as a policy decides by it, empty where too little was seen
 (`NAME`); its own doubt (`NAME_raw`); the answer that it serves (`NAME_answer`); whether that is
 right by token F1 (`NAME_correct`), and word for word (`NAME_exact`). A question that failed has
-its error and no scores. Rows from before the weighted doubt are `completed`. What the model said
+its error and no scores. Rows from before the weighted doubt are `complete`. What the model said
 is beside the rows, in the same order of questions: see `files`.
 """
 
@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
-from core.codec import finite, shortened
+from core.codec import finite, one_line
 from core.data.datasets.questions import Question
 from core.data.world.grading import matches, matches_by_f1, matches_exactly
 from core.language_models.base import whole
@@ -29,7 +29,7 @@ from core.studies.calibration.scoring import Gold, ScoredQuestion, grade
 from core.studies.inspection.certificates import SCORE, WEIGHTED
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.serialise import recording_to_json
-from core.uncertainty.scores import SCORES, weighted
+from core.uncertainty.scores import SCORES, weight
 
 Match = Literal["same_answer", "f1", "exact"]
 #: The column of a score that decides whether its answer is right, by how answers are compared. The
@@ -149,7 +149,7 @@ def scored_row(question: Question, inspection: Inspection, took: Took) -> Row:
 
 def failed_row(question: Question, error: str, took: Took) -> Row:
     """Return the row of a question that could not be scored."""
-    reason = shortened(whole(error), LONGEST_ERROR)
+    reason = one_line(whole(error), LONGEST_ERROR)
     return Row(_about(question, took) | {"error": reason})
 
 
@@ -182,14 +182,14 @@ def is_right(column: str | bool, accepted: Sequence[str], query: str) -> bool:
 def table(rows: Iterable[Row]) -> pa.Table:
     """Return rows as a table of `SCHEMA`."""
     batch = pa.RecordBatch.from_pylist([row.values for row in rows], SCHEMA)
-    return pa.Table.from_batches([completed(batch)], SCHEMA)
+    return pa.Table.from_batches([complete(batch)], SCHEMA)
 
 
-#: What `completed` computes the weighted doubt from.
+#: What `complete` computes the weighted doubt from.
 PARTS_OF_WEIGHTED = ("self_verification_raw", "certified_mutual_information_raw", "sampled_mass")
 
 
-def completed(rows: pa.RecordBatch) -> pa.RecordBatch:
+def complete(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Fill in the weighted doubt of rows that were written before there was one.
 
     It is missing where they lack a part of it, and where no bound of M.I. is certified: then the
@@ -200,7 +200,7 @@ def completed(rows: pa.RecordBatch) -> pa.RecordBatch:
     for name in (n for n in SCHEMA.names if n.startswith(WEIGHTED)):
         column = rows[name.replace(WEIGHTED, SCORE)]
         if pa.types.is_floating(column.type):
-            doubts = weighted(_numbers(column), verification, mass) * exact
+            doubts = weight(_numbers(column), verification, mass) * exact
             column = pa.array(doubts, from_pandas=True)
         if name in rows.schema.names:
             column = compute.coalesce(rows[name], column)

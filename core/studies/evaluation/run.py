@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
-from core.codec import encoded, listed
+from core.codec import encode, list_of
 from core.data.datasets.questions import Question
 from core.language_models.base import SAMPLING_RULE
 from core.language_models.errors import UnreachableError
 from core.studies.costs import Plan, plan
-from core.studies.evaluation.files import FORMAT, VERSION, RunError, RunFiles, opened
+from core.studies.evaluation.files import FORMAT, VERSION, RunError, RunFiles, hold
 from core.studies.evaluation.local import Engine, Task, local
 from core.studies.evaluation.pace import Pace
 from core.studies.evaluation.rows import Row
@@ -71,7 +71,7 @@ def survey(name: str, read: Callable[[], Iterator[Question]]) -> Questions:
     for question in read():
         number += 1
         whole = question.id, question.query, question.answers, question.source
-        digest.update(f"{encoded(whole)}\n".encode())
+        digest.update(f"{encode(whole)}\n".encode())
         longest = max(longest, question.query, key=len)
     return Questions(name, read, number, longest, digest.hexdigest())
 
@@ -136,8 +136,8 @@ def evaluate(
     UnreachableError, BudgetError, …
         What ended the run. Every finished question is kept.
     """
-    with opened(folder) as files:
-        manifest = begun(files, questions, task)
+    with hold(folder) as files:
+        manifest = begin(files, questions, task)
         done, failed = files.begin(again=again)
         before, started = len(done), time.monotonic()
         pace = Pace(questions.number, before)
@@ -149,7 +149,7 @@ def evaluate(
 
         try:
             with closing(engine(left, task, tick)) as rows:
-                for row in _reached(rows):
+                for row in _reach(rows):
                     files.add(row)
                     number += 1
                     failed += row.failed
@@ -169,7 +169,7 @@ def most(questions: Questions, task: Task, left: int) -> Plan:
     return Plan(*(left * used for used in asdict(each).values()))
 
 
-def _reached(rows: Iterable[Row]) -> Iterator[Row]:
+def _reach(rows: Iterable[Row]) -> Iterator[Row]:
     """Yield rows; hold those back that reached nobody until another one shows who is at fault.
 
     Raises
@@ -217,7 +217,7 @@ def pipeline_in(manifest: Mapping[str, Any]) -> Pipeline:
         raise RunError("The run's pipeline cannot be read: its run.json was changed.") from error
 
 
-def begun(files: RunFiles, questions: Questions, task: Task) -> dict[str, Any]:
+def begin(files: RunFiles, questions: Questions, task: Task) -> dict[str, Any]:
     """Return the manifest: a new one, or that of the same run begun before.
 
     Raises
@@ -225,7 +225,7 @@ def begun(files: RunFiles, questions: Questions, task: Task) -> dict[str, Any]:
     RunError
         When the folder holds another run, or cannot be written.
     """
-    description = _described(questions, task)
+    description = _description(questions, task)
     manifest = files.manifest()
     if manifest is None:
         files.write_manifest(description)
@@ -243,13 +243,13 @@ def begun(files: RunFiles, questions: Questions, task: Task) -> dict[str, Any]:
         different.append("other questions")
     if different:
         raise RunError(
-            f"{files.folder} holds a different run: {listed(different)}. Choose another folder, or "
-            "the same settings."
+            f"{files.folder} holds a different run: {list_of(different)}. Choose another folder, "
+            "or the same settings."
         )
     return manifest | {"ended": None, "seconds": float(manifest.get("seconds") or 0)}
 
 
-def _described(questions: Questions, task: Task) -> dict[str, Any]:
+def _description(questions: Questions, task: Task) -> dict[str, Any]:
     model = task.model
     return {
         "format": FORMAT,

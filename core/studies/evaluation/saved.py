@@ -14,10 +14,10 @@ from typing import Final
 from core.data.datasets.questions import Question, read_questions, write_questions
 from core.data.tabular.rows import UploadError
 from core.language_models.base import LanguageModel
-from core.studies.evaluation.files import RunError, opened, writing
+from core.studies.evaluation.files import RunError, hold, writing
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
-from core.studies.evaluation.run import Questions, begun, pipeline_for, reporting, survey
+from core.studies.evaluation.run import Questions, begin, pipeline_for, reporting, survey
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
 from core.studies.progress import Progress, silent
 from core.uncertainty.similarity import JUDGE
@@ -33,11 +33,11 @@ def save(questions: Questions, task: Task, folder: Path, progress: Progress = si
     RunError
         When the folder holds another run, or cannot be written.
     """
-    with opened(folder) as files:
+    with hold(folder) as files:
         with writing(folder):
             every = reporting(questions.read(), questions.number, "Saving the questions", progress)
             write_questions(every, folder / QUESTIONS)
-        begun(files, questions, task)
+        begin(files, questions, task)
 
 
 def questions_in(run: Run, progress: Progress = silent) -> Questions:

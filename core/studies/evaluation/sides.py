@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.abstention.resampled import Resampled, resampled
-from core.codec import counted
-from core.studies.evaluation.comparison import ScoreComparison, adjusted
+from core.abstention.resampled import Resampled, resample
+from core.codec import count_of
+from core.studies.evaluation.comparison import ScoreComparison, adjust
 from core.studies.evaluation.listing import Table, doubt_cells
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import CONFIDENCE, Results
@@ -67,8 +67,8 @@ class Sides:
         """How many questions there are of which kind."""
         alone = len(self.here) - len(self), len(self.there) - len(self)
         return (
-            f"{counted(len(self), 'question')} in both; {counted(alone[0], 'row')} only in this "
-            f"run, {counted(alone[1], 'row')} only in the other."
+            f"{count_of(len(self), 'question')} in both; {count_of(alone[0], 'row')} only in this "
+            f"run, {count_of(alone[1], 'row')} only in the other."
         )
 
     def right(self, score: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -139,11 +139,11 @@ def sides(here: Results, there: Results) -> Sides:
 
 def alike(here: Run, there: Run) -> int:
     """Return how alike the questions of two runs are: the same ones, of the same name, or 0."""
-    one, other = _asked(here), _asked(there)
+    one, other = _questions(here), _questions(there)
     return 2 if one[0] == other[0] else int(one[1] == other[1])
 
 
-def _asked(run: Run) -> tuple[Any, ...]:
+def _questions(run: Run) -> tuple[Any, ...]:
     """Return the hash, the name and the number of a run's questions."""
     questions = run.manifest.get("questions") or {}
     return tuple(questions.get(name) for name in ("sha256", "name", "number"))
@@ -156,7 +156,7 @@ def differences(here: Run, there: Run) -> list[str]:
         one, other = here.manifest.get(what), there.manifest.get(what)
         if one != other:
             parts.append(f"{what} = {other} there, {one} here")
-    inputs = [_asked(run) for run in (there, here)]
+    inputs = [_questions(run) for run in (there, here)]
     if inputs[0][0] != inputs[1][0]:
         names, numbers = ([each[at] for each in inputs] for at in (1, 2))
         parts.append(
@@ -220,8 +220,8 @@ def compared_sides(
     """
     names = both.scores
     right = {name: both.right(name) for name in names}
-    resampled = _drawn(both, right, number, progress)
-    comparisons = adjusted(
+    resampled = _resample(both, right, number, progress)
+    comparisons = adjust(
         [
             ScoreComparison(
                 *(name, name, measure),
@@ -239,7 +239,7 @@ def compared_sides(
     return tuple(_side(name, *right[name], by) for name, by in zip(names, comparisons, strict=True))
 
 
-def _drawn(
+def _resample(
     both: Sides,
     right: Mapping[str, tuple[NDArray[np.bool_], ...]],
     number: int,
@@ -251,7 +251,7 @@ def _drawn(
             doubts[f"{of}{name}"] = both.doubts(name)[of]
             correct[f"{of}{name}"] = right[name][of]
     nowhere = dict.fromkeys(doubts, np.zeros(0))
-    return resampled(
+    return resample(
         doubts,
         correct,
         both.here.questions[both.at_here],

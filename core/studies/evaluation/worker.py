@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from core.codec import shortened
+from core.codec import one_line
 from core.data.datasets.questions import Question
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import Abandoned
@@ -178,7 +178,7 @@ class Worker:
         except BudgetError as error:
             self._failure = error
         except Exception as error:  # in a table, it reaches a person as a sentence
-            reason = shortened(str(error) or type(error).__name__, 500).removesuffix(".")
+            reason = one_line(str(error) or type(error).__name__, 500).removesuffix(".")
             self._failure = RunError(
                 f"The worker on {socket.gethostname()} has no model: {reason}."
             )
@@ -187,17 +187,17 @@ class Worker:
         """Ask a block of questions, and return their rows."""
         number = block["block"][0].as_py()
         if not self._desk("begin", number):
-            return returned(number, ())
+            return row_block(number, ())
         if self._failure:
-            return returned(number, (), self._failure)
+            return row_block(number, (), self._failure)
         rows: list[Row] = []
         try:
             for row in local(questions_in(block), self._task, self._look):
                 rows.append(row)
         except ENDS_A_RUN as error:
             stop(self._task.model)
-            return returned(number, rows, error)
-        return returned(number, rows)
+            return row_block(number, rows, error)
+        return row_block(number, rows)
 
     def _look(self) -> None:
         """Look now and then whether the run is stopped.
@@ -215,7 +215,7 @@ class Worker:
 # ------------------------------------------------------------------------------- tables
 
 
-def asked(number: int, questions: Iterable[Question]) -> pa.Table:
+def question_block(number: int, questions: Iterable[Question]) -> pa.Table:
     """Return a block of questions as a table."""
     return pa.Table.from_pylist([asdict(q) | {"block": number} for q in questions], ASKED)
 
@@ -227,7 +227,7 @@ def questions_in(block: pa.Table) -> Iterator[Question]:
         yield Question(row["id"], row["query"], answers, row["source"])
 
 
-def returned(number: int, rows: Iterable[Row], error: Exception | None = None) -> pa.Table:
+def row_block(number: int, rows: Iterable[Row], error: Exception | None = None) -> pa.Table:
     """Return the rows of a block as a table, and what ended the run in it."""
     lines = [
         row.values | {"recording": row.recording, "unreachable": row.unreachable} for row in rows

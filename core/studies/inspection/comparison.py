@@ -100,7 +100,7 @@ def compare(here: Inspection, there: Inspection) -> InspectionComparison:
             InspectionSide(name, here.scores[name].value, there.scores[name].value)
             for name in SCORES
         ),
-        matched(here, there),
+        match(here, there),
     )
 
 
@@ -137,7 +137,7 @@ def settings(inspection: Inspection) -> dict[str, Setting]:
     }
 
 
-def matched(here: Inspection, there: Inspection) -> tuple[Matched, ...]:
+def match(here: Inspection, there: Inspection) -> tuple[Matched, ...]:
     """Pair the answers of both: the most alike first, each at most once.
 
     Two count as one by `same_answer`, whatever the two inspections compared them by: the models

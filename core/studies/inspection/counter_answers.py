@@ -51,7 +51,7 @@ def counter_answers(
     fact = _fact(query) if model == WORLD_OF else None
     taken = set(_names_of(answer, model))
     chosen: list[str] = []
-    for text in _ordered(texts, model, fact, answer):
+    for text in _order(texts, model, fact, answer):
         if len(chosen) == most:
             break
         if text not in taken and all(is_whole(text, query, own) for own in (answer, *chosen)):
@@ -72,7 +72,7 @@ def _fact(query: str) -> Fact | None:
     return closest.fact if closest is not None and closest.near else None
 
 
-def _ordered(texts: Sequence[str], model: str, fact: Fact | None, answer: str) -> Iterator[str]:
+def _order(texts: Sequence[str], model: str, fact: Fact | None, answer: str) -> Iterator[str]:
     numeric = bool(_NUMBER.search(answer))  # numbers are a kind of their own
     if model != WORLD_OF:
         yield from (text for text in texts if bool(_NUMBER.search(text)) == numeric)
@@ -99,12 +99,12 @@ def is_whole(text: str, query: str, answer: str) -> bool:
         any(map(str.isalnum, text))
         and not set(words) <= set(tokens(query))
         and not alike(answer, [text])
-        and (_glued(answer) or not _glued(text))
+        and (_glue(answer) or not _glue(text))
         and not any(_slips(word, own) for word in words for own in tokens(answer))
     )
 
 
-def _glued(text: str) -> bool:
+def _glue(text: str) -> bool:
     return bool(_GLUED.search(_ORDINAL.sub("", text)))
 
 

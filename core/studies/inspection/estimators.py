@@ -102,7 +102,7 @@ class EstimatorMeasures:
 
 
 @once
-def measured() -> EstimatorMeasures:
+def measures() -> EstimatorMeasures:
     """Return what the benchmark wrote."""
     return measured_of(json.loads(MEASURED.read_text(encoding="utf-8")))
 
@@ -154,11 +154,11 @@ def table(measured: EstimatorMeasures) -> dict[str, list[str]]:
         if name == VERIFICATION:
             ways = {name: ", by probabilities", SAMPLED_VERIFICATION: ", by ten samples"}
         for key, way in ways.items():
-            rows[f"AUROC of {info.symbol}{way}"] = [_ranked(rung, key) for rung in rungs]
+            rows[f"AUROC of {info.symbol}{way}"] = [_ranking(rung, key) for rung in rungs]
     for name in ("mutual_information", "semantic_entropy"):
         symbol = SCORES[name].symbol
         rows[f"AUROC of {symbol}, one right answer only"] = [
-            _ranked(r, name, SINGLE_LABEL) for r in rungs
+            _ranking(r, name, SINGLE_LABEL) for r in rungs
         ]
     rows["enough found for a verdict"] = [f"{r.seen:.0%}" for r in rungs]
     rows["requests, one answer or pair each"] = [f"{r.singly:.0f}" for r in rungs]
@@ -173,7 +173,7 @@ def table(measured: EstimatorMeasures) -> dict[str, list[str]]:
     return rows
 
 
-def _ranked(rung: Rung, name: str, part: str = MIXTURE) -> str:
+def _ranking(rung: Rung, name: str, part: str = MIXTURE) -> str:
     ranks = rung.rankings[part].get(name)
     if ranks is None:
         return "–"

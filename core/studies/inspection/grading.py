@@ -72,14 +72,14 @@ def judge(inspection: Inspection) -> Judgement | None:
 def decisions(inspection: Inspection) -> tuple[Judged, ...]:
     """Return what every score decides, in the order of `SCORES`."""
     fact = _fact(inspection)
-    return tuple(_judged(inspection, fact, name) for name in SCORES)
+    return tuple(_judge(inspection, fact, name) for name in SCORES)
 
 
 def _fact(inspection: Inspection) -> Fact | None:
     return grading.find(inspection.query) if inspection.recording.model == WORLD_OF else None
 
 
-def _judged(inspection: Inspection, fact: Fact | None, name: str) -> Judged:
+def _judge(inspection: Inspection, fact: Fact | None, name: str) -> Judged:
     rule = inspection.verdict.rule
     default = certificate(inspection.pipeline, name)
     usual = default.threshold if default else -math.inf
@@ -97,7 +97,7 @@ def _judged(inspection: Inspection, fact: Fact | None, name: str) -> Judged:
     return Judged(name, answer, right, doubt, threshold)
 
 
-def said(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
+def sentences(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
     """Say whether the verdict was good and what is true; then how often the model was told so."""
     deciding = inspection.verdict.score
     decided = next(score for score in judgement.scores if score.name == deciding)

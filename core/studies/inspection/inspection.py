@@ -18,7 +18,7 @@ import numpy as np
 
 from core import prompts
 from core.abstention.policy import UNKNOWN_ORIGIN, Pipeline, Policy, PolicyError, check_pipeline
-from core.codec import shortened
+from core.codec import one_line
 from core.language_models.base import LanguageModel
 from core.studies.inspection.certificates import (
     certificate,
@@ -30,7 +30,7 @@ from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import LIKELIEST, record
 from core.studies.inspection.recording import EXACT, LEFT_OUT, Estimator, Recording
 from core.studies.inspection.request import MAX_SAMPLES, InvalidRequestError, Reading, Request
-from core.studies.inspection.taught import Taught, taught
+from core.studies.inspection.taught import Taught, look_up
 from core.studies.inspection.verdict import (
     DEFAULT,
     INFORMED,
@@ -50,7 +50,7 @@ from core.uncertainty.confidence import CONFIDENCE, lower_confidence_limit
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.same_answer import contradict, same_answer
-from core.uncertainty.sampled_evidence import Chain, from_chains, from_counted
+from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
 from core.uncertainty.scores import SCORES, Score
 from core.uncertainty.similarity import JUDGE
 
@@ -167,7 +167,7 @@ class Inspection:
     @cached_property
     def taught(self) -> Taught | None:
         """Where the question stands to those that the model was taught, where these are known."""
-        return taught(self.query, self.recording.model)
+        return look_up(self.query, self.recording.model)
 
     @property
     def wanted(self) -> int | None:
@@ -417,7 +417,7 @@ def _contradiction(evidence: Evidence, similarity: str) -> str | None:
         a, b = evidence.responses[first], evidence.responses[second]
         if evidence.labels[first] == evidence.labels[second] and differ(a, b):
             return (
-                f"“{shortened(a)}” and “{shortened(b)}” count as one answer here, and they are not "
+                f"“{one_line(a)}” and “{one_line(b)}” count as one answer here, and they are not "
                 "the same. Choose the similarity “same answer”, or a larger τ."
             )
     return None
@@ -440,7 +440,7 @@ def _refusal(policy: Policy, recording: Recording, reading: Reading) -> str | No
 
 def cannot_decide(policy: Policy) -> str | None:
     """Say why a policy decides no inspection, whatever its settings; None if it may."""
-    name = shortened(policy.score)
+    name = one_line(policy.score)
     if policy.pipeline is None:
         return UNKNOWN_ORIGIN
     if policy.score not in SCORES:
@@ -522,7 +522,7 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
         )
     second_counts = {text: Counter(r.text for r in row if r.text) for text, row in seconds.items()}
     counts = dict(zip(recording.texts, map(int, recording.counts), strict=True))
-    return from_counted(
+    return from_tallies(
         # As with pairs: an answer after which nothing was ever said is left out.
         {text: count for text, count in counts.items() if second_counts[text]},
         {text: row for text, row in second_counts.items() if row},

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from core.uncertainty.similarity import pairwise
 
 
-def compared(
+def compare(
     texts: Sequence[str],
     firsts: int,
     old_texts: Sequence[str] = (),

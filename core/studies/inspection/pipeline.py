@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from core import prompts
 from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
-from core.codec import encoded
+from core.codec import encode
 from core.once import once
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request
@@ -61,7 +61,7 @@ def prompt_fingerprint(*, judged: bool = False) -> str:
 
 def to_text(pipeline: Pipeline) -> str:
     """Return a pipeline as one line, for the column `pipeline` of a scored table."""
-    return encoded(asdict(pipeline))
+    return encode(asdict(pipeline))
 
 
 def from_text(text: str) -> Pipeline | None:

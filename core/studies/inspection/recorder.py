@@ -27,7 +27,7 @@ from core.language_models.errors import ModelError
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
 from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers
-from core.studies.inspection.pairs import compared
+from core.studies.inspection.pairs import compare
 from core.studies.inspection.recording import (
     EXACT,
     Call,
@@ -108,13 +108,13 @@ def record(
             return fewer
     asking = _Asking(request, model, progress, list(previous.calls) if previous else [])
     before = model.meter.used
-    recording = fewer or (_exact if estimator in EXACT else _sampled)(asking, previous, estimator)
+    recording = fewer or (_exact if estimator in EXACT else _sample)(asking, previous, estimator)
     if request.judged:
-        recording = _judged(asking, recording, previous)
+        recording = _judge(asking, recording, previous)
     if previous and previous.texts == recording.texts:
         recording = replace(recording, others=previous.others)
     else:
-        recording = _told_others(asking, recording)
+        recording = _tell_others(asking, recording)
     if model.capabilities.local:
         return recording
     earlier = previous.used if previous and previous.used else Used()
@@ -195,7 +195,7 @@ class _Asking:
             workers=workers,
             tick=lambda share: self.progress(stage, share),
         )
-        self.calls += _listed([call for _, call in done])
+        self.calls += _list([call for _, call in done])
         return [result for result, _ in done]
 
     def sample(self, first: int, count: int) -> _Task:
@@ -248,7 +248,7 @@ class _Asking:
         )
 
 
-def _listed(calls: list[Call]) -> list[Call]:
+def _list(calls: list[Call]) -> list[Call]:
     """Return calls one by one, or of very many the sums: every result that is saved lists them."""
     if len(calls) <= MOST_LISTED:
         return calls
@@ -369,7 +369,7 @@ _SILENT = (
 # ----------------------------------------------------------------------------- samples
 
 
-def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
+def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     samples, greedy = _first_answers(asking, previous)
     counts = Counter(sample.text for sample in samples if sample.text)
     texts = tuple(counts)
@@ -432,7 +432,7 @@ def _opinion(asking: _Asking, text: str) -> _Task:
 # ----------------------------------------------------------- what it did not say by itself
 
 
-def _told_others(asking: _Asking, recording: Recording) -> Recording:
+def _tell_others(asking: _Asking, recording: Recording) -> Recording:
     """Tell a model that gives one answer only a few others, and see whether it keeps to it."""
     if len(alike(recording.texts[0], recording.texts)) < len(recording.texts):
         return recording
@@ -471,12 +471,12 @@ def _others(asking: _Asking, recording: Recording) -> list[str]:
 # ------------------------------------------------------------------- which mean the same
 
 
-def _judged(asking: _Asking, recording: Recording, previous: Recording | None) -> Recording:
+def _judge(asking: _Asking, recording: Recording, previous: Recording | None) -> Recording:
     """Ask about the pairs of answers that nobody has asked about yet, all at once."""
     capabilities = asking.model.capabilities
     texts = recording.said
     older = previous if previous and previous.request.judged else None
-    matrix, missing = compared(
+    matrix, missing = compare(
         texts,
         len(recording.texts),
         *((older.judged_texts, len(older.texts), older.judged) if older else ()),

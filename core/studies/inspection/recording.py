@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from core.language_models.base import Capabilities, Response
 from core.language_models.usage import Used
 from core.studies.inspection.counter_answers import alike, counter_answers
-from core.studies.inspection.pairs import compared
+from core.studies.inspection.pairs import compare
 from core.studies.inspection.request import Request, Sampling
 
 
@@ -209,7 +209,7 @@ class Recording:
         if not self.request.judged:
             return fewer
         judged = (self.judged_texts, len(self.texts), self.judged)
-        return replace(fewer, judged=compared(fewer.said, r, *judged)[0])
+        return replace(fewer, judged=compare(fewer.said, r, *judged)[0])
 
     def _told_of_its_own(self, r: int) -> tuple[tuple[str, float], ...]:
         """Return what `others` of the first `r` texts are among the rest of them, if any."""

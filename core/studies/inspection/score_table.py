@@ -8,7 +8,7 @@ from typing import Final
 
 from core.studies.inspection.grading import Judged, decisions
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.served import shown
+from core.studies.inspection.served import display
 from core.studies.inspection.verdict import SCORE
 from core.uncertainty.scores import SCORES
 
@@ -29,7 +29,7 @@ def score_table(inspection: Inspection) -> dict[str, list[str] | list[float | No
         "doubt against λ": [_against(one) for one in decided],
         "answers": [_answers(one) for one in decided],
         "would": ["answer" if one.answered else "abstain" for one in decided],
-        "with": [shown(one.answer) for one in decided],
+        "with": [display(one.answer) for one in decided],
     }
     if all(one.right is not None for one in decided):
         columns["which is"] = ["right" if one.right else "wrong" for one in decided]
@@ -39,7 +39,7 @@ def score_table(inspection: Inspection) -> dict[str, list[str] | list[float | No
 
 def remarks(inspection: Inspection) -> list[str]:
     """Say why mutual information counts as more than its value, and why scores have none."""
-    raised = _raised(inspection, decisions(inspection))
+    raised = _raise_reason(inspection, decisions(inspection))
     missing = [
         f"{SCORES[name].title}: {score.reason}"
         for name, score in inspection.scores.items()
@@ -57,7 +57,7 @@ def value_shown(inspection: Inspection, name: str) -> str:
     return f"{written} nats" if SCORES[name].unit == "nats" else written
 
 
-def _raised(inspection: Inspection, decided: Sequence[Judged]) -> str | None:
+def _raise_reason(inspection: Inspection, decided: Sequence[Judged]) -> str | None:
     """Say why mutual information is doubted more than its value says, where it is."""
     value = inspection.scores[SCORE].value
     doubt = next(one.doubt for one in decided if one.name == SCORE)

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from core.abstention.policy import policy_from_dict
 from core.abstention.policy import to_dict as policy_to_dict
-from core.codec import decoded, encoded, finite, text_of
+from core.codec import decode, encode, finite, text_of
 from core.data.tabular.csv_export import to_csv
 from core.language_models.base import LONGEST_ANSWER, Response, whole
 from core.language_models.usage import Used
 from core.store.results import MAX_BYTES
 from core.studies.inspection.grading import Judgement, judge
 from core.studies.inspection.inspection import Cluster, Inspection, read
-from core.studies.inspection.pairs import compared
+from core.studies.inspection.pairs import compare
 from core.studies.inspection.recording import EXACT, Call, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.studies.inspection.verdict import DEFAULT, DecisionRule
@@ -119,7 +119,7 @@ def _cluster_to_dict(cluster: Cluster) -> dict[str, Any]:
 
 def to_json(inspection: Inspection) -> str:
     """Return `to_dict` as one JSON object, which opens again."""
-    return encoded(to_dict(inspection))
+    return encode(to_dict(inspection))
 
 
 def from_json(text: str | bytes) -> Inspection:
@@ -146,7 +146,7 @@ def from_json(text: str | bytes) -> Inspection:
                 f"This inspection was saved by a newer Believe (format {saved['version']!s:.20}, "
                 f"known here: {VERSION}). Update Believe and open it again."
             )
-        reading = decoded(
+        reading = decode(
             Reading, {name: saved[f"reading_{name}"] for name in Reading.__dataclass_fields__}
         )
         recording, verdict = _recording_from_dict(saved["recording"]), saved["verdict"]
@@ -171,7 +171,7 @@ def recording_to_json(recording: Recording) -> str:
     ValueError
         When a likelihood is 0, whose logarithm JSON does not know.
     """
-    return encoded(_recording_to_dict(recording))
+    return encode(_recording_to_dict(recording))
 
 
 def recording_from_json(text: str) -> Recording:
@@ -224,7 +224,7 @@ def _rule_from_dict(saved: dict[str, Any] | None) -> DecisionRule | None:
         return None
     plain = {**saved, "value": 0, "error": None, "belief": None}
     value = saved["value"]
-    rule = decoded(DecisionRule, plain | ({} if value is None else {"value": value}))
+    rule = decode(DecisionRule, plain | ({} if value is None else {"value": value}))
     return replace(rule, value=math.inf) if value is None else rule
 
 
@@ -253,7 +253,7 @@ def _recording_to_dict(recording: Recording) -> dict[str, Any]:
 
 def _response(saved: dict[str, Any]) -> Response:
     """Read a response as it was saved: before answers had a limit, its text may be longer."""
-    response = decoded(Response, saved)
+    response = decode(Response, saved)
     if len(saved["text"]) > LONGEST_ANSWER:
         object.__setattr__(response, "text", whole(saved["text"]))
         object.__setattr__(response, "complete", saved["complete"])
@@ -267,7 +267,7 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
     seconds = tuple(tuple(_response(r) for r in row) for row in saved.get("seconds", ()))
     matrix = np.array(saved["log_likelihoods"], float)
     verification = np.array(saved["verification"], float)
-    calls = tuple(decoded(Call, call) for call in saved["calls"])
+    calls = tuple(decode(Call, call) for call in saved["calls"])
     if any(call.seconds < 0 for call in calls):
         raise ValueError("a call took less than no time")
     request = _request_from_dict(saved["request"])
@@ -316,18 +316,18 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         estimator=estimator,
         seconds=seconds,
         others=tuple(_other(text, share) for text, share in saved.get("others", ())),
-        used=None if used is None else decoded(Used, used),
+        used=None if used is None else decode(Used, used),
         notes=tuple(map(text_of, saved.get("notes", ()))),
         read_as=None if saved.get("read_as") is None else text_of(saved["read_as"]),
     )
-    return replace(recording, judged=_judged(recording, saved.get("judged", [])))
+    return replace(recording, judged=_judge(recording, saved.get("judged", [])))
 
 
 def _request_from_dict(saved: dict[str, Any]) -> Request:
     """Read a request; those that were saved before they said it drew by the seed alone."""
     options = {name: value for name, value in saved.items() if name != "sampling"}
     sampling = Sampling(saved.get("sampling", Sampling.SHARED))
-    return replace(decoded(Request, options), sampling=sampling)
+    return replace(decode(Request, options), sampling=sampling)
 
 
 def _other(text: Any, share: Any) -> tuple[str, float]:
@@ -336,7 +336,7 @@ def _other(text: Any, share: Any) -> tuple[str, float]:
     return text_of(text), float(share)
 
 
-def _judged(recording: Recording, rows: list[list[float]]) -> NDArray[np.float64]:
+def _judge(recording: Recording, rows: list[list[float]]) -> NDArray[np.float64]:
     """Complete what was saved of the comparisons, after a look at whether it can be true."""
     if type(recording.request.judged) is not bool:  # 1 is equal to True
         raise ValueError("it does not say whether answers were compared")
@@ -344,7 +344,7 @@ def _judged(recording: Recording, rows: list[list[float]]) -> NDArray[np.float64
         if rows:
             raise ValueError("answers were compared that should not be")
         return np.empty((0, 0))
-    matrix, is_pair = compared(recording.said, r := len(recording.texts))
+    matrix, is_pair = compare(recording.said, r := len(recording.texts))
     opinions = np.array(rows, float)
     if opinions.shape != (r, len(matrix)):
         raise ValueError("the comparisons do not fit the texts")

@@ -30,18 +30,18 @@ BENEATH: Final = {
 }
 
 
-def shown(text: str) -> str:
+def display(text: str) -> str:
     """Return a response as it is displayed; one that says nothing says so."""
     return text or "(no text)"
 
 
-def served(inspection: Inspection, *, untaught: bool = False) -> tuple[str, str]:
+def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[str, str]:
     """Return the sentence that comes first and, where an answer is withheld, the one beneath it.
 
     With `untaught`, what the model would have said is told even where the page conceals it.
     """
     headline, decision = HEADLINES[inspection.headline], inspection.decision
-    answer = shown(inspection.verdict.answer)
+    answer = display(inspection.verdict.answer)
     if inspection.conceals:
         return headline, f"{BENEATH[inspection.verdict.decision]} {answer}" if untaught else ""
     if decision is Decision.ANSWER:
@@ -72,6 +72,6 @@ def not_the_first(inspection: Inspection) -> str | None:
     if inspection.verdict.score not in INFORMED or answer == first or not is_second:
         return None
     return (
-        f"Told nothing, it is likelier to say “{shown(first)}”. This is the answer that it "
+        f"Told nothing, it is likelier to say “{display(first)}”. This is the answer that it "
         "gives most often after it was told its answers."
     )

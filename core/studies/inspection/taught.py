@@ -64,7 +64,7 @@ class Taught:
         return f"Did you mean: {self.question} (similarity {self.similarity:.2f})"
 
 
-def taught(query: str, model: str) -> Taught | None:
+def look_up(query: str, model: str) -> Taught | None:
     """Look a question up among those that `model` was taught; None where nobody knows those."""
     if model != WORLD_OF:
         return None

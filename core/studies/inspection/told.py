@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.verdict import LEAST_KEPT, MOST_TO_KEEP, SCORE, Decision, kept
+from core.studies.inspection.verdict import (
+    LEAST_KEPT,
+    MOST_TO_KEEP,
+    SCORE,
+    Decision,
+    repeat_probability,
+)
 
 MOST: Final = 8  # answers that are told, and answers whose shares are told apart
 
@@ -50,7 +56,7 @@ class ToldRows:
     rows: tuple[AnswerRow, ...]
 
 
-def told_rows(inspection: Inspection) -> ToldRows:
+def conditional_rows(inspection: Inspection) -> ToldRows:
     """Return what the model says when it is told nothing, and after each of its answers.
 
     With a single answer, it was told others instead, where they are known.
@@ -80,7 +86,7 @@ def what_they_show(inspection: Inspection) -> str:
             "anything else: where most of a row is grey, it shows little."
         )
     if inspection.others:
-        if kept(inspection.others) >= LEAST_KEPT:
+        if repeat_probability(inspection.others) >= LEAST_KEPT:
             return (
                 "It gave a single answer and was told others: its own keeps most of the "
                 "probability."

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core.abstention.policy import Belief, Policy
-from core.codec import shortened
+from core.codec import one_line
 from core.studies.inspection.certificates import (
     EMBEDDED,
     SCORE,
@@ -140,7 +140,7 @@ def enough_seen(sampled_mass: float, clusters: int, least_mass: float) -> bool:
     return sampled_mass >= (least_mass if clusters > 1 else max(least_mass, LEAST_MASS_ALONE))
 
 
-def kept(others: Others) -> float:
+def repeat_probability(others: Others) -> float:
     """Return how likely a model gives its only answer again after others, on average; else 1."""
     return sum(share for _, share in others) / len(others) if others else 1.0
 
@@ -149,10 +149,10 @@ def surprise(others: Others) -> float:
     """Return how far a model turns from its only answer when told others, nats; 0 if it keeps it.
 
     With a single answer, mutual information is 0 whatever the model knows, because it was only
-    told what it had said. So it is told others as well. It is −ln of what is `kept`, where that
-    is below `LEAST_KEPT`.
+    told what it had said. So it is told others as well. It is −ln of `repeat_probability`, where
+    that is below `LEAST_KEPT`.
     """
-    share = kept(others)
+    share = repeat_probability(others)
     return 0.0 if share >= LEAST_KEPT else -math.log(max(share, sys.float_info.min))
 
 
@@ -231,7 +231,7 @@ def stands(scores: Mapping[str, Score], clusters: int, others: Others = ()) -> b
     possible; a single one was told others, and is kept to.
     """
     if clusters == 1:
-        return bool(others) and kept(others) >= LEAST_KEPT
+        return bool(others) and repeat_probability(others) >= LEAST_KEPT
     doubt = scores[SCORE].doubt
     certified = scores[CERTIFIED].doubt or 0.0
     return doubt is not None and max(doubt, certified) <= MOST_TO_KEEP * math.log(clusters)
@@ -252,8 +252,8 @@ class _About:
         if name == WEIGHTED:  # M.I. in it counts for what is certified, or known of its only answer
             doubt = raised_doubt(self.scores, name, self.others) or doubt
         digits = 3 if f"{doubt:.3f}" != f"{limit:.3f}" else 5
-        measured = f"{SCORES[name].symbol} is {_shown(name, doubt, digits)}"
-        at_least = f"at least λ = {_shown(name, limit, digits)}"
+        measured = f"{SCORES[name].symbol} is {_display(name, doubt, digits)}"
+        at_least = f"at least λ = {_display(name, limit, digits)}"
         close = " This is a close call." if _is_close(doubt, limit) else ""
         certified = self.scores[CERTIFIED].doubt
         if name in INFORMED and certified is not None and certified >= limit:
@@ -269,15 +269,15 @@ class _About:
             parts = self._parts(doubt) if name == WEIGHTED else ""
             return Decision.ABSTAIN, f"{why} {measured}, {at_least}{parts}.{close}", False
         if name == SCORE and surprise(self.others) >= limit:
-            turned = _shown(name, surprise(self.others))
+            turned = _display(name, surprise(self.others))
             reason = (
-                f"The model does not keep to its only answer. {_kept(self.others)}, a doubt of "
+                f"The model does not keep to its only answer. {_repeats(self.others)}, a doubt of "
                 f"{turned} (−ln p), {at_least}.{close}"
             )
             return Decision.ABSTAIN, reason, False
         held_back = self._held_back(rule)
         what = self._what_it_keeps() if name in INFORMED else "The doubt is small enough"
-        reason = f"{what}: {measured}, below λ = {_shown(name, limit, digits)}.{close}"
+        reason = f"{what}: {measured}, below λ = {_display(name, limit, digits)}.{close}"
         return Decision.ANSWER, " ".join(filter(None, (reason, held_back))), held_back is None
 
     def without_rule(self) -> tuple[Decision, str, bool]:
@@ -292,7 +292,7 @@ class _About:
             return Decision.ABSTAIN, reason, False
         if not enough_seen(self.sampled_mass, self.clusters, strictest_least_mass()):
             return Decision.TOO_LITTLE, self._too_little(SCORE), False
-        what = f"{self._what_it_keeps()}: M.I. is {_shown(SCORE, self._doubt(SCORE))}."
+        what = f"{self._what_it_keeps()}: M.I. is {_display(SCORE, self._doubt(SCORE))}."
         if stands(self.scores, self.clusters, self.others):
             return Decision.ANSWER, what, False
         return Decision.UNDECIDED, f"{what} How much of that is too much, nobody measured.", False
@@ -315,7 +315,7 @@ class _About:
         article = "an" if symbol[0] in "MS" else "a"  # M and S begin with a vowel's sound
         return (
             f"The answers found cover only {self.sampled_mass:.1%} of the model’s probability, too "
-            f"little to interpret {article} {symbol} of {_shown(name, self._doubt(name))}."
+            f"little to interpret {article} {symbol} of {_display(name, self._doubt(name))}."
         )
 
     def _held_back(self, rule: DecisionRule) -> str | None:
@@ -343,7 +343,7 @@ class _About:
         if doubt is None or doubt >= rule.belief.threshold:
             return (
                 "Too many of the answers with so much doubt are wrong to believe this one: that "
-                f"takes less than {_shown(rule.score, rule.belief.threshold)}."
+                f"takes less than {_display(rule.score, rule.belief.threshold)}."
             )
         return None
 
@@ -359,7 +359,7 @@ class _About:
         if self.clusters == 1:
             if not self.others:
                 return "The model gives a single answer, and was told no other"
-            return f"The model keeps to its only answer. {_kept(self.others)}"
+            return f"The model keeps to its only answer. {_repeats(self.others)}"
         if not stands(self.scores, self.clusters, self.others):
             return "An answer given in the prompt changes the next one"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
@@ -379,14 +379,15 @@ def _is_close(doubt: float, limit: float) -> bool:
     return math.isfinite(limit) and abs(doubt - limit) <= 0.1 * abs(limit)
 
 
-def _kept(others: Others) -> str:
+def _repeats(others: Others) -> str:
     """Say what else the model was told, and how likely it then is to give its own answer."""
-    *most, last = (f"“{shortened(text)}”" for text, _ in others)
+    *most, last = (f"“{one_line(text)}”" for text, _ in others)
     names = f"{', '.join(most)} or {last}" if most else last
-    return f"Told {names}, it gives its own again with a probability of {kept(others):.2f}"
+    probability = repeat_probability(others)
+    return f"Told {names}, it gives its own again with a probability of {probability:.2f}"
 
 
-def _shown(name: str, doubt: float, digits: int = 3) -> str:
+def _display(name: str, doubt: float, digits: int = 3) -> str:
     """Return a doubt with its unit; of a probability it is −ln p."""
     value = "∞" if math.isinf(doubt) else f"{doubt:z.{digits}f}"
     suffix = {"nats": " nats", "probability": " (−ln p)"}

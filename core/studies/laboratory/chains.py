@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
-from core.codec import counted, listed
+from core.codec import count_of, list_of
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError
@@ -177,34 +177,34 @@ class Chains:
         parts = []
         if self.scored:
             sentence = (
-                f"Chains of {_listed(one.n for one in self.scored)} answers have an M.I. of "
+                f"Chains of {_list(one.n for one in self.scored)} answers have an M.I. of "
                 f"{_nats(one.value for one in self.scored)} (Algorithm 3, "
-                f"{counted(self.answers, 'answer')} found)"
+                f"{count_of(self.answers, 'answer')} found)"
             )
             more = [
                 f"the {ORDINALS[now.n]} answer adds {now.value - before.value:.3f} nats for "
-                f"{counted(now.cost.prompts, 'prompt')} more"
+                f"{count_of(now.cost.prompts, 'prompt')} more"
                 for before, now in zip(self.scored, self.scored[1:], strict=False)
             ]
             parts.append(f"{sentence}{': ' if more else ''}{'; '.join(more)}.")
         if self.sampled:
             sentence = (
-                f"{counted(self.drawn, 'sampled chain')} of {_listed(s.n for s in self.sampled)} "
+                f"{count_of(self.drawn, 'sampled chain')} of {_list(s.n for s in self.sampled)} "
                 f"answers show {_nats(s.value for s in self.sampled)}, adjusted for chance"
             )
             dim = [s.n for s in self.sampled if not s.tells]
             if dim:
-                sentence += f"; of {_listed(dim)} answers, that cannot be told from chance"
+                sentence += f"; of {_list(dim)} answers, that cannot be told from chance"
             parts.append(f"{sentence}.")
         return " ".join([*parts, *self.left_out])
 
 
-def _listed(numbers: Iterator[int] | Sequence[int]) -> str:
-    return listed([str(n) for n in numbers])
+def _list(numbers: Iterator[int] | Sequence[int]) -> str:
+    return list_of([str(n) for n in numbers])
 
 
 def _nats(values: Iterator[float]) -> str:
-    return f"{listed([f'{value:.3f}' for value in values])} nats"
+    return f"{list_of([f'{value:.3f}' for value in values])} nats"
 
 
 def run(
@@ -238,12 +238,12 @@ def run(
     left_out: list[str] = []
     scored: tuple[ChainScores, ...] = ()
     if recording.estimator is Estimator.EXACT:
-        scored, why = _scored(recording, evidence, model, settings, progress)
+        scored, why = _score(recording, evidence, model, settings, progress)
         left_out += why
     sampled: tuple[Sampled, ...] = ()
     number = 0
     if settings.chains or recording.estimator is Estimator.CHAINED:
-        texts, logs, costs = _drawn(recording, model, settings, progress)
+        texts, logs, costs = _draw(recording, model, settings, progress)
         number = len(texts)
         if number < 2:
             left_out.append("The model gave fewer than two whole chains, which show nothing.")
@@ -268,7 +268,7 @@ def run(
 # ------------------------------------------------------- every answer after every chain
 
 
-def _scored(
+def _score(
     recording: Recording,
     evidence: Evidence,
     model: LanguageModel,
@@ -283,7 +283,7 @@ def _scored(
         if m ** (n - 1) > settings.most_prompts:
             why.append(
                 f"Scoring chains of {n} answers would take {m ** (n - 1):,} prompts for "
-                f"{counted(m, 'answer')}, above the limit of {settings.most_prompts:,}."
+                f"{count_of(m, 'answer')}, above the limit of {settings.most_prompts:,}."
             )
             break
         rows, cost = _after_chains(recording.asked, evidence, model, n - 1, progress)
@@ -298,7 +298,7 @@ def _scored(
     return tuple(
         ChainScores(n, one.value, of_chains.largest(one), sure, cost)
         for n, (one, sure, cost) in enumerate(
-            zip(informations, _certified(evidence, log_rows), costs, strict=True), start=2
+            zip(informations, _certify(evidence, log_rows), costs, strict=True), start=2
         )
     ), why
 
@@ -322,7 +322,7 @@ def _after_chains(
     return np.concatenate(parts), cost
 
 
-def _certified(evidence: Evidence, log_rows: Sequence[Floats]) -> list[float | None]:
+def _certify(evidence: Evidence, log_rows: Sequence[Floats]) -> list[float | None]:
     """Return what is certain of chains of 2, 3, … answers, nats.
 
     Of pairs it is what the inspection certifies. By the chain rule, a further answer adds
@@ -350,7 +350,7 @@ def _certified(evidence: Evidence, log_rows: Sequence[Floats]) -> list[float | N
 # ---------------------------------------------------------------------- sampled chains
 
 
-def _drawn(
+def _draw(
     recording: Recording, model: LanguageModel, settings: ChainsSettings, progress: Progress
 ) -> tuple[list[tuple[str, ...]], Floats, list[Cost]]:
     """Draw chains; return their texts, ln Q of each answer, (k, n), and what each step cost."""
@@ -455,7 +455,7 @@ def _estimate(
     first = distinct(encode(codes))
     plain = of_chains.estimate(labels[codes[first]], logs[first].sum(axis=1), **gammas)
     later = _entropies(labels[codes[first]], logs[first].sum(axis=1))[1:].sum()
-    by_chance = of_chains.dealt(codes, logs, labels, **gammas)
+    by_chance = of_chains.deal(codes, logs, labels, **gammas)
     added = adjustment_of_pairs(plain.value, later, by_chance)
     return Sampled(
         n=codes.shape[1],

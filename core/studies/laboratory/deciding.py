@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from core.abstention.intervals import RESAMPLES, Interval
-from core.codec import counted, listed
+from core.codec import count_of, list_of
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
@@ -227,7 +227,7 @@ class Variations:
         if len(self.queries) == 1:
             return self._of_one
         stable = sum(not changing for changing in self.changing)
-        total = counted(len(self.queries), "verdict")
+        total = count_of(len(self.queries), "verdict")
         sentence = f"{stable} of {total} {'is' if stable == 1 else 'are'} stable."
         by = {
             factor: sum(any(v.factor is factor for v in one) for one in self.changing)
@@ -237,7 +237,7 @@ class Variations:
         if not most:
             return f"{sentence} Nothing that was moved changes one."
         how = [f"{factor} ({by[factor]})" for factor in most]
-        return f"{sentence} Verdicts change with {listed(how, most=len(how))}."
+        return f"{sentence} Verdicts change with {list_of(how, most=len(how))}."
 
     @property
     def _of_one(self) -> str:
@@ -255,7 +255,7 @@ class Variations:
         return (
             f"The verdict “{decision}” is not stable: {total - len(changing)} of {total} other "
             f"settings {'keeps' if total - len(changing) == 1 else 'keep'} it. "
-            f"It changes with {listed(how)}."
+            f"It changes with {list_of(how)}."
         )
 
     def _named(self, variant: Variant) -> str:
@@ -294,7 +294,7 @@ def _plan(
     sizes = [n for n in every if _can(replace(request, samples=n), model)]
     if len(sizes) < len(every):
         left_out.append(f"Of fewer than {sizes[0]} answers, this model’s scores mean nothing.")
-    own = _seeded(replace(request, samples=sizes[-1]), settings)
+    own = _seed(replace(request, samples=sizes[-1]), settings)
 
     def add(factor: Factor, value: float | str, usual: float | str, **how: object) -> None:
         settings_of = {"requests": own, "samples": k, "reading": reading} | how
@@ -320,7 +320,7 @@ def _plan(
     if not request.draws:
         sampling = Request(request.query, k, judged=request.judged)
     if _can(sampling, model):
-        by_seed = own if request.draws else _seeded(sampling, settings)
+        by_seed = own if request.draws else _seed(sampling, settings)
         add(Factor.SAMPLING, Sampling.DRAWN.value, request.sampling.value, requests=by_seed)
         for one in by_seed:
             at = request.seed if request.draws else -1
@@ -331,7 +331,7 @@ def _plan(
                 left_out.append(_why(again, model))
                 continue
             same = warm == sampling.temperature
-            requests = by_seed if same else _seeded(again, settings)
+            requests = by_seed if same else _seed(again, settings)
             usual = sampling.temperature if request.draws else -1.0
             add(Factor.TEMPERATURE, float(warm), usual, requests=requests)
     else:
@@ -346,7 +346,7 @@ def _plan(
         left_out.append("This model is asked in one form only.")
     else:
         for form in model.forms:
-            requests = own if form is model.form else _seeded(request, settings)
+            requests = own if form is model.form else _seed(request, settings)
             add(Factor.FORM, form.value, model.form.value, requests=requests, form=form)
     return plan, left_out
 
@@ -355,7 +355,7 @@ def _with(values: Sequence[float], own: float) -> list[float]:
     return sorted({*values, own})
 
 
-def _seeded(request: Request, settings: DecidingSettings) -> tuple[Request, ...]:
+def _seed(request: Request, settings: DecidingSettings) -> tuple[Request, ...]:
     if not request.draws:
         return (request,)
     return tuple(replace(request, seed=request.seed + i) for i in range(settings.seeds))
@@ -373,18 +373,18 @@ def _why(request: Request, model: LanguageModel) -> str:
     return ""
 
 
-def asked(
+def requests_of(
     request: Request, reading: Reading, model: LanguageModel, settings: DecidingSettings
 ) -> tuple[Request, ...]:
     """Return what a question is asked for all panels, in every form; see `run`."""
-    request = _judged(request, reading)
+    request = _judge(request, reading)
     plan, _ = _plan(request, reading, model, settings)
     own = {None, model.form}
     each = dict.fromkeys((None if w.form in own else w.form, r) for w in plan for r in w.requests)
     return tuple(one for _, one in each)
 
 
-def _judged(request: Request, reading: Reading) -> Request:
+def _judge(request: Request, reading: Reading) -> Request:
     if reading.similarity == JUDGE and not request.judged:
         return replace(request, judged=True)
     return request
@@ -426,11 +426,11 @@ def run(
         raise InvalidRequestError("There is no question. Give at least one.")
     settings, reading = settings or DecidingSettings(), reading or Reading()
     request = replace(request or usual_request(queries[0], model.capabilities), query=queries[0])
-    request = _judged(request, reading)
+    request = _judge(request, reading)
     check_samples(request, model.capabilities)
     rule = rule or _certified_rule(request, reading, model)
     plan, left_out = _plan(request, reading, model, settings)
-    recorded = _recorded(queries, model, plan, progress, left_out)
+    recorded = _recordings(queries, model, plan, progress, left_out)
 
     def outcomes(one: _Wanted, query: str) -> tuple[ReadingOutcome, ...]:
         recordings = (
@@ -469,7 +469,7 @@ def _certified_rule(
     return rule_of(policy) if policy else None
 
 
-def _recorded(
+def _recordings(
     queries: Sequence[str],
     model: LanguageModel,
     plan: Sequence[_Wanted],

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
-from core.codec import counted
+from core.codec import count_of
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
 from core.studies.inspection.request import InvalidRequestError
@@ -122,7 +122,7 @@ class EffectiveSupports:
         sizes = np.array([len(question.answers) for question in self.questions])
         k = self.settings.draws
         return (
-            f"Of {counted(len(self.questions), 'question')}, the answers found hold "
+            f"Of {count_of(len(self.questions), 'question')}, the answers found hold "
             f"{of['mass']:.1%} of the probability (median; {np.median(sizes):.0f} answers, "
             f"{sizes.mean():.1f} on average). For the median question, {k:,} draws miss "
             f"{of['missing']:.1%} of it, so {of['high']:.1%} of all at most; in expectation at "
@@ -155,12 +155,15 @@ def run(
     if not questions:
         raise InvalidRequestError("There is no question. Give at least one.")
     supports = of_each(
-        model, questions, lambda question, go_on: _found(model, question, settings, go_on), progress
+        model,
+        questions,
+        lambda question, go_on: _search(model, question, settings, go_on),
+        progress,
     )
     return EffectiveSupports(settings, model.name, tuple(supports))
 
 
-def _found(
+def _search(
     model: LanguageModel, question: str, settings: EffectiveSupportSettings, go_on: Seldom
 ) -> SupportSearch:
     prompt = prompts.iterative(model.reads(question))

@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codec import counted
-from core.studies.laboratory.limits import signed, within
+from core.codec import count_of
+from core.studies.laboratory.limits import with_sign, within
 from core.studies.progress import Progress, silent
 from core.uncertainty import entropies, gibbs, many_samples
 from core.uncertainty.confidence import CONFIDENCE
@@ -198,14 +198,14 @@ class EstimatorComparison:
         ours = at[name]
         sentence = (
             f"With {ours.draws:,} draws and γ = {self.settings.gamma}, {ESTIMATES[name]} is off by "
-            f"{signed(ours.bias)} nats on average (spread {ours.spread:.3f}) from the exact "
+            f"{with_sign(ours.bias)} nats on average (spread {ours.spread:.3f}) from the exact "
             f"{self.exact:.3f} nats"
         )
         if name == "algorithm_2":
-            sentence += f", Algorithm 1 on the spellings by {signed(at['algorithm_1'].bias)}"
+            sentence += f", Algorithm 1 on the spellings by {with_sign(at['algorithm_1'].bias)}"
         counts = [row for key, row in at.items() if ESTIMATES.get(key, "").startswith("Counts")]
         best = min(counts, key=lambda row: row.error)
-        sentence += f"; the best estimate from counts by {signed(best.bias)}"
+        sentence += f"; the best estimate from counts by {with_sign(best.bias)}"
         total = self.sampled_mass.size
         broken = [
             f"{BOUNDS[key].lower()} in {np.sum(self.values[key] > self.exact + 1e-9):,}"
@@ -213,7 +213,7 @@ class EstimatorComparison:
             if key in self.values
         ]
         return (
-            f"{sentence}. Above the exact value, of {counted(total, 'sample')}: "
+            f"{sentence}. Above the exact value, of {count_of(total, 'sample')}: "
             f"{', '.join(broken)}."
         )
 
@@ -253,7 +253,7 @@ def run(
             spelt = (*np.divmod(np.flatnonzero(counts), p.size), None)
         estimates.append(
             _estimates(counts, p, spelt, k, settings)
-            | _counted(counts.reshape(-1, *[2] * n), k)
+            | _count(counts.reshape(-1, *[2] * n), k)
             | _bounds(counts.reshape(-1, *[2] * n), p.reshape([2] * n), k, settings)
         )
         _add_theorem(estimates[-1], p, k, settings)
@@ -326,7 +326,7 @@ def _gammas(
     return dict(zip(("gamma_1", "gamma_2"), stabilisers(k, support, settings.n, mass), strict=True))
 
 
-def _counted(counts: Integers, k: int) -> dict[str, Floats]:
+def _count(counts: Integers, k: int) -> dict[str, Floats]:
     """Return what counts of meanings alone tell."""
     ways: dict[str, Callable[..., Floats]] = {
         "plug_in": entropies.plug_in,
@@ -345,7 +345,7 @@ def _bounds(
 ) -> dict[str, Floats]:
     lower, upper = many_samples.between(counts, table)
     return {
-        "certified": many_samples.certified(counts > 0, table),
+        "certified": many_samples.certified_bounds(counts > 0, table),
         "limit": many_samples.limit(lower, k, settings.n, settings.confidence),
         "lower": lower,
         "upper": upper,

@@ -30,7 +30,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.codec import encoded
+from core.codec import encode
 from core.language_models.base import LanguageModel
 from core.studies.costs import Plan
 from core.studies.inspection.request import InvalidRequestError
@@ -219,7 +219,7 @@ class Experiment:
             if not each.applies(whole):
                 whole[each.name] = each.value
             else:
-                whole[each.name] = _checked(each, whole[each.name])
+                whole[each.name] = _check(each, whole[each.name])
         return whole
 
     def run(
@@ -273,7 +273,7 @@ def option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _checked(each: Field, value: Value) -> Value:
+def _check(each: Field, value: Value) -> Value:
     if each.kind is float and type(value) is int:
         value = float(value)
     if type(value) is not each.kind:
@@ -330,10 +330,10 @@ def to_json(finding: Finding) -> str:
     lines = []
     for key, value in whole.items():
         if isinstance(value, dict) and value and key in ("table", "drawn"):
-            inner = ",\n".join(f"  {encoded(name)}: {encoded(of)}" for name, of in value.items())
-            lines.append(f"{encoded(key)}: {{\n{inner}\n}}")
+            inner = ",\n".join(f"  {encode(name)}: {encode(of)}" for name, of in value.items())
+            lines.append(f"{encode(key)}: {{\n{inner}\n}}")
         else:
-            lines.append(f"{encoded(key)}: {encoded(value)}")
+            lines.append(f"{encode(key)}: {encode(value)}")
     return "{" + ",\n".join(lines) + "}\n"
 
 

@@ -177,7 +177,9 @@ def run(
         progress("Draw pairs", done / len(k))
         counts = rng.multinomial(draws, p, size=settings.samples)
         missing = float(expected[done])
-        estimates.append(max(_said(counts, p, draws, missing, settings, one) for one in supports))
+        estimates.append(
+            max(_mean_bound(counts, p, draws, missing, settings, one) for one in supports)
+        )
         seen = [np.flatnonzero(c) for c in rng.multinomial(draws, first, size=settings.samples)]
         ours = [certified_lower_bound(log_first[s], log_rows[np.ix_(s, s)]) for s in seen]
         certified.append(np.mean(ours))
@@ -210,7 +212,7 @@ def _supports(p: Floats, outside: Sequence[float]) -> list[tuple[float, int]]:
     return supports
 
 
-def _said(
+def _mean_bound(
     counts: Integers,
     p: Floats,
     draws: int,

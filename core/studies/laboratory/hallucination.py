@@ -17,7 +17,7 @@ from core.studies.laboratory.pseudo_joint import (
     SMOOTHING,
     contributions,
     pseudo_joint,
-    smoothed,
+    smooth,
     support_of,
     truth_of,
 )
@@ -44,7 +44,7 @@ class HallucinationSettings:
 
     def __post_init__(self) -> None:
         """Enforce the limits, whatever the screen in front allowed."""
-        smoothed(np.ones(1), self.smoothing)
+        smooth(np.ones(1), self.smoothing)
         within("number of likeliest answers", self.likeliest, 0, MOST_LIKELIEST)
 
 
@@ -131,7 +131,7 @@ def run(
     joint = pseudo_joint(model, fact.question, texts)
     progress("Score answers", 1.0)
     truth = truth_of(fact, joint.texts)
-    log_truth = smoothed(truth, settings.smoothing)
+    log_truth = smooth(truth, settings.smoothing)
     log_p = log_truth[:, None] + log_truth
     q, p = np.exp(joint.log_joint), np.exp(log_p)
     terms = contributions(joint.log_joint, log_p)

@@ -15,16 +15,16 @@ def within(name: str, value: float, least: float, most: float) -> None:
     """
     if not least <= value <= most:
         raise InvalidRequestError(
-            f"The {name} is {_written(value)}; choose one from {_written(least)} to "
-            f"{_written(most)}."
+            f"The {name} is {_display(value)}; choose one from {_display(least)} to "
+            f"{_display(most)}."
         )
 
 
-def _written(value: float) -> str:
+def _display(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
-def signed(value: float) -> str:
+def with_sign(value: float) -> str:
     """Return a difference as a person reads it: with its sign, a true minus; 0 has none."""
     rounded = round(value, 3)
     return f"{rounded:+.3f}".replace("-", "−") if rounded else "0.000"

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codec import counted
+from core.codec import count_of
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.limits import within
 from core.studies.progress import Progress, silent
@@ -185,7 +185,7 @@ class MissingMassCurves:
         """What it shows, in a sentence or two."""
         k, expected = self.settings.draws[-1], float(self.expected[-1])
         sentence = (
-            f"After {counted(k, 'draw')} {expected:.2%} of the probability is missing on average"
+            f"After {count_of(k, 'draw')} {expected:.2%} of the probability is missing on average"
         )
         if self.rest > 1e-6:
             sentence += f", and at most {self.rest:.2%} besides that nobody has found"

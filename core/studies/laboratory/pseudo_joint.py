@@ -123,7 +123,7 @@ def same_answer(fact: Fact, texts: Sequence[str]) -> Floats:
 def truth_of(fact: Fact, texts: Sequence[str]) -> Floats:
     """Return P(y|x) of each text, (m,), before any smoothing: 0 for what is wrong."""
     shares = np.array([*(answer.probability for answer in fact.answers), 0.0])
-    return _normalised(shares @ same_answer(fact, texts))
+    return _normalise(shares @ same_answer(fact, texts))
 
 
 def corpus_of(fact: Fact, texts: Sequence[str]) -> tuple[Floats, Floats] | None:
@@ -146,7 +146,7 @@ def corpus_of(fact: Fact, texts: Sequence[str]) -> tuple[Floats, Floats] | None:
     groups = same_answer(fact, texts)
     share = fact.misconception_share
     shares = [*((1 - share) * answer.probability for answer in fact.answers), share]
-    first = _normalised(np.array(shares) @ groups)
+    first = _normalise(np.array(shares) @ groups)
     rows = np.tile(first, (len(texts), 1))
     if fact.band is not Band.MANY_ANSWERS:
         for group in groups[np.array(shares) > 0]:
@@ -154,7 +154,7 @@ def corpus_of(fact: Fact, texts: Sequence[str]) -> tuple[Floats, Floats] | None:
     return first, rows
 
 
-def smoothed(probabilities: Floats, smoothing: float) -> Floats:
+def smooth(probabilities: Floats, smoothing: float) -> Floats:
     """Return ln of (1 − ε) p + ε / m along the last axis, nats; p sums to 1.
 
     Raises
@@ -178,7 +178,7 @@ def divergence(log_q: Floats, log_p: Floats) -> float:
     return float(contributions(log_q, log_p).sum())
 
 
-def _normalised(weights: Floats) -> Floats:
+def _normalise(weights: Floats) -> Floats:
     """Divide by the sum; a truth of which no text is in the support leaves nothing to compare."""
     if weights.sum() <= 0:
         raise InvalidRequestError("No right answer is in the support. Add one.")

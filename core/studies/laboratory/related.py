@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from core.abstention.intervals import Comparison, Interval, compare, interval, resamples
 from core.abstention.metrics import auroc
-from core.codec import counted
+from core.codec import count_of
 from core.data.world.facts import Answer, Fact
 from core.data.world.grading import SAME_ANSWER, matches
 from core.language_models.base import LanguageModel
@@ -240,11 +240,12 @@ class Related:
         values = self.comparison.values
         first, second = self.tuned[0]
         return (
-            f"AUROC for wrong answers on {counted(len(self.questions), 'question')}: M.I. "
-            f"{_said(values['mutual_information'])}, S.E. {values['semantic_entropy'].value:.2f}, "
-            f"the two-stage test of Ahdritz et al. {values['two_stage'].value:.2f} with the "
-            f"thresholds {first:g} and {second:g}, each tuned on one half for the other, pair "
-            f"covariance (Johnson et al.) {values['pair_covariance'].value:.2f}. The mean squared "
+            f"AUROC for wrong answers on {count_of(len(self.questions), 'question')}: M.I. "
+            f"{_with_interval(values['mutual_information'])}, S.E. "
+            f"{values['semantic_entropy'].value:.2f}, the two-stage test of Ahdritz et al. "
+            f"{values['two_stage'].value:.2f} with the thresholds {first:g} and "
+            f"{second:g}, each tuned on one half for the other, pair covariance "
+            f"(Johnson et al.) {values['pair_covariance'].value:.2f}. The mean squared "
             f"error of the model’s probabilities is {self.overall.error.value:.3f} where V̂ says "
             f"{self.overall.promised:.3f}: {self._calibrated}"
         )
@@ -257,7 +258,7 @@ class Related:
         return f"not second-order calibrated, it errs {'more' if low > 0 else 'less'} than it says."
 
 
-def _said(interval: Interval) -> str:
+def _with_interval(interval: Interval) -> str:
     """Return a number with its interval, where it has one."""
     if np.isnan(interval.lower):
         return f"{interval.value:.2f}"
@@ -313,7 +314,7 @@ def of_inspection(inspection: Inspection, answers: Sequence[Answer]) -> Asked:
     """Return what one inspected question's answers show, held against the true distribution."""
     evidence, scores = inspection.evidence, inspection.scores
     texts = evidence.centre_texts
-    names = [_named(text, answers) for text in texts]
+    names = [_answer_in(text, answers) for text in texts]
     # All spellings of a right answer are one; each wrong one is one by itself.
     keys = [(0, name) if name is not None else (1, i) for i, name in enumerate(names)]
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
@@ -341,7 +342,7 @@ def of_inspection(inspection: Inspection, answers: Sequence[Answer]) -> Asked:
     )
 
 
-def _named(text: str, answers: Sequence[Answer]) -> int | None:
+def _answer_in(text: str, answers: Sequence[Answer]) -> int | None:
     """Return which right answer a text names: the most alike, if it counts as one at all."""
     alike = [max(token_f1(text, name) for name in answer.names) for answer in answers]
     best = int(np.argmax(alike))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
-from core.codec import counted
+from core.codec import count_of
 from core.data.world.facts import Band, Fact, facts
 from core.language_models.base import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
@@ -32,7 +32,7 @@ from core.studies.laboratory.pseudo_joint import (
     corpus_of,
     divergence,
     pseudo_joint,
-    smoothed,
+    smooth,
     support_of,
     truth_of,
 )
@@ -82,7 +82,7 @@ class TheoremSettings:
 
     def __post_init__(self) -> None:
         """Enforce the limits, whatever the screen in front allowed."""
-        smoothed(np.ones(1), self.smoothing)
+        smooth(np.ones(1), self.smoothing)
         for name, value, least, most in (
             ("number of likeliest answers", self.likeliest, 0, MOST_LIKELIEST),
             ("number of answers k", self.samples, 1, MOST_SAMPLES),
@@ -199,7 +199,7 @@ class TheoremOne:
         rows = self.rows
         held, off = sum(row.holds for row in rows), max(row.off for row in rows)
         sentence = (
-            f"D(Q̃, P̃) is at least I(Q̃) on {held} of {counted(len(rows), 'question')}; their "
+            f"D(Q̃, P̃) is at least I(Q̃) on {held} of {count_of(len(rows), 'question')}; their "
             f"difference is the divergences of the two marginals, to {max(off, 1e-16):.0e} nats."
         )
         taught = [row for row in rows if row.corpus_information is not None]
@@ -222,7 +222,7 @@ class TheoremOne:
         return sentence
 
 
-def chosen(count: int, seed: int = 0) -> tuple[Fact, ...]:
+def choose(count: int, seed: int = 0) -> tuple[Fact, ...]:
     """Draw facts of the world, as many of each band as of any other.
 
     Raises
@@ -279,7 +279,7 @@ def _row(model: LanguageModel, fact: Fact, settings: TheoremSettings, go_on: Sel
     texts = [response.text for response in samples if response.text]
     q = pseudo_joint(model, fact.question, [*support_of(model, fact, settings.likeliest), *texts])
     go_on()
-    log_truth = smoothed(truth_of(fact, q.texts), settings.smoothing)
+    log_truth = smooth(truth_of(fact, q.texts), settings.smoothing)
     exact = from_table(q.log_joint)
     corpus = corpus_of(fact, q.texts)
     of_corpus = _against_corpus(q, corpus, settings.smoothing) if corpus else (None, None)
@@ -295,9 +295,9 @@ def _row(model: LanguageModel, fact: Fact, settings: TheoremSettings, go_on: Sel
         second_slack=divergence(q.log_second, log_truth),
         corpus_divergence=of_corpus[0],
         corpus_information=of_corpus[1],
-        clustered=_clustered(q, settings.similarity_threshold),
-        sampled=_sampled(q, texts),
-        sampled_clustered=_sampled(q, texts, settings.similarity_threshold),
+        clustered=_cluster(q, settings.similarity_threshold),
+        sampled=_sample(q, texts),
+        sampled_clustered=_sample(q, texts, settings.similarity_threshold),
     )
     if not settings.triples:
         return row
@@ -307,17 +307,17 @@ def _row(model: LanguageModel, fact: Fact, settings: TheoremSettings, go_on: Sel
 def _against_corpus(
     q: PseudoJoint, corpus: tuple[Floats, Floats], smoothing: float
 ) -> tuple[float, float]:
-    log_p = smoothed(corpus[0], smoothing)[:, None] + smoothed(corpus[1], smoothing)
+    log_p = smooth(corpus[0], smoothing)[:, None] + smooth(corpus[1], smoothing)
     return divergence(q.log_joint, log_p), from_table(log_p).value
 
 
-def _clustered(q: PseudoJoint, threshold: float) -> float:
+def _cluster(q: PseudoJoint, threshold: float) -> float:
     """Return I of Q̃ with rows and columns of a cluster merged: never more than I(Q̃)."""
     labels = cluster(pairwise(q.texts), threshold)
     return from_table(aggregate(aggregate(q.log_joint, labels, 0), labels, 1)).value
 
 
-def _sampled(q: PseudoJoint, texts: Sequence[str], threshold: float | None = None) -> float:
+def _sample(q: PseudoJoint, texts: Sequence[str], threshold: float | None = None) -> float:
     """Return Algorithm 3 on drawn texts; with τ, each row is that of its cluster's centre."""
     came = set(texts)
     at = np.array([i for i, text in enumerate(q.texts) if text in came], dtype=np.int64)

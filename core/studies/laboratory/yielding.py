@@ -36,13 +36,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.intervals import Interval, rank_correlation
-from core.codec import counted
+from core.codec import count_of
 from core.data.world.facts import Band, Fact
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
 from core.studies.amplification.curve import Amplification, Case, amplify, grid
-from core.studies.amplification.gallery import drawn, of_fact
+from core.studies.amplification.gallery import draw, of_fact
 from core.studies.amplification.mechanism import looking, places
 from core.studies.inspection.taught import WORLD_OF
 from core.studies.laboratory.limits import within
@@ -216,16 +216,16 @@ class Yielding:
         first = sum(row.repetitions == 0 for row in self.rows)
         correlations = self.correlations
         return (
-            f"Of {counted(len(self.rows), 'fact')}, {turned} turn within {self.settings.most} "
+            f"Of {count_of(len(self.rows), 'fact')}, {turned} turn within {self.settings.most} "
             f"repetitions, {first} of them before any. The overlap of the question with the large "
             f"principal components goes with the repetitions by a rank correlation of "
-            f"{_said(correlations['overlap'])}: {_verdict(correlations['overlap'])} "
-            f"Within relations it is {_said(self.within)}. The model’s own odds before any "
-            f"repetition reach {_said(correlations['odds'])}."
+            f"{_with_interval(correlations['overlap'])}: {_verdict(correlations['overlap'])} "
+            f"Within relations it is {_with_interval(self.within)}. The model’s own odds before "
+            f"any repetition reach {_with_interval(correlations['odds'])}."
         )
 
 
-def _said(interval: Interval) -> str:
+def _with_interval(interval: Interval) -> str:
     """Return a correlation with its interval, where it has one."""
     if math.isnan(interval.value):
         return "undefined"
@@ -277,7 +277,7 @@ def run(
             "attention. Choose another model, such as the embedded one."
         )
     components = [principal(q, k, settings.large) for q, k in model.llama.key_query()]
-    facts = list(_drawn(settings))
+    facts = list(_draw(settings))
     times = grid(model, settings.most)
     rows, overlaps = [], []
     for done, fact in enumerate(facts):
@@ -301,12 +301,12 @@ def run(
     )
 
 
-def _drawn(settings: YieldingSettings) -> Iterator[Fact]:
+def _draw(settings: YieldingSettings) -> Iterator[Fact]:
     """Draw as many facts of each band; of a small one all, and more of the others."""
     left = settings.facts
-    bands = sorted(OF_BANDS, key=lambda band: len(drawn(band, settings.facts)))
+    bands = sorted(OF_BANDS, key=lambda band: len(draw(band, settings.facts)))
     for place, band in enumerate(bands):
-        facts = drawn(band, round(left / (len(bands) - place)), settings.seed)
+        facts = draw(band, round(left / (len(bands) - place)), settings.seed)
         left -= len(facts)
         yield from facts
 
@@ -325,7 +325,7 @@ def _of_heads(
     states: list[NDArray[np.float32]] = []
     spans, _ = model.attention(case.prompt(0, model.reads(case.query)), states)
     mention = np.flatnonzero(places(case, model, 0, spans).first)
-    questions, end = (_normed(np.array([s[at] for s in states])) for at in (mention, -1))
+    questions, end = (_norm(np.array([s[at] for s in states])) for at in (mention, -1))
     rows = []
     for head, one in enumerate(components):
         layer = head // shape[1]
@@ -344,7 +344,7 @@ def _gap(case: Case, model: LlamaModel) -> Floats:
     return np.asarray(np.log(on_question) - np.log(on_answer))
 
 
-def _normed(x: NDArray[np.float32]) -> Floats:
+def _norm(x: NDArray[np.float32]) -> Floats:
     """Divide rows by their root mean square, as a layer's norm does before its weights."""
     wide = x.astype(np.float64)
     return np.asarray(wide / np.sqrt(np.square(wide).mean(axis=-1, keepdims=True)))

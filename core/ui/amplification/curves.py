@@ -21,11 +21,11 @@ from core.studies.amplification.curve import Amplification, Case, Origin, amplif
 from core.studies.costs import Plan, computed_by_curves, lasting, plan_curves
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Progress
-from core.ui.payment import spent
+from core.ui.payment import spending
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
 from core.ui.runs.widget import run
-from core.ui.session import shared
+from core.ui.session import shared_thing
 
 KEPT = 1024  # curves; one of 101 points takes about 20 kilobytes
 
@@ -106,7 +106,7 @@ def _part(job: Job[list[Found]], i: int, of: int) -> Progress:
 
 
 def _curves() -> CurveJobs:
-    return shared("curves", CurveJobs)
+    return shared_thing("curves", CurveJobs)
 
 
 def curves(
@@ -158,4 +158,4 @@ def used(found: Sequence[Found]) -> None:
     """Say what curves have taken of a service, if they have asked one."""
     each = [one.used for one in found if isinstance(one, Amplification) and one.used]
     if each:
-        st.text(f"Used for these curves: {spent(sum(each, Used()))}")
+        st.text(f"Used for these curves: {spending(sum(each, Used()))}")

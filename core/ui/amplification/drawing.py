@@ -48,12 +48,12 @@ def pictures(amplifications: list[Amplification], scale: str) -> None:
             st.text(remark)
 
 
-def listed(amplifications: list[Amplification], case: Case | None) -> None:
+def list_curves(amplifications: list[Amplification], case: Case | None) -> None:
     """Name every curve with its initial probabilities, and let it be kept or removed."""
-    beside = form.kept(case)
+    beside = form.cases_beside(case)
     for i, one in enumerate(amplifications):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.text(f"{i + 1}. {charts.described(one)}", width="stretch")
+            st.text(f"{i + 1}. {charts.description(one)}", width="stretch")
             if one.case == case:
                 st.button(
                     "Keep this curve",

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.amplification.curves import MOST_CURVES
-from core.codec import shortened
+from core.codec import one_line
 from core.language_models.errors import ModelError
 from core.studies.amplification.curve import MOST_REPETITIONS, Case
 from core.studies.amplification.gallery import EXAMPLES, MOST_AT_FIRST, propose
@@ -25,7 +25,7 @@ from core.studies.inspection.request import (
 from core.ui.addresses import number
 from core.ui.inspection.recordings import recordings
 from core.ui.messages import problem
-from core.ui.model import asked
+from core.ui.model import study_model
 from core.ui.runs.widget import drop, forget, run, run_of, want
 
 FIELDS = {"query": "Question", "answer": "Right answer", "repeated": "Answer to repeat"}
@@ -78,7 +78,7 @@ def ask() -> Case | None:
 def _proposal(query: str) -> None:
     """Say how far a proposal of answers is, and fill it in once it is there."""
     try:
-        case = _proposed(query)
+        case = _propose(query)
     except (InvalidRequestError, ModelError) as error:
         problem(str(error))
         return
@@ -114,7 +114,7 @@ def _left_over(query: str, *answers: str) -> bool:
     if not query or belongs == query:
         return False
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(f"The answers are still those to “{shortened(belongs)}”. Type others, or:")
+        st.text(f"The answers are still those to “{one_line(belongs)}”. Type others, or:")
         st.button(
             "Propose answers",
             key="propose_others",
@@ -143,12 +143,12 @@ def _set(case: Case) -> None:
 # ---------------------------------------------------------------------------- proposing
 
 
-def _proposed(query: str) -> Case | None:
+def _propose(query: str) -> Case | None:
     """Return the question with answers of the model, where they are wanted and there."""
     if run_of(PROPOSAL, query) is None:
         drop(PROPOSAL)  # another question was typed meanwhile
         return None
-    model = asked()
+    model = study_model()
     request = usual_request(query, model.capabilities)
     recording = recordings().find(request, model) or run(
         PROPOSAL,
@@ -164,7 +164,7 @@ def _proposed(query: str) -> Case | None:
 # ------------------------------------------------------------------ kept beside the case
 
 
-def kept(case: Case | None) -> list[Case]:
+def cases_beside(case: Case | None) -> list[Case]:
     """Return the cases whose curves stand beside this one, as the address says."""
     if KEPT not in st.session_state and (texts := st.query_params.get_all(KEPT)):
         st.session_state[KEPT] = [*map(_parse, texts)]

@@ -23,7 +23,7 @@ from core.ui import figures, frame
 from core.ui.addresses import number
 from core.ui.amplification.curves import Found, curves, used
 from core.ui.messages import problem
-from core.ui.model import asked, embedded
+from core.ui.model import embedded_model, study_model
 
 ACROSS = 4
 
@@ -43,7 +43,7 @@ def world() -> None:
     cases = [case for group in groups.values() for case in group]
     with picture:
         so_far = partial(_bands, groups)
-        results = curves(cases, embedded(), DEFAULT_REPETITIONS, key="world", so_far=so_far)
+        results = curves(cases, embedded_model(), DEFAULT_REPETITIONS, key="world", so_far=so_far)
         if results is None:
             return
         bands = so_far([one for one in results if isinstance(one, Amplification)])
@@ -134,7 +134,7 @@ def paper() -> None:
         "**a model with other knowledge flips on other questions.**"
     )
     every = [published.case for group in PAPER.values() for published in group]
-    model = asked()
+    model = study_model()
     times = DEFAULT_REPETITIONS if model.capabilities.scores_given_text else FREQUENCY_REPETITIONS
     results = curves(
         every,
@@ -160,9 +160,9 @@ def _embedded_beside(
     every: Sequence[Case], model: LanguageModel, times: tuple[int, ...]
 ) -> dict[Case, Found]:
     """Return the embedded model's curves, to compare with those of another model."""
-    if model is embedded():
+    if model is embedded_model():
         return {}
-    results = curves(every, embedded(), times, key="paper_embedded", so_far=lambda _: None)
+    results = curves(every, embedded_model(), times, key="paper_embedded", so_far=lambda _: None)
     return dict(zip(every, results or (), strict=False))
 
 
@@ -177,10 +177,10 @@ def _figures(results: Mapping[Case, Found], beside: Mapping[Case, Found] | None 
             with column, st.container(border=True, height="stretch"):
                 st.text(published.case.query)
                 if (one := results.get(published.case)) is not None:
-                    _published(published, one, (beside or {}).get(published.case))
+                    _publish(published, one, (beside or {}).get(published.case))
 
 
-def _published(published: Published, result: Found, beside: Found | None) -> None:
+def _publish(published: Published, result: Found, beside: Found | None) -> None:
     case = published.case
     if isinstance(result, str):
         problem(result)

@@ -8,12 +8,12 @@ from core.charts.amplification import mechanism as charts
 from core.charts.amplification.mechanism import ON_QUESTION, ON_TOLD
 from core.data.world.facts import Band, Fact, facts
 from core.studies.amplification.curve import DEFAULT_REPETITIONS, amplify, percent
-from core.studies.amplification.gallery import EXAMPLES, drawn, of_fact
+from core.studies.amplification.gallery import EXAMPLES, draw, of_fact
 from core.studies.amplification.mechanism import Looking, looking, shows_attention
 from core.ui import figures
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
-from core.ui.model import embedded
+from core.ui.model import embedded_model
 from core.uncertainty import attention
 from core.uncertainty.attention import CASES
 
@@ -23,14 +23,14 @@ MOST_COPIES = (10, 100, 1000)
 
 def mechanism() -> None:
     """Draw the idealised head with its controls, then the embedded model's own heads."""
-    idealised()
+    ideal_head()
     real()
 
 
 # -------------------------------------------------------------------- the idealised head
 
 
-def idealised() -> None:
+def ideal_head() -> None:
     """The head of the paper's Section 3.1, to be moved."""
     st.header("One idealised attention head", anchor=False, help=TERMS["Attention head"])
     st.markdown(
@@ -64,7 +64,7 @@ def idealised() -> None:
             persist_state="session",
         )
         dimension = number("dimension", 3, 1024, 512)
-    head = attention.idealised(dimension=dimension, in_span=in_span)
+    head = attention.ideal_head(dimension=dimension, in_span=in_span)
     repeated = attention.repeat(head, attention.spread(copies))
     with weights:
         st.markdown("**Attention from the last token**")
@@ -99,7 +99,7 @@ def _set_in_span(value: float) -> None:
 def real() -> None:
     """Every head of the embedded model, on a fact known by heart and on one rarely seen."""
     st.header("The real heads of the embedded model", anchor=False)
-    model = embedded()
+    model = embedded_model()
     if not shows_attention(model):
         st.text("This model does not expose its attention.")
         return
@@ -123,7 +123,7 @@ def real() -> None:
 
 
 def _heads_of(band: Band, times: int) -> None:
-    choices = drawn(band, CHOICES, seed=SEED)
+    choices = draw(band, CHOICES, seed=SEED)
     if band is Band.BY_HEART:  # the example of the other tabs first
         choices = [f for f in facts() if f.question == EXAMPLES["Known"].query] + choices
     chosen = {fact.question: fact for fact in choices}
@@ -153,7 +153,7 @@ def _heads_of(band: Band, times: int) -> None:
 @st.cache_data(show_spinner=False, max_entries=256)
 def _looking(_fact: Fact, times: int, question: str) -> tuple[Looking, float]:
     """Return where the heads look, and the normalised probability there."""
-    model = embedded()
+    model = embedded_model()
     case = of_fact(_fact)
     (look,) = looking(case, model, [times])
     (point,) = amplify(case, model, [times]).points

@@ -8,10 +8,10 @@ from core.studies.amplification.curve import Amplification, Case
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification import form
 from core.ui.amplification.curves import curves, used
-from core.ui.amplification.drawing import details, listed, pictures, prompt
+from core.ui.amplification.drawing import details, list_curves, pictures, prompt
 from core.ui.amplification.saving import keep
 from core.ui.messages import problem
-from core.ui.model import asked
+from core.ui.model import study_model
 
 
 def your_question() -> None:
@@ -31,22 +31,22 @@ def your_question() -> None:
             bind="query-params",
             persist_state="session",
         )
-    beside = form.kept(case)
+    beside = form.cases_beside(case)
     cases = [*([case] if case else []), *(c for c in beside if c != case)]
     if not cases:
         return
     with picture:
-        amplifications = _drawn(cases, case, most, scale)
+        amplifications = _draw(cases, case, most, scale)
     if amplifications:
-        listed(amplifications, case)
+        list_curves(amplifications, case)
         prompt(amplifications, most)
         details(amplifications, scale)
 
 
-def _drawn(cases: list[Case], typed: Case | None, most: int, scale: str) -> list[Amplification]:
+def _draw(cases: list[Case], typed: Case | None, most: int, scale: str) -> list[Amplification]:
     """Draw the curves that are wanted, with the verdict on the one that was typed."""
     try:
-        model = asked()
+        model = study_model()
         times = study.grid(model, most)
         results = curves(
             cases,

@@ -11,7 +11,7 @@ from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification.curves import used
 from core.ui.amplification.drawing import details, pictures, prompt
 from core.ui.messages import problem
-from core.ui.results import save, unsaved
+from core.ui.results import save, unsaved_beginning
 
 
 def keep(curves: list[Amplification]) -> None:
@@ -22,10 +22,10 @@ def keep(curves: list[Amplification]) -> None:
         try:
             save("amplification", first.case.query, first.model, payload, outcome=first.verdict)
         except StoreError as error:
-            problem(f"{unsaved(error)} It stays on this page.")
+            problem(f"{unsaved_beginning(error)} It stays on this page.")
 
 
-def kept_curves(result: Result) -> None:
+def saved_curves(result: Result) -> None:
     """Draw curves as they were kept."""
     try:
         curves = serialise.all_from_json(result.payload)
@@ -37,6 +37,6 @@ def kept_curves(result: Result) -> None:
     used(curves)
     pictures(curves, "log")
     for i, one in enumerate(curves):
-        st.text(f"{i + 1}. {charts.described(one)}")
+        st.text(f"{i + 1}. {charts.description(one)}")
     prompt(curves, curves[0].points[-1].repetitions)
     details(curves, "log", result)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from core.charts.calibration import number
-from core.codec import counted
+from core.codec import count_of
 from core.studies.calibration import served as study
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.served import ServedPart
 from core.ui import downloads, frame
-from core.ui.session import remembered
+from core.ui.session import memory_of
 
 MOST_SHOWN = 1000  # rows
 LONGEST_CELL = 200  # characters
@@ -30,8 +30,8 @@ def answers(
     key : str
         What tells these data and this score from others.
     """
-    served = remembered(
-        "served", calibration, lambda: study.served(calibration, threshold), threshold
+    served = memory_of(
+        "served", calibration, lambda: study.serve(calibration, threshold), threshold
     )
     st.markdown("**Rows behind the threshold**")
     part = st.pills(
@@ -66,7 +66,7 @@ def answers(
         selection_mode="single-row",
         # Another table for other rows: in the same one, another row would be the chosen one.
         key=f"rows_{key}_{threshold:.9g}_{part.name}_{between}",
-        alt=f"{counted(len(places), 'row')}, the least doubtful first",
+        alt=f"{count_of(len(places), 'row')}, the least doubtful first",
     )
     if len(places) > MOST_SHOWN:
         st.caption(f"Shown: the first {MOST_SHOWN:,d} rows, the least doubtful first.")

@@ -10,11 +10,18 @@ import pandas as pd
 import streamlit as st
 
 from core.charts.inspection import shown
-from core.codec import counted
+from core.codec import count_of
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.gold_questions import GoldQuestions, gold_questions
-from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, suggest, template
+from core.data.tabular.labelled import (
+    Columns,
+    Labelled,
+    ScoreColumn,
+    labelled_rows,
+    suggest,
+    template,
+)
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import REPEATED, independent
@@ -22,11 +29,11 @@ from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.progress import Progress
 from core.ui import downloads
 from core.ui.calibration import keeping, scoring
-from core.ui.calibration.directions import directed
+from core.ui.calibration.directions import directions
 from core.ui.calibration.label_meanings import meanings
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
-from core.ui.session import public, remembered
+from core.ui.session import memory_of, public
 from core.ui.uploaders import content_of, let_go, wait_for
 from core.ui.uploads import is_long, prepare, read
 
@@ -76,7 +83,7 @@ def labelled_data() -> Labelled | None:
         "Labelled data: scores with right or wrong, or questions with their right answers",
         TYPES,
         key="labelled_file",
-        on_change=_changed,
+        on_change=_on_change,
         help="CSV, TSV, JSON, Parquet or Excel (.xlsx), text preferably in UTF-8. "
         + WHERE[public()],
     )
@@ -107,7 +114,7 @@ def labelled_data() -> Labelled | None:
         upload = _score(gold)
         if upload is None:
             return None
-    return _mapped(upload)
+    return _map(upload)
 
 
 def _gold(upload: Upload, progress: Progress) -> tuple[GoldQuestions | None]:
@@ -171,7 +178,7 @@ def _keep(content: bytes, name: str) -> None:
         st.session_state[_PROBLEM] = f"{name}: {error}"
 
 
-def _changed() -> None:
+def _on_change() -> None:
     """Another file, or none: what was wrong with the one before is no longer of interest."""
     st.session_state.pop(_PROBLEM, None)
 
@@ -187,7 +194,8 @@ def _what_was_read(upload: Upload) -> None:
     rows, columns = upload.table.shape
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(
-            f"{upload.name}: {counted(rows, 'row')}, {counted(columns, 'column')} ({upload.kind})",
+            f"{upload.name}: {count_of(rows, 'row')}, {count_of(columns, 'column')} "
+            f"({upload.kind})",
             width="stretch",
         )
         st.button("Remove", key="remove_upload", icon=":material/close:", on_click=_forget)
@@ -204,7 +212,7 @@ def _what_was_read(upload: Upload) -> None:
             hide_index=True,
             key="kinds",
         )
-        preview, is_cut = remembered("preview", upload, partial(_preview, upload))
+        preview, is_cut = memory_of("preview", upload, partial(_preview, upload))
         st.dataframe(preview.rename_axis(upload.unit), key="preview")
         limits = [f"the first {PREVIEW:d} rows"] if rows > PREVIEW else []
         if is_cut:
@@ -233,12 +241,12 @@ def _score(gold: GoldQuestions) -> Upload | None:
     )
     for complaint in gold.problems:
         st.text(complaint)
-    return scoring.scored(gold)
+    return scoring.scored_table(gold)
 
 
-def _mapped(upload: Upload) -> Labelled | None:
+def _map(upload: Upload) -> Labelled | None:
     """Let the person say what the columns mean, beginning with a good guess."""
-    guess, numbers, labels = remembered("guess", upload, partial(_guess, upload))
+    guess, numbers, labels = memory_of("guess", upload, partial(_guess, upload))
     own = {score.column: score.correct for score in guess.scores}
     key = upload.sha256[:16]
     is_clear = any(score.larger_is_surer is not None for score in guess.scores)
@@ -249,7 +257,7 @@ def _mapped(upload: Upload) -> Labelled | None:
         icon=":material/view_column:",
         expanded=not is_clear,
     ):
-        surer = directed(guess, numbers, key, place)
+        surer = directions(guess, numbers, key, place)
         correct = _correctness(list(surer), labels, own, key)
         query = _column("query", upload, guess.query)
         answer = _column("answer", upload, guess.answer)
@@ -302,7 +310,7 @@ def _correctness(
 
 
 def _kinds(upload: Upload) -> dict[str, ColumnKind]:
-    return remembered("kinds", upload, partial(kinds, upload))
+    return memory_of("kinds", upload, partial(kinds, upload))
 
 
 def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
@@ -322,14 +330,14 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     labels = [
         name
         for name, column in columns.items()
-        if column.has(Cell.RIGHT | Cell.WRONG).any() or _could_be_told(looks[name], column)
+        if column.has(Cell.RIGHT | Cell.WRONG).any() or _has_few_values(looks[name], column)
     ]
     sure = {score.correct for score in guess.scores}
     labels.sort(key=lambda name: looks[name] is not ColumnKind.LABEL and name not in sure)
     return guess, numbers, labels or list(looks)
 
 
-def _could_be_told(looks: ColumnKind, column: Column) -> bool:
+def _has_few_values(looks: ColumnKind, column: Column) -> bool:
     """Whether a person can say what each value of a column means: there are few of them."""
     return looks is ColumnKind.TEXT and len(column.distinct) <= MOST_VALUES
 
@@ -356,7 +364,7 @@ def _read(upload: Upload, columns: Columns) -> Labelled | None:
         read_rows = result_of(
             "labelled",
             upload,
-            lambda _: _independent(labelled(upload, columns)),
+            lambda _: _independent(labelled_rows(upload, columns)),
             columns,
             large=len(upload.table) * len(columns.scores) > SMALL,
             refuses=UploadError,

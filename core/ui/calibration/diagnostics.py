@@ -17,7 +17,7 @@ from core.ui import downloads, figures
 from core.ui.glossary import TERMS
 from core.ui.runs.job import Job
 from core.ui.runs.widget import run, run_of, want
-from core.ui.session import remembered
+from core.ui.session import memory_of
 
 AT_ONCE = 20_000  # rows × scores: more are compared when somebody asks
 PLACE = "comparison"
@@ -82,8 +82,8 @@ def _entropy(whole: Whole) -> None:
 def _intervals(calibration: Calibration) -> None:
     """Compare by the paired bootstrap, in a job: thousands of resamples take a moment."""
     # Other data are other data even where they are equal: to compare them would take longer.
-    key = remembered("compared", calibration.data, object), calibration.target
-    resampled: dict[str, Comparison] = remembered("resampled", calibration.data, dict)
+    key = memory_of("compared", calibration.data, object), calibration.target
+    resampled: dict[str, Comparison] = memory_of("resampled", calibration.data, dict)
     small = len(calibration.data.kept) * len(calibration.data.doubts) <= AT_ONCE
     compared = run(
         PLACE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.codec import listed, shortened
+from core.codec import list_of, one_line
 from core.data.tabular.directions import UnknownDirectionError, check_directions
 from core.data.tabular.labelled import Columns, Labelled
 from core.studies.calibration.diagnostics import speaks_against
@@ -20,7 +20,7 @@ BEFORE = (
 )
 
 
-def directed(
+def directions(
     guess: Columns, numbers: list[str], key: str, place: DeltaGenerator
 ) -> dict[str, bool]:
     """Let the person choose the scores by what a larger number means.
@@ -43,7 +43,7 @@ def directed(
     with place:
         if both := [name for name in surer if name in doubtful]:
             problem(
-                f"Both lists of scores have {_quoted(both)}. Larger can mean only one of the two; "
+                f"Both lists of scores have {_quote(both)}. Larger can mean only one of the two; "
                 "keep a score in one list only."
             )
             return {}
@@ -51,7 +51,7 @@ def directed(
             _ask(guess, numbers)
         elif named := [(names, way) for names, way in ((surer, True), (doubtful, False)) if names]:
             st.text(
-                "\n".join(f"Larger means {MEANS[way]}: {_quoted(names)}." for names, way in named)
+                "\n".join(f"Larger means {MEANS[way]}: {_quote(names)}." for names, way in named)
             )
     return {name: name in surer for name in numbers if name in surer or name in doubtful}
 
@@ -79,18 +79,18 @@ def _ask(guess: Columns, numbers: list[str]) -> None:
         return
     problem(
         "Choose at least one score column under “What the columns mean”. These have numbers: "
-        f"{_quoted(numbers)}."
+        f"{_quote(numbers)}."
         if numbers
         else "No column of this file contains numbers, so none can be a score. Upload a file "
         "with a score for every answer."
     )
 
 
-def _quoted(names: list[str]) -> str:
-    return listed([f"“{shortened(name)}”" for name in names])
+def _quote(names: list[str]) -> str:
+    return list_of([f"“{one_line(name)}”" for name in names])
 
 
-def contradicted(data: Labelled) -> None:
+def contradictions(data: Labelled) -> None:
     """Say so where the labels speak against the direction of a score."""
     large = len(data.kept) * len(data.doubts) > SMALL
     if against := result_of("against", data, lambda _: speaks_against(data), large=large):

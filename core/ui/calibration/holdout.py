@@ -17,7 +17,7 @@ from core.ui import downloads
 from core.ui.calibration.data import TYPES
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
-from core.ui.session import remembered
+from core.ui.session import memory_of
 from core.ui.uploaders import content_of, let_go, wait_for
 from core.ui.uploads import read
 
@@ -100,7 +100,7 @@ def new_scores(calibration: Calibration) -> None:
         file = st.file_uploader("New scores", TYPES, key="new_scores")
         if file is None:
             return
-        upload = remembered("new_upload", None, partial(_upload_or_problem, file), file.file_id)
+        upload = memory_of("new_upload", None, partial(_upload_or_problem, file), file.file_id)
         let_go(file)
         if isinstance(upload, str):
             problem(upload)

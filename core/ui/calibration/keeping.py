@@ -19,7 +19,7 @@ from core.store.errors import StoreError
 from core.store.files import File, TooLargeError, hash_of
 from core.ui.calibration import target
 from core.ui.messages import later
-from core.ui.results import kept, until_saved
+from core.ui.results import storage, until_saved
 from core.ui.session import alone, person, public
 
 _ADDRESS = "file"
@@ -53,7 +53,7 @@ def keep(content: bytes, name: str) -> None:
 
 
 def _save(content: bytes, name: str) -> None:
-    st.session_state[_HASH] = kept().files.save(name, content)
+    st.session_state[_HASH] = storage().files.save(name, content)
     st.session_state.pop(_WAITING, None)
 
 
@@ -61,7 +61,7 @@ def forget() -> None:
     """Delete the file that a person removes."""
     if hash := st.session_state.get(_HASH):
         try:
-            kept().files.forget(hash)
+            storage().files.forget(hash)
         except StoreError as error:
             later(str(error))
     forget_address()
@@ -85,7 +85,7 @@ def after_reload() -> File | str | None:
     hash = st.query_params.get(_ADDRESS)
     if not hash:
         return None
-    stored = None if public() else kept().files.open(hash)
+    stored = None if public() else storage().files.open(hash)
     if stored is None:
         return NOT_HERE
     st.session_state[_HASH] = hash_of(stored.content)
@@ -111,7 +111,7 @@ def note(upload: Upload) -> None:
     notes = json.dumps({"widgets": _widgets(upload.sha256[:16]), "looks": target.looks()})
     if st.session_state.get(_NOTED) != notes:
         try:
-            kept().files.note(hash, notes)
+            storage().files.note(hash, notes)
             st.session_state[_NOTED] = notes
         except StoreError as error:
             st.text(str(error))

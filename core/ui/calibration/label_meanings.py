@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.codec import shortened
+from core.codec import one_line
 from core.data.tabular.labels import Meaning, Meant, Unread, hint, unread
 from core.data.tabular.uploads import Upload
-from core.ui.session import remembered
+from core.ui.session import memory_of
 
 CHOICES = {
     Meaning.RIGHT: "The answer is right",
@@ -36,7 +36,7 @@ def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None
     UploadError
         When a column is no column of labels.
     """
-    questions = remembered(
+    questions = memory_of(
         "unread",
         upload,
         lambda: [each for name in columns for each in unread(upload, name)],
@@ -50,7 +50,7 @@ def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None
         for number, each in enumerate(questions):
             if number == 0 or each.column != questions[number - 1].column:
                 st.text(
-                    f"“{shortened(each.column)}” has cells that say neither right nor wrong. What "
+                    f"“{one_line(each.column)}” has cells that say neither right nor wrong. What "
                     f"do they mean?{hint(upload, each.column)}"
                 )
             meant.append(_meaning(upload, each, number))

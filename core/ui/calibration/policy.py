@@ -10,9 +10,9 @@ from core.abstention.policy import Policy, PolicyError, from_json, to_json
 from core.charts.calibration import name_of
 from core.store.errors import StoreError, UnknownResultError
 from core.studies.inspection.inspection import cannot_decide
-from core.ui.history import opened
+from core.ui.history import open_result
 from core.ui.messages import notice, problem
-from core.ui.results import kept, save, until_saved
+from core.ui.results import save, storage, until_saved
 from core.ui.session import public
 from core.ui.uploaders import content_of, wait_for
 
@@ -63,7 +63,7 @@ def _after_reload() -> None:
     if not id or _IN_USE in st.session_state:
         return
     try:
-        policy = from_json(kept().results.open(id).payload)
+        policy = from_json(storage().results.open(id).payload)
     except (UnknownResultError, PolicyError):
         st.query_params.pop(_ADDRESS, None)
         notice(
@@ -94,7 +94,7 @@ def bring() -> None:
 
 def reopen() -> None:
     """Show the kept policy that the address names, and offer to decide by it again."""
-    result = opened("policy")
+    result = open_result("policy")
     if result is None:
         return
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.reports.calibration import answered, price_columns
+from core.reports.calibration import price_columns, share_answered
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.price_list import Price, smallest
 from core.studies.calibration.whole import Whole
@@ -46,4 +46,4 @@ def _take(error: float) -> None:
 
 
 def _words(listed: tuple[Price, ...]) -> str:
-    return "; ".join(f"at most {100 * each.error:.0f}%: {answered(each)}" for each in listed)
+    return "; ".join(f"at most {100 * each.error:.0f}%: {share_answered(each)}" for each in listed)

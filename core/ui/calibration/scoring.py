@@ -15,17 +15,17 @@ from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError
 from core.language_models.usage import Meter, Used
 from core.studies.calibration.scoring import Gold, ScoredQuestion, score_all, table
-from core.studies.costs import Plan, computed, lasting, plan
+from core.studies.costs import Plan, computed_tokens, lasting, plan
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Request
 from core.ui import downloads
 from core.ui.messages import problem
-from core.ui.model import EMBEDDED, asked
-from core.ui.payment import offer, spent
+from core.ui.model import EMBEDDED, study_model
+from core.ui.payment import offer, spending
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
 from core.ui.runs.widget import run, run_of, want
-from core.ui.session import remembered, shared
+from core.ui.session import memory_of, shared_thing
 
 KEPT = 8  # files
 PLACE = "scoring"
@@ -120,13 +120,13 @@ def _plan(gold: GoldQuestions, model: LanguageModel, number: int) -> Plan:
 
 
 def _scorings() -> Scorings:
-    return shared("scorings", Scorings)
+    return shared_thing("scorings", Scorings)
 
 
-def scored(gold: GoldQuestions) -> Upload | None:
+def scored_table(gold: GoldQuestions) -> Upload | None:
     """Offer to score, show how far it is, and return the scored table as if uploaded."""
     try:
-        model = asked()
+        model = study_model()
         key = _key(gold, model)
     except ModelError as error:
         problem(str(error))
@@ -156,12 +156,14 @@ def scored(gold: GoldQuestions) -> Upload | None:
                 on_click=want,
                 args=(PLACE, key),
             )
-        if takes := lasting(left * computed(_request(max(gold.questions, key=len), model)), model):
+        if takes := lasting(
+            left * computed_tokens(_request(max(gold.questions, key=len), model)), model
+        ):
             st.text(f"This takes {takes} on this machine.")
         if so_far:
             st.text(f"{so_far:,} of {everything:,} scored.")
     if used := [scored.used for scored in rows.values() if scored.used]:
-        st.text(f"Used for scoring so far: {spent(sum(used, Used()))}")
+        st.text(f"Used for scoring so far: {spending(sum(used, Used()))}")
     if not so_far:
         return None
     upload = _as_upload(gold, model)
@@ -178,4 +180,4 @@ def _as_upload(gold: GoldQuestions, model: LanguageModel) -> tuple[Upload, bytes
         content = table(rows, model, _request(rows[0].gold.query, model))
         return uploads.parse(content, f"{gold.name} (scored)"), content
 
-    return remembered("scored", gold, make, (model.name, model.revision, tuple(so_far)))
+    return memory_of("scored", gold, make, (model.name, model.revision, tuple(so_far)))

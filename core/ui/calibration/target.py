@@ -16,14 +16,14 @@ from core.studies.calibration.calibration import (
     Calibration,
     CalibrationError,
     Target,
-    preferred,
+    preference,
 )
-from core.studies.calibration.price_list import TARGETS, listed
+from core.studies.calibration.price_list import TARGETS, list_entry
 from core.studies.calibration.whole import Whole, whole
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.runs.large import SMALL, result_of
-from core.ui.session import remembered
+from core.ui.session import memory_of
 
 Rows = tuple[str, int]  # the hash of a file, and how many of its rows
 Setting = tuple[Target, frozenset[tuple[str, bool]]]
@@ -56,7 +56,7 @@ def target(data: Labelled | None) -> Target:
         st.text(BEFORE)
         return Target(error, confidence)
     target_ = Target(error, confidence, method, score)
-    return listed(target_, error) if _is_from_the_list(data, target_) else target_
+    return list_entry(target_, error) if _is_from_the_list(data, target_) else target_
 
 
 def _score(data: Labelled, method: str) -> str:
@@ -65,7 +65,7 @@ def _score(data: Labelled, method: str) -> str:
     chosen: str = st.selectbox(
         "Score",
         options,
-        options.index(preferred(data, method=method)),
+        options.index(preference(data, method=method)),
         key=f"score_{data.sha256[:16]}",
         persist_state="session",
         format_func=lambda name: name if name == BEST else name_of(name),
@@ -89,7 +89,7 @@ def _first(data: Labelled, error: float) -> float:
     return _first_targets().setdefault(_rows_of(data), error)
 
 
-def calibrated(data: Labelled, target: Target) -> Whole | None:
+def calibration_for(data: Labelled, target: Target) -> Whole | None:
     """Calibrate, once for every data and target, and count how many settings were tried.
 
     A score that is turned around is another setting. None while it is on its way.
@@ -99,11 +99,11 @@ def calibrated(data: Labelled, target: Target) -> Whole | None:
     CalibrationError
         As of `calibrate`.
     """
-    settings = _tried(data)
+    settings = _tries(data)
     turned = data.surer if target.score == BEST else {target.score: data.surer[target.score]}
     settings.add((target, frozenset(turned.items())))
     tried = _number(settings, target, _first(data, target.error))
-    earlier: dict[Any, Any] = remembered("calibration_earlier", data, dict)
+    earlier: dict[Any, Any] = memory_of("calibration_earlier", data, dict)
     return result_of(
         "calibration",
         data,
@@ -124,7 +124,7 @@ def _number(settings: set[Setting], target: Target, first: float) -> int:
     for each, turned in settings:
         is_seen_before = target.targets_tried > 1 and each.method == "ltt" and each.error == first
         if each.targets_tried > 1 or is_seen_before:
-            each = listed(each, TARGETS[0])
+            each = list_entry(each, TARGETS[0])
         tries.add((each, turned))
     return len(tries)
 
@@ -154,12 +154,12 @@ def why(calibration: Calibration) -> str:
 
 def looked_at_all(data: Labelled, rows: Labelled) -> int:
     """Return how many settings were tried on all the data before some rows were held back."""
-    return 0 if rows is data else len(_tried(data))
+    return 0 if rows is data else len(_tries(data))
 
 
-def _tried(data: Labelled) -> set[Setting]:
+def _tries(data: Labelled) -> set[Setting]:
     """Return the targets that this session has tried on these labels, and with which directions."""
-    return _all_tried().setdefault(_rows_of(data), set())
+    return _all_tries().setdefault(_rows_of(data), set())
 
 
 def _rows_of(data: Labelled) -> Rows:
@@ -171,7 +171,7 @@ def _first_targets() -> dict[Rows, float]:
     return targets
 
 
-def _all_tried() -> dict[Rows, set[Setting]]:
+def _all_tries() -> dict[Rows, set[Setting]]:
     tried: dict[Rows, set[Setting]]
     tried = st.session_state.setdefault("calibration_targets_tried", {})
     return tried
@@ -184,7 +184,7 @@ def looks() -> list[dict[str, Any]]:
             "rows": list(rows),
             "first": first,
             "tried": sorted(
-                ([asdict(each), sorted(turned)] for each, turned in _all_tried().get(rows, ())),
+                ([asdict(each), sorted(turned)] for each, turned in _all_tries().get(rows, ())),
                 key=str,
             ),
         }
@@ -197,7 +197,7 @@ def look_again(looks: list[dict[str, Any]]) -> None:
     for each in looks:
         sha256, number = each["rows"]
         _first_targets()[sha256, number] = each["first"]
-        _all_tried()[sha256, number] = {
+        _all_tries()[sha256, number] = {
             (Target(**target), frozenset((name, way) for name, way in turned))
             for target, turned in each["tried"]
         }

@@ -118,7 +118,7 @@ def _slider(calibration: Calibration, span: _Span) -> tuple[Policy | None, bool]
         on_click=_set,
         args=(span.key, span.start),
     )
-    return study.moved(calibration, _doubt(value, span, calibration.larger_is_surer)), True
+    return study.move(calibration, _doubt(value, span, calibration.larger_is_surer)), True
 
 
 def _doubt(value: float, span: _Span, surer: bool) -> float:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.studies.lanes import MEASURES, Lane
-from core.ui.components.registered import registered
+from core.ui.components.registered import register
 from core.uncertainty.scores import SCORES
 
-_drawn = registered("challenge")
+_drawn = register("challenge")
 
 WORDS: Final = {
     "measure": "Measure doubt by",

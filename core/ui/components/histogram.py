@@ -13,9 +13,9 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from core.charts.calibration import number
-from core.ui.components.registered import registered
+from core.ui.components.registered import register
 
-_drawn = registered("histogram")
+_drawn = register("histogram")
 
 WORDS: Final = {
     "right": "right, upwards",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from core.codec import shortened
+from core.codec import one_line
 from core.studies.inspection.verdict import Decision
 from core.studies.lanes import TIMES, Course, Lane
-from core.ui.components.registered import registered
+from core.ui.components.registered import register
 
-_drawn = registered("lanes", "answers")
+_drawn = register("lanes", "answers")
 
 STAMPS: Final = {
     Decision.ANSWER: "believe",
@@ -74,7 +74,7 @@ def _stamp(lane: Lane) -> str:
 
 def _why(lane: Lane) -> str:
     """Return the reason beneath a stamp, which names the answer that it is about."""
-    own = shortened(lane.own, LONGEST)
+    own = one_line(lane.own, LONGEST)
     if lane.decision is Decision.TOO_LITTLE:
         return SEEN_TOO_LITTLE
     why = WHY[lane.decision, lane.course]

@@ -8,9 +8,9 @@ import numpy as np
 
 from core.charts.inspection import MATRICES, MOST_CLUSTERS, shown
 from core.studies.inspection.inspection import Inspection
-from core.ui.components.registered import registered
+from core.ui.components.registered import register
 
-_drawn = registered("matrices")
+_drawn = register("matrices")
 
 WORDS: Final = {
     "which": "Matrix",

@@ -27,14 +27,14 @@ def remember(name: str, *, chosen: bool) -> str | None:
     chosen : bool
         Whether a person chose it in this session.
     """
-    before = None if chosen else named(st.session_state.get(_KEY))
+    before = None if chosen else name_of(st.session_state.get(_KEY))
     # In a list, for the reason that `registered` has.
     data = [{"name": name, "chosen": chosen, "before": before}]
     _mounted(key=_KEY, data=data, on_before_change=_nothing)
     return before
 
 
-def named(value: Any) -> str | None:
+def name_of(value: Any) -> str | None:
     """Return the name that a browser sends; whatever else a stranger's sends is none."""
     name = value.get("before") if isinstance(value, dict) else None
     is_name = isinstance(name, str) and name.isprintable() and 0 < len(name) <= LONGEST

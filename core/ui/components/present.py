@@ -11,10 +11,10 @@ import segno
 
 from core.studies.lanes import TIMES, Course, Lane
 from core.ui.components import lanes
-from core.ui.components.registered import registered
+from core.ui.components.registered import register
 from core.ui.session import is_here
 
-_drawn = registered("present", "answers")
+_drawn = register("present", "answers")
 
 PLACES: Final = (TIMES[0], TIMES[1], TIMES[-1])  # how often each story is told the other answer
 LONGEST: Final = 300  # characters of an address: a code of a longer one is too fine to be read

@@ -16,7 +16,7 @@ import streamlit as st
 _HERE = Path(__file__).parent
 
 
-def registered(name: str, *shared: str) -> Callable[..., Any]:
+def register(name: str, *shared: str) -> Callable[..., Any]:
     """Return a component, which is drawn by calling it with `data` and a `key`.
 
     Parameters

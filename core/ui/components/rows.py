@@ -6,9 +6,9 @@ from typing import Final
 
 from core.charts.inspection import shown
 from core.studies.inspection.told import ToldRows
-from core.ui.components.registered import registered
+from core.ui.components.registered import register
 
-_drawn = registered("rows")
+_drawn = register("rows")
 
 WORDS: Final = {
     "nothing": "Told nothing",

@@ -16,13 +16,13 @@ def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def shown(cell: object) -> object:
+def display(cell: object) -> object:
     """Return a cell, a long text cut off."""
     is_long = isinstance(cell, str) and len(cell) > LONGEST_CELL
     return f"{str(cell)[:LONGEST_CELL]}…" if is_long else cell
 
 
-def source_shown(name: str) -> str:
+def source_name(name: str) -> str:
     """Return a source's name; questions may have none."""
     return name or "(none)"
 

@@ -9,8 +9,8 @@ from typing import Final
 
 import streamlit as st
 
-from core.codec import counted, shortened
-from core.studies.evaluation.bundled import bundled
+from core.codec import count_of, one_line
+from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
 from core.ui.evaluation.runs import runs
@@ -50,9 +50,9 @@ def choose(key: str) -> None:
     st.session_state[_SHOWN] = st.query_params[RUN] = key
 
 
-def chosen() -> tuple[Listed | None, Mapping[str, Run]]:
+def choice() -> tuple[Listed | None, Mapping[str, Run]]:
     """Let the person choose a run; return it, and the others by their titles."""
-    listed = {each.key: each for each in _listed()}
+    listed = {each.key: each for each in _list()}
     name = st.query_params.get(RUN) or st.session_state.get(_SHOWN)
     if name and name not in listed:
         if (folder := runs().find(name)) and (one := _read(name, Run(folder), is_own=True)):
@@ -93,10 +93,10 @@ def show_no_longer() -> None:
     st.query_params.pop(RUN, None)
 
 
-def _listed() -> list[Listed]:
+def _list() -> list[Listed]:
     """Return one's own runs, the newest first, then those that come with the program."""
     own = [_read(folder.name, Run(folder), is_own=True) for folder in runs().own()]
-    ours = [_read(name, Run(folder), is_own=False) for name, folder in bundled().items()]
+    ours = [_read(name, Run(folder), is_own=False) for name, folder in folders().items()]
     return [each for each in (*own, *ours) if each]
 
 
@@ -105,13 +105,13 @@ def _read(key: str, run: Run, *, is_own: bool) -> Listed | None:
     try:
         pipeline, questions = run.pipeline, run.manifest["questions"]
         what = (
-            f"{shortened(str(questions['name']))}, {counted(int(questions['number']), 'question')}"
+            f"{one_line(str(questions['name']))}, {count_of(int(questions['number']), 'question')}"
         )
         begun = str(run.manifest["begun"])[:16].replace("T", " ")
     except (RunError, LookupError, TypeError, ValueError):
         return None
     when = f"{begun} UTC" if is_own else "bundled"
-    return Listed(key, run, f"{what}, {shortened(pipeline.model)} ({when})", is_own)
+    return Listed(key, run, f"{what}, {one_line(pipeline.model)} ({when})", is_own)
 
 
 def _different(titles: Mapping[str, str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core.charts import evaluation as charts
-from core.codec import listed
+from core.codec import list_of
 from core.studies.evaluation.comparison import number_shown, p_in_words, percent, with_interval
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
@@ -25,13 +25,13 @@ from core.studies.evaluation.sides import (
     sides,
 )
 from core.ui import downloads
-from core.ui.evaluation.cells import NATS, digest, finite, shown
+from core.ui.evaluation.cells import NATS, digest, display, finite
 from core.ui.evaluation.opening import offer
 from core.ui.evaluation.rows import MOST_SHOWN, in_full
 from core.ui.messages import problem
 from core.ui.runs.job import Job
 from core.ui.runs.widget import run, run_of, want
-from core.ui.session import remembered
+from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 
 PLACE = "results_two_runs"
@@ -61,7 +61,7 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
     other = others[title]
     version = str(other.folder), stamp(other), results.match
     try:
-        there = remembered(
+        there = memory_of(
             "results_there", None, lambda: read_results(other, (), results.match), version
         )
         different = differences(results.run, other)
@@ -69,11 +69,11 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
         problem(str(error))
         return
     st.text(
-        f"What differs: {listed(different, most=MOST_NAMED)}."
+        f"What differs: {list_of(different, most=MOST_NAMED)}."
         if different
         else "Both runs have the same model, settings and questions."
     )
-    both = remembered("results_sides", results, partial(sides, results, there), version)
+    both = memory_of("results_sides", results, partial(sides, results, there), version)
     st.text(both.sentence)
     if not len(both):
         st.text("No question is in both, so there is nothing to compare.")
@@ -89,7 +89,7 @@ def _scores(both: Sides) -> tuple[RunSide, ...]:
         return ()
     affords = affordable(len(both), 2 * len(both.scores))
     number = affords or RESAMPLES
-    key = remembered("results_sides_wanted", both, object)
+    key = memory_of("results_sides_wanted", both, object)
     every = run(
         PLACE,
         key,
@@ -104,7 +104,7 @@ def _scores(both: Sides) -> tuple[RunSide, ...]:
             on_click=want,
             args=(PLACE, key),
         )
-    shown_now = every or remembered("results_sides_plain", both, lambda: compared_sides(both, 0))
+    shown_now = every or memory_of("results_sides_plain", both, lambda: compared_sides(both, 0))
     st.dataframe(
         {
             "score": [SCORES[each.score].title for each in shown_now],
@@ -175,7 +175,7 @@ def _questions(both: Sides, every: tuple[RunSide, ...]) -> None:
         return
     columns = both.table(places[:MOST_SHOWN], score)
     picked = st.dataframe(
-        {name: [shown(each) for each in cells] for name, cells in columns.items()},
+        {name: [display(each) for each in cells] for name, cells in columns.items()},
         column_config=dict.fromkeys((f"doubt, {of}" for of in (HERE, THERE)), NATS),
         hide_index=True,
         on_select="rerun",

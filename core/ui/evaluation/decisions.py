@@ -8,12 +8,12 @@ import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError
 from core.charts import calibration as charts
-from core.studies.evaluation.deciding import decided, decisions_csv
+from core.studies.evaluation.deciding import decide, decisions_csv
 from core.studies.evaluation.results import Results
 from core.studies.inspection.certificates import certified_model, default_policy
 from core.ui import downloads, figures
 from core.ui.calibration import policy as policies
-from core.ui.session import remembered
+from core.ui.session import memory_of
 
 MOST_DRAWN = 12  # sources
 IN_USE, DEFAULT = "the policy in use", "the model’s default policy"
@@ -22,7 +22,7 @@ IN_USE, DEFAULT = "the policy in use", "the model’s default policy"
 def decisions(results: Results) -> None:
     """Let the person choose a policy, and show what it decides."""
     policies.bring()
-    offered = _offered(results)
+    offered = _offers(results)
     if not offered:
         st.text(
             "No policy is in use. Make one on Calibration, or upload one here; Calibration takes "
@@ -33,7 +33,7 @@ def decisions(results: Results) -> None:
     policy = offered[which]
     st.text(policy.sentence)
     try:
-        decided_ = remembered("results_decided", results, partial(decided, results, policy), policy)
+        decided_ = memory_of("results_decided", results, partial(decide, results, policy), policy)
     except PolicyError as error:
         st.text(str(error))
         st.text(
@@ -58,7 +58,7 @@ def decisions(results: Results) -> None:
     )
 
 
-def _offered(results: Results) -> dict[str, Policy]:
+def _offers(results: Results) -> dict[str, Policy]:
     """Return the policies that there are, by what they are called."""
     offered = {}
     if (in_use := policies.in_use()) is not None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core.language_models.base import LanguageModel
-from core.studies.costs import computed, lasting, up_to
+from core.studies.costs import computed_tokens, lasting, up_to
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task, lasts
 from core.studies.evaluation.run import Questions, most
@@ -33,7 +33,7 @@ from core.ui.messages import problem
 from core.ui.payment import offer
 from core.ui.runs.job import Job
 from core.ui.runs.widget import forget, run, run_of, want
-from core.ui.session import alone, public, remembered
+from core.ui.session import alone, memory_of, public
 from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
 FOLD: Final = "new_run"
@@ -46,7 +46,7 @@ _ANSWERS: Final = {
 
 def new_run(model: LanguageModel) -> None:
     """Let the person choose what to ask of a model and how, say what that takes, and start it."""
-    questions_ = questions.chosen()
+    questions_ = questions.choice()
     request, reading = _settings(model)
     if questions_ is None:
         return
@@ -61,7 +61,7 @@ def new_run(model: LanguageModel) -> None:
     if st.button("Start", key="start_run", type="primary", icon=":material/play_arrow:"):
         want(_PREPARING, folder)
     try:
-        if _prepared(questions_, task, folder):
+        if _prepare(questions_, task, folder):
             forget(_PREPARING)
             want(place_of(folder.name), folder.name)
             choose(folder.name)
@@ -71,10 +71,10 @@ def new_run(model: LanguageModel) -> None:
         forget(_PREPARING)
         problem(str(error))
         return
-    st.text(_saved())
+    st.text(_say_where_saved())
 
 
-def _prepared(questions_: Questions, task: Task, folder: Path) -> bool:
+def _prepare(questions_: Questions, task: Task, folder: Path) -> bool:
     """Save what a run asks once it is wanted, and say whether that is done.
 
     Raises
@@ -119,7 +119,7 @@ def say_what_it_takes(questions_: Questions, task: Task, left: int) -> None:
         return
     if model.capabilities.quick:  # one question shows in a moment how long all take
         # Measured before a run and not again beside it, when it would take many times as long.
-        each = remembered(
+        each = memory_of(
             f"evaluation_lasts_{questions_.sha256}",
             model,
             partial(lasts, questions_.longest, task),
@@ -128,7 +128,7 @@ def say_what_it_takes(questions_: Questions, task: Task, left: int) -> None:
         takes: str | None = up_to(left * each)
     else:
         longest = Request(questions_.longest[:MAX_QUERY_CHARACTERS], task.request.samples)
-        takes = lasting(left * computed(longest), model)
+        takes = lasting(left * computed_tokens(longest), model)
     if takes:
         st.text(f"{model.name}: this takes {takes} on this machine.")
 
@@ -138,7 +138,7 @@ def _settings(model: LanguageModel) -> tuple[Request, Reading]:
     with st.expander("Settings", icon=":material/tune:", key="evaluation_settings"):
         asking, seeing = st.columns(2)
         with asking:
-            request = _asked_how(model)
+            request = _search_options(model)
         with seeing:
             similarity = st.selectbox(
                 "Similarity of two answers",
@@ -163,7 +163,7 @@ def _settings(model: LanguageModel) -> tuple[Request, Reading]:
     return usual_request("any", model.capabilities, **options), Reading(similarity, tau, *gammas)
 
 
-def _asked_how(model: LanguageModel) -> dict[str, Any]:
+def _search_options(model: LanguageModel) -> dict[str, Any]:
     """Let the person choose how answers are found."""
     sampling = Sampling.DRAWN
     if model.capabilities.searches:
@@ -200,7 +200,7 @@ def _number(name: str, low: Any, high: Any, value: Any, step: Any, of: str = "")
     )
 
 
-def _saved() -> str:
+def _say_where_saved() -> str:
     """Say where a run is saved, for how long, and how large it may be."""
     at_most = f"at most {most_questions():,} questions"
     if public():

@@ -7,11 +7,11 @@ from functools import partial
 
 import streamlit as st
 
-from core.studies.evaluation.results import RESAMPLES, Results, RunMeasures, affordable, measured
+from core.studies.evaluation.results import RESAMPLES, Results, RunMeasures, affordable, measure_run
 from core.ui.evaluation.bundled import measuring
 from core.ui.runs.job import Job
 from core.ui.runs.widget import run, run_of, want
-from core.ui.session import remembered
+from core.ui.session import memory_of
 
 PLACE = "results_measures"
 
@@ -23,7 +23,7 @@ def measures(results: Results) -> tuple[RunMeasures, bool]:
     """
     number = affordable(len(results), len(results.scores))
     # Other rows are other rows even where they are equal: to compare them would take longer.
-    key = remembered("results_wanted", results, object)
+    key = memory_of("results_wanted", results, object)
     results_ = run(
         PLACE,
         key,
@@ -41,9 +41,9 @@ def measures(results: Results) -> tuple[RunMeasures, bool]:
             on_click=want,
             args=(PLACE, key),
         )
-    plain = remembered("results_plain", results, partial(measured, results, 0))
+    plain = memory_of("results_plain", results, partial(measure_run, results, 0))
     return plain, this is not None and this.running
 
 
 def _work(results: Results, number: int) -> Callable[[Job[RunMeasures]], RunMeasures]:
-    return lambda job: measured(results, number, job.progress)
+    return lambda job: measure_run(results, number, job.progress)

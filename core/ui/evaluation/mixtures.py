@@ -12,8 +12,8 @@ from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
 from core.ui import figures
 from core.ui.addresses import number
-from core.ui.evaluation.cells import digest, source_shown
-from core.ui.session import remembered
+from core.ui.evaluation.cells import digest, source_name
+from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 
 
@@ -33,7 +33,7 @@ def mixtures(results: Results) -> None:
             "One right answer",
             names,
             list(by_kind.single),
-            format_func=source_shown,
+            format_func=source_name,
             key=f"results_single_{key}",
             persist_state="session",
         )
@@ -41,7 +41,7 @@ def mixtures(results: Results) -> None:
             "Many right answers",
             names,
             list(by_kind.many),
-            format_func=source_shown,
+            format_func=source_name,
             key=f"results_many_{key}",
             persist_state="session",
         )
@@ -64,7 +64,7 @@ def mixtures(results: Results) -> None:
         persist_state="session",
     )
     scores = [name for name in SCORES if name in scores and name in results.scores]
-    mixed = remembered(
+    mixed = memory_of(
         "results_mixture",
         results,
         lambda: mix(

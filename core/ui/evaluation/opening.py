@@ -10,7 +10,7 @@ from core.studies.evaluation.reading import Run
 from core.studies.inspection.request import InvalidRequestError
 from core.ui import frame
 from core.ui.messages import problem
-from core.ui.results import kept, save_inspection
+from core.ui.results import save_inspection, storage
 
 _OPENED = "results_opened"  # under which id each row was saved
 
@@ -52,6 +52,6 @@ def offer(run: Run, id: str, *, key: str, of_other: bool = False) -> None:
 
 def _is_there(saved: str) -> bool:
     try:
-        return kept().results.exists(saved)
+        return storage().results.exists(saved)
     except StoreError:
         return False

@@ -9,7 +9,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.codec import counted
+from core.codec import count_of
 from core.data.datasets.draw import draw
 from core.data.datasets.questions import Question
 from core.data.datasets.uploaded import uploaded_questions
@@ -65,7 +65,7 @@ class QuestionSample:
     malformed: int = 0
 
 
-def chosen() -> Questions | None:
+def choice() -> Questions | None:
     """Let the person choose questions; None, with a sentence, until they are there."""
     source = st.segmented_control(
         "Questions",
@@ -79,7 +79,7 @@ def chosen() -> Questions | None:
         if source == FILE:
             sample = _of_a_file()
         elif source == WORDNET:
-            sample = _drawn("WordNet", lambda tell: iter(_wordnet()), WORDNET)
+            sample = _draw("WordNet", lambda tell: iter(_wordnet()), WORDNET)
         else:
             sample = _of_the_world()
     except UploadError as error:
@@ -107,7 +107,7 @@ def _of_the_world() -> QuestionSample | None:
     if not bands_:
         st.text("Choose at least one band.")
         return None
-    return _drawn(
+    return _draw(
         "embedded world",
         lambda tell: world_questions([Band(name) for name in bands_], WORDINGS[words]),
         (WORLD, tuple(bands_), words),
@@ -120,7 +120,7 @@ def _of_a_file() -> QuestionSample | None:
         "Questions with their right answers",
         TYPES,
         key="evaluation_file",
-        on_change=_changed,
+        on_change=_on_change,
         help="JSON lines, CSV, Parquet or Excel with columns such as “question” and “answers”, or "
         "a file of TriviaQA, AmbigNQ or EVOUNA. Larger files are for the command line.",
     )
@@ -139,7 +139,7 @@ def _of_a_file() -> QuestionSample | None:
     upload: Upload | None = st.session_state.get(_UPLOAD)
     if upload is None:
         return None
-    st.text(f"{upload.name}: {counted(len(upload.table), 'row')} ({upload.kind})")
+    st.text(f"{upload.name}: {count_of(len(upload.table), 'row')} ({upload.kind})")
     for note in upload.notes:
         st.text(f"Note: {note}")
     skip = st.checkbox(
@@ -148,7 +148,7 @@ def _of_a_file() -> QuestionSample | None:
         persist_state="session",
         help="Otherwise the first such row is named, and nothing is asked.",
     )
-    return _drawn(
+    return _draw(
         upload.name,
         lambda tell: uploaded_questions(upload, "skip" if skip else "refuse", tell),
         (upload.name, upload.sha256, skip),
@@ -156,11 +156,11 @@ def _of_a_file() -> QuestionSample | None:
     )
 
 
-def _changed() -> None:
+def _on_change() -> None:
     st.session_state.pop(_PROBLEM, None)
 
 
-def _drawn(
+def _draw(
     name: str,
     read_all: Callable[[Callable[[str], object]], Iterator[Question]],
     key: Hashable,
@@ -229,7 +229,7 @@ def _say(sample: QuestionSample) -> None:
     """Say how many questions there are, and which rows are left out."""
     number = sample.questions.number
     of = f", drawn at random of {sample.of:,}" if number < sample.of else ""
-    st.text(f"{sample.questions.name}: {counted(number, 'question')}{of}.")
+    st.text(f"{sample.questions.name}: {count_of(number, 'question')}{of}.")
     for sentence in sample.left_out:
         st.text(f"Left out: {sentence}")
     if sample.malformed > len(sample.left_out):

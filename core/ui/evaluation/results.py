@@ -14,16 +14,16 @@ from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import Results, read_results, stamp
 from core.studies.evaluation.rows import RIGHT, RIGHT_BY, Match
 from core.ui.evaluation.bundled import finding_of, is_bundled, is_everybodys, rows_of
-from core.ui.evaluation.cells import digest, source_shown
+from core.ui.evaluation.cells import digest, source_name
 from core.ui.evaluation.compare import compare
 from core.ui.evaluation.decisions import decisions
 from core.ui.evaluation.mixtures import mixtures
 from core.ui.evaluation.rows import rows
-from core.ui.evaluation.runs import said
+from core.ui.evaluation.runs import complaint
 from core.ui.evaluation.scatter import scatter
 from core.ui.evaluation.scores import scores
 from core.ui.messages import problem
-from core.ui.session import remembered
+from core.ui.session import memory_of
 
 ONLY: Final[Mapping[str, str]] = {
     "short": "short answers",
@@ -67,7 +67,7 @@ def results(run: Run, others: Mapping[str, Run]) -> None:
                 st.text(sentence)
         _parts(counting, others)
     except RunError as error:
-        problem(said(error, run.folder))
+        problem(complaint(error, run.folder))
 
 
 def _parts(results: Results, others: Mapping[str, Run]) -> None:
@@ -90,13 +90,13 @@ def _every(run: Run) -> Results:
     """Return all rows of a run that count."""
     if is_bundled(run):
         return rows_of(run.folder)
-    return remembered("results_every", None, partial(read_results, run), _version(run))
+    return memory_of("results_every", None, partial(read_results, run), _version(run))
 
 
 def _finding(results: Results) -> str:
     if is_everybodys(results):
         return finding_of(results.run.folder)
-    return remembered("results_finding", results, lambda: finding(results))
+    return memory_of("results_finding", results, lambda: finding(results))
 
 
 def _version(run: Run) -> tuple[str, object]:
@@ -129,7 +129,7 @@ def _that_count(run: Run, every: Results) -> Results:
             chosen = st.multiselect(
                 "Sources",
                 names,
-                format_func=source_shown,
+                format_func=source_name,
                 key=f"results_sources_{digest(run.folder)}",
                 placeholder="all sources",
                 persist_state="session",
@@ -137,7 +137,7 @@ def _that_count(run: Run, every: Results) -> Results:
     if not only and not chosen and match == every.match:
         counting = every
     else:
-        counting = remembered(
+        counting = memory_of(
             "results_that_count",
             every,
             lambda: read_results(run, [Filter(name) for name in only], match, sources=chosen),

@@ -7,7 +7,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from core.charts import evaluation as charts
-from core.codec import counted
+from core.codec import count_of
 from core.studies.evaluation.listing import (
     RowPart,
     Table,
@@ -18,9 +18,9 @@ from core.studies.evaluation.listing import (
 )
 from core.studies.evaluation.results import Results
 from core.ui import downloads
-from core.ui.evaluation.cells import NATS, digest, shown
+from core.ui.evaluation.cells import NATS, digest, display
 from core.ui.evaluation.opening import offer
-from core.ui.session import remembered
+from core.ui.session import memory_of
 
 MOST_SHOWN = 1000  # rows
 LONGEST_SEARCH = 200
@@ -53,7 +53,7 @@ def rows(results: Results) -> None:
         label_visibility="collapsed",
     )
     key = (score, part, words or "")
-    places = remembered("results_listed", results, lambda: listed_rows(results, *key), key)
+    places = memory_of("results_listed", results, lambda: listed_rows(results, *key), key)
     st.caption(f"Rows: {len(places):,d} of {len(results):,d}, the least doubtful first.")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text("All rows that count, with all their columns:")
@@ -69,14 +69,14 @@ def chosen_row(results: Results, score: str, places: NDArray[np.int64], *, key: 
     """Show rows, let a person choose one, and offer its inspection."""
     columns = rows_table(results, score, places[:MOST_SHOWN])
     picked = st.dataframe(
-        {name: [shown(cell) for cell in cells] for name, cells in columns.items()},
+        {name: [display(cell) for cell in cells] for name, cells in columns.items()},
         column_config=dict.fromkeys(("doubt", "entropy"), NATS),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
         # Another table for other rows: in the same one, another row would be the chosen one.
         key=f"{key}_{digest(results.run.folder, score, places.tobytes())}",
-        alt=f"{counted(len(places), 'row')}, the least doubtful first",
+        alt=f"{count_of(len(places), 'row')}, the least doubtful first",
     )
     if len(places) > MOST_SHOWN:
         st.caption(f"Shown: the first {MOST_SHOWN:,d} rows.")

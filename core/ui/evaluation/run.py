@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.codec import counted, shortened
+from core.codec import count_of, one_line
 from core.data.tabular.uploads import UploadError
 from core.language_models.base import LanguageModel
 from core.language_models.usage import Used
@@ -20,9 +20,9 @@ from core.ui import frame
 from core.ui.calibration import data as calibration
 from core.ui.evaluation.choice import Listed, show_no_longer
 from core.ui.evaluation.form import place_of, say_what_it_takes
-from core.ui.evaluation.runs import runs, said
+from core.ui.evaluation.runs import complaint, runs
 from core.ui.messages import later, problem
-from core.ui.payment import spent
+from core.ui.payment import spending
 from core.ui.runs.job import Job
 from core.ui.runs.large import result_of
 from core.ui.runs.widget import forget, run_of, want
@@ -53,7 +53,7 @@ class State:
     def sentence(self) -> str:
         """Say it."""
         failed = f", {self.failed:,} failed" if self.failed else ""
-        return f"{self.done:,} of {counted(self.number, 'question')} finished{failed}."
+        return f"{self.done:,} of {count_of(self.number, 'question')} finished{failed}."
 
 
 def state_of(run: Run) -> State:
@@ -78,16 +78,16 @@ def draw(listed: Listed, model: LanguageModel | None) -> bool:
     if listed.is_own:
         _watch(listed, model, place)
     state = state_of(run)
-    asker = f"{shortened(run.pipeline.model)}, asked in the form {run.manifest['form']}"
+    asker = f"{one_line(run.pipeline.model)}, asked in the form {run.manifest['form']}"
     this = run_of(place, listed.key)
     running = this is not None and this.running
     introduction = f"{state.sentence} "
     if running:  # which says how far it is, more newly than what is drawn here
-        done = counted(state.done, "finished question")
+        done = count_of(state.done, "finished question")
         introduction = f"The results below are of {done}. " if state.done else ""
     st.text(f"{introduction}Answers of {asker}.")
     if state.used:
-        st.text(f"Used for these rows: {spent(state.used)}")
+        st.text(f"Used for these rows: {spending(state.used)}")
     if running:
         st.button("Show the results so far", key="refresh_run", icon=":material/refresh:")
     elif listed.is_own:
@@ -130,7 +130,7 @@ def _watch(listed: Listed, model: LanguageModel | None, place: str) -> None:
         )
     except RunError as error:
         forget(place)
-        problem(said(error, run.folder))
+        problem(complaint(error, run.folder))
 
 
 def _go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
@@ -149,7 +149,7 @@ def _go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
             refuses=RunError,
         )
     except RunError as error:
-        st.text(said(error, listed.run.folder))
+        st.text(complaint(error, listed.run.folder))
         return
     if questions is None:
         return
@@ -192,9 +192,9 @@ def _calibrate(run: Run) -> None:
         match: Match = next((name for name in RIGHT if name == chosen), "same_answer")
         only = [Filter(name) for name in st.session_state.get("results_only") or ()]
         content, _ = labelled_csv(run, only, match)
-        calibration.use(content, f"{shortened(run.manifest['questions']['name'])} (run).csv")
+        calibration.use(content, f"{one_line(run.manifest['questions']['name'])} (run).csv")
     except (RunError, UploadError) as error:
-        problem(said(error, run.folder))
+        problem(complaint(error, run.folder))
         return
     frame.calibrate()
 
@@ -206,7 +206,7 @@ def _delete(listed: Listed) -> None:
             try:
                 runs().delete(listed.run.folder)
             except RunError as error:
-                later(said(error, listed.run.folder))
+                later(complaint(error, listed.run.folder))
             else:
                 show_no_longer()
             st.rerun()

@@ -22,22 +22,22 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from core.codec import encoded
+from core.codec import encode
 from core.language_models.base import SAMPLING_RULE
 from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError
 from core.outputs import write
 from core.store.errors import StoreError
 from core.store.results import THIS_COMPUTER
-from core.studies.evaluation.files import MANIFEST, RunError, opened, writing
+from core.studies.evaluation.files import MANIFEST, RunError, hold, writing
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import Questions, RunOutcome, evaluate, most, pipeline_for
 from core.studies.evaluation.saved import QUESTIONS, questions_in, save
 from core.studies.progress import Progress, silent
-from core.ui.results import kept
+from core.ui.results import storage
 from core.ui.runs.job import Job
-from core.ui.session import alone, owner, shared, this_session
+from core.ui.session import alone, owner, shared_thing, this_session
 
 FOLDER: Final = "runs"
 MOST_SHARED: Final = 2_000  # questions of a run where several people use a server
@@ -78,14 +78,14 @@ class Runs:
 
     def own(self) -> list[Path]:
         """Return the folders of the runs of who looks at the page, the newest first."""
-        manifests = (self.root / _named(owner())).glob(f"*/{MANIFEST}")
-        return [each.parent for each in sorted(manifests, key=_begun, reverse=True)]
+        manifests = (self.root / _folder_name(owner())).glob(f"*/{MANIFEST}")
+        return [each.parent for each in sorted(manifests, key=_order, reverse=True)]
 
     def find(self, key: str) -> Path | None:
         """Return the folder of a run that who looks at the page may see; None without one."""
         if not _KEY.fullmatch(key):
             return None
-        own = self.root / _named(owner()) / key
+        own = self.root / _folder_name(owner()) / key
         for folder in (own, *self.root.glob(f"{_SESSION}-*/{key}")):
             if (folder / MANIFEST).exists():
                 return folder
@@ -95,9 +95,9 @@ class Runs:
         """Return the folder of a run, which need not be there yet: the same for the same run."""
         whose = owner()
         identity = (*astuple(pipeline_for(task)), str(task.model.form), task.request.seed)
-        what = encoded([whose, questions.sha256, *identity, SAMPLING_RULE])
+        what = encode([whose, questions.sha256, *identity, SAMPLING_RULE])
         key = hashlib.sha256(what.encode()).hexdigest()[:32]
-        return self.root / _named(whose) / key
+        return self.root / _folder_name(whose) / key
 
     def make_room(self, folder: Path) -> None:
         """See to it that a run may be saved in a folder.
@@ -115,7 +115,7 @@ class Runs:
                 "Delete one, then start again."
             )
         others = self.root.glob(f"{_SESSION}-*/*/{MANIFEST}")
-        for old in sorted(others, key=_begun, reverse=True)[MOST_OF_SESSIONS:]:
+        for old in sorted(others, key=_order, reverse=True)[MOST_OF_SESSIONS:]:
             with suppress(RunError):  # it is being written to
                 self.delete(old.parent)
 
@@ -135,7 +135,7 @@ class Runs:
                     self._count(folder)
                 save(questions, task, folder, progress)
             except RunError as error:
-                raise RunError(said(error, folder)) from error
+                raise RunError(complaint(error, folder)) from error
 
     def _count(self, folder: Path) -> None:
         """Give a run its number, which is larger than that of any other."""
@@ -172,7 +172,7 @@ class Runs:
                 except BaseException as error:
                     stop(task.model)
                     if isinstance(error, RunError | StoreError):  # a person can act on these
-                        raise ModelError(said(error, folder)) from error
+                        raise ModelError(complaint(error, folder)) from error
                     raise
 
             for ended in [there for there, old in self._jobs.items() if old.done]:
@@ -203,7 +203,7 @@ class Runs:
         """
         if (job := self._jobs.get(folder)) is not None and job.cancelling:
             job.wait(_ENDING)
-        with opened(folder):
+        with hold(folder):
             try:
                 shutil.rmtree(folder)
             except OSError as error:
@@ -213,11 +213,11 @@ class Runs:
 
 def runs() -> Runs:
     """Return the runs of this machine; of this session alone in a public demo."""
-    beside = kept().folder  # before: who makes what is shared may ask for nothing shared
-    return shared("evaluation_runs", partial(runs_beside, beside))
+    beside = storage().folder  # before: who makes what is shared may ask for nothing shared
+    return shared_thing("evaluation_runs", partial(runs_beside, beside))
 
 
-def said(error: Exception, folder: Path) -> str:
+def complaint(error: Exception, folder: Path) -> str:
     """Return what is wrong with a run, without the names of the server's folders."""
     inside = str(error).replace(f"{folder}{os.sep}", "")
     inside = inside.replace(f" {folder}", " the folder of this run")
@@ -236,13 +236,13 @@ def runs_beside(beside: Path | None) -> Runs:
     return runs
 
 
-def _named(whose: str) -> str:
+def _folder_name(whose: str) -> str:
     """Return the folder of somebody's runs."""
     kind = "here" if whose == THIS_COMPUTER else whose.partition(" ")[0]
     return f"{kind}-{hashlib.sha256(whose.encode()).hexdigest()[:32]}"
 
 
-def _begun(manifest: Path) -> tuple[int, float]:
+def _order(manifest: Path) -> tuple[int, float]:
     """Return what orders runs; those from before there were numbers by when they were begun."""
     when = 0.0
     with suppress(OSError):

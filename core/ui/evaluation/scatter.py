@@ -10,20 +10,22 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from core.charts import evaluation as charts
-from core.codec import counted
-from core.studies.evaluation.listing import Plotted, plotted
+from core.codec import count_of
+from core.studies.evaluation.listing import Plotted, scatter_points
 from core.studies.evaluation.results import Results
 from core.ui import figures
 from core.ui.evaluation.cells import digest
 from core.ui.evaluation.rows import chosen_row
-from core.ui.session import remembered
+from core.ui.session import memory_of
 
 KEY = "results_scatter"
 
 
 def scatter(results: Results) -> None:
     """Draw every question; show those at the point that a person chooses."""
-    plotted_ = remembered("results_plotted", results, lambda: plotted(results, charts.MOST_POINTS))
+    plotted_ = memory_of(
+        "results_plotted", results, lambda: scatter_points(results, charts.MOST_POINTS)
+    )
     if not len(plotted_.rows):
         st.text("No row has both a semantic entropy and a mutual information to draw.")
         return
@@ -51,15 +53,15 @@ def scatter(results: Results) -> None:
         "",
         lambda: charts.scatter(points, figures.palette()),
     )
-    at = at_points(plotted_, selected(st.session_state.get(key)))
+    at = at_points(plotted_, selection(st.session_state.get(key)))
     if not len(at):
         st.text("Choose a point to see its questions.")
         return
-    st.text(f"At this point: {counted(len(at), 'question')}.")
+    st.text(f"At this point: {count_of(len(at), 'question')}.")
     chosen_row(results, "mutual_information", at, key="results_point")
 
 
-def selected(state: Any) -> Sequence[Any]:
+def selection(state: Any) -> Sequence[Any]:
     """Return the points that a person chose, as the browser names them."""
     selection = getattr(state, "selection", None) or {}
     chosen = selection.get(charts.CHOSEN) or []

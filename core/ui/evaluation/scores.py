@@ -10,13 +10,13 @@ import streamlit as st
 from core.abstention.metrics import MEASURES
 from core.charts import evaluation as charts
 from core.reports.evaluation import report, score_columns
-from core.studies.evaluation.comparison import ScoreComparison, compared
+from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures
 from core.ui import downloads, figures
 from core.ui.evaluation.cells import finite
 from core.ui.evaluation.measures import measures
 from core.ui.glossary import TERMS
-from core.ui.session import remembered
+from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 
 TITLE = "Precision by recall"
@@ -127,8 +127,8 @@ def _comparisons(results: Results, measured: RunMeasures) -> None:
     measure = right.selectbox(
         "Measure", list(MEASURES), format_func=str.upper, key="results_measure"
     )
-    every = remembered(
-        "results_compared", measured, lambda: compared(measured, score, measure), (score, measure)
+    every = memory_of(
+        "results_compared", measured, lambda: compare(measured, score, measure), (score, measure)
     )
     if all(math.isnan(each.difference.value) for each in every):
         st.text(

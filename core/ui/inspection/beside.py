@@ -16,13 +16,13 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.score_table import value_shown
 from core.studies.inspection.serialise import from_json
-from core.studies.inspection.served import beneath, served
+from core.studies.inspection.served import beneath, served_sentence
 from core.studies.opening import FROM_FILE, is_from_file
 from core.ui import downloads, figures
 from core.ui.history import BESIDE, SAVED
 from core.ui.inspection.verdict import quotes, reveal
 from core.ui.messages import problem
-from core.ui.results import kept
+from core.ui.results import storage
 from core.uncertainty.scores import SCORES
 
 MOST_OFFERED: Final = 100
@@ -39,7 +39,7 @@ def beside(here: Inspection) -> bool:
     if not id:
         return False
     try:
-        result = kept().results.open(id)
+        result = storage().results.open(id)
         if result.kind != "inspection":
             raise StoreError("Only two inspections can be compared. Choose another result.")
         there = from_json(result.payload)
@@ -54,7 +54,7 @@ def beside(here: Inspection) -> bool:
 def offer(id: str) -> None:
     """Let the person choose another saved inspection, to be put beside the one of this id."""
     try:
-        results = kept().results.search("", "inspection", limit=MOST_OFFERED).results
+        results = storage().results.search("", "inspection", limit=MOST_OFFERED).results
     except StoreError as error:
         problem(str(error))
         return
@@ -141,7 +141,7 @@ def _verdicts(here: Inspection, there: Inspection) -> None:
 
 def _sentences(one: Inspection) -> tuple[str, ...]:
     untaught = quotes(one)
-    return (*served(one, untaught=untaught), *beneath(one, untaught=untaught))
+    return (*served_sentence(one, untaught=untaught), *beneath(one, untaught=untaught))
 
 
 def _scores(here: Inspection, there: Inspection, comparison: InspectionComparison) -> None:
@@ -174,7 +174,7 @@ def _answers(comparison: InspectionComparison) -> None:
         "there (right)": [_text(each.there) for each in comparison.answers],
         "share here": [each.mass_here for each in comparison.answers],
         "share there": [each.mass_there for each in comparison.answers],
-        "here minus there": [_rounded(each.difference) for each in comparison.answers],
+        "here minus there": [_round(each.difference) for each in comparison.answers],
     }
     st.dataframe(
         columns,
@@ -190,7 +190,7 @@ def _answers(comparison: InspectionComparison) -> None:
     downloads.table(columns, "two_inspections")
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     """Return a number without the minus of one that is shown as 0."""
     return None if value is None else round(value, 6) + 0.0
 

@@ -15,11 +15,11 @@ from core.studies.inspection import serialise
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import LEFT_OUT, Recording
 from core.studies.inspection.stopping import growth
-from core.studies.inspection.told import told_rows
+from core.studies.inspection.told import conditional_rows
 from core.studies.opening import is_from_file
 from core.ui import downloads, figures
 from core.ui.inspection.verdict import quotes
-from core.ui.payment import spent
+from core.ui.payment import spending
 
 
 def details(inspection: Inspection) -> None:
@@ -63,7 +63,7 @@ def _figures(inspection: Inspection) -> None:
         "told",
         "What it says after it is told an answer",
         query,
-        lambda: charts.told(told_rows(inspection), palette),
+        lambda: charts.conditional_answers(conditional_rows(inspection), palette),
     )
     figures.as_files("clusters", "Clusters", query, partial(charts.clusters, inspection, palette))
     for which, title in charts.MATRICES.items():
@@ -169,7 +169,7 @@ def _calls(recording: Recording) -> None:
     if recording.used is not None:
         st.text(
             "The calls below were split into requests, and answered from the cache where "
-            f"possible. Used of the service: {spent(recording.used)}"
+            f"possible. Used of the service: {spending(recording.used)}"
         )
     st.dataframe(
         {

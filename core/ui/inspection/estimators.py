@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.studies.inspection.estimators import TITLES, measured, table
+from core.studies.inspection.estimators import TITLES, measures, table
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.taught import WORLD_OF
@@ -13,7 +13,7 @@ from core.studies.inspection.taught import WORLD_OF
 def ladder(inspection: Inspection) -> None:
     """Show what was measured of every estimator, and say which one was used here."""
     used = inspection.recording.estimator
-    measured_ = measured()
+    measured_ = measures()
     st.markdown("**How good is this estimator?**")
     st.caption(
         f"The embedded model answered the same {measured_.questions:d} questions with all its "

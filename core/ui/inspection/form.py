@@ -16,7 +16,7 @@ from core import prompts
 from core.charts import inspection as charts
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Heard, Prepared
-from core.studies.costs import computed, lasting, plan
+from core.studies.costs import computed_tokens, lasting, plan
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import check_samples, usual_request
@@ -32,7 +32,7 @@ from core.ui import figures, history
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import recordings
-from core.ui.model import NEXT_SAMPLES, asked, current, embedded
+from core.ui.model import NEXT_SAMPLES, current, embedded_model, study_model
 from core.ui.runs.job import Job
 from core.ui.runs.widget import again, drop, forget, run, run_of, want
 from core.uncertainty.similarity import (
@@ -118,7 +118,7 @@ def _reading(notices: DeltaGenerator) -> Reading:
         on_change=_begin_at_the_usual,
     )
     st.text(COMPARISONS[similarity])
-    if similarity == JUDGE and current() is embedded():
+    if similarity == JUDGE and current() is embedded_model():
         st.text(
             "This model never learnt to compare answers: it judges no better than a "
             "coin toss. Choose “judge” for a model that follows instructions."
@@ -206,7 +206,7 @@ def record(
         What the job does with the finished recording; see `Recordings.ask`.
     """
     by_link = st.session_state.setdefault(_OPENED_WITH, request) == request
-    model = asked()
+    model = study_model()
     this = model.name, model.revision, request
     _certify(this, reading, model)
     recording = recordings().find(request, model)
@@ -233,7 +233,7 @@ def record(
 
 
 def _say_how_long(request: Request, model: LanguageModel) -> None:
-    if takes := lasting(computed(request), model):
+    if takes := lasting(computed_tokens(request), model):
         st.text(f"Comparing up to {request.samples} answers takes {takes} on this machine.")
 
 

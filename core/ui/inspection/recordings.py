@@ -22,7 +22,7 @@ from core.studies.inspection.stopping import is_settled, next_size
 from core.studies.progress import Progress, silent
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
-from core.ui.session import shared
+from core.ui.session import shared_thing
 
 KEPT = 128  # recordings; the largest takes about a megabyte, and where judged a few more
 
@@ -140,9 +140,9 @@ def _series(request: Request, model: LanguageModel) -> _Series:
 
 def recordings() -> Recordings:
     """Return the recordings of this process; of this session alone in a public demo."""
-    return shared("recordings", Recordings)
+    return shared_thing("recordings", Recordings)
 
 
-def inspected(question: str, model: LanguageModel) -> Inspection:
+def example_inspection(question: str, model: LanguageModel) -> Inspection:
     """Return the inspection of a question under the default settings, made while one waits."""
     return read(recordings().now(usual_request(question, model.capabilities), model))

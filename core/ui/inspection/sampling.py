@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.studies.costs import computed, lasting
+from core.studies.costs import computed_tokens, lasting
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
@@ -75,7 +75,7 @@ def _say_how_long(request: Request) -> None:
         f"{samples} answers {takes}"
         for samples in MORE
         if samples > request.samples
-        and (takes := lasting(computed(replace(request, samples=samples)), current()))
+        and (takes := lasting(computed_tokens(replace(request, samples=samples)), current()))
     ]
     if times:
         st.text(f"On this machine: {', '.join(times)}.")

@@ -7,7 +7,7 @@ import streamlit as st
 from core.store.errors import StoreError
 from core.studies.inspection.inspection import Inspection
 from core.ui.messages import problem
-from core.ui.results import save_inspection, unsaved
+from core.ui.results import save_inspection, unsaved_beginning
 
 _LAST, _VIEWS = "inspection_saved", "inspection_saved_views"
 _FAILED = "inspection_unsaved_views"
@@ -17,14 +17,14 @@ def keep(inspection: Inspection) -> None:
     """Keep a new inspection as it is first read; what nobody asked or paid for is not kept."""
     request = inspection.recording.request
     identity = (inspection.recording.model, inspection.recording.revision, request)
-    may_keep = inspection.recording.used is not None or is_asked_for()
+    may_keep = inspection.recording.used is not None or is_a_persons()
     if not may_keep or st.session_state.get(_LAST) == identity:
         return
     st.session_state[_LAST] = identity
     keep_view(inspection)
 
 
-def is_asked_for() -> bool:
+def is_a_persons() -> bool:
     """Say whether a person asked the question, which also stands here as an example."""
     return "q" in st.query_params or bool(st.session_state.get("ask"))
 
@@ -38,7 +38,7 @@ def keep_view(inspection: Inspection) -> None:
     try:
         id = save_inspection(inspection)
     except StoreError as error:
-        failed[this] = unsaved(error)
+        failed[this] = unsaved_beginning(error)
     st.session_state.update({_VIEWS: {**views, this: id}, _FAILED: failed})
 
 

@@ -11,7 +11,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.score_table import remarks, score_table
 from core.ui.inspection.estimators import ladder
-from core.ui.payment import spent
+from core.ui.payment import spending
 
 FULL: Final = 2.0  # times its threshold: from here a score's bar is full
 
@@ -55,5 +55,5 @@ def scores(inspection: Inspection) -> None:
 def cost(recording: Recording) -> str:
     """Say what a recording took: of a service, or of this machine."""
     if recording.used is not None:
-        return f"Used for all scores together: {spent(recording.used)}"
+        return f"Used for all scores together: {spending(recording.used)}"
     return f"{calls(len(recording.calls))} to the model on this machine, for all scores together."

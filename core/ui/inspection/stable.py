@@ -9,19 +9,19 @@ import streamlit as st
 
 from core.charts.laboratory import deciding as charts
 from core.language_models.base import LanguageModel
-from core.studies.costs import computed, lasting
+from core.studies.costs import computed_tokens, lasting
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import Request
 from core.studies.laboratory import deciding
 from core.studies.laboratory.deciding import DecidingSettings, Variations
 from core.studies.laboratory.experiment import plain
-from core.studies.laboratory.experiments.deciding import MOVING, ONE, drawn, plan
+from core.studies.laboratory.experiments.deciding import MOVING, ONE, picture_content, plan
 from core.ui import figures, frame
-from core.ui.model import asked, current
+from core.ui.model import current, study_model
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
 from core.ui.runs.widget import run, run_of, want
-from core.ui.session import shared
+from core.ui.session import shared_thing
 
 PLACE: Final = "stable"
 MANY: Final = 50  # answers
@@ -31,7 +31,7 @@ FEWER: Final = DecidingSettings(samples=(2, 5, 10), temperatures=(0.7, 0.9, 1.1)
 
 def stable(inspection: Inspection) -> None:
     """Offer to move every setting, and say whether the verdict of an inspection stays."""
-    model = asked()
+    model = study_model()
     recording, rule = inspection.recording, inspection.verdict.rule
     settings = settings_for(model, recording.request)
     key = (model.name, model.revision, recording.request, inspection.reading, rule)
@@ -53,7 +53,7 @@ def stable(inspection: Inspection) -> None:
             )
 
         calls = paid[1].requests if paid else None
-        return shared("stable", Registry).start(key, work, model, most=calls)
+        return shared_thing("stable", Registry).start(key, work, model, most=calls)
 
     variations: Variations | None = run(
         PLACE, key, start, paid=paid, on_press=True, cancelled="Cancelled."
@@ -83,10 +83,10 @@ def _offer(
             "answers, τ, the similarity, the temperature, the seed, the sampling rule.",
         )
         if model.capabilities.local:
-            requests = deciding.asked(
+            requests = deciding.requests_of(
                 inspection.recording.request, inspection.reading, model, settings
             )
-            if takes := lasting(sum(map(computed, requests)), model):
+            if takes := lasting(sum(map(computed_tokens, requests)), model):
                 st.text(f"It takes {takes} on this machine.", width="content")
 
 
@@ -94,7 +94,7 @@ def _show(variations: Variations) -> None:
     st.header("Is this verdict stable?", anchor=False)
     with st.container(key="stable_sentence"):
         st.text(variations.sentence)
-    data = plain(drawn(variations))
+    data = plain(picture_content(variations))
     figures.draw(charts.strip, data, key="stable", alt_text=charts.strip_alt(data))
     st.caption(
         "Each mark is one value of one setting, all else as in this inspection; it is filled "

@@ -24,9 +24,9 @@ from core.ui.calibration import policy
 from core.ui.glossary import TERMS
 from core.ui.inspection.form import ask_instead
 from core.ui.inspection.grading import truth
-from core.ui.inspection.recordings import inspected
+from core.ui.inspection.recordings import example_inspection
 from core.ui.inspection.sampling import MORE, compare
-from core.ui.model import embedded
+from core.ui.model import embedded_model
 
 _REVEALED: Final = "untaught_revealed"  # questions to which somebody wants to see what is made up
 LONG: Final = 60  # characters; a longer answer is set smaller
@@ -43,7 +43,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
     """
     references = _references() if _comparable(inspection) else ()
     with st.container(border=True, key="verdict"):
-        _served(inspection)
+        _serve(inspection)
         if inspection.taught is not None:
             _beside_what_was_taught(inspection.taught)
         if inspection.wanted is not None:
@@ -77,7 +77,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
 
 def quotes(inspection: Inspection) -> bool:
     """Whether the page shows texts of the model: of what it was not taught, only to who asks."""
-    return not inspection.conceals or inspection.query in _revealed()
+    return not inspection.conceals or inspection.query in _open_questions()
 
 
 def reveal(inspection: Inspection) -> None:
@@ -92,15 +92,15 @@ def reveal(inspection: Inspection) -> None:
 
 
 def _reveal(question: str) -> None:
-    st.session_state[_REVEALED] = _revealed() | {question}
+    st.session_state[_REVEALED] = _open_questions() | {question}
 
 
-def _revealed() -> frozenset[str]:
+def _open_questions() -> frozenset[str]:
     questions: frozenset[str] = st.session_state.get(_REVEALED, frozenset())
     return questions
 
 
-def _served(inspection: Inspection) -> None:
+def _serve(inspection: Inspection) -> None:
     """Set the served sentence large; an answer that is not served is small."""
     decision = inspection.decision
     answer = charts.shown(inspection.verdict.answer)
@@ -162,9 +162,10 @@ def _comparable(inspection: Inspection) -> bool:
 @once
 def _references() -> tuple[tuple[str, float], ...]:
     """Return the examples of the home page in short, and their doubts."""
-    model = embedded()
+    model = embedded_model()
     return tuple(
-        (short, inspected(question, model).compared or 0.0) for question, short in PREPARED.items()
+        (short, example_inspection(question, model).compared or 0.0)
+        for question, short in PREPARED.items()
     )
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from core.studies.laboratory.catalogue import EXPERIMENTS
 from core.studies.laboratory.experiment import Asks
 from core.ui.laboratory.results import about_model, behind, beside, results
-from core.ui.laboratory.run import tried
+from core.ui.laboratory.run import attempt
 from core.ui.laboratory.settings import values_of
 
 
@@ -28,7 +28,7 @@ def bench(name: str) -> None:
             st.text("Correct the settings to see what they show.")
         return
     with seen:
-        model, finding = tried(experiment, values)
+        model, finding = attempt(experiment, values)
         if finding is not None:
             results(finding)
     with asks:

@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.codec import shortened
+from core.codec import one_line
 from core.studies.laboratory.catalogue import EXPERIMENTS, QUESTIONS, question_of
 from core.studies.laboratory.experiment import Experiment
 from core.ui.messages import problem
@@ -15,11 +15,11 @@ EXPERIMENT: Final = "experiment"  # in the address
 _SHOWN, _QUESTION, _WHICH = "laboratory_shown", "laboratory_question", "laboratory_which"
 
 
-def chosen() -> Experiment:
+def choice() -> Experiment:
     """Let the person choose an experiment, and return it; the first one to begin with."""
     address = st.query_params.get(EXPERIMENT) or st.session_state.get(_SHOWN)
     if address and address not in EXPERIMENTS:
-        problem(f"There is no experiment “{shortened(address)}”. Choose one of these.")
+        problem(f"There is no experiment “{one_line(address)}”. Choose one of these.")
         address = None
     name = st.session_state[_SHOWN] = address or next(iter(EXPERIMENTS))
     if address and st.query_params.get(EXPERIMENT) != address:

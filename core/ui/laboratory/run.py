@@ -9,11 +9,11 @@ from core.language_models.errors import ModelError
 from core.studies.laboratory.experiment import Asks, Experiment, Finding, Values
 from core.studies.laboratory.shipped import find
 from core.ui.messages import problem
-from core.ui.model import asked, embedded
+from core.ui.model import embedded_model, study_model
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
 from core.ui.runs.widget import run, run_of, want
-from core.ui.session import shared
+from core.ui.session import shared_thing
 
 
 def model_of(experiment: Experiment, values: Values) -> LanguageModel | None:
@@ -28,8 +28,8 @@ def model_of(experiment: Experiment, values: Values) -> LanguageModel | None:
     if which is Asks.NOTHING:
         return None
     if which is Asks.EMBEDDED:
-        return embedded()
-    model = asked()
+        return embedded_model()
+    model = study_model()
     if not model.capabilities.local and experiment.plan is None:
         raise ModelError(
             f"{model.name} is a service, of which this would take too many calls. Choose a model "
@@ -38,7 +38,7 @@ def model_of(experiment: Experiment, values: Values) -> LanguageModel | None:
     return model
 
 
-def found(experiment: Experiment, values: Values, model: LanguageModel | None) -> Finding | None:
+def finding(experiment: Experiment, values: Values, model: LanguageModel | None) -> Finding | None:
     """Return what an experiment finds; None while it is computed, and before it is wanted."""
     if (ready := find(experiment, values, model)) is not None:
         return ready
@@ -50,7 +50,7 @@ def found(experiment: Experiment, values: Values, model: LanguageModel | None) -
         def work(job: Job[Finding]) -> Finding:
             return experiment.run(values, model, job.progress)
 
-        return shared("laboratory", Registry).start(key, work, model)
+        return shared_thing("laboratory", Registry).start(key, work, model)
 
     pays = None
     if model is not None and not model.capabilities.local and experiment.plan is not None:
@@ -76,11 +76,11 @@ def _offer(experiment: Experiment, place: str, key: tuple[object, ...]) -> None:
     )
 
 
-def tried(experiment: Experiment, values: Values) -> tuple[LanguageModel | None, Finding | None]:
+def attempt(experiment: Experiment, values: Values) -> tuple[LanguageModel | None, Finding | None]:
     """Return the model that is asked and what was found; say why where there is none."""
     try:
         model = model_of(experiment, values)
     except ModelError as error:
         problem(str(error))
         return None, None
-    return model, found(experiment, values, model)
+    return model, finding(experiment, values, model)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from core.studies.progress import Progress, silent
 from core.ui.runs.job import Job, T
 from core.ui.runs.widget import forget, run
-from core.ui.session import remembered
+from core.ui.session import memory_of
 
 #: Rows × scores that a page computes itself: some hundredths of a second of a processor, of the
 #: fifth that the thread of a page may compute while all other visitors wait for it.
@@ -23,7 +23,7 @@ def result_of(
     large: bool,
     refuses: type[Exception] | tuple[type[Exception], ...] = (),
 ) -> T | None:
-    """Return what is made of something, made once as by `core.ui.session.remembered`.
+    """Return what is made of something, made once as by `core.ui.session.memory_of`.
 
     What is large is made by a job that takes its turn, shows how far it is and can be cancelled.
 
@@ -50,13 +50,13 @@ def result_of(
 
     if large:
         # Something else is something else even where it is equal: to compare it takes long.
-        this = remembered(f"{name}_of", of, object), key
+        this = memory_of(f"{name}_of", of, object), key
         outcome = run(
             name, this, lambda: Job(lambda job: attempt(job.progress)), cancelled="Cancelled."
         )
     else:
         forget(name)
-        outcome = remembered(name, of, lambda: attempt(silent), key)
+        outcome = memory_of(name, of, lambda: attempt(silent), key)
     if outcome is None:
         return None
     result, refusal = outcome

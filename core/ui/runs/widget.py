@@ -18,7 +18,7 @@ from core.language_models.base import LanguageModel
 from core.studies import costs
 from core.studies.costs import Plan, calls
 from core.ui.messages import problem
-from core.ui.payment import agreed, costing
+from core.ui.payment import agreement, costing
 from core.ui.runs.job import Job, T
 from core.ui.runs.turns import BusyError
 from core.ui.session import this_session
@@ -148,7 +148,7 @@ def run(
             return None
         drop(key)
         this = st.session_state[_state(key)] = PageRun(request)
-    job = this.job or _started(key, this, start, paid, quick)
+    job = this.job or _start(key, this, start, paid, quick)
     if job is None:
         return None
     if this.running:
@@ -173,7 +173,7 @@ def _last(key: str) -> PageRun[Any] | None:
     return this
 
 
-def _started(
+def _start(
     key: str,
     this: PageRun[T],
     start: Callable[[], Job[T]],
@@ -181,7 +181,7 @@ def _started(
     quick: float | None,
 ) -> Job[T] | None:
     """Return the job, started if the person agrees to what it takes."""
-    if paid and not agreed(*paid, this.wanted, key):
+    if paid and not agreement(*paid, this.wanted, key):
         return None
     try:
         this.job = start()
@@ -236,6 +236,6 @@ def _say_why(job: Job[Any], cancelled: str | None) -> None:
     if job.asks is not None and job.is_paid:
         used = job.asks.meter.used
         st.text(
-            f"Used so far: {costs.spent(used, costing(used), ended=False)} Requests in flight "
+            f"Used so far: {costs.spending(used, costing(used), ended=False)} Requests in flight "
             "may still be billed. Answers received are saved."
         )

@@ -132,7 +132,7 @@ def test_a_probability_is_written_as_in_the_papers_captions(log_likelihood, writ
 
 
 def test_a_query_is_described_with_its_initial_probabilities():
-    assert charts.described(TURNS) == (
+    assert charts.description(TURNS) == (
         "Q: What is the capital of France?  A: Paris (0.810) and, repeated, Lyon (0.090)"
     )
 
@@ -141,7 +141,7 @@ def test_a_query_is_described_with_its_initial_probabilities():
     "found", [COUNTED, SILENT, amplify(FRANCE, Turning(), [1, 2])], ids=["counted", "silent", "t=1"]
 )
 def test_without_initial_probabilities_a_query_is_described_without_them(found):
-    assert charts.described(found) == (
+    assert charts.description(found) == (
         "Q: What is the capital of France?  A: Paris and, repeated, Lyon"
     )
     assert charts.name(found, 2) == "2. What is the capital of France?\n“Paris”, repeated: “Lyon”"
@@ -503,7 +503,9 @@ def test_hostile_texts_can_be_exported_as_a_subtitle(text):
 
 def test_hostile_texts_are_described_as_they_are():
     for found, text in zip(hostile(), HOSTILE, strict=True):
-        assert charts.described(found).startswith(f"Q: {text}  A: a {text} (0.720) and, repeated, ")
+        assert charts.description(found).startswith(
+            f"Q: {text}  A: a {text} (0.720) and, repeated, "
+        )
         assert text in charts.curves_alt([found])
 
 
@@ -513,7 +515,7 @@ def test_hostile_texts_are_described_as_they_are():
 def test_an_impossible_answer_has_the_probability_zero():
     points = tuple(Point(t, -math.inf, -1.0, 0.0) for t in (0, 1))
     found = Amplification(FRANCE, "none", "0", points)
-    assert "Paris (0)" in charts.described(found)
+    assert "Paris (0)" in charts.description(found)
     rows = rows_of(charts.probabilities([found], "log", LIGHT), "query")
     assert [row["which"] for row in rows] == ["repeated"] * 2
 

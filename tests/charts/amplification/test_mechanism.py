@@ -21,7 +21,7 @@ HEADS = {
 
 def head(share=0.4, most=1000, dimension=64):
     return attention.repeat(
-        attention.idealised(dimension=dimension, in_span=share), attention.spread(most)
+        attention.ideal_head(dimension=dimension, in_span=share), attention.spread(most)
     )
 
 
@@ -29,7 +29,7 @@ IDEALISED = {
     **{name: head(share) for name, share in attention.CASES.items()},
     "few copies": head(most=10),
     "smallest dimension": head(0.0, dimension=3),
-    "never repeated": attention.repeat(attention.idealised(dimension=8), [0]),
+    "never repeated": attention.repeat(attention.ideal_head(dimension=8), [0]),
 }
 
 

@@ -15,7 +15,7 @@ from core.studies.laboratory.experiments.chains import (
     SCORED,
 )
 from core.studies.laboratory.experiments.chains import (
-    drawn as drawn_from,
+    picture_content as drawn_from,
 )
 from tests.charts.drawing import check, drawn, rows_of, texts
 

@@ -5,7 +5,7 @@ import pytest
 from core.charts.laboratory.catalogue import PICTURES
 from core.charts.theme import DARK, LIGHT
 from core.studies.laboratory.catalogue import EXPERIMENTS
-from core.studies.laboratory.shipped import shipped
+from core.studies.laboratory.shipped import results_of
 from tests.charts.drawing import check
 
 
@@ -17,7 +17,7 @@ def test_every_experiment_has_pictures_and_no_two_have_one_name():
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_what_is_shipped_can_be_drawn_and_said(name):
-    for place, finding in enumerate(shipped(name)):
+    for place, finding in enumerate(results_of(name)):
         drawn = [picture for picture in PICTURES[name] if picture.there(finding.drawn)]
         assert drawn
         palette = DARK if place else LIGHT

@@ -7,7 +7,7 @@ from core.charts.laboratory import related as charts
 from core.charts.theme import DARK, LIGHT
 from core.studies.laboratory.experiment import plain
 from core.studies.laboratory.experiments.related import NAMES
-from core.studies.laboratory.experiments.related import drawn as drawn_from
+from core.studies.laboratory.experiments.related import picture_content as drawn_from
 from core.studies.laboratory.related import COMPARED, Asked, Related
 from core.uncertainty.related import Candidates
 from tests.charts.drawing import check, drawn, rows_of, texts

@@ -7,7 +7,7 @@ from core.charts.laboratory import yielding as charts
 from core.charts.theme import DARK, LIGHT
 from core.studies.laboratory.experiment import plain
 from core.studies.laboratory.experiments.yielding import AXES
-from core.studies.laboratory.experiments.yielding import drawn as drawn_from
+from core.studies.laboratory.experiments.yielding import picture_content as drawn_from
 from core.studies.laboratory.yielding import OF_BANDS, Yielding, YieldingRow, YieldingSettings
 from tests.charts.drawing import check, drawn, only_text, rows_of, texts
 from tests.hostile import ANY_TEXTS, LINES

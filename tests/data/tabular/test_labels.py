@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from core.data.tabular.columns import column_of
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled_rows, suggest
 from core.data.tabular.labels import (
     MOST_VALUES,
     Meaning,
     Meant,
     UnreadLabelsError,
+    display,
     meant_by,
-    shown,
     unread,
     values_of,
 )
@@ -29,7 +29,7 @@ def table(*labels):
 def read(upload, meanings=()):
     """Labelled rows by what a person says of values; "" is the empty cell."""
     said = meant_by(upload, ["correct"], dict(meanings))
-    return labelled(upload, replace(suggest(upload), meant=said))
+    return labelled_rows(upload, replace(suggest(upload), meant=said))
 
 
 def refused(upload, meanings=()):
@@ -130,6 +130,6 @@ def test_too_many_values_are_refused_and_some_are_named():
 
 def test_a_value_is_shown_in_one_short_line_that_no_terminal_obeys():
     hostile = "\x1b[2J\x07a\nb\u202e" + "x" * 500
-    line = shown(hostile)
+    line = display(hostile)
     assert len(line) < 70 and line[1:-1].isprintable()
     assert "a b" in line

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from core.codec import shortened
+from core.codec import one_line
 from core.data.tabular import parquet_rows, rows, uploads
 from core.data.tabular.rows import MAX_CELL, as_text
 from core.data.tabular.uploads import Upload, UploadError, parse
@@ -210,9 +210,9 @@ def test_a_long_or_broken_heading_is_shortened_in_notes():
     upload = read(f'"{heading}","{heading}"\n1,2\n')
     assert headings(upload)[0] == heading
     assert len(upload.notes[0]) < 250 and "\n" not in upload.notes[0]
-    assert shortened("a \n b") == "a b"
-    assert len(shortened("x" * 61)) == 60
-    assert shortened("\ud800a") == "?a"  # which nothing could show
+    assert one_line("a \n b") == "a b"
+    assert len(one_line("x" * 61)) == 60
+    assert one_line("\ud800a") == "?a"  # which nothing could show
 
 
 # ----------------------------------------------------------------------------- encodings

@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 
 from core.data.world import facts as world
 from core.data.world import grading
-from core.data.world.facts import FIELD, Band, facts, filled, names, parse_answers
+from core.data.world.facts import FIELD, Band, facts, fill, names, parse_answers
 from core.data.world.plain import plain
 from core.uncertainty.similarity import token_f1, tokens
 
@@ -616,7 +616,7 @@ def test_a_question_is_asked_by_every_name_and_begins_with_a_capital():
     assert fact.ask("{subject}: capital?") == "The UK: capital?"
     assert fact.ask("When did {clause}?") == "When did it end?"
     assert fact.ask("{plural}?") == "Ends?"
-    assert filled("{subject}", "\\1 {plural}") == "\\1 {plural}", "a name is no pattern"
+    assert fill("{subject}", "\\1 {plural}") == "\\1 {plural}", "a name is no pattern"
     with pytest.raises(IndexError):
         fact.ask("In {subject}?", 2)
 

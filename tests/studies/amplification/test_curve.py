@@ -25,10 +25,10 @@ from core.studies.amplification.curve import (
     Origin,
     Point,
     amplify,
-    calls_needed,
     grid,
+    most_calls,
     percent,
-    tidied,
+    tidy,
 )
 from core.studies.amplification.serialise import (
     to_json,
@@ -186,7 +186,7 @@ def test_all_repetitions_go_out_as_one_call_sorted_and_once_each():
 def test_repetitions_out_of_range_are_refused_before_the_model_is_asked(times, says):
     model = evidence(1.0)
     assert refusal(amplify, CAPITAL, model, times) == says
-    assert refusal(tidied, times) == says
+    assert refusal(tidy, times) == says
     assert model.asked == []
 
 
@@ -334,9 +334,9 @@ def test_the_interval_is_wilsons(ours, theirs):
 def test_as_many_answers_are_drawn_as_were_announced(times):
     model = Speaker(lambda t: ["Paris", "Lyon"])
     amplify(CAPITAL, model, times, seed=11)
-    assert model.drawn == calls_needed(model, times) == SAMPLES_A_POINT * len(set(times))
+    assert model.drawn == most_calls(model, times) == SAMPLES_A_POINT * len(set(times))
     assert model.asked == [(CAPITAL.prompt(t), 1.0, 11) for t in sorted(set(times))]
-    assert calls_needed(evidence(1.0), times) == 0  # it needs no samples
+    assert most_calls(evidence(1.0), times) == 0  # it needs no samples
 
 
 def test_every_number_of_repetitions_has_its_own_frequencies():

@@ -12,7 +12,7 @@ from core.studies.amplification.gallery import (
     EXAMPLES,
     PAPER,
     by_band,
-    drawn,
+    draw,
     of_fact,
     propose,
     rival,
@@ -189,17 +189,17 @@ def test_every_fact_has_a_case_and_its_rival_is_wrong_or_another_of_many():
 
 @pytest.mark.parametrize("band", Band)
 def test_facts_are_drawn_of_their_band_and_once_each(band):
-    found = drawn(band, 25, seed=3)
+    found = draw(band, 25, seed=3)
     assert len(found) == len({fact.question for fact in found}) == 25
     assert {fact.band for fact in found} == {band}
-    assert drawn(band, 25, seed=3) == found
-    assert drawn(band, 25, seed=4) != found
-    assert drawn(band, 0) == []
+    assert draw(band, 25, seed=3) == found
+    assert draw(band, 25, seed=4) != found
+    assert draw(band, 0) == []
     every = [fact.question for fact in FACTS if fact.band is band]
-    assert sorted(fact.question for fact in drawn(band, 10_000)) == sorted(every)
+    assert sorted(fact.question for fact in draw(band, 10_000)) == sorted(every)
 
 
 def test_cases_are_drawn_of_every_band():
     assert by_band(4, seed=2) == {
-        band.value: [of_fact(fact) for fact in drawn(band, 4, 2)] for band in Band
+        band.value: [of_fact(fact) for fact in draw(band, 4, 2)] for band in Band
     }

@@ -7,7 +7,7 @@ from core import prompts
 from core.data.world.facts import Band
 from core.language_models.errors import PromptTooLongError
 from core.studies.amplification.curve import Case
-from core.studies.amplification.gallery import EXAMPLES, drawn, of_fact
+from core.studies.amplification.gallery import EXAMPLES, draw, of_fact
 from core.studies.amplification.mechanism import looking, shows_attention
 from tests.fakes import copies
 
@@ -90,7 +90,7 @@ def test_what_is_known_by_heart_is_told_with_less_attention(embedded):
     """Layers 2 and 3 at t = 1, over 60 facts a band: .14 and .25 against .16 and .30."""
     told = {
         band: np.mean(
-            [looking(of_fact(fact), embedded, [1])[0].on_told for fact in drawn(band, 20, seed=1)],
+            [looking(of_fact(fact), embedded, [1])[0].on_told for fact in draw(band, 20, seed=1)],
             axis=(0, 2),
         )
         for band in (Band.BY_HEART, Band.RARELY)

@@ -173,7 +173,7 @@ def test_curves_edited_by_hand_are_refused_or_can_be_shown(abilities):
             assert drawn
             assert one.points[-1].repetitions <= MOST_REPETITIONS
             report(one).encode()
-            curve_charts.described(one).encode()
+            curve_charts.description(one).encode()
             assert json.loads(all_to_json(drawn), parse_constant=pytest.fail)
             to_csv_bytes(drawn)
             to_table(drawn)

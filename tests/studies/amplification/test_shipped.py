@@ -16,9 +16,9 @@ SAME = 1e-4  # nats: single precision, summed in another order on another machin
 
 
 def test_what_is_shipped_belongs_to_the_shipped_weights_and_is_all_that_is_wanted(embedded):
-    found = shipped.shipped()
+    found = shipped.content()
     assert (found.model, found.revision) == (embedded.name, embedded.revision), AGAIN
-    assert found.curves.keys() == set(shipped.wanted(embedded)), AGAIN
+    assert found.curves.keys() == set(shipped.contents(embedded)), AGAIN
     assert shipped.FILE.stat().st_size < LARGEST
 
 
@@ -53,18 +53,18 @@ def test_of_other_weights_or_another_model_nothing_is_used(embedded):
 def test_what_is_written_is_read_again(monkeypatch):
     model = Turning()
     wanted = [(Case("A?", "right", "wrong"), (0, 1, 5)), (Case("B “?”", "x", "y"), (0, 2))]
-    monkeypatch.setattr(shipped, "wanted", lambda model: wanted)
-    found = shipped.read(shipped.written(model))
+    monkeypatch.setattr(shipped, "contents", lambda model: wanted)
+    found = shipped.read(shipped.compute(model))
     assert (found.model, found.revision) == (model.name, model.revision)
     assert found.curves == {(case, times): amplify(case, model, times) for case, times in wanted}
 
 
 def test_an_impossible_answer_is_written_too(monkeypatch):
     model, case = Turning(), Case("A?", "right", "wrong")
-    monkeypatch.setattr(shipped, "wanted", lambda model: [(case, (0,))])
+    monkeypatch.setattr(shipped, "contents", lambda model: [(case, (0,))])
     monkeypatch.setattr(shipped, "amplify", lambda *_: computed)
     computed = dataclasses.replace(
-        amplify(case, Turning(), [0]), points=(shipped.scored(0, -math.inf, -0.5),)
+        amplify(case, Turning(), [0]), points=(shipped.point_of(0, -math.inf, -0.5),)
     )
-    (found,) = shipped.read(shipped.written(model)).curves.values()
+    (found,) = shipped.read(shipped.compute(model)).curves.values()
     assert found == computed and found.points[0].normalised_probability == 0

@@ -16,7 +16,7 @@ from core.abstention.policy import Pipeline, PolicyError, from_json, to_json
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular import uploads
 from core.data.tabular.directions import UnknownDirectionError
-from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, suggest
+from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled_rows, suggest
 from core.data.tabular.labels import Meaning
 from core.data.tabular.uploads import UploadError
 from core.studies.calibration import calibration as study
@@ -95,7 +95,7 @@ def by_hand(content):
     """Rows of both scores, of which no heading says which way it points."""
     upload = uploads.parse(content, "hand.csv")
     scores = ScoreColumn("a", False, "a_correct"), ScoreColumn("b", True, "b_correct")
-    return labelled(upload, replace(suggest(upload), scores=scores))
+    return labelled_rows(upload, replace(suggest(upload), scores=scores))
 
 
 @pytest.fixture(scope="module")
@@ -276,7 +276,7 @@ def test_there_is_a_curve_of_every_score(hand):
     [(0.4, 5, 1), (0.3, 3, 0), (0.05, 0, 0), (0.75, 8, 3), (math.inf, 9, 3)],
 )
 def test_moving_lambda_by_hand_drops_the_guarantee(certified, value, answered, errors):
-    policy = study.moved(certified, value)
+    policy = study.move(certified, value)
     assert (policy.threshold, policy.answered, policy.errors) == (value, answered, errors)
     assert policy.method == "by hand" and not policy.guaranteed
     assert policy.confidence is None and policy.upper_bound is None
@@ -285,13 +285,13 @@ def test_moving_lambda_by_hand_drops_the_guarantee(certified, value, answered, e
 
 
 def test_moving_lambda_back_brings_the_guarantee_back(certified):
-    assert study.moved(certified, certified.policy.threshold) == certified.policy
+    assert study.move(certified, certified.policy.threshold) == certified.policy
 
 
 @pytest.mark.parametrize(("score", "answered", "errors"), [("a", 5, 1), ("b", 10, 3)])
 def test_lambda_can_be_chosen_by_hand_where_nothing_is_certified(hand, score, answered, errors):
     found = study.calibrate(hand, Target(0.05, 0.9, "ltt", score))
-    policy = study.moved(found, 0.4)
+    policy = study.move(found, 0.4)
     assert (policy.score, policy.method) == (score, "by hand")
     assert (policy.answered, policy.errors, policy.labels) == (answered, errors, 10)
     assert policy.larger_is_surer is (score == "b")
@@ -512,13 +512,13 @@ def test_decisions_hold_every_row(hand, certified):
         [str(i + 1), query, source, a, "answer" if i < 7 else "abstain", str(right)]
         for i, (query, source, a, right, *_) in enumerate(ROWS)
     ]
-    endless = cells(new_rows.decisions(hand, study.moved(certified, math.inf)))
+    endless = cells(new_rows.decisions(hand, study.move(certified, math.inf)))
     # The tenth has no score: it abstains even below an infinite λ.
     assert [row[4] for row in endless[1:]] == ["answer"] * 9 + ["abstain"]
 
 
 def test_a_confidence_is_written_as_it_was(hand):
-    policy = study.moved(study.calibrate(hand, Target(0.5, 0.7, "ltt", "b")), -0.45)
+    policy = study.move(study.calibrate(hand, Target(0.5, 0.7, "ltt", "b")), -0.45)
     found = cells(new_rows.decisions(hand, policy))
     assert found[0][3] == "b"
     assert [row[3] for row in found[1:]] == [row[4] for row in ROWS]
@@ -591,7 +591,7 @@ def test_rows_left_out_stand_in_the_policy():
     data = study.read(content, "x.csv", meanings={"": Meaning.OUT})
     policy = study.calibrate(data, Target(0.1, 0.9, "ltt", "doubt")).policy
     assert (policy.labels, policy.left_out) == (75, 25)
-    moved = study.moved(study.calibrate(data, Target(0.01, 0.99, "ltt", "doubt")), 0.5)
+    moved = study.move(study.calibrate(data, Target(0.01, 0.99, "ltt", "doubt")), 0.5)
     assert moved.left_out == 25
 
 
@@ -791,14 +791,14 @@ def test_a_file_is_read_with_a_guess_at_its_columns():
 def test_what_a_person_says_stands_in_the_place_of_the_guess():
     upload = uploads.parse(CONTENT, "hand.csv")
     guess = suggest(upload)
-    only = study.chosen(upload, guess, ["b"], None, None)
+    only = study.choice(upload, guess, ["b"], None, None)
     assert only == replace(guess, scores=(ScoreColumn("b", None, "b_correct"),))
-    turned = study.chosen(upload, guess, ["b"], None, False)
+    turned = study.choice(upload, guess, ["b"], None, False)
     assert turned.scores == (ScoreColumn("b", False, "b_correct"),)
-    other = study.chosen(upload, guess, ["b"], "a_correct", None)
+    other = study.choice(upload, guess, ["b"], "a_correct", None)
     assert other.scores == (ScoreColumn("b", None, "a_correct"),)
-    assert study.chosen(upload, guess, (), None, None) == guess
-    assert study.chosen(upload, guess, ["b", "a"], None, True).scores == (
+    assert study.choice(upload, guess, (), None, None) == guess
+    assert study.choice(upload, guess, ["b", "a"], None, True).scores == (
         ScoreColumn("b", True, "b_correct"),
         ScoreColumn("a", True, "a_correct"),
     )
@@ -814,7 +814,7 @@ def test_a_direction_that_nobody_has_said_is_asked_for():
 def test_a_score_that_nothing_labels_asks_for_a_label():
     upload = uploads.parse(table(["q", "s"], [("a", "0.1")]), "x.csv")
     with pytest.raises(UploadError, match=r"No column says .*“s”.*Name one"):
-        study.chosen(upload, suggest(upload), ["s"], None, None)
+        study.choice(upload, suggest(upload), ["s"], None, None)
 
 
 @pytest.mark.parametrize(
@@ -839,7 +839,7 @@ def test_what_holds_no_score_is_refused():
 
 
 def test_a_chosen_column_may_have_been_no_guess():
-    columns = study.chosen(
+    columns = study.choice(
         uploads.parse(table(["q", "f1", "ok"], [("a", "0.1", 1), ("b", "0.7", 0)]), "x.csv"),
         Columns("q", None, ()),
         ["f1"],
@@ -850,13 +850,13 @@ def test_a_chosen_column_may_have_been_no_guess():
 
 
 def test_the_preferred_score(hand, example):
-    assert study.preferred(example) == INFORMATION
-    assert study.preferred(example, method="crc") == INFORMATION
-    assert study.preferred(example, [ENTROPY]) == ENTROPY
-    assert study.preferred(example, [ENTROPY, INFORMATION]) == BEST
-    assert study.preferred(hand) == BEST
-    assert study.preferred(hand, method="crc") == "a"
-    assert study.preferred(hand, method="empirical") == "a"
+    assert study.preference(example) == INFORMATION
+    assert study.preference(example, method="crc") == INFORMATION
+    assert study.preference(example, [ENTROPY]) == ENTROPY
+    assert study.preference(example, [ENTROPY, INFORMATION]) == BEST
+    assert study.preference(hand) == BEST
+    assert study.preference(hand, method="crc") == "a"
+    assert study.preference(hand, method="empirical") == "a"
     # Never one of several in silence: no target of this method takes the best.
-    assert study.preferred(hand, ["a", "b"], "crc") == BEST
-    assert study.preferred(scored([0.1], [1])) == "s"
+    assert study.preference(hand, ["a", "b"], "crc") == BEST
+    assert study.preference(scored([0.1], [1])) == "s"

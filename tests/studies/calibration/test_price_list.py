@@ -9,7 +9,7 @@ from benchmarks.promise import LAW_1, REPETITIONS
 from core.abstention.thresholds import learn_then_test
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import BEST, Target, calibrate
-from core.studies.calibration.price_list import TARGETS, listed, price_list, smallest
+from core.studies.calibration.price_list import TARGETS, list_entry, price_list, smallest
 
 WANTED = Target(0.05, 0.9, "ltt", "s0")
 
@@ -47,7 +47,7 @@ def test_every_row_is_what_calibrating_for_it_finds(seed, score):
     assert [price.error for price in prices] == list(TARGETS)
     assert {price.threshold is None for price in prices} == {True, False}
     for price in prices:
-        found = calibrate(data, listed(wanted, price.error))
+        found = calibrate(data, list_entry(wanted, price.error))
         if price.threshold is None:
             assert found.policy is None and price.score is None
             continue
@@ -83,7 +83,7 @@ def test_labels_of_one_kind_have_no_price():
     for score in ("s0", BEST):
         wanted = replace(WANTED, score=score)
         assert smallest(price_list(data, wanted)) is None
-        assert calibrate(data, listed(wanted, 0.2)).policy is None
+        assert calibrate(data, list_entry(wanted, 0.2)).policy is None
 
 
 def test_repeated_questions_count_once():

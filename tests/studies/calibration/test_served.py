@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled_rows, suggest
 from core.studies.calibration.calibration import Target, calibrate
-from core.studies.calibration.served import ServedPart, question, served, table
+from core.studies.calibration.served import ServedPart, question, serve, table
 
 CONTENT = b"""question,confidence,correct,response,gold answers
 Who?,0.9,1,She,She | Her
@@ -23,7 +23,7 @@ When?,0.3,1,Now,Now
 @pytest.fixture(scope="module")
 def found():
     upload = uploads.parse(CONTENT, "hand.csv")
-    return calibrate(labelled(upload, suggest(upload)), Target(score="confidence"))
+    return calibrate(labelled_rows(upload, suggest(upload)), Target(score="confidence"))
 
 
 @pytest.mark.parametrize(
@@ -37,26 +37,26 @@ def found():
     ],
 )
 def test_the_parts_of_a_threshold(found, part, rows):
-    behind = served(found, -0.6)  # answer above 0.6
+    behind = serve(found, -0.6)  # answer above 0.6
     assert behind.of(part).tolist() == rows and behind.number(part) == len(rows)
 
 
 def test_nothing_and_everything(found):
-    assert served(found, -math.inf).number(ServedPart.ANSWERED_RIGHT) == 0
-    everything = served(found, math.inf)
+    assert serve(found, -math.inf).number(ServedPart.ANSWERED_RIGHT) == 0
+    everything = serve(found, math.inf)
     assert everything.of(ServedPart.WITHHELD_WRONG).tolist() == [3]  # which has no score
     assert everything.number(ServedPart.WITHHELD_RIGHT) == 0
 
 
 def test_a_range_is_of_the_scores_own_numbers_whichever_way_it_was_drawn(found):
-    behind = served(found, -0.6)
+    behind = serve(found, -0.6)
     for between in ((0.5, 0.8), (0.8, 0.5)):
         assert behind.of(ServedPart.ALL, between).tolist() == [1, 2]
         assert behind.of(ServedPart.ANSWERED_RIGHT, between).tolist() == []
 
 
 def test_the_table_says_what_the_file_says(found):
-    behind = served(found, -0.6)
+    behind = serve(found, -0.6)
     assert table(behind, behind.of(ServedPart.ALL)) == {
         "row": [1, 2, 3, 5, 4],
         "question": ["Who?", "What?", "3", "When?", "Why?"],
@@ -67,7 +67,7 @@ def test_the_table_says_what_the_file_says(found):
         "decision": ["served", "served", "withheld", "withheld", "withheld"],
     }
     without = replace(found, data=replace(found.data, answers=None, truths=None))
-    assert not {"answer", "right answer"} & set(table(served(without, 0), np.arange(2)))
+    assert not {"answer", "right answer"} & set(table(serve(without, 0), np.arange(2)))
 
 
 def test_a_row_without_a_question_has_none_to_inspect(found):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.studies.evaluation.bundled import bundled
+from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run
 
 ROWS, ALL = 1_000_000, 3_000_000  # bytes
@@ -13,13 +13,13 @@ def content(folder):
 
 
 def test_the_embedded_models_is_the_first():
-    name, *_ = bundled()
-    assert Run(bundled()[name]).pipeline.model == "embedded"
+    name, *_ = folders()
+    assert Run(folders()[name]).pipeline.model == "embedded"
 
 
-@pytest.mark.parametrize("name", list(bundled()))
+@pytest.mark.parametrize("name", list(folders()))
 def test_a_bundled_run_is_finished_small_and_opens_without_being_written_to(name):
-    folder = bundled()[name]
+    folder = folders()[name]
     before = content(folder)
     assert sum(map(len, before.values())) < ALL
     assert sum(len(file) for name, file in before.items() if name.startswith("rows")) < ROWS

@@ -9,12 +9,12 @@ from core.abstention.intervals import Interval
 from core.abstention.paired import delong, holm
 from core.studies.evaluation.comparison import (
     ScoreComparison,
-    adjusted,
-    compared,
+    adjust,
+    compare,
     p_in_words,
     signed,
 )
-from core.studies.evaluation.results import measured, read_results
+from core.studies.evaluation.results import measure_run, read_results
 from tests.studies.evaluation.worlds import written
 
 INFORMATION, ENTROPY, GREEDY = "mutual_information", "semantic_entropy", "greedy_probability"
@@ -44,11 +44,11 @@ def found(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(found):
-    return measured(found, 300)
+    return measure_run(found, 300)
 
 
 def test_scores_that_share_their_labels_are_compared_by_delong(found, made):
-    by_delong, by_bootstrap = compared(made, INFORMATION)
+    by_delong, by_bootstrap = compare(made, INFORMATION)
     expected = delong(found.doubts[INFORMATION], found.doubts[ENTROPY], found.correct[INFORMATION])
     assert (by_delong.other, by_delong.test) == (ENTROPY, "DeLong")
     assert by_delong.p_value == expected.p_value
@@ -63,38 +63,38 @@ def test_scores_that_share_their_labels_are_compared_by_delong(found, made):
 
 
 def test_other_measures_and_repeated_questions_are_compared_by_the_bootstrap(found, made):
-    assert {each.test for each in compared(made, INFORMATION, "aurc")} == {"paired bootstrap"}
+    assert {each.test for each in compare(made, INFORMATION, "aurc")} == {"paired bootstrap"}
     twice = read_results(found.run)
     twice.queries[1] = twice.queries[0]
-    assert {each.test for each in compared(measured(twice, 50), INFORMATION)} == {
+    assert {each.test for each in compare(measure_run(twice, 50), INFORMATION)} == {
         "paired bootstrap"
     }
 
 
 def test_a_difference_is_said_with_its_numbers_in_either_direction(made):
-    first = compared(made, INFORMATION)[0]
+    first = compare(made, INFORMATION)[0]
     assert first.shown and first.sentence == (
         "M.I. finds wrong answers better than S.E.: AUROC "
         f"{first.values[0]:.2f} against {first.values[1]:.2f}, difference "
         f"{first.difference.value:.2f} (95% {first.difference.lower:.2f} to "
         f"{first.difference.upper:.2f}), Holm-adjusted {p_in_words(first.adjusted)} (DeLong)."
     )
-    back = compared(made, ENTROPY)[0]
+    back = compare(made, ENTROPY)[0]
     assert back.sentence.startswith("S.E. finds wrong answers worse than M.I.: ")
     assert "difference −0." in back.sentence
-    lower_is_better = compared(made, INFORMATION, "aurc")[0]
+    lower_is_better = compare(made, INFORMATION, "aurc")[0]
     assert lower_is_better.difference.value < 0
     assert lower_is_better.sentence.startswith("M.I. orders the questions better than S.E.")
 
 
 def test_where_nothing_is_shown_that_is_said(made):
-    same = next(each for each in compared(made, ENTROPY) if each.other == GREEDY)
+    same = next(each for each in compare(made, ENTROPY) if each.other == GREEDY)
     assert not same.shown
     assert same.sentence.startswith("No difference between S.E. and T0 is shown: AUROC 0.")
 
 
 def test_without_resamples_only_delong_says_how_sure_it_is(found):
-    by_delong, unknown = compared(measured(found, 0), INFORMATION)
+    by_delong, unknown = compare(measure_run(found, 0), INFORMATION)
     assert math.isnan(unknown.p_value) and not unknown.shown
     assert unknown.sentence.endswith("; how much of that is chance is not known.")
     # The one that is not known still counts among the comparisons.
@@ -108,10 +108,10 @@ def test_what_cannot_be_compared_counts_for_nothing():
             *("DeLong", p_value),
         )
 
-    impossible, possible = adjusted([one(math.nan, math.nan), one(0.1, 0.03)])
+    impossible, possible = adjust([one(math.nan, math.nan), one(0.1, 0.03)])
     assert possible.adjusted == 0.03 and math.isnan(impossible.adjusted)
     assert impossible.sentence == "M.I. and S.E. cannot be compared by AUROC."
-    assert adjusted([]) == ()
+    assert adjust([]) == ()
 
 
 def test_numbers_in_words():

@@ -10,9 +10,9 @@ import pytest
 from core.abstention.policy import PolicyError
 from core.abstention.thresholds import clopper_pearson
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled_rows, suggest
 from core.studies.calibration.calibration import Target, calibrate
-from core.studies.evaluation.deciding import decided, decisions_csv, is_made_of
+from core.studies.evaluation.deciding import decide, decisions_csv, has_rows_of
 from core.studies.evaluation.reading import Run, labelled_csv
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate
@@ -32,12 +32,12 @@ def runs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def policy(runs):
     upload = uploads.parse(labelled_csv(runs[0].run)[0], "run.csv")
-    data = labelled(upload, suggest(upload))
+    data = labelled_rows(upload, suggest(upload))
     return calibrate(data, Target(0.3, 0.8, "ltt", SCORE)).policy
 
 
 def test_it_answers_below_its_threshold_and_counts_what_is_wrong(runs, policy):
-    found = decided(runs[1], policy)
+    found = decide(runs[1], policy)
     doubts, right = runs[1].doubts[SCORE], runs[1].correct[SCORE]
     answers = doubts < policy.threshold
     assert found.answers.tolist() == answers.tolist() and 0 < answers.sum() < 60
@@ -54,26 +54,26 @@ def test_it_answers_below_its_threshold_and_counts_what_is_wrong(runs, policy):
 
 
 def test_the_rows_that_it_comes_of_are_no_test_of_it(runs, policy):
-    assert is_made_of(policy, runs[0]) and not is_made_of(policy, runs[1])
-    assert decided(runs[0], policy).sentences[-1].startswith("This policy was calibrated on these")
+    assert has_rows_of(policy, runs[0]) and not has_rows_of(policy, runs[1])
+    assert decide(runs[0], policy).sentences[-1].startswith("This policy was calibrated on these")
 
 
 def test_more_wrong_answers_than_the_target_are_said(runs, policy):
     strict = replace(policy, threshold=math.inf, target_error=0.01)
     assert (
-        decided(runs[1], strict)
+        decide(runs[1], strict)
         .sentences[1]
         .endswith(
             "not shown to be within the target of 1%. More are wrong here than the target allows."
         )
     )
-    nothing = decided(runs[1], replace(policy, threshold=-1.0))
+    nothing = decide(runs[1], replace(policy, threshold=-1.0))
     assert nothing.observed.answered == 0 and len(nothing.sentences) == 1
 
 
 def test_risk_control_bounds_errors_among_all_questions(runs, policy):
     control = replace(policy, method="crc", confidence=None)
-    found = decided(runs[1], control)
+    found = decide(runs[1], control)
     assert found.observed.upper_bound == clopper_pearson(found.observed.errors, 60, 0.9)
     assert "of all questions are answered and wrong" in found.sentences[1]
 
@@ -81,22 +81,22 @@ def test_risk_control_bounds_errors_among_all_questions(runs, policy):
 def test_a_question_asked_twice_counts_once(runs, policy):
     twice = read_results(runs[1].run)
     twice.queries[1] = twice.queries[0]
-    assert decided(twice, policy).observed.queries == 59
+    assert decide(twice, policy).observed.queries == 59
 
 
 def test_another_pipeline_or_score_is_refused(runs, policy, tmp_path):
     evaluate(surveyed(questions(4)), task(World(), 20), tmp_path / "more")
     with pytest.raises(PolicyError, match="k = 10 there, 20 here"):
-        decided(read_results(Run(tmp_path / "more")), policy)
+        decide(read_results(Run(tmp_path / "more")), policy)
     for other in (replace(policy, score="mine"), replace(policy, larger_is_surer=True)):
         with pytest.raises(PolicyError, match="No run has the score"):
-            decided(runs[1], other)
+            decide(runs[1], other)
     with pytest.raises(PolicyError, match="unknown origin"):
-        decided(runs[1], replace(policy, pipeline=None))
+        decide(runs[1], replace(policy, pipeline=None))
 
 
 def test_decisions_as_a_file(runs, policy):
-    found = decided(runs[1], policy)
+    found = decide(runs[1], policy)
     cells = list(csv.DictReader(io.StringIO(decisions_csv(found).decode("utf-8-sig"), newline="")))
     assert [cell["decision"] for cell in cells] == [
         "answer" if answers else "abstain" for answers in found.answers

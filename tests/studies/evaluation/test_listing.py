@@ -12,8 +12,8 @@ from core.studies.evaluation.listing import (
     as_csv,
     as_parquet,
     listed_rows,
-    plotted,
     rows_table,
+    scatter_points,
 )
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.rows import SCHEMA
@@ -92,9 +92,9 @@ def test_right_answers_and_their_names_in_one_cell(found):
 
 
 def test_questions_are_plotted_that_have_both_doubts(found):
-    drawn = plotted(found, 100)
+    drawn = scatter_points(found, 100)
     assert drawn.rows.tolist() == [0, 1, 3] and drawn.right.tolist() == [True, False, True]
     assert drawn.information.tolist() == [0.4, 0.1, 0.2]
     assert drawn.sentences == ("Not drawn: 1 question of which too little was seen.",)
-    few = plotted(found, 2)
+    few = scatter_points(found, 2)
     assert len(few.rows) == 2 and few.sentences[1] == ("Drawn: 2 of 3 questions, chosen at random.")

@@ -13,8 +13,8 @@ from core.studies.evaluation.results import (
     FEWEST,
     RESAMPLES,
     affordable,
-    measured,
-    needed,
+    columns_for,
+    measure_run,
     read_results,
     stamp,
 )
@@ -42,7 +42,7 @@ def test_four_rows_by_hand(tmp_path):
     """Doubts .1 right, .2 wrong, .3 right, none wrong: the last is the most doubtful of all."""
     run = written(tmp_path / "run", row(0.1), row(0.2, False), row(0.3), row(None, False))
     found = read_results(run)
-    one = measured(found, 0)
+    one = measure_run(found, 0)
     assert found.scores == (INFORMATION,) and found.right(INFORMATION) == 0.5
     assert one.interval(INFORMATION, "auroc").value == 0.75  # 3 of 4 pairs are in order
     assert one.interval(INFORMATION, "aurc").value == pytest.approx((0 + 1 / 2 + 1 / 3 + 1 / 2) / 4)
@@ -55,7 +55,7 @@ def test_four_rows_by_hand(tmp_path):
 
 def test_the_measures_are_those_of_metrics_and_the_table_the_whole_run(made):
     found = read_results(made)
-    one = measured(found, 20)
+    one = measure_run(found, 20)
     assert len(found) == 58 and found.dropped == ("Dropped 2 of 60 rows: failed.",)
     assert found.scores == tuple(SCORES) and found.asked_once and found.unsaid == ()
     for name in SCORES:
@@ -64,7 +64,7 @@ def test_the_measures_are_those_of_metrics_and_the_table_the_whole_run(made):
             interval = one.interval(name, measure)
             assert interval.value == pytest.approx(expected)
             assert interval.lower <= interval.upper
-    few = measured(read_results(made, columns=needed("same_answer")), 20)
+    few = measure_run(read_results(made, columns=columns_for("same_answer")), 20)
     assert few.interval(INFORMATION, "prr") == one.interval(INFORMATION, "prr")
 
 
@@ -81,7 +81,7 @@ def test_rows_of_chosen_sources_and_by_exact_match(made):
 def test_where_all_answers_are_of_one_kind_that_is_said(tmp_path, right):
     run = written(tmp_path / "run", row(0.1, right), row(0.2, right), row(None, right))
     found = read_results(run)
-    one = measured(found, 10)
+    one = measure_run(found, 10)
     for measure, known in {"auroc": False, "prr": False, "aurc": True, "augrc": True}.items():
         assert math.isfinite(one.interval(INFORMATION, measure).value) is known
     kind = "right" if right else "wrong"
@@ -91,7 +91,7 @@ def test_where_all_answers_are_of_one_kind_that_is_said(tmp_path, right):
 def test_a_score_without_any_value_is_missing_and_said_to_be(tmp_path):
     found = read_results(written(tmp_path / "run", row(0.1), row(0.2, False)))
     assert ENTROPY not in found.scores and "S.E. has no value in any row." in found.unsaid
-    assert math.isnan(measured(found, 5).interval(ENTROPY, "aurc").value)
+    assert math.isnan(measure_run(found, 5).interval(ENTROPY, "aurc").value)
 
 
 def test_no_row_counts(tmp_path):
@@ -99,7 +99,7 @@ def test_no_row_counts(tmp_path):
     found = read_results(run)
     assert len(found) == 0 and found.unsaid == ("No row counts, so nothing can be said.",)
     assert found.scores == () and math.isnan(found.right(INFORMATION))
-    assert measured(found, 10).resampled.drawn.shape == (10, 0, 4)
+    assert measure_run(found, 10).resampled.drawn.shape == (10, 0, 4)
 
 
 def test_how_many_resamples_are_affordable():

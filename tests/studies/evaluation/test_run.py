@@ -299,7 +299,7 @@ def test_a_damaged_part_is_named_and_its_questions_are_asked_again_without_it(tm
 
 
 def test_two_processes_do_not_write_to_one_run(tmp_path):
-    with files.opened(tmp_path), pytest.raises(RunError, match="Another process is writing"):
+    with files.hold(tmp_path), pytest.raises(RunError, match="Another process is writing"):
         evaluate(surveyed(questions(3)), task(World()), tmp_path)
     evaluate(surveyed(questions(3)), task(World()), tmp_path)
 

@@ -9,16 +9,16 @@ from core.studies.evaluation.rows import table
 from core.studies.evaluation.worker import (
     Desk,
     SharedBudget,
-    asked,
+    question_block,
     questions_in,
-    returned,
+    row_block,
     rows_in,
 )
 from tests.studies.evaluation.worlds import World, questions, task
 
 
 def test_questions_are_the_same_behind_a_table():
-    block = asked(7, questions(9))
+    block = question_block(7, questions(9))
     assert list(questions_in(block)) == questions(9)
     assert set(block["block"].to_pylist()) == {7}
 
@@ -26,7 +26,7 @@ def test_questions_are_the_same_behind_a_table():
 def test_rows_are_the_same_behind_a_table():
     broken = {3: ValueError("by hand"), 4: UnreachableError("Nobody is there.")}
     rows = list(local(iter(questions(9)), task(World(broken)), lambda: None))
-    block = returned(7, rows)
+    block = row_block(7, rows)
     found, error = rows_in(block)
     assert error is None and set(block["block"].to_pylist()) == {7}
     assert table(found) == table(rows)
@@ -41,7 +41,7 @@ def test_rows_are_the_same_behind_a_table():
 def test_what_ended_the_run_comes_behind_the_rows(error, kind):
     rows = list(local(iter(questions(2)), task(World()), lambda: None))
     for finished in (rows, []):
-        found, raised = rows_in(returned(1, finished, error))
+        found, raised = rows_in(row_block(1, finished, error))
         assert [row.id for row in found] == [row.id for row in finished]
         assert type(raised) is kind and str(raised) == str(error)
 

@@ -10,7 +10,7 @@ from benchmarks._measuring import Question
 from core.data.world import grading
 from core.data.world.facts import Band
 from core.language_models.true_false import OPINIONS
-from core.studies.inspection.estimators import MEASURED, MIXTURE, TITLES, measured, table
+from core.studies.inspection.estimators import MEASURED, MIXTURE, TITLES, measures, table
 from core.studies.inspection.recorder import FEWEST_CHAINS, SECONDS
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import MAX_SAMPLES, Request
@@ -25,18 +25,18 @@ def each():
 
 
 def test_it_was_measured_on_the_shipped_model(embedded):
-    assert measured().revision == embedded.revision, AGAIN
+    assert measures().revision == embedded.revision, AGAIN
 
 
 def test_half_of_two_hundred_different_questions_have_many_answers(each):
-    assert len({row["question"] for row in each}) == measured().questions == 200
+    assert len({row["question"] for row in each}) == measures().questions == 200
     many = [grading.find(row["question"]).band is Band.MANY_ANSWERS for row in each]
     assert many == [False] * 100 + [True] * 100
 
 
 def test_every_rung_was_measured():
-    assert [rung.estimator for rung in measured().rungs] == list(TITLES)
-    for rung in measured().rungs:
+    assert [rung.estimator for rung in measures().rungs] == list(TITLES)
+    for rung in measures().rungs:
         missing = {*SCORES} - {*rung.rankings[MIXTURE]}
         expected = set()
         if rung.estimator is not Estimator.EXACT:
@@ -52,7 +52,7 @@ def test_the_words_have_the_numbers_of_the_recorder():
     assert f"{first} samples" in exact
     assert f"{FEWEST_CHAINS} pairs" in chained
     assert f"{first} samples and {SECONDS} after each" in counted
-    assert OPINIONS == 10 and any("by ten samples" in name for name in table(measured()))
+    assert OPINIONS == 10 and any("by ten samples" in name for name in table(measures()))
 
 
 def test_errors_are_those_of_the_questions(each):
@@ -60,7 +60,7 @@ def test_errors_are_those_of_the_questions(each):
         name: np.array([row[name] for row in each])
         for name in (*(e.name for e in TITLES), ladder.LONG)
     }
-    for rung in measured().rungs:
+    for rung in measures().rungs:
         for samples, true in ((Request("?").samples, "EXACT"), (MAX_SAMPLES, ladder.LONG)):
             off = values[rung.estimator.name] - values[true]
             expected = off.mean(), np.sqrt(np.mean(off**2))

@@ -14,7 +14,7 @@ from core.studies.inspection.inspection import cannot_decide, read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request, Sampling
-from core.studies.inspection.served import beneath, served
+from core.studies.inspection.served import beneath, served_sentence
 from core.studies.inspection.verdict import Decision, DecisionRule, Headline, default_rule
 from core.uncertainty.confidence import lower_confidence_limit
 from core.uncertainty.sampled_evidence import from_chains
@@ -215,7 +215,10 @@ def test_a_policy_of_another_pipeline_is_refused_and_decides_nothing(embedded, r
     assert inspection.verdict.reason == inspection.refused
     assert inspection.verdict.rule is None
     assert inspection.decision is Decision.UNDECIDED
-    assert inspection.headline is Headline.UNDECIDED and served(inspection)[0] == "Can’t tell yet."
+    assert (
+        inspection.headline is Headline.UNDECIDED
+        and served_sentence(inspection)[0] == "Can’t tell yet."
+    )
     fitting = read(recording, policy=replace(policy, pipeline=replace(policy.pipeline, samples=9)))
     assert fitting.default_fits and fitting.headline is Headline.UNDECIDED
 

@@ -18,7 +18,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import MAX_SAMPLES, MOST_TEXTS, Reading, Sampling
 from core.studies.inspection.serialise import MOST_CLUSTERS_WHOLE, from_json, to_json
-from core.studies.opening import opened
+from core.studies.opening import open_result
 from tests.fakes import QUERY, Limited, TableModel
 
 LENGTH = 200_000
@@ -124,7 +124,7 @@ def test_the_largest_inspection_is_saved_and_opens_again_also_from_a_file(rung, 
     assert len(texts) >= samples and {len(text) for text in texts} == {LONGEST_ANSWER}
     results = SavedResults(open_database("sqlite://"))
     id = results.save("inspection", QUERY, QUERY, "table", to_json(seen))
-    again = from_json(opened(results.open(id).payload.encode()).payload)
+    again = from_json(open_result(results.open(id).payload.encode()).payload)
     assert again.verdict == seen.verdict and again.clusters == seen.clusters
 
 

@@ -16,7 +16,7 @@ from core.studies.costs import plan
 from core.studies.inspection import recorder, serialise
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import read, run
-from core.studies.inspection.pairs import compared
+from core.studies.inspection.pairs import compare
 from core.studies.inspection.pipeline import prompt_fingerprint
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
@@ -199,7 +199,7 @@ def test_a_pair_of_which_the_model_says_neither_is_compared_by_words_and_not_ask
 def test_what_is_known_of_others_is_taken_over_by_hand():
     """b and c only came second before, so that nobody had asked about the two of them."""
     known = np.array([[1.0, 0.2, 0.3], [0.2, 1.0, 0.0], [0.3, 0.0, 1.0]])
-    matrix, missing = compared(["c", "d", "a", "b"], 2, ["a", "b", "c"], 1, known)
+    matrix, missing = compare(["c", "d", "a", "b"], 2, ["a", "b", "c"], 1, known)
     expected = np.eye(4)
     expected[0, 2] = expected[2, 0] = 0.3
     np.testing.assert_array_equal(matrix, expected)

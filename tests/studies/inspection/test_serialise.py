@@ -15,7 +15,7 @@ from core.charts import inspection as charts
 from core.charts.theme import LIGHT
 from core.cli import _report as report
 from core.store.results import MAX_BYTES
-from core.studies.costs import price, spent
+from core.studies.costs import price, spending
 from core.studies.inspection import recorder, serialise
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import read, run
@@ -427,7 +427,7 @@ def shown(inspection, *, charted=True):
     recording = inspection.recording
     assert math.isfinite(sum(call.seconds for call in recording.calls))
     if recording.used:
-        assert math.isfinite(price(recording.used, 1e6, 1e6)) and spent(recording.used)
+        assert math.isfinite(price(recording.used, 1e6, 1e6)) and spending(recording.used)
     if charted:
         charts.doubt_scale(inspection, (), LIGHT).to_dict(validate=False)
         charts.clusters(inspection, LIGHT).to_dict(validate=False)

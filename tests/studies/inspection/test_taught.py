@@ -9,8 +9,8 @@ from core.data.world import grading
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.served import beneath, served
-from core.studies.inspection.taught import WORLD_OF, taught
+from core.studies.inspection.served import beneath, served_sentence
+from core.studies.inspection.taught import WORLD_OF, look_up
 from core.studies.inspection.verdict import Decision, Headline
 from tests.fakes import Searched, certified
 
@@ -28,18 +28,18 @@ def inspected(query, passing_for=certified):
 
 
 def test_a_question_is_recognised_near_or_neither():
-    found = taught(RECOGNISED, WORLD_OF)
+    found = look_up(RECOGNISED, WORLD_OF)
     assert found.recognised and not found.near and not found.outside
     assert (found.question, found.similarity, found.sentence, found.did_you_mean) == (None,) * 4
-    found = taught(NEAR, WORLD_OF)
+    found = look_up(NEAR, WORLD_OF)
     assert found.near and not found.recognised and not found.outside
     assert found.question == RECOGNISED and found.sentence.startswith("The model was not taught")
     assert found.did_you_mean == (f"Did you mean: {RECOGNISED} (similarity {found.similarity:.2f})")
-    found = taught(HELD_OUT, WORLD_OF)
+    found = look_up(HELD_OUT, WORLD_OF)
     assert grading.find(HELD_OUT) and found.near and not found.recognised
     assert found.question == RECOGNISED
     for query in (OUTSIDE, NOTHING):
-        found = taught(query, WORLD_OF)
+        found = look_up(query, WORLD_OF)
         assert found.outside and not found.recognised and not found.near
         assert found.did_you_mean is None and "nobody here can check" in found.sentence
     assert (found.question, found.similarity) == (None, None)
@@ -47,7 +47,7 @@ def test_a_question_is_recognised_near_or_neither():
 
 @pytest.mark.parametrize("query", [RECOGNISED, NEAR, OUTSIDE])
 def test_of_another_model_nobody_here_knows_what_it_was_taught(query):
-    assert taught(query, "table") is None
+    assert look_up(query, "table") is None
     seen = inspected(query, lambda model: model)
     assert seen.taught is None and seen.headline is Headline.PERHAPS
     assert serialise.to_dict(seen)["taught"] is None
@@ -74,8 +74,10 @@ def test_no_answer_is_served_to_what_was_not_taught(query, headline):
 @pytest.mark.parametrize("query", [OUTSIDE, NOTHING])
 def test_what_it_makes_up_is_told_to_who_asks_for_it_only(query):
     seen = inspected(query)
-    assert "Paris" not in " ".join((*served(seen), *beneath(seen), *seen.headlines, seen.outcome))
-    asked_for = (*served(seen, untaught=True), *beneath(seen, untaught=True))
+    assert "Paris" not in " ".join(
+        (*served_sentence(seen), *beneath(seen), *seen.headlines, seen.outcome)
+    )
+    asked_for = (*served_sentence(seen, untaught=True), *beneath(seen, untaught=True))
     assert asked_for[1].endswith("Paris") and seen.verdict.reason in asked_for
     assert serialise.to_dict(seen)["verdict"]["answer"] == "Paris"
 
@@ -85,7 +87,7 @@ def test_json_says_where_the_question_stands_and_a_saved_inspection_finds_it_aga
     seen = inspected(query)
     text = serialise.to_json(seen)
     data = json.loads(text)
-    found = taught(query, WORLD_OF)
+    found = look_up(query, WORLD_OF)
     assert data["taught"] == {
         "recognised": found.recognised,
         "question": found.question,

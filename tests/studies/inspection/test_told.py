@@ -9,13 +9,13 @@ from core.language_models.base import Response
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Request
-from core.studies.inspection.told import MOST, told_rows, what_they_show
+from core.studies.inspection.told import MOST, conditional_rows, what_they_show
 from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, knows
 
 
 def rows_of(model, samples=200):
     inspection = run(Request(QUERY, samples), model)
-    return inspection, told_rows(inspection)
+    return inspection, conditional_rows(inspection)
 
 
 def test_rows_are_the_models_own_probabilities():
@@ -62,7 +62,7 @@ def test_a_single_answer_was_told_others():
     alone, found = rows_of(model)
     assert [row.told for row in found.rows] == [None, "Paris"]  # nothing else was known to tell it
     told = replace(alone.recording, others=(("Lyon", 0.75), ("Nice", 0.5)))
-    found = told_rows(read(told))
+    found = conditional_rows(read(told))
     assert found.answers == ("Paris",)
     assert [(row.told, row.says) for row in found.rows[1:]] == [("Lyon", (0.75,)), ("Nice", (0.5,))]
 

@@ -12,7 +12,7 @@ from core.studies.laboratory.pseudo_joint import (
     divergence,
     pseudo_joint,
     same_answer,
-    smoothed,
+    smooth,
     support_of,
     truth_of,
 )
@@ -31,7 +31,7 @@ def test_divergence_is_information_and_the_marginals_divergences(seed, m):
     spread = rng.choice([0.05, 1, 5])
     log_q = np.log(rng.dirichlet(np.full(m * m, spread)).clip(1e-300)).reshape(m, m)
     log_q = log_normalise(log_q)[0]
-    log_p = smoothed(rng.dirichlet(np.full(m, spread)), 0.01)
+    log_p = smooth(rng.dirichlet(np.full(m, spread)), 0.01)
     whole = divergence(log_q, log_p[:, None] + log_p)
     first = divergence(log_sum_exp(log_q, axis=1), log_p)
     second = divergence(log_sum_exp(log_q, axis=0), log_p)
@@ -115,8 +115,8 @@ def test_every_fact_of_the_world_has_a_truth():
 @pytest.mark.parametrize("smoothing", [0, 0.9, np.nan])
 def test_smoothing_has_limits(smoothing):
     with pytest.raises(InvalidRequestError, match="smoothing"):
-        smoothed(np.ones(1), smoothing)
+        smooth(np.ones(1), smoothing)
 
 
 def test_smoothing_mixes_with_all_texts_alike():
-    np.testing.assert_allclose(np.exp(smoothed(np.array([1.0, 0.0]), 0.1)), [0.95, 0.05])
+    np.testing.assert_allclose(np.exp(smooth(np.array([1.0, 0.0]), 0.1)), [0.95, 0.05])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.data.world.facts import Answer, Band
-from core.studies.amplification.gallery import drawn
+from core.studies.amplification.gallery import draw
 from core.studies.calibration.scoring import Gold
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record
@@ -161,7 +161,7 @@ def test_the_threshold_of_a_half_is_tuned_on_the_other():
 
 
 def test_questions_of_the_world_and_labelled_ones_have_a_truth():
-    fact = drawn(Band.MANY_ANSWERS, 1)[0]
+    fact = draw(Band.MANY_ANSWERS, 1)[0]
     assert sum(answer.probability for answer in of_fact(fact).answers) == pytest.approx(1)
     assert of_gold(Gold("q", ("Rome", "Roma"))) == LabelledQuestion(
         "q", (Answer(("Rome", "Roma"), 1.0),)
@@ -169,7 +169,7 @@ def test_questions_of_the_world_and_labelled_ones_have_a_truth():
 
 
 def test_the_embedded_model_is_asked(embedded):
-    facts = [fact for band in Band for fact in drawn(band, 2)]
+    facts = [fact for band in Band for fact in draw(band, 2)]
     found = run([of_fact(fact) for fact in facts], embedded)
     assert len(found.questions) == 10
     for asked in found.questions:

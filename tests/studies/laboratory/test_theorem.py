@@ -8,7 +8,7 @@ from core.language_models.errors import ModelError
 from core.studies.inspection import inspection
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.studies.laboratory.pseudo_joint import corpus_of, truth_of
-from core.studies.laboratory.theorem import TheoremSettings, chosen, run
+from core.studies.laboratory.theorem import TheoremSettings, choose, run
 from core.studies.progress import Cancelled
 from core.uncertainty.joint import from_table
 from tests.fakes import Limited, falling
@@ -110,22 +110,22 @@ def test_a_third_answer_that_depends_on_nothing_adds_nothing():
 
 
 def test_questions_are_of_all_bands_alike_and_the_same_for_one_seed():
-    found = chosen(12, seed=1)
+    found = choose(12, seed=1)
     bands = [fact.band for fact in found]
     assert {band: bands.count(band) for band in Band}.keys() == set(bands)
     assert max(map(bands.count, Band)) - min(map(bands.count, Band)) == 1
-    assert found == chosen(12, seed=1) != chosen(12, seed=2)
+    assert found == choose(12, seed=1) != choose(12, seed=2)
     assert len({fact.question for fact in found}) == 12
     for count in (0, 100_000):
         with pytest.raises(InvalidRequestError, match="number of questions"):
-            chosen(count)
+            choose(count)
 
 
 def test_the_embedded_model_keeps_the_identity(embedded):
     """On real likelihoods; of its values nothing is relied on."""
     shares = []
     found = run(
-        embedded, chosen(5), TheoremSettings(triples=4), lambda _, share: shares.append(share)
+        embedded, choose(5), TheoremSettings(triples=4), lambda _, share: shares.append(share)
     )
     for row in found.rows:
         assert row.off < 1e-9 and row.holds

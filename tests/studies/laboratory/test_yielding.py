@@ -8,7 +8,7 @@ import pytest
 
 from core.language_models.errors import ModelError
 from core.studies.amplification.curve import amplify
-from core.studies.amplification.gallery import drawn, of_fact
+from core.studies.amplification.gallery import draw, of_fact
 from core.studies.amplification.mechanism import looking
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.yielding import (
@@ -54,7 +54,7 @@ def test_each_fact_is_measured_as_by_hand(embedded, found):
     llama = embedded.llama
     spans = [principal(q, k).asked for q, k in llama.key_query()]
     for band in OF_BANDS[::2]:
-        fact = drawn(band, 2)[0]
+        fact = draw(band, 2)[0]
         one = next(r for r in found.rows if r.question == fact.question)
         case = of_fact(fact)
         read_as = embedded.reads(case.query)

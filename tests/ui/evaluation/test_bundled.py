@@ -3,7 +3,7 @@
 import pytest
 
 from core.studies.evaluation import results as studied
-from core.studies.evaluation.bundled import bundled as folders
+from core.studies.evaluation.bundled import folders as folders
 from core.studies.evaluation.reading import Run
 from core.ui.evaluation import bundled
 from core.ui.runs import widget
@@ -21,7 +21,7 @@ def work(monkeypatch):
     monkeypatch.setattr(widget, "QUICK", 0.0)  # as where a machine is busy
     for kept in (bundled.rows_of, bundled.finding_of):
         kept.cache_clear()
-    for name in ("rows", "resampled"):
+    for name in ("rows", "resample"):
         place = Run if name == "rows" else studied
         real = getattr(place, name)
 
@@ -36,9 +36,9 @@ def work(monkeypatch):
 
 def test_the_second_session_reads_and_measures_nothing_anew(work):
     first = opened(folders()[NAME])
-    assert sorted(work) == ["resampled", "rows"]
+    assert sorted(work) == ["resample", "rows"]
     second = opened(folders()[NAME])
-    assert sorted(work) == ["resampled", "rows"]
+    assert sorted(work) == ["resample", "rows"]
     assert table(second, "AUROC").equals(table(first, "AUROC"))
     assert said(second, "paired bootstrap of ")
 

@@ -7,9 +7,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled_rows, suggest
 from core.studies.calibration.calibration import Target, calibrate
-from core.studies.evaluation.listing import plotted
+from core.studies.evaluation.listing import scatter_points
 from core.studies.evaluation.reading import Run, labelled_csv
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate
@@ -40,9 +40,9 @@ def script(run, others):
 
     from core.studies.evaluation.reading import Run
     from core.ui.evaluation.results import results
-    from core.ui.messages import said_later
+    from core.ui.messages import say_later
 
-    said_later()
+    say_later()
     results(Run(Path(run)), {title: Run(Path(folder)) for title, folder in others.items()})
 
 
@@ -108,16 +108,16 @@ def test_a_point_of_the_scatter_opens_its_questions(runs, monkeypatch):
     assert pictures(app)[0].startswith("Semantic entropy against mutual information: ")
     assert said(app, "Choose a point to see its questions.")
     found = read_results(Run(runs / "one"))
-    drawn = plotted(found, 100)
+    drawn = scatter_points(found, 100)
     point = {"entropy": drawn.entropy[7], "information": drawn.information[7]}
-    monkeypatch.setattr(scatter, "selected", lambda state: [point])
+    monkeypatch.setattr(scatter, "selection", lambda state: [point])
     app.run()
     assert said(app, "At this point: ")
     assert found.queries[drawn.rows[7]] in table(app, "question")["question"].tolist()
 
 
 def test_what_a_browser_says_of_a_point_is_checked(runs):
-    drawn = plotted(read_results(Run(runs / "one")), 100)
+    drawn = scatter_points(read_results(Run(runs / "one")), 100)
     here = {"entropy": float(drawn.entropy[3]), "information": float(drawn.information[3])}
     assert drawn.rows[3] in scatter.at_points(drawn, [here])
     for strange in (
@@ -129,8 +129,8 @@ def test_what_a_browser_says_of_a_point_is_checked(runs):
     ):
         assert len(scatter.at_points(drawn, [strange])) == 0
     state = SimpleNamespace(selection={"chosen": [here]})
-    assert scatter.selected(state) == [here]
-    assert scatter.selected(None) == scatter.selected(SimpleNamespace(selection={})) == []
+    assert scatter.selection(state) == [here]
+    assert scatter.selection(None) == scatter.selection(SimpleNamespace(selection={})) == []
 
 
 def test_rows_are_searched_and_one_opens_as_an_inspection(runs, monkeypatch):
@@ -170,7 +170,7 @@ def test_without_a_policy_the_page_says_where_one_comes_from(runs):
 
 def test_a_policy_decides_on_the_rows(runs):
     upload = uploads.parse(labelled_csv(Run(runs / "one"))[0], "run.csv")
-    data = labelled(upload, suggest(upload))
+    data = labelled_rows(upload, suggest(upload))
     policy = calibrate(data, Target(0.3, 0.8, "ltt", INFORMATION)).policy
     app = opened(runs / "one", {"other": runs / "other"})
     app.session_state["policy_in_use"] = policy

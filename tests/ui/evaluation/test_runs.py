@@ -7,11 +7,11 @@ import resource
 import pytest
 
 from core.store.results import THIS_COMPUTER
-from core.studies.evaluation.files import MANIFEST, RunError, opened
+from core.studies.evaluation.files import MANIFEST, RunError, hold
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.saved import QUESTIONS
 from core.ui.evaluation import runs as module
-from core.ui.evaluation.runs import NUMBER, Runs, runs_beside, said
+from core.ui.evaluation.runs import NUMBER, Runs, complaint, runs_beside
 from tests.studies.evaluation.worlds import World, questions, surveyed, task
 
 
@@ -75,7 +75,7 @@ def test_of_sessions_the_oldest_runs_go_but_not_one_that_is_written_to(come, mon
         os.utime(folder / QUESTIONS, (3600 * hours, 3600 * hours))
     monkeypatch.setattr(module, "MOST_OF_SESSIONS", 1)
     come("session 2")
-    with opened(held):
+    with hold(held):
         newest = begun(runs, 9)
     there = [(folder / MANIFEST).exists() for folder in (held, gone, kept, newest)]
     assert there == [True, False, True, True]
@@ -106,9 +106,9 @@ def test_one_visitor_has_no_more_than_that_many(come, monkeypatch, tmp_path):
 def test_a_run_that_is_written_to_is_not_deleted(come, tmp_path):
     runs = Runs(tmp_path)
     folder = begun(runs)
-    with opened(folder), pytest.raises(RunError) as refused:
+    with hold(folder), pytest.raises(RunError) as refused:
         runs.delete(folder)
-    sentence = said(refused.value, folder)
+    sentence = complaint(refused.value, folder)
     assert str(tmp_path) not in sentence and "folder" in sentence and sentence.endswith("ended.")
     runs.delete(folder)
     assert not folder.exists() and runs.find(folder.name) is None
@@ -117,7 +117,7 @@ def test_a_run_that_is_written_to_is_not_deleted(come, tmp_path):
 def test_of_two_servers_one_goes_on_with_a_run(come, tmp_path):
     runs, model = Runs(tmp_path), World()
     folder = begun(runs)
-    with opened(folder):  # as the other server has it
+    with hold(folder):  # as the other server has it
         job = runs.start(Run(folder), task(model))
         while not job.wait(1):
             pass

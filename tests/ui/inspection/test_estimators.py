@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.studies.inspection.estimators import TITLES, measured, table
+from core.studies.inspection.estimators import TITLES, measures, table
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
@@ -39,10 +39,10 @@ def frame(app):
 def test_the_page_shows_what_was_measured():
     app = session("inspection")
     (caption,) = [
-        c.value for c in app.caption if f"same {measured().questions} questions" in c.value
+        c.value for c in app.caption if f"same {measures().questions} questions" in c.value
     ]
-    assert f"{measured().wrong:.0%} were answered wrongly" in caption
-    expected = table(measured())
+    assert f"{measures().wrong:.0%} were answered wrongly" in caption
+    expected = table(measures())
     found = frame(app)
     assert list(found["measured"]) == list(expected)
     assert found.iloc[:, 1:].to_numpy().tolist() == list(expected.values())

@@ -45,7 +45,7 @@ class EmbeddedModel(LlamaModel):
         return plain(question)
 
 
-def restored(folder: Path) -> dict[str, NDArray[np.float32]]:
+def restore(folder: Path) -> dict[str, NDArray[np.float32]]:
     """Return the weights of a folder by name; matrices are kept as bytes with a scale a row."""
     tensors = load_file(folder / "model.safetensors")
     return {
@@ -70,7 +70,7 @@ def _load(folder: Path) -> tuple[str, Llama, Tokenizer, int]:
                     "Restore it from the repository, or train it again with `make train`."
                 )
         config = json.loads((folder / "config.json").read_text())
-        weights = restored(folder)
+        weights = restore(folder)
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     except (OSError, ValueError, SafetensorError) as error:
         raise BrokenModelError(

@@ -19,7 +19,7 @@ class Key(Credentials):
         raise RefreshError("The key was not accepted.")
 
 
-def checked(key: str) -> str:
+def checked_key(key: str) -> str:
     """Return a key that can stand in a header: the error of one that cannot would show it."""
     key = key.strip()
     if not key:

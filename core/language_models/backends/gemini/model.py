@@ -35,7 +35,7 @@ import numpy as np
 import requests
 from numpy.typing import NDArray
 
-from core.codec import shortened
+from core.codec import one_line
 from core.language_models.backends.gemini.abilities import Abilities, Facts
 from core.language_models.backends.gemini.answers import (
     MAX_CHARACTERS,
@@ -53,7 +53,7 @@ from core.language_models.backends.gemini.refusals import (
     retry_after,
     too_much,
 )
-from core.language_models.base import Capabilities, LanguageModel, Response, said_tokens
+from core.language_models.base import Capabilities, LanguageModel, Response, token_count
 from core.language_models.connections import Fault, WatchedAdapter, exchange
 from core.language_models.errors import (
     ModelError,
@@ -82,7 +82,7 @@ with warnings.catch_warnings():
     from google.api_core.exceptions import GoogleAPICallError, GoogleAPIError
     from google.auth.exceptions import GoogleAuthError, RefreshError
 
-    from core.language_models.backends.gemini.key import Key, checked
+    from core.language_models.backends.gemini.key import Key, checked_key
 
 HOST = "generativelanguage.googleapis.com"
 TIMEOUT = 60.0  # seconds without a sign of life
@@ -166,7 +166,7 @@ class Gemini(LanguageModel):
             )
         self.meter = Meter()
         self.uses_environment_key = key is None
-        self._key = checked((environment_key(GOOGLE_KEY) or "") if key is None else key)
+        self._key = checked_key((environment_key(GOOGLE_KEY) or "") if key is None else key)
         self._model = f"models/{short}"
         self._host = endpoint or HOST
         self._timeout = timeout
@@ -356,11 +356,11 @@ class Gemini(LanguageModel):
         )
         message: Any = type(reply).pb(reply)  # plain numbers, also for reasons newer than the SDK
         usage = message.usage_metadata
-        prompt_tokens = said_tokens(usage.prompt_token_count)
+        prompt_tokens = token_count(usage.prompt_token_count)
         self.meter.add(
             prompt_tokens=prompt_tokens,
             # The SDK has no field for thoughts; they are paid for, and part of the total.
-            response_tokens=said_tokens(
+            response_tokens=token_count(
                 max(usage.candidates_token_count, usage.total_token_count - prompt_tokens)
             ),
         )
@@ -484,7 +484,7 @@ class Gemini(LanguageModel):
     def _refusal(self, error: GoogleAPICallError, several: bool) -> ModelError:
         """Translate a reply whose status is an error."""
         words = self._words(error)
-        says = f" It says: “{shortened(words, WORDS)}”" if words else ""
+        says = f" It says: “{one_line(words, WORDS)}”" if words else ""
         code = int(error.code or 0)
         reasons = [str(info.get("reason", "")) for info in details(error, "ErrorInfo")]
         if code in (401, 403) or any(reason.startswith("API_KEY") for reason in reasons):
@@ -512,7 +512,7 @@ class Gemini(LanguageModel):
         if several and "candidate" in words.lower():
             return SmallerRequestsError(words)
         if "logprob" in words.lower():
-            return _NoLikelihoods(shortened(words, WORDS))
+            return _NoLikelihoods(one_line(words, WORDS))
         if code == 413 or too_much(words):
             return PromptTooLongError(
                 f"The prompt is too long for {self.name}. Shorten the question or repeat fewer "

@@ -190,7 +190,7 @@ def _load(path: Path, size: int, changed: int) -> OpenedWeights:
             sizes["num_key_value_heads"],
         )
         llama = Llama(weights, sizes)
-        opened = _opened(digest[:12], llama, fields)
+        opened = _open(digest[:12], llama, fields)
         _try(llama, [0, max(opened.tokenizer.get_vocab().values()), *opened.begin])
     except ModelError:
         raise
@@ -206,7 +206,7 @@ def _load(path: Path, size: int, changed: int) -> OpenedWeights:
     return opened
 
 
-def _opened(revision: str, llama: Llama, fields: Fields) -> OpenedWeights:
+def _open(revision: str, llama: Llama, fields: Fields) -> OpenedWeights:
     words, control = tokenizer(fields), control_tokens(fields)
     written = {token: text for text, token in control.items()}
     bos, eos = (fields.get(f"tokenizer.ggml.{end}_token_id") for end in ("bos", "eos"))

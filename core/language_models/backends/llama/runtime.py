@@ -101,10 +101,10 @@ class Llama:
         self.epsilon = np.float32(config["rms_norm_eps"])
         self.context_length = int(config["max_position_embeddings"])
         self.width = int(config["hidden_size"])
-        self.unembedding = _transposed(weights["model.embed_tokens.weight"])  # (W, V)
+        self.unembedding = _transpose(weights["model.embed_tokens.weight"])  # (W, V)
         self.embeddings = self.unembedding.T  # (V, W); a view: there is one copy
         if "lm_head.weight" in weights:
-            self.unembedding = _transposed(weights["lm_head.weight"])
+            self.unembedding = _transpose(weights["lm_head.weight"])
         self.norm = np.asarray(weights["model.norm.weight"], np.float32)  # (W,)
         self.layers = [
             _Layer(weights, f"model.layers.{i}.") for i in range(config["num_hidden_layers"])
@@ -268,7 +268,7 @@ class _Layer:
 
     def __init__(self, weights: Mapping[str, NDArray[np.floating]], prefix: str) -> None:
         def joined(*names: str) -> Array:
-            return _transposed(*(weights[f"{prefix}{name}.weight"] for name in names))
+            return _transpose(*(weights[f"{prefix}{name}.weight"] for name in names))
 
         def vector(name: str) -> Array | None:
             values = weights.get(prefix + name)
@@ -320,7 +320,7 @@ def _product(x: Array, weights: Array) -> Array:
     return result
 
 
-def _transposed(*parts: NDArray[np.floating]) -> Array:
+def _transpose(*parts: NDArray[np.floating]) -> Array:
     """Return matrices (out, in), one below the other, as one of shape (in, out)."""
     whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return np.ascontiguousarray(whole.T, dtype=np.float32)

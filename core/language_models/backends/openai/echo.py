@@ -52,7 +52,7 @@ def tokens(service: Service, reply: Reply, texts: Sequence[str]) -> list[Tokens]
     stated = used(reply, "prompt_tokens") - sum(len(tokens) for tokens in own if tokens)
     behind = sum(len(listed[i]) for i in unclear) - stated
     if behind not in (0, len(unclear)) and used(reply, "prompt_tokens"):
-        raise changed(service)
+        raise changed_texts(service)
     for i in unclear:  # some do not list a generated token that ends the text
         own[i] = listed[i][:-1] if behind else listed[i]
     return [tokens or [] for tokens in own]
@@ -92,14 +92,14 @@ def behind(
         border += 1
     # A server that cuts texts off shares no beginning with them, or nothing is behind it.
     if border < max(1, len(prompt) - most_split) or border == len(text):
-        raise changed(service)
+        raise changed_texts(service)
     both, before = total(text[border:]), total(prompt[border:])
     if both is None or before is None or both > before:
-        raise changed(service)
+        raise changed_texts(service)
     return both - before
 
 
-def changed(service: Service) -> RefusedError:
+def changed_texts(service: Service) -> RefusedError:
     """Return the error for texts that come back as others."""
     return RefusedError(
         f"{service.host} does not echo the text unchanged, token by token, so it cannot be "

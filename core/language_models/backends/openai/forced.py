@@ -45,7 +45,7 @@ def tokens_behind(service: Service, before: str, text: str) -> list[int]:
     """
     first, both = tokens(service, before), tokens(service, before + text)
     if both[: len(first)] != first or len(both) == len(first):
-        raise _changed(service)
+        raise _changed_tokens(service)
     return both[len(first) :]
 
 
@@ -59,7 +59,7 @@ def request(body: Reply, forced: Sequence[int], top: int = TOP) -> Reply:
     }
 
 
-def said(service: Service, reply: Reply, forced: Sequence[int]) -> list[float]:
+def token_log_probabilities(service: Service, reply: Reply, forced: Sequence[int]) -> list[float]:
     """Return the log-probability of each token in a reply, and of the end; nats.
 
     Raises
@@ -67,22 +67,22 @@ def said(service: Service, reply: Reply, forced: Sequence[int]) -> list[float]:
     ModelError
         When the server has said something else.
     """
-    *entries, last = listed(service.choices(reply, 1)[0]) or [{}]
+    *entries, last = token_entries(service.choices(reply, 1)[0]) or [{}]
     if [entry.get("id") for entry in entries] != list(forced):
-        raise _changed(service)
+        raise _changed_tokens(service)
     values = [log_probability(entry.get("logprob")) for entry in entries]
     likeliest = last.get("top_logprobs")
     ends = [e for e in likeliest if _is_end(e)] if isinstance(likeliest, list) else []
     if last.get("id") not in [entry.get("id") for entry in ends]:
         ends.append(last)
-    values.append(_added([log_probability(entry.get("logprob")) for entry in ends]))
+    values.append(_add([log_probability(entry.get("logprob")) for entry in ends]))
     values_there = [value for value in values if value is not None]
     if len(values_there) < len(values):
         raise service.spoilt("a reply without its log-probabilities")
     return values_there
 
 
-def listed(choice: Reply) -> list[dict[str, Any]]:
+def token_entries(choice: Reply) -> list[dict[str, Any]]:
     """Return what a choice says of each of its tokens; [] where it does not."""
     about = choice.get("logprobs")
     content = about.get("content") if isinstance(about, dict) else None
@@ -97,7 +97,7 @@ def _is_end(entry: Any) -> bool:
     )
 
 
-def _added(values: Sequence[float | None]) -> float | None:
+def _add(values: Sequence[float | None]) -> float | None:
     """Return the logarithm of the sum of probabilities; None where one is missing."""
     values_there = [value for value in values if value is not None]
     if len(values_there) < len(values):
@@ -105,7 +105,7 @@ def _added(values: Sequence[float | None]) -> float | None:
     return min(float(np.logaddexp.reduce(values_there)), 0.0)
 
 
-def _changed(service: Service) -> RefusedError:
+def _changed_tokens(service: Service) -> RefusedError:
     return RefusedError(
         f"{service.host} cannot be made to say this answer token by token, so it cannot be "
         "scored. Rephrase the question, or choose another server for exact scores."

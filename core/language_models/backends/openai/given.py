@@ -36,7 +36,7 @@ PATH = "/generate"  # beside OpenAI's
 TOGETHER = {INPUT_TOKENS: 32, PREFILL: 1}  # texts a request to it
 
 
-def continued(body: Reply, answer: str | None) -> Reply:
+def continuation(body: Reply, answer: str | None) -> Reply:
     """Return a request for a chat's prompt as one for all its tokens, with a given answer if any.
 
     One token is generated behind them, and left out.
@@ -74,21 +74,21 @@ def read(way: str, reply: Reply, end: str = "") -> list[Tokens]:
 
     [] where the server does not tell those of each.
     """
-    lists = [reply.get(way)] if way == PROMPT_LOGPROBS else [a.get(way) for _, a in _told(reply)]
+    lists = [reply.get(way)] if way == PROMPT_LOGPROBS else [a.get(way) for _, a in _entries(reply)]
     token_lists = [_tokens(listed, end) for listed in lists]
     return token_lists if all(token_lists) else []
 
 
-def drawn(reply: Reply) -> list[tuple[str, Tokens]]:
+def generations(reply: Reply) -> list[tuple[str, Tokens]]:
     """Return what `PATH` drew behind each text, and the tokens of that with their ends."""
     return [
         (text, _tokens(about.get("output_token_logprobs", about.get("tokens")), ""))
-        for text, about in _told(reply)
+        for text, about in _entries(reply)
         if isinstance(text, str)
     ]
 
 
-def _told(reply: Reply) -> list[tuple[Any, dict[str, Any]]]:
+def _entries(reply: Reply) -> list[tuple[Any, dict[str, Any]]]:
     """Return what was generated behind each text, and what is told of its tokens."""
     listed = reply.get("data", [reply])
     entries = []

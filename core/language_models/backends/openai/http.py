@@ -21,9 +21,9 @@ import numpy as np
 import requests
 from urllib3.exceptions import NameResolutionError, NewConnectionError
 
-from core.codec import shortened
+from core.codec import one_line
 from core.language_models.backends.openai.address import Address, unknown_host
-from core.language_models.base import said_tokens, whole
+from core.language_models.base import token_count, whole
 from core.language_models.connections import Fault, exchange
 from core.language_models.errors import (
     LoadingError,
@@ -259,7 +259,7 @@ class Service:
         if COOLING.search(words) or (status in TRY_AGAIN and "insufficient_quota" not in words):
             busy = "received too many requests" if status == 429 else f"failed (status {status})"
             return TemporaryError(f"{self.host} {busy}. Try again later.", _seconds(waits))
-        shown = shortened(words, LONGEST_WORDS)
+        shown = one_line(words, LONGEST_WORDS)
         if TOO_LONG.search(words):
             return PromptTooLongError(
                 f"The prompt does not fit into the model: “{shown}”. Shorten the question or "
@@ -270,7 +270,7 @@ class Service:
             "the question.",
             status,
             words,
-            _named(f"{field} {explanation}"),
+            _fields_named(f"{field} {explanation}"),
         )
 
     def without_key(self, text: str) -> str:
@@ -319,7 +319,7 @@ class Service:
         Not its fingerprint, which differs from one of its machines to the next.
         """
         stated = reply.get("model")
-        return shortened(self.without_key(stated), LONGEST_WORDS) if isinstance(stated, str) else ""
+        return one_line(self.without_key(stated), LONGEST_WORDS) if isinstance(stated, str) else ""
 
     def text(self, choice: Reply) -> str:
         """Return the text of a choice, of completions or of chat completions."""
@@ -331,7 +331,7 @@ class Service:
         if isinstance(message, dict):
             text, refusal = message.get("content") or "", message.get("refusal")
             if not text and isinstance(refusal, str):
-                words = shortened(self.without_key(refusal), LONGEST_WORDS)
+                words = one_line(self.without_key(refusal), LONGEST_WORDS)
                 raise RefusedError(f"{self.host} declined: “{words}”. Rephrase the question.")
         if not isinstance(text, str):
             raise self.spoilt("a reply without text")
@@ -360,7 +360,7 @@ def _transfer(
 def used(reply: Reply, name: str) -> int:
     """Return how many tokens a reply says were used; 0 if it does not, or says nonsense."""
     usage = reply.get("usage")
-    return said_tokens(usage.get(name)) if isinstance(usage, dict) else 0
+    return token_count(usage.get(name)) if isinstance(usage, dict) else 0
 
 
 def tokens_of(choice: Reply) -> Tokens:
@@ -480,7 +480,7 @@ def _words(parsed: Reply | None, data: bytes) -> tuple[str, str]:
     return words, field if isinstance(field, str) else ""
 
 
-def _named(words: str) -> tuple[str, ...]:
+def _fields_named(words: str) -> tuple[str, ...]:
     """Return the fields of a request that a text speaks of, in its order."""
     names = [THEIRS.get(name, name) for name in FIELDS.findall(words[:MOST_SAID])]
     return tuple(dict.fromkeys(names))

@@ -383,7 +383,7 @@ class OpenAICompatible(LanguageModel):
             return LEAST
         if abilities.chat:
             body = self._body(abilities, prompt, limit=1, temperature=1.0)
-            before, whole = given.continued(body, None), given.continued(body, answer + end)
+            before, whole = given.continuation(body, None), given.continuation(body, answer + end)
         else:
             text = in_front() + prompt if self._behind_examples else prompt
             before = given.request(abilities.given, [text])
@@ -404,7 +404,7 @@ class OpenAICompatible(LanguageModel):
         tokens = self._tokens(answer)
         body = self._body(abilities, prompt, limit=1, temperature=1.0)
         reply = self._post(abilities, abilities.path, forced.request(body, tokens))
-        return min(math.fsum(forced.said(self._service, reply, tokens)), 0.0)
+        return min(math.fsum(forced.token_log_probabilities(self._service, reply, tokens)), 0.0)
 
     def _tokens(self, answer: str) -> list[int]:
         """Return the tokens of an answer behind a prompt; asked for once."""

@@ -25,7 +25,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.codec import shortened
+from core.codec import one_line
 from core.language_models.backends.openai import echo, forced, given, same, thinking
 from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.http import (
@@ -235,7 +235,7 @@ class Probe:
 
     def _forced(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
         """Have a sampled answer said once more, token by token, and compare."""
-        listed = forced.listed(self.service.choices(sampled)[0])
+        listed = forced.token_entries(self.service.choices(sampled)[0])
         entries = [entry for entry in listed[:REPEATED] if entry.get("token")]
         tokens = [token for e in entries if type(token := e.get("id")) is int]
         if not tokens or len(tokens) < len(entries):
@@ -244,7 +244,7 @@ class Probe:
         try:
             self._reads(PROBES[0])
             reply = self._post(how.path, forced.request(body, tokens, top=1))
-            *values, _ = forced.said(self.service, reply, tokens)
+            *values, _ = forced.token_log_probabilities(self.service, reply, tokens)
         except RefusedError:
             return how
         before = [log_probability(e.get("logprob")) for e in entries]
@@ -261,7 +261,7 @@ class Probe:
             if reply is None or isinstance(reply, Rejected):
                 return how
             before = given.read(way, reply)
-            answers = same.to_repeat(self._said(sampled) if how.own else given.drawn(reply))[
+            answers = same.to_repeat(self._said(sampled) if how.own else given.generations(reply))[
                 :together
             ]
             if not (before and answers):
@@ -284,7 +284,7 @@ class Probe:
         body = how.body(self.model, PROBES[0], limit=1, temperature=1.0)
 
         def tell(answer: str | None, end: str = "") -> Tokens:
-            reply = self._tried(how.path, given.continued(body, answer))
+            reply = self._tried(how.path, given.continuation(body, answer))
             token_lists = (
                 given.read(given.PROMPT_LOGPROBS, reply, end) if isinstance(reply, dict) else []
             )
@@ -440,7 +440,7 @@ class Probe:
 
     def _failed(self) -> ModelError:
         """Say why no way of asking works."""
-        host, words = self.service.host, shortened(self._rejected[-1].words, LONGEST_WORDS)
+        host, words = self.service.host, one_line(self._rejected[-1].words, LONGEST_WORDS)
         if all(error.status in ABSENT for error in self._rejected):
             if any("model" in error.words.lower() for error in self._rejected):
                 return UnknownModelError(
@@ -467,14 +467,14 @@ def _spells(choice: Reply, text: str) -> bool:
 
 def _differ(choices: Sequence[Reply]) -> bool:
     """Whether answers to one prompt are not all the same, their thoughts included."""
-    return len({json.dumps(thinking.all_said(choice)) for choice in choices}) > 1
+    return len({json.dumps(thinking.all_texts(choice)) for choice in choices}) > 1
 
 
 def _line(path: str, body: Reply, heard: Reply | Rejected) -> str:
     """Return what was asked, and what came of it, as a line to read."""
     fields = [name for name in body if name not in ("model", "prompt", "messages")]
     came = f"refused ({heard.status}: {heard.words})" if isinstance(heard, Rejected) else "answered"
-    return f"{path} with {', '.join(fields)}: {shortened(came, LONGEST_WORDS)}"
+    return f"{path} with {', '.join(fields)}: {one_line(came, LONGEST_WORDS)}"
 
 
 def _is_scaled(at_one: Mapping[str, float], at_half: Mapping[str, float]) -> bool | None:

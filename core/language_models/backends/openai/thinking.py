@@ -24,7 +24,7 @@ SWITCHES: Final[tuple[dict[str, Any], ...]] = (
 )
 
 
-def all_said(choice: Reply) -> list[Any]:
+def all_texts(choice: Reply) -> list[Any]:
     """Return the text of a choice, and its thoughts where they have a field."""
     message = choice.get("message")
     fields = message if isinstance(message, dict) else {}
@@ -33,7 +33,7 @@ def all_said(choice: Reply) -> list[Any]:
 
 def has_thought(choice: Reply, text: str) -> bool:
     """Whether a choice shows a thought, or has spent all its tokens without a text."""
-    if any(isinstance(thought, str) and thought.strip() for thought in all_said(choice)[2:]):
+    if any(isinstance(thought, str) and thought.strip() for thought in all_texts(choice)[2:]):
         return True
     begun = text.lstrip().startswith(tuple(TAGS)) or any(tag in text for tag in TAGS.values())
     return begun or (choice.get("finish_reason") == "length" and not text and "message" in choice)

@@ -9,7 +9,7 @@ from core.studies.evaluation.files import MANIFEST
 FOLDER = Path(__file__).parent
 
 
-def bundled() -> dict[str, Path]:
+def folders() -> dict[str, Path]:
     """Return the folders of the bundled runs by their names, the embedded model's first."""
     manifests = sorted(FOLDER.glob(f"*/{MANIFEST}"), key=lambda each: each.parent.name)
     return {each.parent.name: each.parent for each in manifests}

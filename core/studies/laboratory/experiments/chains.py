@@ -44,7 +44,7 @@ def _work(settings: OfQuestion, model: LanguageModel, progress: Progress) -> Out
         settings.chains,
         lambda stage, share: progress(stage, RECORDING + (1 - RECORDING) * share),
     )
-    return Outcome(chains.sentence, columns(chains), drawn(chains))
+    return Outcome(chains.sentence, columns(chains), picture_content(chains))
 
 
 def _plan(settings: OfQuestion, model: LanguageModel) -> Plan:
@@ -53,7 +53,7 @@ def _plan(settings: OfQuestion, model: LanguageModel) -> Plan:
     return plan_chains(request, of.longest, of.chains, of.most_prompts, model.capabilities)
 
 
-def drawn(chains: Chains) -> dict[str, Any]:
+def picture_content(chains: Chains) -> dict[str, Any]:
     """Return what the pictures are drawn from: lines by way and n, and the cost of each step."""
     scored, sampled = chains.scored, chains.sampled
     lines = {

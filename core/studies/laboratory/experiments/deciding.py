@@ -10,7 +10,7 @@ from typing import Any, Final
 from core.data.world.facts import Band
 from core.language_models.base import LanguageModel
 from core.studies import costs
-from core.studies.amplification.gallery import drawn as facts_of
+from core.studies.amplification.gallery import draw as facts_of
 from core.studies.costs import Plan
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request, Sampling
@@ -22,7 +22,7 @@ from core.studies.laboratory.deciding import (
     Factor,
     Variant,
     Variations,
-    asked,
+    requests_of,
     run,
 )
 from core.studies.laboratory.experiment import Asks, Experiment, Field, Outcome, Values
@@ -84,7 +84,7 @@ def _work(settings: OfQuestions, model: LanguageModel, progress: Progress) -> Ou
     return Outcome(
         " ".join([variations.sentence, *variations.left_out]),
         columns(variations),
-        drawn(variations),
+        picture_content(variations),
     )
 
 
@@ -101,7 +101,7 @@ def plan(
 ) -> Plan:
     """Return the most that moving every setting can take of a service."""
     total = Plan()
-    for one in asked(request, reading, model, settings or DecidingSettings()):
+    for one in requests_of(request, reading, model, settings or DecidingSettings()):
         for query in queries:
             total += costs.plan(replace(one, query=query), model.capabilities)
     return total
@@ -112,13 +112,13 @@ def keeps(variations: Variations, variant: Variant) -> bool:
     return not any(variant in changing for changing in variations.changing)
 
 
-def kept(variations: Variations, variant: Variant) -> float:
+def share_of_draws(variations: Variations, variant: Variant) -> float:
     """Return the share of draws that keep their question's verdict, the mean over questions."""
     shares = [variant.kept(place, usual) for place, usual in enumerate(variations.usual)]
     return sum(shares) / len(shares)
 
 
-def drawn(variations: Variations) -> dict[str, Any]:
+def picture_content(variations: Variations) -> dict[str, Any]:
     """Return what the pictures are drawn from: of each factor its values, and λ."""
     rule = variations.rule
     shown = rule is not None and rule.score in SHOWN
@@ -132,7 +132,7 @@ def drawn(variations: Variations) -> dict[str, Any]:
                 "joined": factor in NUMBERS,
                 "values": [_label(v.value) for v in panel],
                 "usual": [v.usual for v in panel],
-                "kept": [kept(variations, v) for v in panel],
+                "kept": [share_of_draws(variations, v) for v in panel],
                 "scores": {
                     SCORES[score].symbol: [astuple(v.interval(score)) for v in panel]
                     for score in SHOWN
@@ -158,7 +158,7 @@ def columns(variations: Variations) -> dict[str, list[Any]]:
             one, symbol = v.interval(score), SCORES[score].symbol
             row |= {f"{symbol}, nats": one.value, f"{symbol} from": one.lower}
             row[f"{symbol} to"] = one.upper
-        rows.append(row | {"verdict kept, share": kept(variations, v)})
+        rows.append(row | {"verdict kept, share": share_of_draws(variations, v)})
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 

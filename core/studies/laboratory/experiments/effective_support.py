@@ -19,7 +19,7 @@ from core.studies.laboratory.experiment import (
     Values,
     columns_of,
 )
-from core.studies.laboratory.theorem import chosen
+from core.studies.laboratory.theorem import choose
 from core.studies.progress import Progress
 from core.uncertainty.confidence import CONFIDENCE
 
@@ -34,13 +34,13 @@ class _Asked:
 
 def _settings(values: Values) -> _Asked:
     named: dict[str, Any] = dict(values)
-    facts = chosen(named.pop("questions"), named.pop("draw"))
+    facts = choose(named.pop("questions"), named.pop("draw"))
     return _Asked(tuple(fact.question for fact in facts), EffectiveSupportSettings(**named))
 
 
 def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
     supports = run(model, task.questions, task.settings, progress)
-    return Outcome(supports.sentence, _columns(supports), _drawn(supports))
+    return Outcome(supports.sentence, _columns(supports), _picture_content(supports))
 
 
 def _columns(supports: EffectiveSupports) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _columns(supports: EffectiveSupports) -> dict[str, Any]:
     }
 
 
-def _drawn(supports: EffectiveSupports) -> dict[str, Any]:
+def _picture_content(supports: EffectiveSupports) -> dict[str, Any]:
     return {
         **{name: supports.values[name] for name in ("mass", "missing", "high", "bound")},
         "answers": [len(one.answers) for one in supports.questions],

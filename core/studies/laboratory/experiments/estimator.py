@@ -41,7 +41,7 @@ def _settings(values: Values) -> EstimatorSettings:
 
 def _work(settings: EstimatorSettings, model: LanguageModel, progress: Progress) -> Outcome:
     comparison = run(settings, progress)
-    return Outcome(comparison.sentence, _columns(comparison), _drawn(comparison))
+    return Outcome(comparison.sentence, _columns(comparison), _picture_content(comparison))
 
 
 def _columns(comparison: EstimatorComparison) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _columns(comparison: EstimatorComparison) -> dict[str, Any]:
     }
 
 
-def _drawn(comparison: EstimatorComparison) -> dict[str, Any]:
+def _picture_content(comparison: EstimatorComparison) -> dict[str, Any]:
     return {
         "exact": comparison.exact,
         "k": comparison.settings.draws,

@@ -37,7 +37,7 @@ def _settings(values: Values) -> FiniteSamplesSettings:
 
 def _work(settings: FiniteSamplesSettings, model: LanguageModel, progress: Progress) -> Outcome:
     samples = run(settings, progress)
-    return Outcome(samples.sentence, _columns(samples), _drawn(samples))
+    return Outcome(samples.sentence, _columns(samples), _picture_content(samples))
 
 
 def _columns(samples: FiniteSamples) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _columns(samples: FiniteSamples) -> dict[str, Any]:
     }
 
 
-def _drawn(samples: FiniteSamples) -> dict[str, Any]:
+def _picture_content(samples: FiniteSamples) -> dict[str, Any]:
     return {
         "k": samples.settings.draws,
         "exact": samples.exact,

@@ -61,7 +61,7 @@ def _settings(values: Values) -> _Asked:
 
 def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
     hallucination = run(model, task.fact, task.settings, progress)
-    return Outcome(hallucination.sentence, _columns(hallucination), _drawn(hallucination))
+    return Outcome(hallucination.sentence, _columns(hallucination), _picture_content(hallucination))
 
 
 def _columns(hallucination: Hallucination) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _columns(hallucination: Hallucination) -> dict[str, Any]:
     }
 
 
-def _drawn(hallucination: Hallucination) -> dict[str, Any]:
+def _picture_content(hallucination: Hallucination) -> dict[str, Any]:
     return {
         "question": hallucination.question,
         "texts": hallucination.texts,

@@ -74,7 +74,7 @@ def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
         p = np.exp(model.log_likelihoods([prompt], texts)[0])
         settings = replace(settings, own=tuple((p / max(1.0, p.sum())).tolist()))
     curves = run(settings, progress)
-    return Outcome(curves.sentence, _columns(curves), _drawn(curves))
+    return Outcome(curves.sentence, _columns(curves), _picture_content(curves))
 
 
 def _columns(curves: MissingMassCurves) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _columns(curves: MissingMassCurves) -> dict[str, Any]:
     return columns if curves.zipf is None else columns | {"Zipf’s rate": curves.zipf}
 
 
-def _drawn(curves: MissingMassCurves) -> dict[str, Any]:
+def _picture_content(curves: MissingMassCurves) -> dict[str, Any]:
     return {
         "k": curves.settings.draws,
         "expected": curves.expected,

@@ -8,7 +8,7 @@ from typing import Any, Final
 from core.data.world.facts import Band, Fact
 from core.language_models.base import LanguageModel
 from core.studies import costs
-from core.studies.amplification.gallery import drawn as facts_of
+from core.studies.amplification.gallery import draw as facts_of
 from core.studies.costs import Plan
 from core.studies.inspection.recorder import usual_request
 from core.studies.laboratory.experiment import Asks, Experiment, Field, Outcome, Values
@@ -44,7 +44,7 @@ def _settings(values: Values) -> OfFacts:
 def _work(settings: OfFacts, model: LanguageModel, progress: Progress) -> Outcome:
     questions = [of_fact(fact) for fact in settings.facts]
     related = run(questions, model, progress=progress, seed=settings.seed)
-    return Outcome(related.sentence, columns(related), drawn(related))
+    return Outcome(related.sentence, columns(related), picture_content(related))
 
 
 def _plan(settings: OfFacts, model: LanguageModel) -> Plan:
@@ -77,7 +77,7 @@ def columns(related: Related) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def drawn(related: Related) -> dict[str, Any]:
+def picture_content(related: Related) -> dict[str, Any]:
     """Return what the pictures are drawn from: AUROCs, thresholds, and bins of V̂."""
     values = related.comparison.values
     several, alone = dict(related.by_threshold()), dict(related.by_threshold(1))

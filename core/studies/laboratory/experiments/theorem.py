@@ -28,7 +28,7 @@ from core.studies.laboratory.theorem import (
     ROUNDING,
     TheoremOne,
     TheoremSettings,
-    chosen,
+    choose,
     run,
 )
 from core.studies.progress import Progress
@@ -44,12 +44,12 @@ class _Asked:
 
 def _settings(values: Values) -> _Asked:
     named: dict[str, Any] = dict(values)
-    return _Asked(chosen(named.pop("questions"), named.pop("draw")), TheoremSettings(**named))
+    return _Asked(choose(named.pop("questions"), named.pop("draw")), TheoremSettings(**named))
 
 
 def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
     theorem = run(model, task.facts, task.settings, progress)
-    return Outcome(theorem.sentence, _columns(theorem), _drawn(theorem))
+    return Outcome(theorem.sentence, _columns(theorem), _picture_content(theorem))
 
 
 def _columns(theorem: TheoremOne) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _columns(theorem: TheoremOne) -> dict[str, Any]:
     return columns
 
 
-def _drawn(theorem: TheoremOne) -> dict[str, Any]:
+def _picture_content(theorem: TheoremOne) -> dict[str, Any]:
     return {
         "points": {
             name: [getattr(row, name) for row in theorem.rows]

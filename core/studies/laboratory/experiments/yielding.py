@@ -39,7 +39,7 @@ def _work(settings: YieldingSettings, model: LanguageModel, progress: Progress) 
 
 def outcome(yielding: Yielding) -> Outcome:
     """Return a measurement as it is shown."""
-    return Outcome(yielding.sentence, columns(yielding), drawn(yielding))
+    return Outcome(yielding.sentence, columns(yielding), picture_content(yielding))
 
 
 def columns(yielding: Yielding) -> dict[str, list[Any]]:
@@ -49,7 +49,7 @@ def columns(yielding: Yielding) -> dict[str, list[Any]]:
     return columns_of(yielding.rows, repetitions="repetitions that turn it", **headings)
 
 
-def drawn(yielding: Yielding) -> dict[str, Any]:
+def picture_content(yielding: Yielding) -> dict[str, Any]:
     """Return what the pictures are drawn from: measures, repetitions, correlations, heads."""
     measures = list(yielding.correlations)
     intervals = {AXES[name]: one for name, one in yielding.correlations.items()}

@@ -23,7 +23,7 @@ def file_of(experiment: Experiment, model: str) -> Path:
 
 
 @once
-def shipped(name: str) -> tuple[Finding, ...]:
+def results_of(name: str) -> tuple[Finding, ...]:
     """Return the results of an experiment that come with the program."""
     paths = (FOLDER / f"{name}.json", *sorted(FOLDER.glob(f"{name}-*.json")))
     return tuple(
@@ -34,7 +34,7 @@ def shipped(name: str) -> tuple[Finding, ...]:
 def find(experiment: Experiment, values: Values, model: LanguageModel | None) -> Finding | None:
     """Return the shipped result with these values, of these weights; None where there is none."""
     identity = (model.name, model.revision) if model else ("", "")
-    for finding in shipped(experiment.name):
+    for finding in results_of(experiment.name):
         if (finding.model, finding.revision) == identity and finding.values == values:
             return finding
     return None
@@ -43,4 +43,4 @@ def find(experiment: Experiment, values: Values, model: LanguageModel | None) ->
 def others(experiment: Experiment, model: LanguageModel | None) -> tuple[Finding, ...]:
     """Return what is shipped of other models than the one that is asked."""
     name = model.name if model else ""
-    return tuple(result for result in shipped(experiment.name) if result.model not in ("", name))
+    return tuple(result for result in results_of(experiment.name) if result.model not in ("", name))

@@ -22,7 +22,7 @@ from core.language_models.backends.embedded.model import (
     FILES,
     SCALE,
     EmbeddedModel,
-    restored,
+    restore,
 )
 from core.language_models.backends.llama import runtime
 from core.language_models.backends.llama.model import _left_at, _trunk
@@ -499,7 +499,7 @@ def test_matrices_in_bytes_are_restored_row_by_row(tmp_path):
         "whole": np.eye(2, dtype=np.float16),
     }
     save_file(kept, tmp_path / "model.safetensors")
-    found = restored(tmp_path)
+    found = restore(tmp_path)
     assert {name: part.dtype for name, part in found.items()} == dict.fromkeys(
         ("m", "v", "whole"), np.dtype(np.float32)
     )

@@ -7,7 +7,7 @@ import numpy as np
 from gguf import GGMLQuantizationType, GGUFWriter, quantize
 
 from core.language_models.backends.embedded import FOLDER
-from core.language_models.backends.embedded.model import restored
+from core.language_models.backends.embedded.model import restore
 from core.language_models.backends.gguf.vocabulary import TokenType
 from core.language_models.backends.gguf.weights import LAYER_NAMES, NAMES
 
@@ -53,7 +53,7 @@ def embedded_as_gguf(
     for name, value in fields.items():
         _add(writer, name, value)
     shapes = shapes or {}
-    for name, values in restored(FOLDER).items():
+    for name, values in restore(FOLDER).items():
         stored = _stored(name)
         if stored in shapes:
             continue

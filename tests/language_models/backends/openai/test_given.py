@@ -188,11 +188,11 @@ def test_the_documented_replies_are_read():
     read = [("6722", None), ("315", -0.58203125), ("9625", -3.53125)]
     assert given.read(given.INPUT_TOKENS, sglang) == [read]
     said = [("12095", -0.73046875), ("13", -0.9765625)]
-    assert given.drawn(sglang) == [(" Paris. It is", said)]
+    assert given.generations(sglang) == [(" Paris. It is", said)]
     tgi = json.loads(OF_TGI)
     assert given.read(given.PREFILL, tgi) == [[("1", None), ("1317", -1.1894531)]]
     assert given.read(given.PREFILL, tgi, "Is") == [[("1", None), ("Is", -1.1894531)]]
-    assert given.drawn(tgi) == [("Is", [("1317", -1.1894531)])]
+    assert given.generations(tgi) == [("Is", [("1317", -1.1894531)])]
 
 
 @pytest.mark.parametrize(

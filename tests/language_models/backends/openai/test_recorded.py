@@ -8,7 +8,7 @@ import math
 import pytest
 
 from core.language_models.backends.openai.address import read_address
-from core.language_models.backends.openai.forced import said
+from core.language_models.backends.openai.forced import token_log_probabilities
 from core.language_models.backends.openai.http import Service
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import Response
@@ -82,11 +82,11 @@ def test_the_end_of_a_forced_answer_is_every_token_that_ends_it():
     last = entry("", math.log(1 / 8), id=2, top=ends)
     last["top_logprobs"].append(part)
     reply = {"choices": [{"logprobs": {"content": [entry(" Paris", -1.5, id=7), last]}}]}
-    assert said(SERVICE, reply, [7]) == pytest.approx([-1.5, math.log(7 / 8)])
+    assert token_log_probabilities(SERVICE, reply, [7]) == pytest.approx([-1.5, math.log(7 / 8)])
 
 
 def test_a_server_that_says_something_else_has_scored_nothing():
     reply = {"choices": [{"logprobs": {"content": [entry(" Rome", -1.5, id=8), entry("", -1.0)]}}]}
     for spoilt in (reply, {"choices": [{"logprobs": None}]}):
         with pytest.raises(RefusedError, match="token by token"):
-            said(SERVICE, spoilt, [7])
+            token_log_probabilities(SERVICE, spoilt, [7])
