@@ -62,7 +62,7 @@ from core.abstention.policy import Belief, Policy, to_dict
 from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled_rows, suggest
+from core.data.tabular.labelled import labelled, suggest
 from core.data.world import facts as world
 from core.data.world.grading import is_right, matches
 from core.language_models.base import LanguageModel
@@ -211,7 +211,7 @@ def believed(content: bytes, threshold: float) -> Belief | None:
 def certified(content: bytes, target: Target) -> dict[str, Calibration]:
     """Calibrate every score on a table, each named beforehand."""
     upload = uploads.parse(content, "example.csv")
-    data = labelled_rows(upload, suggest(upload))
+    data = labelled(upload, suggest(upload))
     return {name: calibrate(data, replace(target, score=name)) for name in SCORES}
 
 

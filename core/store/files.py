@@ -44,7 +44,7 @@ def hash_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-class SavedFiles:
+class Files:
     """One owner's saved files in a database. Every method raises `StoreError` when that fails.
 
     Parameters

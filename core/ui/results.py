@@ -13,7 +13,7 @@ from core.abstention.policy import Policy
 from core.store.calls import Calls
 from core.store.database import Database, folder_beside, open_database
 from core.store.errors import StoreError
-from core.store.files import SavedFiles
+from core.store.files import Files
 from core.store.results import SavedResults
 from core.store.stopgap import IN_MEMORY, Stopgap
 from core.studies.inspection.inspection import Inspection, read
@@ -71,9 +71,9 @@ class Kept:
         return SavedResults(self.database, owner())
 
     @property
-    def files(self) -> SavedFiles:
+    def files(self) -> Files:
         """The labelled files that who looks at the page has brought."""
-        return SavedFiles(self.database, owner())
+        return Files(self.database, owner())
 
 
 def storage() -> Kept:

@@ -783,7 +783,7 @@ def work(monkeypatch):
 
     for name in ("calibrate", "curves", "by_entropy", "shares", "compare", "halves"):
         counted(OWNERS[name], name)
-    for name in ("suggest", "kinds", "gold_questions", "labelled_rows", "independent", "column_of"):
+    for name in ("suggest", "kinds", "gold_questions", "labelled", "independent", "column_of"):
         counted(data, name)
     counted(isolation, "parse_isolated")
     return done
@@ -799,7 +799,7 @@ def test_a_rerun_and_a_way_back_compute_nothing_anew_and_keep_what_was_set(app, 
     choose_scores(app, "doubt")
     set_target(app, alpha=0.1, confidence=0.8)
     move(app, 0.5)
-    assert {"suggest", "calibrate", "curves", "shares", "labelled_rows"} <= set(work)
+    assert {"suggest", "calibrate", "curves", "shares", "labelled"} <= set(work)
     assert work.count("parse_isolated") == work.count("suggest") == 1
     before, found = metrics(app), badges(app)
     work.clear()
@@ -814,7 +814,7 @@ def test_a_rerun_and_a_way_back_compute_nothing_anew_and_keep_what_was_set(app, 
     set_target(app, alpha=0.2)  # λ that was moved for one target is not moved for another
     assert badges(app) == [GUARANTEED]
     assert "calibrate" in work and "curves" not in work
-    assert not {"parse_isolated", "suggest", "kinds", "labelled_rows", "halves"} & set(work)
+    assert not {"parse_isolated", "suggest", "kinds", "labelled", "halves"} & set(work)
 
 
 def test_moving_the_threshold_loses_the_guarantee_and_going_back_restores_it(app, work):
@@ -900,7 +900,7 @@ def test_what_cannot_be_read_now_is_found_when_it_can(example, monkeypatch):
     use(example)
     address = dict(example.query_params)
     with monkeypatch.context() as broken:
-        for kind, method in ((SavedResults, "open"), (files.SavedFiles, "open")):
+        for kind, method in ((SavedResults, "open"), (files.Files, "open")):
             broken.setattr(kind, method, down)
         page = session("calibration", **address)
         assert said(page, "The default policy decides: that of this address cannot be read. The da")
@@ -916,7 +916,7 @@ def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_
         raise StoreError("The disk is full. Make room.")
 
     with monkeypatch.context() as broken:
-        for kind in (SavedResults, files.SavedFiles):
+        for kind in (SavedResults, files.Files):
             broken.setattr(kind, "save", full)
         press(app, "use_example")
         assert badges(app) == [PROBLEM, GUARANTEED] and "file" not in app.query_params
@@ -938,7 +938,7 @@ def test_what_waits_to_be_saved_and_is_given_up_is_not_saved(app, monkeypatch):
 
     saved = storage().results.search().total
     with monkeypatch.context() as broken:
-        for kind in (SavedResults, files.SavedFiles):
+        for kind in (SavedResults, files.Files):
             broken.setattr(kind, "save", full)
         press(app, "use_example")
         use(app)

@@ -17,7 +17,7 @@ from core.data.datasets.draw import draw
 from core.data.datasets.uploaded import uploaded_questions
 from core.data.tabular.gold_questions import gold_questions
 from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.labelled import MAX_SCORED, Columns, labelled_rows, suggest
+from core.data.tabular.labelled import MAX_SCORED, Columns, labelled, suggest
 from core.data.tabular.rows import MAX_BYTES, MAX_CELLS
 from core.studies.calibration.calibration import BEST, Target, independent
 from core.studies.calibration.diagnostics import speaks_against
@@ -181,14 +181,14 @@ def test_no_page_computes_for_long_in_its_thread(visit, content, small, shows, c
 
 def test_reading_the_largest_file_can_be_cancelled(monkeypatch):
     begun, may_end = threading.Event(), threading.Event()
-    read = data.labelled_rows
+    read = data.labelled
 
     def waits(*args):
         begun.set()
         assert may_end.wait(60)
         return read(*args)
 
-    monkeypatch.setattr(data, "labelled_rows", waits)
+    monkeypatch.setattr(data, "labelled", waits)
     app = session("calibration")
     app.file_uploader(key="labelled_file").set_value(("a.csv", long(), "text/plain"))
     until(app.run(), begun.is_set)
@@ -240,7 +240,7 @@ def everything_on(content, scores=None):
         upload = parse_isolated(content, "a.csv")
         columns = suggest(upload)
         columns = Columns(columns.query, columns.source, columns.scores[:scores])
-        rows = independent(labelled_rows(upload, columns))
+        rows = independent(labelled(upload, columns))
         assert len(rows.questions) <= len(upload.table)
         first, _ = halves(rows)
         speaks_against(first)

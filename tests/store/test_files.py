@@ -4,18 +4,18 @@ import pytest
 
 from core.store import files, schema
 from core.store.database import open_database
-from core.store.files import File, SavedFiles, TooLargeError, hash_of
+from core.store.files import File, Files, TooLargeError, hash_of
 
 CONTENT = bytes(range(256)) * 40
 
 
 def test_a_file_is_there_for_the_next_process_with_what_was_noted(url):
     with open_database(url) as database:
-        hash = SavedFiles(database).save("mine\x00.csv", CONTENT)
+        hash = Files(database).save("mine\x00.csv", CONTENT)
         assert hash == hash_of(CONTENT)
-        SavedFiles(database).note(hash, "{}")
+        Files(database).note(hash, "{}")
     with open_database(url) as database:
-        kept = SavedFiles(database)
+        kept = Files(database)
         assert kept.open(hash) == File("mine\N{REPLACEMENT CHARACTER}.csv", CONTENT, "{}")
         assert kept.save("again.csv", CONTENT) == hash  # the same content is the same file
         assert kept.open(hash) == File("again.csv", CONTENT, "{}")
@@ -29,7 +29,7 @@ def test_the_newest_are_kept_and_none_that_is_too_large(url, monkeypatch):
     monkeypatch.setattr(files, "MOST", 3)
     monkeypatch.setattr(files, "LARGEST", 10)
     with open_database(url) as database:
-        kept = SavedFiles(database)
+        kept = Files(database)
         hashes = [kept.save("x", bytes([number])) for number in range(4)]
         kept.save("x", bytes([1]))  # saved again: now the newest
         hashes.append(kept.save("x", bytes([4])))
@@ -44,7 +44,7 @@ def test_a_clock_that_goes_back_does_not_decide_which_file_is_forgotten(url, mon
     with open_database(url) as database:
         days = iter(range(9, 0, -1))
         monkeypatch.setattr(schema, "now", lambda: f"2026-01-0{next(days)}T00:00:00.000000")
-        kept = SavedFiles(database)
+        kept = Files(database)
         hashes = [kept.save("x", bytes([number])) for number in range(5)]
         assert [kept.open(hash) is not None for hash in hashes] == [False, False, True, True, True]
 
@@ -52,7 +52,7 @@ def test_a_clock_that_goes_back_does_not_decide_which_file_is_forgotten(url, mon
 def test_what_is_being_saved_is_never_forgotten(url, monkeypatch):
     monkeypatch.setattr(files, "MOST", 1)
     with open_database(url) as database:
-        kept = SavedFiles(database)
+        kept = Files(database)
         for number in range(3):
             hash = kept.save("x", bytes([number]))
             assert kept.open(hash) is not None
@@ -62,7 +62,7 @@ def test_what_is_being_saved_is_never_forgotten(url, monkeypatch):
 def test_files_are_ones_own(url, monkeypatch):
     monkeypatch.setattr(files, "MOST", 2)
     with open_database(url) as database:
-        mine, hers = SavedFiles(database, "me"), SavedFiles(database, "her")
+        mine, hers = Files(database, "me"), Files(database, "her")
         hash = mine.save("mine.csv", CONTENT)
         assert hers.open(hash) is None
         assert hers.save("hers.csv", CONTENT) == hash

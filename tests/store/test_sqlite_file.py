@@ -14,7 +14,7 @@ import pytest
 from core.store import sqlite_file
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.files import SavedFiles
+from core.store.files import Files
 from core.store.migrations import MIGRATIONS
 from core.store.results import SavedResults
 from tests.store.kept import CallKey, Calls
@@ -462,7 +462,7 @@ def test_a_file_that_goes_away_while_it_is_open_is_made_anew_with_all_that_was_s
             assert found.pop(KEYS[9], None) == ('"of another day"' if away is replace else None)
             assert found == dict.fromkeys(KEYS[:3], '"paid for"')
             assert SavedResults(each).search().results[0].id == ids[-1]
-            assert SavedFiles(each).open(hash)
+            assert Files(each).open(hash)
     database.close()
     assert is_whole(path)
     if kept.exists():  # what was only moved is whole too, without the log that stayed behind
@@ -494,7 +494,7 @@ def test_where_no_new_file_can_be_made_nothing_is_saved_and_nothing_lost(used):
     Calls(database).check()
     with open_database(address(path)) as there:
         assert Calls(there).get(KEYS[5]) == '"later"'
-        assert SavedFiles(there).open(hash) and SavedResults(there).open(ids[0])
+        assert Files(there).open(hash) and SavedResults(there).open(ids[0])
 
 
 def test_no_second_file_is_opened_beside_one_that_is_gone(used):

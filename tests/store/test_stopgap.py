@@ -9,7 +9,7 @@ from core.store import database as opening
 from core.store import stopgap
 from core.store.database import folder_beside, open_database
 from core.store.errors import StoreError
-from core.store.files import SavedFiles
+from core.store.files import Files
 from core.store.results import SavedResults
 from core.store.services import Services
 from core.store.stopgap import Stopgap
@@ -43,7 +43,7 @@ def fill(database):
     Services(database).put("model", "found out")
     results = SavedResults(database)
     ids = [results.save("inspection", f"{n}", "query", "model", f"[{n}]") for n in range(3)]
-    return ids, SavedFiles(database).save("scores.csv", b"score\n1\n")
+    return ids, Files(database).save("scores.csv", b"score\n1\n")
 
 
 def assert_full(database, ids, hash):
@@ -51,7 +51,7 @@ def assert_full(database, ids, hash):
     assert Services(database).get("model") == "found out"
     assert [found.id for found in SavedResults(database).search().results][:3] == ids[::-1]
     assert SavedResults(database).open(ids[1]).payload == "[1]"
-    assert SavedFiles(database).open(hash).content == b"score\n1\n"
+    assert Files(database).open(hash).content == b"score\n1\n"
 
 
 def test_what_was_saved_in_memory_is_in_the_database_once_that_opens(blocked):
@@ -76,7 +76,7 @@ def assert_full_but(database, ids, hash):
     """All of `fill`, and one more call."""
     assert Calls(database).count() == 4
     assert SavedResults(database).open(ids[0]).payload == "[0]"
-    assert SavedFiles(database).open(hash).content == b"score\n1\n"
+    assert Files(database).open(hash).content == b"score\n1\n"
 
 
 def test_what_cannot_be_moved_yet_stays(blocked, tmp_path, monkeypatch):
@@ -110,7 +110,7 @@ def test_another_kind_of_database_takes_it_too(url):
     assert SavedResults(held).search().total == 3  # the same was there: once is enough
     SavedResults(held).save("policy", "next", "", "", "{}")
     assert SavedResults(held).search().results[0].title == "next"
-    assert Calls(held).count() == 3 and SavedFiles(held).open(hash)
+    assert Calls(held).count() == 3 and Files(held).open(hash)
     assert held.locks is not None and held.address != "in memory" and ids
     held.close()
 

@@ -255,7 +255,7 @@ def _could_be_score(heading: str) -> bool:
 # ------------------------------------------------------------------------------- arrays
 
 
-def labelled_rows(upload: Upload, columns: Columns) -> Labelled:
+def labelled(upload: Upload, columns: Columns) -> Labelled:
     """Return the scored and labelled queries of an upload.
 
     Raises

@@ -24,7 +24,7 @@ from core.data.tabular.labelled import (
     Columns,
     Labelled,
     ScoreColumn,
-    labelled_rows,
+    labelled,
     suggest,
 )
 from core.data.tabular.labels import Meaning, meant_by
@@ -243,7 +243,7 @@ def read(
     if meanings:
         names = [name for name in columns.labels if name in upload.table.columns]
         columns = replace(columns, meant=meant_by(upload, names, meanings))
-    return labelled_rows(upload, columns)
+    return labelled(upload, columns)
 
 
 def choice(

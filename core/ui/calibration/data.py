@@ -18,7 +18,7 @@ from core.data.tabular.labelled import (
     Columns,
     Labelled,
     ScoreColumn,
-    labelled_rows,
+    labelled,
     suggest,
     template,
 )
@@ -364,7 +364,7 @@ def _read(upload: Upload, columns: Columns) -> Labelled | None:
         read_rows = result_of(
             "labelled",
             upload,
-            lambda _: _independent(labelled_rows(upload, columns)),
+            lambda _: _independent(labelled(upload, columns)),
             columns,
             large=len(upload.table) * len(columns.scores) > SMALL,
             refuses=UploadError,

@@ -11,7 +11,7 @@ import pytest
 
 from core.data.tabular import columns
 from core.data.tabular.columns import Cell, ColumnKind, column_of, kinds
-from core.data.tabular.labelled import Columns, ScoreColumn, doubts_of, labelled_rows, suggest
+from core.data.tabular.labelled import Columns, ScoreColumn, doubts_of, labelled, suggest
 from core.data.tabular.uploads import UploadError, parse
 
 
@@ -64,10 +64,10 @@ def test_a_number_that_can_be_read_in_two_ways_is_refused_and_named(named, colum
     for upload in (table(*cells) for cells in columns):
         assert kinds(upload)["doubt"] is ColumnKind.NUMBER
         for read in (
-            lambda it=upload: labelled_rows(
+            lambda it=upload: labelled(
                 it, Columns(None, None, (ScoreColumn("doubt", False, "correct"),))
             ),
-            lambda it=upload: labelled_rows(it, suggest(it)),
+            lambda it=upload: labelled(it, suggest(it)),
             lambda it=upload: doubts_of(it, "doubt", False),
         ):
             with pytest.raises(UploadError) as caught:
@@ -86,13 +86,13 @@ def test_no_cell_with_a_comma_is_read_where_one_can_mean_two_things():
 def test_a_doubtful_column_stands_in_no_other_ones_way():
     upload = table("0.1", "0.2", perplexity=["3,425", "175"])
     assert [score.column for score in suggest(upload).scores] == ["doubt"]
-    assert labelled_rows(upload, suggest(upload)).doubts["doubt"].tolist() == [0.1, 0.2]
+    assert labelled(upload, suggest(upload)).doubts["doubt"].tolist() == [0.1, 0.2]
 
 
 def test_a_doubtful_entropy_is_none_and_complained_of():
     upload = table("0.1", "0.2", entropy=["3,425", "175"])
     chosen = Columns(None, None, (ScoreColumn("doubt", False, "correct"),), "entropy")
-    found = labelled_rows(upload, chosen)
+    found = labelled(upload, chosen)
     assert found.entropies is None
     (problem,) = found.problems
     assert problem.startswith("“entropy” has the number “3,425”: ")

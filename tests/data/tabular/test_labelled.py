@@ -22,7 +22,7 @@ from core.data.tabular.gold_questions import MAX_GOLD, gold_questions
 from core.data.tabular.labelled import (
     Columns,
     ScoreColumn,
-    labelled_rows,
+    labelled,
     pipelines_of,
     suggest,
     template,
@@ -67,7 +67,7 @@ EMPTY_OUT = meaning(PLAIN, correct=[("", OUT)])
 
 def refused(upload, columns=PLAIN):
     with pytest.raises(UploadError) as caught:
-        labelled_rows(upload, columns)
+        labelled(upload, columns)
     return str(caught.value)
 
 
@@ -264,7 +264,7 @@ def test_a_plain_table_as_arrays():
         ["Why?", "s", "0.5", "yes", "0.1", " p1 "],
         ["How?", "", "1", "no", "", "p1"],
     )
-    found = labelled_rows(
+    found = labelled(
         upload, scored(ScoreColumn("score", False, "correct"), source="source", entropy="h")
     )
     assert (found.name, found.sha256) == ("scores.csv", upload.sha256)
@@ -286,7 +286,7 @@ def test_the_doubt_of_a_confidence_is_its_negative():
     upload = table(["c", "correct"], *([cell, "1"] for cell in cells))
     doubts = [0.9, 0.0, 0.0, math.inf, -math.inf, math.nan]
     for surer, expected in ((False, doubts), (True, np.subtract(0, doubts))):
-        found = labelled_rows(upload, Columns(None, None, (ScoreColumn("c", surer, "correct"),)))
+        found = labelled(upload, Columns(None, None, (ScoreColumn("c", surer, "correct"),)))
         np.testing.assert_equal(found.doubts["c"], expected)
         assert not np.signbit(found.doubts["c"][1:3]).any(), "minus zero looks odd"
         assert found.surer == {"c": surer}
@@ -294,7 +294,7 @@ def test_the_doubt_of_a_confidence_is_its_negative():
 
 def test_rows_without_query_are_numbered_as_in_the_table():
     upload = table(["score", "correct"], ["0.1", "1"], ["0.2", ""], ["0.3", "0"])
-    found = labelled_rows(upload, replace(EMPTY_OUT, query=None))
+    found = labelled(upload, replace(EMPTY_OUT, query=None))
     assert found.queries.tolist() == ["1", "3"]
     assert found.sources.tolist() == ["", ""]
     assert found.entropies is None
@@ -302,9 +302,7 @@ def test_rows_without_query_are_numbered_as_in_the_table():
 
 def test_queries_without_text_are_not_one_query():
     rows = [["None", "0.1", "1"], ["", "0.2", "1"], [" ", "0.3", "0"], ["007", "0.3", "1"]]
-    found = labelled_rows(
-        table(["question", "score", "correct"], *rows, ["", "0.3", ""]), EMPTY_OUT
-    )
+    found = labelled(table(["question", "score", "correct"], *rows, ["", "0.3", ""]), EMPTY_OUT)
     assert found.queries.tolist() == ["None", "2", "3", "007"]
     assert found.problems[1:] == (
         "Lines 3 and 4: “question” is empty (each counts as a separate question).",
@@ -314,7 +312,7 @@ def test_queries_without_text_are_not_one_query():
 def test_a_missing_score_is_nan_and_only_an_unreadable_one_is_complained_of():
     scores = ["", "NA", "0", "0,5", "high", "1,2,3"]
     rows = [*([score, "1"] for score in scores), ["bad", ""]]
-    found = labelled_rows(table(["score", "correct"], *rows), replace(EMPTY_OUT, query=None))
+    found = labelled(table(["score", "correct"], *rows), replace(EMPTY_OUT, query=None))
     nan = math.nan
     np.testing.assert_equal(found.doubts["score"], [nan, nan, 0, 0.5, nan, nan])
     assert found.problems == (
@@ -329,7 +327,7 @@ def test_rows_without_label_are_left_out_and_named_by_line():
         f'"q\n{i}",0.5,{x}\n' for i, x in enumerate(labels)
     )
     meant = [("", OUT), ("maybe", OUT)]
-    found = labelled_rows(read(content), meaning(PLAIN, correct=meant))
+    found = labelled(read(content), meaning(PLAIN, correct=meant))
     assert found.kept.tolist() == [0, 10] and found.left_out == 9
     assert found.queries.tolist() == ["q\n0", "q\n10"]
     assert found.problems == (
@@ -341,7 +339,7 @@ def test_rows_without_label_are_left_out_and_named_by_line():
 def test_of_parquet_rows_are_named():
     buffer = io.BytesIO()
     pd.DataFrame({"score": [0.5, 0.25], "correct": [1.0, None]}).to_parquet(buffer)
-    found = labelled_rows(read(buffer.getvalue(), "x.parquet"), replace(EMPTY_OUT, query=None))
+    found = labelled(read(buffer.getvalue(), "x.parquet"), replace(EMPTY_OUT, query=None))
     assert found.problems == ("Row 2: “correct” is empty (left out).",)
 
 
@@ -350,7 +348,7 @@ def test_a_row_is_used_for_all_scores_or_for_none():
     upload = table(["a", "a_correct", "b", "b_correct"], *rows)
     scores = (ScoreColumn("a", False, "a_correct"), ScoreColumn("b", True, "b_correct"))
     out = {"a_correct": [("", OUT)], "b_correct": [("?", OUT)]}
-    found = labelled_rows(upload, meaning(Columns(None, None, scores), **out))
+    found = labelled(upload, meaning(Columns(None, None, scores), **out))
     assert found.kept.tolist() == [0, 3]
     assert {name: doubts.tolist() for name, doubts in found.doubts.items()} == {
         "a": [0.1, 0.7],
@@ -366,7 +364,7 @@ def test_a_row_is_used_for_all_scores_or_for_none():
     # Labels that serve two scores are complained of once.
     both = (scores[0], ScoreColumn("b", True, "a_correct"))
     columns = meaning(Columns(None, None, both), a_correct=out["a_correct"])
-    assert labelled_rows(upload, columns).problems == complaints[:1]
+    assert labelled(upload, columns).problems == complaints[:1]
 
 
 def test_different_pipelines_are_no_pipeline():
@@ -374,14 +372,14 @@ def test_different_pipelines_are_no_pipeline():
     upload = table(heading, ["1", "1", "p1"], ["2", "0", ""], ["3", "1", "p2"], ["4", "0", "p1"])
     assert pipelines_of(upload) == ["p1", "", "p2"]
     assert pipelines_of(table(["s"], ["1"])) == []
-    mixed = labelled_rows(upload, Columns(None, None, PLAIN.scores))
+    mixed = labelled(upload, Columns(None, None, PLAIN.scores))
     assert mixed.pipeline == ""
     assert mixed.problems == (
         "“Pipeline” names 3 different pipelines, whose scores cannot be compared; upload each "
         "by itself.",
     )
     upload = table(heading, ["0.1", "1", "p1"], ["0.2", "", "p2"])
-    assert labelled_rows(upload, replace(EMPTY_OUT, query=None)).pipeline == "p1"
+    assert labelled(upload, replace(EMPTY_OUT, query=None)).pipeline == "p1"
 
 
 # ---------------------------------------------------------------------- what is refused
@@ -454,7 +452,7 @@ def test_a_column_that_is_none_says_what_it_holds(cells, as_labels, as_score):
 )
 def test_an_unreadable_entropy_is_missing_and_complained_of(cells, entropies, problem):
     upload = table(["score", "correct", "h"], *(["0.5", "1", cell] for cell in cells))
-    found = labelled_rows(upload, scored(*PLAIN.scores, query=None, entropy="h"))
+    found = labelled(upload, scored(*PLAIN.scores, query=None, entropy="h"))
     np.testing.assert_equal(found.entropies, entropies)
     assert found.problems == (problem,)
 
@@ -464,7 +462,7 @@ def test_hostile_headings_are_short_and_in_one_line_in_complaints():
     upload = table(["score", heading.strip()], ["0.5", "1"], ["0.5", "?"])
     columns = Columns(None, None, (ScoreColumn("score", False, heading.strip()),))
     assert len(refused(upload, columns)) < 300 and "\n" not in refused(upload, columns)
-    (problem,) = labelled_rows(upload, meaning(columns, **{heading.strip(): [("?", OUT)]})).problems
+    (problem,) = labelled(upload, meaning(columns, **{heading.strip(): [("?", OUT)]})).problems
     assert len(problem) < 150 and "\n" not in problem
 
 
@@ -478,7 +476,7 @@ def test_a_distinct_text_is_read_once(monkeypatch):
     upload = table(["score", "correct"], *([["0.5 ", "1"], ["0.7 ", "0"]] * 1000))
     for _ in range(2):
         suggest(upload)
-        labelled_rows(upload, Columns(None, None, PLAIN.scores))
+        labelled(upload, Columns(None, None, PLAIN.scores))
     assert sorted(asked) == ["0.5 ", "0.7 "]
 
 
@@ -583,7 +581,7 @@ def test_the_template_can_be_uploaded():
     assert suggested == Columns(
         "question", "source", (ScoreColumn("confidence", True, "correct"),), None
     )
-    found = labelled_rows(upload, suggested)
+    found = labelled(upload, suggested)
     assert found.problems == ()
     assert auroc(found.doubts["confidence"], found.correct["confidence"]) == 1
     assert gold_questions(upload) is None
@@ -605,7 +603,7 @@ def test_outside_scores_with_labels():
     assert {"question", "answer", "score", "correct"} <= set(upload.table.columns)
     suggested = suggest(upload)
     assert suggested == scored(ScoreColumn("score", None, "correct"))  # a question for the person
-    found = labelled_rows(upload, scored(ScoreColumn("score", True, "correct")))
+    found = labelled(upload, scored(ScoreColumn("score", True, "correct")))
     assert len(found.kept) == 1938 and found.problems == ()
     assert auroc(found.doubts["score"], found.correct["score"]) > 0.6
     assert gold_questions(upload) is None
@@ -625,9 +623,9 @@ def test_more_scores_times_rows_than_can_be_calibrated_on_are_refused(monkeypatc
     upload = table(["a", "b", "correct"], *[["0.1", "0.2", "1"], ["0.3", "0.4", "0"]] * 2)
     scores = tuple(ScoreColumn(name, False, "correct") for name in "ab")
     with pytest.raises(UploadError) as caught:
-        labelled_rows(upload, Columns(None, None, scores))
+        labelled(upload, Columns(None, None, scores))
     assert str(caught.value) == (
         "2 scores of 4 rows are more than 5 numbers, the most that can be calibrated on at once; "
         "choose at most 1 of these scores, or upload fewer rows."
     )
-    assert len(labelled_rows(upload, Columns(None, None, scores[:1])).doubts) == 1
+    assert len(labelled(upload, Columns(None, None, scores[:1])).doubts) == 1

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.data.tabular.columns import column_of
-from core.data.tabular.labelled import labelled_rows, suggest
+from core.data.tabular.labelled import labelled, suggest
 from core.data.tabular.labels import (
     MOST_VALUES,
     Meaning,
@@ -29,7 +29,7 @@ def table(*labels):
 def read(upload, meanings=()):
     """Labelled rows by what a person says of values; "" is the empty cell."""
     said = meant_by(upload, ["correct"], dict(meanings))
-    return labelled_rows(upload, replace(suggest(upload), meant=said))
+    return labelled(upload, replace(suggest(upload), meant=said))
 
 
 def refused(upload, meanings=()):

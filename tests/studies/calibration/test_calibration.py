@@ -16,7 +16,7 @@ from core.abstention.policy import Pipeline, PolicyError, from_json, to_json
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular import uploads
 from core.data.tabular.directions import UnknownDirectionError
-from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled_rows, suggest
+from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, suggest
 from core.data.tabular.labels import Meaning
 from core.data.tabular.uploads import UploadError
 from core.studies.calibration import calibration as study
@@ -95,7 +95,7 @@ def by_hand(content):
     """Rows of both scores, of which no heading says which way it points."""
     upload = uploads.parse(content, "hand.csv")
     scores = ScoreColumn("a", False, "a_correct"), ScoreColumn("b", True, "b_correct")
-    return labelled_rows(upload, replace(suggest(upload), scores=scores))
+    return labelled(upload, replace(suggest(upload), scores=scores))
 
 
 @pytest.fixture(scope="module")

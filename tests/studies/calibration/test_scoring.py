@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.promise import certified_from_the_seed_on
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled_rows, suggest
+from core.data.tabular.labelled import labelled, suggest
 from core.data.world.grading import matches
 from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.client.stack import prepared
@@ -68,7 +68,7 @@ FEW = Request("unused", 12, seed=1)
 
 def read(content):
     upload = uploads.parse(content, "scored.csv")
-    return labelled_rows(upload, suggest(upload))
+    return labelled(upload, suggest(upload))
 
 
 def cells(content):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled_rows, suggest
+from core.data.tabular.labelled import labelled, suggest
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.calibration.served import ServedPart, question, serve, table
 
@@ -23,7 +23,7 @@ When?,0.3,1,Now,Now
 @pytest.fixture(scope="module")
 def found():
     upload = uploads.parse(CONTENT, "hand.csv")
-    return calibrate(labelled_rows(upload, suggest(upload)), Target(score="confidence"))
+    return calibrate(labelled(upload, suggest(upload)), Target(score="confidence"))
 
 
 @pytest.mark.parametrize(

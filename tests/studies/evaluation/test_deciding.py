@@ -10,7 +10,7 @@ import pytest
 from core.abstention.policy import PolicyError
 from core.abstention.thresholds import clopper_pearson
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled_rows, suggest
+from core.data.tabular.labelled import labelled, suggest
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.evaluation.deciding import decide, decisions_csv, has_rows_of
 from core.studies.evaluation.reading import Run, labelled_csv
@@ -32,7 +32,7 @@ def runs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def policy(runs):
     upload = uploads.parse(labelled_csv(runs[0].run)[0], "run.csv")
-    data = labelled_rows(upload, suggest(upload))
+    data = labelled(upload, suggest(upload))
     return calibrate(data, Target(0.3, 0.8, "ltt", SCORE)).policy
 
 

@@ -13,7 +13,7 @@ from pyarrow import parquet
 from core.abstention import metrics
 from core.abstention.policy import PolicyError
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled_rows, suggest
+from core.data.tabular.labelled import labelled, suggest
 from core.language_models.errors import RefusedError
 from core.studies.calibration.calibration import Target, calibrate, pipeline_of_data
 from core.studies.calibration.new_rows import new_decisions, new_scores
@@ -141,7 +141,7 @@ def cells(content):
 
 def read(content):
     upload = uploads.parse(content, "run.csv")
-    return labelled_rows(upload, suggest(upload))
+    return labelled(upload, suggest(upload))
 
 
 def test_a_run_is_the_labelled_table_that_scoring_makes(made):
