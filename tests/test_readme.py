@@ -37,9 +37,23 @@ def test_a_changed_number_is_noticed():
     assert readme_tables.filled(changed) == text
 
 
-def test_a_newcomer_can_read_the_readme():
-    words = re.findall(r"\S*\w\S*", text_of(Path("README.md")))
-    assert len(words) <= 900, "move the rest to docs/"
+@pytest.mark.parametrize(
+    "pattern, most", [("README.md", 900), ("CONTRIBUTING.md", 1_800), ("docs/*.md", 25_000)]
+)
+def test_the_pages_keep_to_their_words(pattern, most):
+    words = sum(len(text_of(path).split()) for path in Path().glob(pattern))
+    assert 0 < words <= most, "cut, or move tables to docs/measured/"
+
+
+MEASURED_PAGES = sorted(Path("docs/measured").glob("*.md"))
+
+
+@pytest.mark.parametrize("path", MEASURED_PAGES, ids=str)
+def test_a_measured_page_begins_with_the_command_that_makes_it_and_is_linked(path):
+    _, first, *_ = text_of(path).split("\n\n")
+    assert f"`python -m benchmarks.{path.stem}" in first
+    assert Path(f"benchmarks/{path.name}").with_suffix(".py").exists()
+    assert any(f"measured/{path.name}" in text_of(page) for page in Path("docs").glob("*.md"))
 
 
 def anchors(path):
