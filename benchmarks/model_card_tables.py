@@ -1,4 +1,4 @@
-"""Write the model card: ``python -m benchmarks.model_card_tables`` → ``docs/measured/model_card.md``.
+"""Write the model card, ``docs/measured/model_card.md``.
 
 Reads what `benchmarks.model_card` measured of every seed (``docs/measured/model_card/seed-*.json``)
 and says which seed the rule ships. Measures nothing itself.

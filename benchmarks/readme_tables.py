@@ -1,8 +1,9 @@
 """Write the measured parts of README and docs: ``python -m benchmarks.readme_tables``.
 
 Between `<!-- NAME -->` and `<!-- end -->` are the numbers of the shipped seed's model card
-(``docs/measured/model_card/seed-*.json``), of the bundled policies, of `benchmarks/ladder.py` and of the
-laboratory, in whichever page names them. Measures nothing itself; `tests/test_readme.py` compares.
+(``docs/measured/model_card/seed-*.json``), of the bundled policies, of `benchmarks/ladder.py` and
+of the laboratory, in whichever page names them. Measures nothing itself; `tests/test_readme.py`
+compares.
 """
 
 from __future__ import annotations
