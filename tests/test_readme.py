@@ -4,9 +4,11 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import click
 import pytest
 
 from benchmarks import readme_tables
+from core.cli import main
 
 PAGES = [*readme_tables.pages(), Path("CONTRIBUTING.md")]
 SUFFIXES = "py|md|toml|csv|txt|json|png|safetensors"
@@ -94,6 +96,42 @@ def exists(name):
 def test_named_files_exist(path):
     missing = sorted({name for name in named(text_of(path)) if not exists(name)})
     assert not missing, missing
+
+
+def unknown(line):
+    """Return what a command line names that does not exist: a target, a subcommand, options."""
+    program, *words = re.sub(r"\s#\s.*|\s[>|]\s.*", "", line).split()
+    if program == "make":
+        targets = re.findall(r"^([\w-]+):", text_of(Path("Makefile")), re.MULTILINE)
+        return [word for word in words[:1] if word not in targets]
+    command = main
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        name, *words = words
+        if name not in command.commands:
+            return [name]
+        command = command.commands[name]
+    options = {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
+    return [word for word in words if word.startswith("--") and word not in {*options, "--help"}]
+
+
+def commands(text):
+    """Yield the lines in code that begin with `make` or `python -m core`."""
+    for code in re.findall(r"```.*?```|`[^`]+`", text, re.DOTALL):
+        for line in code.strip("`").replace("\\\n", " ").splitlines():
+            if match := re.match(r"\s*(?:[A-Z_]+=\S+ )*(?:python -m )?((make|core)( .*|$))", line):
+                yield match[1]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=str)
+def test_named_commands_exist(path):
+    missing = {line: words for line in commands(text_of(path)) if (words := unknown(line))}
+    assert not missing
+
+
+def test_a_command_that_is_gone_is_noticed():
+    lines = "`make gone`, `python -m core gone`, `python -m core inspect --gone`"
+    assert [unknown(line) for line in commands(lines)] == [["gone"], ["gone"], ["--gone"]]
+    assert [unknown(line) for line in commands("```\nmake demo    # start\n```")] == [[]]
 
 
 def test_a_file_that_is_gone_is_noticed():
