@@ -94,7 +94,7 @@ train-seeds: $(LOCAL_READY) ## train three seeds below build/ and write the mode
 	  $(LOCAL)/bin/python -m training.train --seed $$seed --folder build/seed-$$seed \
 	    --checkpoint build/checkpoint-$$seed.pt && \
 	  $(LOCAL)/bin/python -m benchmarks.model_card --folder build/seed-$$seed \
-	    --out docs/model-card/seed-$$seed.json || exit 1; \
+	    --out docs/measured/model_card/seed-$$seed.json || exit 1; \
 	done
 	$(LOCAL)/bin/python -m benchmarks.model_card_tables
 

@@ -3,8 +3,8 @@
 Prints a table of the packages of ``requirements/lock.txt`` that belong on this machine: the size
 of each as it is installed here (the files of its RECORD, without compiled bytecode), its licence
 as its metadata give it, who wants it, and when its newest release came out, which PyPI says. With
-``--write`` the table goes into ``docs/dependencies.md``. Run it where ``make demo`` installed the
-lock: a package of another version than the lock's ends it.
+``--write`` the table goes into ``docs/measured/dependencies.md``. Run it where ``make demo``
+installed the lock: a package of another version than the lock's ends it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from core import outputs
 
 LOCK: Final = Path("requirements/lock.txt")
 ASKED: Final = Path("requirements.txt")
-PAGE: Final = Path("docs/dependencies.md")
+PAGE: Final = Path("docs/measured/dependencies.md")
 BEGIN: Final = "<!-- written by python -m benchmarks.dependencies --write -->"
 END: Final = "<!-- end of the packages -->"
 INDEX: Final = "https://pypi.org/simple"

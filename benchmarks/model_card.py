@@ -5,7 +5,7 @@ on the screen): per exposure band and wording what is answered rightly, how sure
 is, how much of what it says is garbled; how well each score ranks wrong answers; how the
 certified bound grows with the samples; what repeating an answer does; how often questions
 that nobody can answer are answered. `benchmarks.model_card_tables` turns the files of
-several seeds into ``docs/model-card.md``.
+several seeds into ``docs/measured/model_card.md``.
 """
 
 from __future__ import annotations

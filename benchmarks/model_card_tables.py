@@ -1,6 +1,6 @@
-"""Write the model card: ``python -m benchmarks.model_card_tables`` → ``docs/model-card.md``.
+"""Write the model card, ``docs/measured/model_card.md``.
 
-Reads what `benchmarks.model_card` measured of every seed (``docs/model-card/seed-*.json``)
+Reads what `benchmarks.model_card` measured of every seed (``docs/measured/model_card/seed-*.json``)
 and says which seed the rule ships. Measures nothing itself.
 """
 
@@ -19,8 +19,8 @@ from core.data.world.facts import BY_HEART_FROM, LEAST, MOST, RARELY_BELOW, Band
 from core.language_models.backends.embedded import FOLDER
 from core.uncertainty.scores import SCORES
 
-CARD = Path("docs/model-card.md")
-MEASURED = Path("docs/model-card")
+CARD = Path("docs/measured/model_card.md")
+MEASURED = Path("docs/measured/model_card")
 
 Card = dict[str, Any]
 TRAINING = Wording.TRAINING.value
@@ -348,7 +348,7 @@ def page(cards: Sequence[Card], shipped: Card) -> str:
         "## How well each score ranks wrong answers",
         "An answer is right by the paper's label, token F1 of .25 or more; by the rule for the "
         "same answer the label differs on 2 of the 2,974 questions in training wordings "
-        "([validation](validation.md#what-believe-it-is-worth)). "
+        "([measured](default_policy.md)). "
         "AUROC: the probability that a wrong answer has the larger doubt than a right one. The "
         "mixture is half single-label, half many-answer questions with a semantic entropy above "
         f"{SPREAD} nats, as in the paper. At k = 100 the single-label questions are 500 drawn "

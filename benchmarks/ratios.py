@@ -6,7 +6,7 @@ load and versions; a benchmark that is run again replaces its own. So a table ca
 of benchmarks that need different environments.
 
 Without options, the table goes to ``build/ratios.md`` and on the screen; with ``--write``, into
-``docs/validation.md``, too.
+``docs/measured/ratios.md``, too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BENCHMARKS: Final = (
 )
 RESULTS: Final = Path("build/ratios.json")
 TABLE: Final = Path("build/ratios.md")
-QUOTED: Final = Path("docs/validation.md")
+QUOTED: Final = Path("docs/measured/ratios.md")
 BEGIN: Final = "<!-- written by python -m benchmarks.ratios --write -->"
 END: Final = "<!-- end of the ratios -->"
 NOT_MEASURED: Final = "not measured"

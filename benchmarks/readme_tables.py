@@ -1,8 +1,9 @@
 """Write the measured parts of README and docs: ``python -m benchmarks.readme_tables``.
 
 Between `<!-- NAME -->` and `<!-- end -->` are the numbers of the shipped seed's model card
-(``docs/model-card/seed-*.json``), of the bundled policies, of `benchmarks/ladder.py` and of the
-laboratory, in whichever page names them. Measures nothing itself; `tests/test_readme.py` compares.
+(``docs/measured/model_card/seed-*.json``), of the bundled policies, of `benchmarks/ladder.py` and
+of the laboratory, in whichever page names them. Measures nothing itself; `tests/test_readme.py`
+compares.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from core.studies.laboratory.catalogue import QUESTIONS
 from core.studies.laboratory.shipped import results_of
 from core.uncertainty.scores import SCORES
 
-MEASURED = Path("docs/model-card")
+MEASURED = Path("docs/measured/model_card")
 BANDS = {
     Band.BY_HEART: f"{BY_HEART_FROM} or more",
     Band.HALF_KNOWN: f"{RARELY_BELOW} to {BY_HEART_FROM - 1}",
@@ -201,14 +202,10 @@ def laboratory(measured: Card) -> str:
         for experiment in group:
             lines += [f"**{experiment.title}** ({experiment.paper}). {experiment.about}", ""]
             for found in results_of(experiment.name):
-                # Results of other models have other settings; the page shows them.
-                if found.values == experiment.usual:
-                    lines += [
-                        f"> {found.sentence}",
-                        "",
-                        f"`{experiment.command(found.values)}`",
-                        "",
-                    ]
+                command = experiment.command(found.values)
+                if found.values != experiment.usual:  # those of another model are
+                    command = experiment.command(found.values, found.model)
+                lines += [f"> {found.sentence}", "", f"`{command}`", ""]
     return "\n".join(lines).rstrip()
 
 
@@ -223,7 +220,7 @@ PARTS = {
 
 def pages() -> list[Path]:
     """Return the pages that may have measured parts."""
-    return [Path("README.md"), *sorted(Path("docs").glob("*.md"))]
+    return [Path("README.md"), *sorted(Path("docs").rglob("*.md"))]
 
 
 def filled(text: str) -> str:

@@ -4,9 +4,11 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import click
 import pytest
 
 from benchmarks import readme_tables
+from core.cli import main
 
 PAGES = [*readme_tables.pages(), Path("CONTRIBUTING.md")]
 SUFFIXES = "py|md|toml|csv|txt|json|png|safetensors"
@@ -37,9 +39,23 @@ def test_a_changed_number_is_noticed():
     assert readme_tables.filled(changed) == text
 
 
-def test_a_newcomer_can_read_the_readme():
-    words = re.findall(r"\S*\w\S*", text_of(Path("README.md")))
-    assert len(words) <= 900, "move the rest to docs/"
+@pytest.mark.parametrize(
+    "pattern, most", [("README.md", 900), ("CONTRIBUTING.md", 1_800), ("docs/*.md", 25_000)]
+)
+def test_the_pages_keep_to_their_words(pattern, most):
+    words = sum(len(text_of(path).split()) for path in Path().glob(pattern))
+    assert 0 < words <= most, "cut, or move tables to docs/measured/"
+
+
+MEASURED_PAGES = sorted(Path("docs/measured").glob("*.md"))
+
+
+@pytest.mark.parametrize("path", MEASURED_PAGES, ids=str)
+def test_a_measured_page_begins_with_the_command_that_makes_it_and_is_linked(path):
+    _, first, *_ = text_of(path).split("\n\n")
+    assert f"`python -m benchmarks.{path.stem}" in first
+    assert Path(f"benchmarks/{path.name}").with_suffix(".py").exists()
+    assert any(f"measured/{path.name}" in text_of(page) for page in Path("docs").glob("*.md"))
 
 
 def anchors(path):
@@ -80,6 +96,42 @@ def exists(name):
 def test_named_files_exist(path):
     missing = sorted({name for name in named(text_of(path)) if not exists(name)})
     assert not missing, missing
+
+
+def unknown(line):
+    """Return what a command line names that does not exist: a target, a subcommand, options."""
+    program, *words = re.sub(r"\s#\s.*|\s[>|]\s.*", "", line).split()
+    if program == "make":
+        targets = re.findall(r"^([\w-]+):", text_of(Path("Makefile")), re.MULTILINE)
+        return [word for word in words[:1] if word not in targets]
+    command = main
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        name, *words = words
+        if name not in command.commands:
+            return [name]
+        command = command.commands[name]
+    options = {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
+    return [word for word in words if word.startswith("--") and word not in {*options, "--help"}]
+
+
+def commands(text):
+    """Yield the lines in code that begin with `make` or `python -m core`."""
+    for code in re.findall(r"```.*?```|`[^`]+`", text, re.DOTALL):
+        for line in code.strip("`").replace("\\\n", " ").splitlines():
+            if match := re.match(r"\s*(?:[A-Z_]+=\S+ )*(?:python -m )?((make|core)( .*|$))", line):
+                yield match[1]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=str)
+def test_named_commands_exist(path):
+    missing = {line: words for line in commands(text_of(path)) if (words := unknown(line))}
+    assert not missing
+
+
+def test_a_command_that_is_gone_is_noticed():
+    lines = "`make gone`, `python -m core gone`, `python -m core inspect --gone`"
+    assert [unknown(line) for line in commands(lines)] == [["gone"], ["gone"], ["--gone"]]
+    assert [unknown(line) for line in commands("```\nmake demo    # start\n```")] == [[]]
 
 
 def test_a_file_that_is_gone_is_noticed():

@@ -68,7 +68,7 @@ LINUX = {
 
 def test_the_page_names_what_the_lock_installs_and_what_believe_asks_for():
     """`python -m benchmarks.dependencies --write` brings the table there."""
-    page = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
+    page = (ROOT / dependencies.PAGE).read_text(encoding="utf-8")
     part = page.partition(dependencies.BEGIN)[2].partition(dependencies.END)[0]
     rows = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| ")]
     listed = {name: version for name, version, *_ in rows[2:]}
