@@ -10,7 +10,6 @@ all this holds for keys in that file, too.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
@@ -79,8 +78,12 @@ def end_text() -> str:
     return os.environ.get(END_TEXT, "")
 
 
-def only(names: Iterable[str]) -> dict[str, str]:
-    """Return those variables of the environment that a process may inherit."""
+def without_keys() -> dict[str, str]:
+    """Return what a process needs of the environment to start on a stranger's file or template."""
+    names = (
+        *("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT"),
+        *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"),
+    )
     return {name: os.environ[name] for name in names if name in os.environ}
 
 

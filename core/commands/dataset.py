@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ ON_MALFORMED = click.option(
 
 
 @dataclass
-class _Told:
+class _Notes:
     """What was said of rows that are left out."""
 
     skipped: int = 0
@@ -102,43 +103,30 @@ def dataset() -> None:
 )
 def triviaqa(file: Path, on_malformed: OnMalformed, improper: Improper, **writing: Any) -> None:
     """Write the questions of TriviaQA."""
-    notes = _Told()
+    notes = _Notes()
     reader = read_triviaqa(file, on_malformed, notes.skip, improper=improper, dropped=notes.drop)
     _write(reader, notes, **writing)
 
 
-@dataset.command(help="AmbigQA: a JSON file of AmbigNQ, light or full.")
-@FILE
-@_writes
-@ON_MALFORMED
-def ambigqa(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
-    """Write the questions of AmbigQA."""
-    notes = _Told()
-    _write(read_ambigqa(file, on_malformed, notes.skip), notes, **writing)
+def _of_file(name: str, title: str, read: Callable[..., Iterator[Question]]) -> None:
+    """Add the command of a file that is read without further options."""
+
+    @dataset.command(name, help=title)
+    @FILE
+    @_writes
+    @ON_MALFORMED
+    def command(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
+        notes = _Notes()
+        _write(read(file, on_malformed, notes.skip), notes, **writing)
 
 
-@dataset.command("nq_open", help="NQ-Open: a file of JSON lines.")
-@FILE
-@_writes
-@ON_MALFORMED
-def nq_open(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
-    """Write the questions of NQ-Open."""
-    notes = _Told()
-    _write(read_nq_open(file, on_malformed, notes.skip), notes, **writing)
-
-
-@dataset.command(help="Any file of questions and right answers: JSON lines, CSV, Parquet, Excel.")
-@FILE
-@_writes
-@ON_MALFORMED
-def file(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
-    """Write the questions of somebody's file."""
-    notes = _Told()
-
-    def note(decided: str) -> None:
-        click.echo(decided, err=True)
-
-    _write(read_file(file, on_malformed, notes.skip, note), notes, **writing)
+_of_file("ambigqa", "AmbigQA: a JSON file of AmbigNQ, light or full.", read_ambigqa)
+_of_file("nq_open", "NQ-Open: a file of JSON lines.", read_nq_open)
+_of_file(
+    "file",
+    "Any file of questions and right answers: JSON lines, CSV, Parquet, Excel.",
+    functools.partial(read_file, note=functools.partial(click.echo, err=True)),
+)
 
 
 @dataset.command(help="The world of the embedded model: a question for each fact.")
@@ -160,7 +148,7 @@ def file(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
 def world(bands: tuple[str, ...], wording: Wording, **writing: Any) -> None:
     """Write the questions of the embedded world."""
     chosen = {BANDS[band] for band in bands or BANDS}
-    _write(world_questions(chosen, wording), _Told(), **writing)
+    _write(world_questions(chosen, wording), _Notes(), **writing)
 
 
 @dataset.command(help="WordNet: “Name a type of …”, out of a folder with WordNet's files.")
@@ -171,12 +159,12 @@ def world(bands: tuple[str, ...], wording: Wording, **writing: Any) -> None:
 def wordnet(folder: Path, **writing: Any) -> None:
     """Write the questions made of WordNet."""
     click.echo("Reading WordNet takes some seconds.", err=True)
-    _write(wordnet_questions(folder), _Told(), **writing)
+    _write(wordnet_questions(folder), _Notes(), **writing)
 
 
 def _write(
     questions: Iterator[Question],
-    notes: _Told,
+    notes: _Notes,
     out: Path,
     sample: int | None,
     seed: int,

@@ -16,11 +16,6 @@ from core.language_models.forms import Example
 
 PROMPT = "PROMPT-STANDS-HERE"
 PATIENCE: Final = 30.0  # seconds by the clock: the process has two of the processor
-#: What a process needs to start. Keys of services never come near a stranger's template.
-ENVIRONMENT: Final = (
-    *("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
-    *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"),
-)
 
 
 def around(
@@ -66,7 +61,7 @@ def _answer(task: str) -> dict[str, str]:
             capture_output=True,
             encoding="utf-8",
             timeout=PATIENCE,
-            env=settings.only(ENVIRONMENT) | {"PYTHONIOENCODING": "utf-8"},
+            env=settings.without_keys() | {"PYTHONIOENCODING": "utf-8"},
             check=False,
         )
         reply: dict[str, str] = json.loads(done.stdout)

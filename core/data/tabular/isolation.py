@@ -4,7 +4,8 @@ The limits of `core.data.tabular.rows` refuse what is known to explode. What get
 through an error in a library, ends with the process that reads, and not with the server. A process
 reads one file and ends, so that no file can reach the next. Importing pandas and pyarrow takes a
 processor a second: `prepare` has one process do that, which reads no file, and forks for each one.
-Every copy has its own limits, and no pipes but its own.
+Every fork has its own limits, and no pipes but its own. The fork server of `multiprocessing` does
+not serve here: it has the server's environment, and runs the script of the page in every fork.
 
 The file goes to it and the table comes back through pipes, never through the disk. The table
 comes as Arrow and JSON, which carry no code.
@@ -12,7 +13,6 @@ comes as Arrow and JSON, which carry no code.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import gc
 import hashlib
@@ -20,24 +20,22 @@ import json
 import logging
 import math
 import os
-import select
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Final, NoReturn
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyarrow import ipc
 
 from core import settings
@@ -53,16 +51,15 @@ _ROOT = Path(__file__).resolve().parents[3]
 _COMMAND = (sys.executable, "-m", __name__)
 _READY = b"ready\n"
 _WORD: Final = 8  # bytes
+_NUMBER: Final = 20  # digits of a process, or of how it ended
 _POLL = 0.1  # seconds between looks at the clock and at `cancelled`
 _START = 60.0  # seconds that a process may take until it can read, on a machine that is busy
-#: What a process needs to start. Keys of services are left out: they never come near a file.
-_ENVIRONMENT = (
-    *("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT"),
-    *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"),
-)
 #: One thread, whose stack counts as memory, and Arrow's memory given back when it is free.
 _FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-_AT_ONCE = threading.BoundedSemaphore(2)  # so many files are read at once; the others wait
+#: So many files are read at once, the others wait: each may take as much memory as `LIMITS` allows.
+_AT_ONCE = threading.BoundedSemaphore(2)
+_FACTS = ("kind", "doubtful", "unread", "unread_words")  # of a column
+_ARRAYS = ("distinct", "values", "cells", "ranks")  # of its distinct cells
 
 
 @dataclass(frozen=True)
@@ -119,151 +116,140 @@ def parse_isolated(
     """
     if not content or len(content) > rows.MAX_BYTES:
         return parse(content, name)  # raises, having looked at nothing else
-    with _turn(cancelled):
-        process = _take()
-        said = _Said()
-        exchange = threading.Thread(
-            target=_exchange, args=(process, content, name, limits, said), daemon=True
-        )
-        exchange.start()
+    upload = None
+    _wait(lambda: _AT_ONCE.acquire(timeout=_POLL), cancelled)
+    try:
+        process = _process()
+        assert process.stdin is not None and process.stdout is not None
+        pipes = (process.stdin, process.stdout)
+        thread = ThreadPoolExecutor(1)
         try:
-            _wait(said, cancelled, limits)
+            ready = thread.submit(process.stdout.readline, len(_READY))
+            busy = "because the machine is too busy; upload it again later"
+            late = f"The file was not read, {busy}."
+            _wait(lambda: bool(wait([ready], _POLL).done), cancelled, _START, late)
+            if ready.result() == _READY:
+                table = thread.submit(_exchange, *pipes, content, name, limits)
+                late = (
+                    f"The file was not read within {limits.wall:g} seconds, {busy}, or leave out "
+                    "columns or rows that are not needed."
+                )
+                _wait(lambda: bool(wait([table], _POLL).done), cancelled, limits.wall, late)
+                upload = table.result()
         finally:
             process.kill()
             process.wait()  # its end of the pipes is closed now, which ends the thread
-            exchange.join()
-            _close(process)
-    return _upload(said, limits, process.returncode)
+            thread.shutdown()
+            for pipe in pipes:
+                with contextlib.suppress(OSError):  # bytes that nobody will read any more
+                    pipe.close()
+    finally:
+        _AT_ONCE.release()
+    if upload is not None:
+        return upload
+    if process.returncode == -getattr(signal, "SIGXCPU", 0):
+        raise UploadError(
+            f"Reading the file takes more than {limits.seconds:g} seconds of a processor; "
+            "leave out columns or rows that are not needed."
+        )
+    _LOG.warning("The process that read a file ended with status %s.", process.returncode)
+    raise UploadError(
+        "Reading the file crashed; it may be damaged or too large. Save it again, as plain "
+        "CSV in UTF-8."
+    )
 
 
 def prepare() -> None:
-    """Start the process that the readers of files are copies of, unless it is there.
+    """Start the process that the readers of files are forks of, unless it is there.
 
     It costs 110 MB. Elsewhere than on Linux nothing is prepared, since a process cannot fork there,
     or not safely.
     """
     global _prepared
     with _LOCK:
-        if sys.platform == "linux" and (_prepared is None or _prepared.has_ended):
+        if sys.platform == "linux" and (_prepared is None or _prepared.process.poll() is not None):
             _prepared = _Prepared()
 
 
 # ------------------------------------------------------------------- the process that asks
 
-_LOCK = threading.Lock()
+_LOCK = threading.Lock()  # one question to the prepared process at a time
 _prepared: _Prepared | None = None
 
 
-class _Copy:
-    """A process that reads one file: what `_exchange` and `_wait` need of a `Popen`.
-
-    Parameters
-    ----------
-    asked : socket
-        Where the prepared process is asked for a copy of itself.
-
-    Raises
-    ------
-    OSError
-        When that has ended.
-    """
-
-    def __init__(self, asked: socket.socket) -> None:
-        self.returncode: int | None = None
-        given, to_it = os.pipe()
-        from_it, answer = os.pipe()
-        self.stdin: IO[bytes] = os.fdopen(to_it, "wb")
-        self.stdout: IO[bytes] = os.fdopen(from_it, "rb")
-        self._end, its_end = socket.socketpair()
-        self._end.settimeout(_START)
-        try:
-            socket.send_fds(asked, [_COPY], [given, answer, its_end.fileno()])
-        except OSError:
-            _close(self)
-            self._end.close()
-            raise
-        finally:
-            os.close(given)
-            os.close(answer)
-            its_end.close()
-
-    def kill(self) -> None:
-        """Have the process ended by the one that it is a copy of."""
-        with contextlib.suppress(OSError):
-            self._end.shutdown(socket.SHUT_WR)
-
-    def wait(self) -> None:
-        """Wait until it has ended, and learn how."""
-        with contextlib.suppress(OSError), self._end:
-            if status := self._end.recv(_STATUS.size):
-                (self.returncode,) = _STATUS.unpack(status)
-
-
 class _Prepared:
-    """The process that has imported everything, and is copied for every file."""
+    """The process that has imported everything; it and its forks end with the other end."""
 
     def __init__(self) -> None:
-        self._asked, its_end = socket.socketpair()
-        self._is_ready = False
+        self.socket, its_end = socket.socketpair()
+        self.socket.setblocking(False)
+        self.is_ready = False
         with its_end:
-            self.process = _start(its_end.fileno())
+            self.process = _start(its_end.fileno(), "forks")
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether there will be no more copies."""
-        return self.process.poll() is not None
+    def fork(self) -> _Fork | None:
+        """Return a fork of it; None where it is still importing, or has ended."""
+        with contextlib.suppress(OSError):
+            self.is_ready = self.is_ready or self.socket.recv(len(_READY)) == _READY
+            return _Fork(self) if self.is_ready else None
+        return None
 
-    def copy(self) -> _Copy | None:
-        """Return a copy; None where it is still importing, or has ended."""
+    def ask(self, number: int, *pipes: int) -> int:
+        """Return the number of a fork with two pipes, or how the one with a number ended."""
+        self.socket.settimeout(_START)
         try:
-            if not self._is_ready:
-                self._is_ready = self._asked.recv(1, socket.MSG_DONTWAIT) == _COPY
-            return _Copy(self._asked) if self._is_ready else None
+            socket.send_fds(self.socket, [str(number).encode()], pipes)
+            return int(self.socket.recv(_NUMBER) or -1)
         except OSError:
-            return None
-
-    def end(self) -> None:
-        """End it; what it has been copied for ends as well."""
-        self._asked.close()
-        self.process.kill()
-        self.process.wait()
+            self.process.kill()  # what it may answer later would be taken for another answer
+            raise
 
 
-_Reader = subprocess.Popen[bytes] | _Copy
-_COPY: Final = b"+"  # asks for one; and says that there can be one
-_STATUS: Final = struct.Struct("i")  # how a copy ended: as of `Popen.returncode`
+class _Fork:
+    """A fork of the prepared process: what `parse_isolated` needs of a `Popen`."""
+
+    returncode: int | None = None
+
+    def __init__(self, prepared: _Prepared) -> None:
+        (file, to_it), (from_it, answer) = os.pipe(), os.pipe()
+        self.stdin, self.stdout = os.fdopen(to_it, "wb"), os.fdopen(from_it, "rb")
+        self._prepared = prepared
+        try:
+            self.pid = prepared.ask(-1, file, answer)
+        finally:
+            os.close(file)
+            os.close(answer)
+        if self.pid < 0:
+            raise OSError("no further process")
+
+    def kill(self) -> None:
+        """End it; nothing else has its number until `wait` has asked how it ended."""
+        with contextlib.suppress(OSError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        """Learn how it ended, from the process that it is a fork of."""
+        with contextlib.suppress(OSError), _LOCK:
+            self.returncode = self._prepared.ask(self.pid)
 
 
-@dataclass
-class _Said:
-    """What a process has said so far."""
-
-    began: float | None = None  # when it was ready, of the monotonic clock
-    head: dict[str, Any] = field(default_factory=dict)  # the first line of its answer
-    is_too_long: bool = False  # the answer
-    upload: Upload | None = None
-    done: threading.Event = field(default_factory=threading.Event)
+def _process() -> subprocess.Popen[bytes] | _Fork:
+    """Return a process that waits for a file: a fork of the prepared one, if that is ready."""
+    with _LOCK:
+        fork = None if _prepared is None else _prepared.fork()
+    return fork or _start()
 
 
-def _start(asked: int | None = None) -> subprocess.Popen[bytes]:
-    """Start a process that waits for a file; it ends by itself when this process does.
-
-    Parameters
-    ----------
-    asked : int, optional
-        The end of a socket, to wait there to be copied instead.
-    """
-    environment = settings.only(_ENVIRONMENT)
-    pipe = subprocess.PIPE if asked is None else subprocess.DEVNULL
+def _start(stdin: int = subprocess.PIPE, *options: str) -> subprocess.Popen[bytes]:
+    """Start a process that waits for a file; it ends by itself when this process does."""
     try:
         return subprocess.Popen(
-            _COMMAND if asked is None else (*_COMMAND, str(asked)),
-            pass_fds=() if asked is None else (asked,),
-            stdin=pipe,
-            stdout=pipe,
+            (*_COMMAND, *options),
+            stdin=stdin,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=_ROOT,
-            env=environment | _FRUGAL,
+            env=settings.without_keys() | _FRUGAL,
             start_new_session=True,  # Ctrl-C in the server's terminal is not for it
         )
     except OSError as error:
@@ -273,151 +259,74 @@ def _start(asked: int | None = None) -> subprocess.Popen[bytes]:
         ) from error
 
 
-def _take() -> _Reader:
-    """Return a process that waits for a file: a copy of the prepared one, if that is ready."""
-    with _LOCK:
-        copy = None if _prepared is None else _prepared.copy()
-    return copy or _start()
+def _wait(
+    is_so: Callable[[], bool],
+    cancelled: Callable[[], bool],
+    seconds: float = math.inf,
+    late: str = "",
+) -> None:
+    """Wait until something is so, which takes `_POLL` to find out, and not too long."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        if cancelled():
+            raise UploadError("Reading the file was stopped; upload it again.")
+        if time.monotonic() > end:
+            raise UploadError(late)
 
 
-@atexit.register
-def _drop() -> None:
-    global _prepared
-    with _LOCK:
-        prepared, _prepared = _prepared, None
-    if prepared is not None:
-        prepared.end()
-
-
-def _close(process: _Reader) -> None:
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with contextlib.suppress(OSError):  # bytes that nobody will read any more
-                pipe.close()
-
-
-@contextlib.contextmanager
-def _turn(cancelled: Callable[[], bool]) -> Iterator[None]:
-    """Wait until fewer files are being read: each may take as much memory as `LIMITS` allows."""
-    while not _AT_ONCE.acquire(timeout=_POLL):
-        _check(cancelled)
+def _exchange(
+    stdin: IO[bytes], stdout: IO[bytes], content: bytes, name: str, limits: Limits
+) -> Upload | None:
+    """Send a process its file; return the table of its answer, None where it does not finish it."""
+    with contextlib.suppress(OSError):  # it has ended, and may have written why
+        task = {"name": name, "size": len(content), **asdict(limits)}
+        stdin.write(json.dumps(task).encode() + b"\n")
+        stdin.write(content)
+        stdin.flush()
+    sha256 = hashlib.sha256(content).hexdigest()
     try:
-        yield
-    finally:
-        _AT_ONCE.release()
-
-
-def _check(cancelled: Callable[[], bool]) -> None:
-    if cancelled():
-        raise UploadError("Reading the file was stopped; upload it again.")
-
-
-def _exchange(process: _Reader, content: bytes, name: str, limits: Limits, said: _Said) -> None:
-    """Give a process its file and take its answer; it is killed from outside."""
-    assert process.stdin is not None and process.stdout is not None
-    task = {"name": name, "size": len(content), **asdict(limits)}
-    try:
-        if process.stdout.readline(len(_READY)) == _READY:
-            said.began = time.monotonic()
-            with contextlib.suppress(OSError):  # it has ended, and may have said why
-                process.stdin.write(json.dumps(task).encode() + b"\n")
-                process.stdin.write(content)
-                process.stdin.flush()
-            sha256 = hashlib.sha256(content).hexdigest()
-            answer = process.stdout.read(limits.answer + 1)
-            said.is_too_long = len(answer) > limits.answer
-            if not said.is_too_long:
-                # Here, and not in the thread that asks, which may be that of a page.
-                _hear(answer, name, sha256, said)
+        answer = stdout.read(limits.answer + 1)
+        if len(answer) > limits.answer:
+            raise UploadError(TOO_MUCH_MEMORY)
+        # Here, and not in the thread that asks, which may be that of a page.
+        return _upload(answer, name, sha256)
+    except UploadError:
+        raise
     except (OSError, ValueError, LookupError, TypeError):
         _LOG.debug("The process that reads a file has gone, or not answered.", exc_info=True)
-    finally:
-        said.done.set()
+    return None
 
 
-def _wait(said: _Said, cancelled: Callable[[], bool], limits: Limits) -> None:
-    """Wait for the answer, and not too long."""
-    started = time.monotonic()
-    while not said.done.wait(_POLL):
-        _check(cancelled)
-        now = time.monotonic()
-        if said.began is None:
-            if now - started > _START:
-                raise UploadError(
-                    "The file was not read, because the machine is too busy; upload it again later."
-                )
-        elif now - said.began > limits.wall:
-            raise UploadError(
-                f"The file was not read within {limits.wall:g} seconds, because the machine is "
-                "too busy; upload it again later, or leave out columns or rows that are not needed."
-            )
-
-
-def _upload(said: _Said, limits: Limits, status: int | None) -> Upload:
-    """Return what a process has answered; raise what it could not do."""
-    if said.is_too_long:
-        raise UploadError(TOO_MUCH_MEMORY)
-    if refused := said.head.get("refused"):
+def _upload(answer: bytes, name: str, sha256: str) -> Upload:
+    """Return the upload as `_answer` packed it; raise what a process could not do."""
+    end = answer.find(b"\n") + 1 or len(answer)
+    head = json.loads(answer[:end] or b"{}")
+    if refused := head.get("refused"):
         raise UploadError(refused)
-    if failed := said.head.get("failed"):
+    if failed := head.get("failed"):
         _LOG.error("A file could not be read: %s", failed)
         raise UploadError(
             "The file cannot be read because of an error in this program; save it again, as "
             "plain CSV in UTF-8."
         )
-    if said.upload is None:
-        if status == -getattr(signal, "SIGXCPU", 0):
-            raise UploadError(
-                f"Reading the file takes more than {limits.seconds:g} seconds of a processor; "
-                "leave out columns or rows that are not needed."
-            )
-        _LOG.warning("The process that read a file ended with status %s.", status)
-        raise UploadError(
-            "Reading the file crashed; it may be damaged or too large. Save it again, as plain "
-            "CSV in UTF-8."
-        )
-    return said.upload
-
-
-def _hear(answer: bytes, name: str, sha256: str, said: _Said) -> None:
-    """Read what a process has answered; there is no upload in what it did not finish."""
-    end = answer.find(b"\n") + 1 or len(answer)
-    said.head = head = json.loads(answer[:end] or b"{}")
-    if "headings" in head:
-        body = memoryview(answer)[end:]  # it is large
-        table, lines, columns = _unpack(body, head["headings"], head["columns"])
-        notes = tuple(head["notes"])
-        said.upload = Upload(name, sha256, head["kind"], table, lines, notes, columns)
-
-
-def _unpack(
-    body: memoryview, headings: list[str], about: list[dict[str, Any]]
-) -> tuple[pd.DataFrame, NDArray[np.int64], dict[str, Column]]:
-    """Return the table, its lines and its columns, as `_answer` packed them."""
-    packed = pa.BufferReader(pa.py_buffer(body))
+    packed = pa.BufferReader(pa.py_buffer(memoryview(answer)[end:]))  # it is large
     *all_codes, lines = _next(packed).columns
-    columns = {}
-    whole = {}
-    for at, (heading, codes, one) in enumerate(zip(headings, all_codes, about, strict=True)):
-        facts = _next(packed)
-        distinct = _whole(facts["text"])
+    columns, texts = {}, {}
+    for heading, codes, facts in zip(head["headings"], all_codes, head["columns"], strict=True):
+        arrays = _next(packed)
+        distinct = _whole(arrays["distinct"])
         columns[heading] = Column(
             codes=codes.to_numpy(),
             distinct=distinct,
-            values=facts["value"].to_numpy(),
-            cells=facts["cell"].to_numpy(),
-            kind=ColumnKind(one["kind"]),
-            doubtful=one["doubtful"],
-            unread=tuple((code, number) for code, number in one["unread"]),
-            unread_words=one["unread_words"],
-            ranks=facts["rank"].to_numpy() if "rank" in facts.column_names else None,
+            **{each: arrays[each].to_numpy() for each in arrays.column_names[1:]},
+            **facts
+            | {"kind": ColumnKind(facts["kind"]), "unread": tuple(map(tuple, facts["unread"]))},
         )
         # Where no text stands twice, these are the rows.
         repeats = len(distinct) < len(codes)
-        whole[at] = rows.as_strings(distinct.take(_whole(codes)) if repeats else distinct)
-    table = pd.DataFrame(whole)
-    table.columns = pd.Index(headings)
-    return table, np.array(lines.to_numpy(), np.int64), columns
+        texts[heading] = rows.as_strings(distinct.take(_whole(codes)) if repeats else distinct)
+    table, numbers = pd.DataFrame(texts), np.array(lines.to_numpy(), np.int64)
+    return Upload(name, sha256, head["kind"], table, numbers, tuple(head["notes"]), columns)
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -434,69 +343,60 @@ def _next(packed: pa.BufferReader) -> pa.Table:
 # ----------------------------------------------------------------- the process that reads
 
 
-def _copies(asked: socket.socket) -> None:
-    """Fork for every file, and end each copy when whoever asked for it says so, or ends."""
-    copies: dict[socket.socket, int] = {}
-    gc.freeze()  # what is here stays one, as long as no copy changes it
-    asked.send(_COPY)
-    while True:
-        for end in select.select([asked, *copies], [], [])[0]:
-            if end is not asked:
-                copy = copies.pop(end)
-                os.kill(copy, signal.SIGKILL)
-                status = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
-                with contextlib.suppress(OSError), end:  # nobody may want to know any more
-                    end.send(_STATUS.pack(status))
-                continue
-            said, files, *_ = socket.recv_fds(asked, len(_COPY), 3)
-            if not said:  # whoever started this process has ended
-                for copy in copies.values():
-                    os.kill(copy, signal.SIGKILL)
-                return
-            end = socket.socket(fileno=files[2])
-            try:
-                copy = os.fork()
-            except OSError:  # no memory: its pipes end without a word
-                end.close()
+def _fork() -> None:
+    """Answer what `_Prepared.ask` asks; return in every fork, whose input and output are pipes."""
+    forks: set[int] = set()
+    server = socket.socket(fileno=0)
+    gc.freeze()  # what is here stays one, as long as no fork changes it
+    try:
+        server.send(_READY)
+        while True:
+            request, pipes, *_ = socket.recv_fds(server, _NUMBER, 2)
+            if not request:  # whoever started this process has ended
+                sys.exit()
+            number = int(request)
+            if pipes:
+                with contextlib.suppress(OSError):  # no memory: the number of no process
+                    number = os.fork()
+                if number == 0:
+                    forks.clear()
+                    os.dup2(pipes[0], server.detach())
+                    os.dup2(pipes[1], 1)
+                for pipe in pipes:
+                    os.close(pipe)
+                if number == 0:
+                    return
+                forks.add(number)
             else:
-                if copy == 0:
-                    for other in (asked, end, *copies):
-                        other.close()
-                    _read_one(os.fdopen(files[0], "rb"), os.fdopen(files[1], "wb"))
-                copies[end] = copy
-            os.close(files[0])
-            os.close(files[1])
-
-
-def _read_one(given: IO[bytes], answer: IO[bytes]) -> NoReturn:
-    """Read the one file that is given, and end."""
-    try:
-        _serve(given, answer)
-        answer.flush()
+                forks.discard(number)
+                number = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
+            server.send(str(number).encode())
     finally:
-        # Not the ordinary way out: what a damaged file left behind need not be tidied up.
-        os._exit(0)
+        for fork in forks - {-1}:
+            os.kill(fork, signal.SIGKILL)
 
 
-def _serve(given: IO[bytes], answer: IO[bytes]) -> None:
-    """Read the one file that is given, and answer with its table or with what is wrong."""
-    answer.write(_READY)
-    answer.flush()
-    task = given.readline()
-    if not task:
-        return  # whoever started this process has ended
-    found = json.loads(task)
-    limits = Limits(**{name: found[name] for name in Limits.__dataclass_fields__})
+def _read_one() -> NoReturn:
+    """Read the one file of the input, answer with its table or with what is wrong, and end."""
+    answer = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints must not come between the answer
     try:
-        _restrict(limits)
-        upload = parse(given.read(found["size"]), found["name"])
-        _answer(upload, answer)
+        answer.write(_READY)
+        answer.flush()
+        if line := sys.stdin.buffer.readline():  # else whoever started this process has ended
+            task = json.loads(line)
+            name, size = task.pop("name"), task.pop("size")
+            _restrict(Limits(**task))
+            _answer(parse(sys.stdin.buffer.read(size), name), answer)
     except UploadError as error:
         _say(answer, refused=str(error))
     except MemoryError:
         _say(answer, refused=TOO_MUCH_MEMORY)
     except Exception:
         _say(answer, failed=traceback.format_exc())
+    finally:
+        # Not the ordinary way out: what a damaged file left behind need not be tidied up.
+        os._exit(0)
 
 
 def _restrict(limits: Limits) -> None:
@@ -507,10 +407,10 @@ def _restrict(limits: Limits) -> None:
     # Whole seconds, and 0 would be none: the last one is begun.
     _lower(resource.RLIMIT_CPU, max(math.ceil(time.process_time() + limits.seconds), 1))
     with contextlib.suppress(OSError):  # elsewhere than on Linux
-        said = Path("/proc/self/statm").read_text(encoding="ascii").split()
-        pages, data = (int(number) * resource.getpagesize() for number in (said[0], said[5]))
+        sizes = Path("/proc/self/statm").read_text(encoding="ascii").split()
+        pages, data = (int(sizes[at]) * resource.getpagesize() for at in (0, 5))
         _lower(resource.RLIMIT_AS, pages + limits.memory)
-        # A copy can fill what threads of the process before it had reserved and left: 64 MB that
+        # A fork can fill what threads of the process before it had reserved and left: 64 MB that
         # count as used among the addresses, but not as data.
         _lower(resource.RLIMIT_DATA, data + limits.memory)
 
@@ -523,23 +423,15 @@ def _lower(kind: int, most: int) -> None:
 
 def _answer(upload: Upload, answer: IO[bytes]) -> None:
     """Hand over the table by the distinct cells of its columns, and what these say."""
-    columns = [column_of(upload, name) for name in upload.table.columns]
-    about = [
-        {
-            "kind": column.kind,
-            "doubtful": column.doubtful,
-            "unread": column.unread,
-            "unread_words": column.unread_words,
-        }
-        for column in columns
-    ]
     headings = list(upload.table.columns)
-    _say(answer, kind=upload.kind, notes=upload.notes, headings=headings, columns=about)
+    columns = [column_of(upload, heading) for heading in headings]
+    facts = [{name: getattr(column, name) for name in _FACTS} for column in columns]
+    _say(answer, kind=upload.kind, notes=upload.notes, headings=headings, columns=facts)
     codes = {str(at): column.codes for at, column in enumerate(columns)}
     _pack({**codes, "lines": upload.lines}, answer)
     for column in columns:
-        facts = {"text": column.distinct, "value": column.values, "cell": column.cells}
-        _pack(facts if column.ranks is None else {**facts, "rank": column.ranks}, answer)
+        arrays = {name: getattr(column, name) for name in _ARRAYS}
+        _pack({name: array for name, array in arrays.items() if array is not None}, answer)
     answer.flush()
 
 
@@ -558,9 +450,5 @@ def _say(answer: IO[bytes], **what: object) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        _copies(socket.socket(fileno=int(sys.argv[1])))
-    else:
-        # Whatever a library prints must not come between the answer.
-        _out = os.fdopen(os.dup(1), "wb")
-        os.dup2(2, 1)
-        _read_one(sys.stdin.buffer, _out)
+        _fork()
+    _read_one()

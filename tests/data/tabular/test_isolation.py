@@ -20,19 +20,23 @@ SMALL = b"a,b\n1,2\n"
 
 
 @pytest.fixture(autouse=True)
-def nothing_prepared():
-    isolation._drop()
+def nothing_prepared(monkeypatch):
+    monkeypatch.setattr(isolation, "_prepared", None)
     yield
-    isolation._drop()
+    if isolation._prepared is not None:
+        isolation._prepared.socket.close()
+        isolation._prepared.process.wait(60)
 
 
 @pytest.fixture
 def started(monkeypatch):
     """The processes that were started."""
-    found = []
+    processes = []
     start = isolation._start
-    monkeypatch.setattr(isolation, "_start", lambda *of: found.append(start(*of)) or found[-1])
-    return found
+    monkeypatch.setattr(
+        isolation, "_start", lambda *of: processes.append(start(*of)) or processes[-1]
+    )
+    return processes
 
 
 @pytest.fixture
@@ -109,15 +113,10 @@ def test_memory_is_limited():
 
 #: The process that reads, but blind: as if a file lied in all that it says of its sizes.
 BLIND = """
-import os, sys
-from core.data.tabular import isolation, parquet_rows, rows
+from core.data.tabular import isolation, parquet_rows
 parquet_rows._check_description = lambda about: None
 parquet_rows._least_text = lambda values: 0
-out = os.fdopen(os.dup(1), "wb")
-os.dup2(2, 1)
-isolation._serve(sys.stdin.buffer, out)
-out.flush()
-os._exit(0)
+isolation._read_one()
 """
 
 
@@ -162,12 +161,10 @@ def test_a_process_that_takes_too_much_or_fails_is_a_sentence(behaves, statement
 
 #: The process that reads, whose reading never ends: it only computes.
 BUSY = """
-import itertools, os, sys
+import itertools
 from core.data.tabular import isolation
 isolation.parse = lambda *file: sum(itertools.count())
-out = os.fdopen(os.dup(1), "wb")
-os.dup2(2, 1)
-isolation._serve(sys.stdin.buffer, out)
+isolation._read_one()
 """
 
 
@@ -187,7 +184,7 @@ def test_a_busy_machine_refuses_no_file(behaves, monkeypatch, tmp_path):
         f"while not pathlib.Path({str(may_go_on)!r}).exists(): time.sleep(0.01)\n"
         "print(json.dumps({'refused': 'It was read.'}), flush=True)"
     )
-    times = iter([0.0, 1.0])  # on which it begins to wait, and is ready
+    times = iter([0.0, 0.0, 1.0])  # on which it begins to wait, is started, and is ready
 
     def clock():
         now = next(times, None)
@@ -244,7 +241,7 @@ def test_stopping_ends_the_process_and_so_does_what_asking_raises(behaves):
 
 
 def test_files_wait_for_their_turn_and_can_be_stopped_there(started):
-    with isolation._turn(lambda: False), isolation._turn(lambda: False):
+    with isolation._AT_ONCE, isolation._AT_ONCE:
         assert "was stopped" in refused(cancelled=lambda: True)
     assert not started
     assert len(parse_isolated(SMALL, "x.csv").table) == 1  # the turns were given back
@@ -275,7 +272,7 @@ def prepared(started):
     isolation.prepare()
     isolation.prepare()
     (process,) = started
-    assert select.select([isolation._prepared._asked], [], [], 120)[0]
+    assert select.select([isolation._prepared.socket], [], [], 120)[0]
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     return process, lambda: [int(pid) for pid in children.read_text().split()]
 
@@ -311,7 +308,7 @@ def test_a_copy_has_no_file_of_the_one_before_and_limits_of_its_own(prepared):
 @pytest.mark.parametrize("signal_", [signal.SIGXCPU, signal.SIGKILL])
 def test_how_a_copy_ended_is_known(prepared, signal_):
     _, copies = prepared
-    copy = isolation._prepared.copy()
+    copy = isolation._prepared.fork()
     assert copy.stdout.readline() == b"ready\n"
     (pid,) = copies()
     os.kill(pid, signal_)
@@ -319,13 +316,12 @@ def test_how_a_copy_ended_is_known(prepared, signal_):
     copy.kill()
     copy.wait()
     assert copy.returncode == -signal_
-    isolation._close(copy)
 
 
 @ON_LINUX
 def test_copies_have_no_pipes_of_each_other_and_end_when_they_are_not_wanted(prepared):
     process, copies = prepared
-    first, second = (isolation._prepared.copy() for _ in range(2))
+    first, second = (isolation._prepared.fork() for _ in range(2))
     for copy in (first, second):
         assert copy.stdout.readline() == b"ready\n"
     both = copies()
@@ -339,12 +335,10 @@ def test_copies_have_no_pipes_of_each_other_and_end_when_they_are_not_wanted(pre
     first.kill()
     first.wait()
     assert copies() == both[1:]
-    isolation._prepared._asked.close()  # as if the one that asks had ended
+    isolation._prepared.socket.close()  # as if the one that asks had ended
     assert process.wait(60) == 0
     second.wait()
     assert second.stdout.read() == b"" and is_gone(both[1])
-    for copy in (first, second):
-        isolation._close(copy)
 
 
 def is_gone(pid):
