@@ -43,6 +43,8 @@ Columns = Mapping[str, Sequence[Cell]]
 DIGITS: Final = 6  # that count, of every number that is shown, saved or drawn
 ZERO: Final = 1e-12  # what is nearer to 0 is rounding
 EMBEDDED: Final = "embedded"
+#: The attributes of a finding, in their order, as they are written.
+KEYS: Final = ("experiment", "settings", "model", "revision", "sentence", "table", "drawn")
 
 
 class Asks(Enum):
@@ -248,15 +250,7 @@ def columns_of(rows: Sequence[Any], **headings: str) -> dict[str, list[Any]]:
 
 def to_dict(finding: Finding) -> dict[str, Any]:
     """Return a finding as it is written."""
-    return {
-        "experiment": finding.experiment,
-        "settings": dict(finding.values),
-        "model": finding.model,
-        "revision": finding.revision,
-        "sentence": finding.sentence,
-        "table": dict(finding.columns),
-        "drawn": dict(finding.drawn),
-    }
+    return dict(zip(KEYS, vars(finding).values(), strict=True))
 
 
 def to_json(finding: Finding) -> str:
@@ -274,12 +268,4 @@ def to_json(finding: Finding) -> str:
 
 def from_dict(content: Mapping[str, Any]) -> Finding:
     """Read what `to_dict` returned: a file that comes with the program."""
-    return Finding(
-        content["experiment"],
-        content["settings"],
-        content["model"],
-        content["revision"],
-        content["sentence"],
-        content["table"],
-        content["drawn"],
-    )
+    return Finding(*(content[key] for key in KEYS))
