@@ -26,7 +26,7 @@ from core.studies.laboratory.chains import LONGEST, ChainScores, ChainsSettings,
 def asked(model: LanguageModel, fact: Fact) -> tuple[tuple[ChainScores, ...], bool]:
     """Return Algorithm 3 by length, and whether the answer that M.I. serves is right."""
     recording = record(usual_request(fact.question, model.capabilities), model)
-    found = run(recording, model, ChainsSettings(LONGEST, chains=0))
+    found = run(recording, model, ChainsSettings(longest=LONGEST, chains=0))
     return found.scored, is_right(read(recording).scores["mutual_information"].answer, fact)
 
 

@@ -21,12 +21,12 @@ from core.studies.laboratory.experiment import (
     EMBEDDED,
     Asks,
     Experiment,
-    Field,
     Finding,
     option,
     to_dict,
     to_json,
 )
+from core.studies.laboratory.settings import Field
 
 WIDEST = 40  # characters of a cell
 ENDINGS = (".csv", ".html", ".json", ".png", ".svg")
@@ -75,7 +75,7 @@ def _run(experiment: Experiment) -> Callable[..., None]:
                 raise click.UsageError(f"--out takes files that end in {', '.join(ENDINGS)}.")
         of_model = {name: options.pop(name) for name in MODEL if name in options}
         values = usage(experiment.complete, options)
-        settings = usage(experiment.settings, values)
+        settings = usage(experiment.settings.of, values)
         costs_ = experiment.asked(values)
         if costs_ is Asks.NOTHING:
             finding = experiment.run(values)

@@ -123,7 +123,7 @@ def test_longer_chains_take_no_more_than_planned(abilities, candidates):
     model = Limited(table, local=False, candidates_a_call=candidates, **abilities)
     request = Request(QUERY, 100 if abilities is CHAINED else 4)
     batched = Batched(model)
-    run_chains(record(request, batched), batched, chains.ChainsSettings(4, 20))
+    run_chains(record(request, batched), batched, chains.ChainsSettings(longest=4, chains=20))
     planned = plan_chains(request, 4, 20, 1000, model.capabilities)
     assert model.meter.requests <= planned.requests
     assert prompt_tokens(model) <= planned.prompt_tokens

@@ -26,11 +26,12 @@ from core.codec import count_of, list_of
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError
+from core.studies.examples import EXAMPLES
 from core.studies.inspection.inspection import evidence_of, sampled_chains
 from core.studies.inspection.recorder import PAIRS_A_CALL, SLOW_PAIRS_A_CALL
 from core.studies.inspection.recording import Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading
-from core.studies.laboratory.limits import within
+from core.studies.laboratory.settings import ExperimentSettings, query_of, seed_setting, setting
 from core.studies.progress import Progress, silent
 from core.uncertainty import chains as of_chains
 from core.uncertainty.certified import certified_lower_bound, lump_seconds
@@ -52,35 +53,32 @@ DRAWING = "Drawing chains of answers"
 
 
 @dataclass(frozen=True)
-class ChainsSettings:
-    """How long chains are, and how many.
+class ChainsSettings(ExperimentSettings):
+    """How long chains are, and how many; pairs that were recorded as samples are all lengthened.
 
-    Attributes
-    ----------
-    longest : int
-        n, from 2 to `LONGEST`.
-    chains : int
-        k, how many are drawn, up to `MOST_CHAINS`; 0 draws none. Pairs that were recorded as
-        samples are lengthened instead, all of them.
-    seed : int
-    most_prompts : int
-        Chains of the answers found are scored as long as one more answer takes no more prompts.
+    Chains of the answers found are scored as long as one more answer takes no more prompts.
     """
 
-    longest: int = 3
-    chains: int = 100
-    seed: int = 0
-    most_prompts: int = 1000
-
-    def __post_init__(self) -> None:
-        """Enforce the limits, whatever the screen in front allowed."""
-        for name, value, least, most in (
-            ("length of the chains n", self.longest, 2, LONGEST),
-            ("number of chains", self.chains, 0, MOST_CHAINS),
-            ("seed", self.seed, 0, 2**32 - 1),
-            ("largest number of prompts", self.most_prompts, 1, 10_000),
-        ):
-            within(name, value, least, most)
+    question: str = setting(EXAMPLES["Unknown"], "Question", read=query_of)
+    longest: int = setting(LONGEST, "Answers in the longest chain n", 2, LONGEST, 1)
+    chains: int = setting(
+        100,
+        "Sampled chains",
+        0,
+        MOST_CHAINS,
+        10,
+        help="0 samples none. A model that scores only its own answers always samples.",
+    )
+    most_prompts: int = setting(
+        1000,
+        "Prompts for one more answer, at most",
+        1,
+        10_000,
+        100,
+        help="m answers after chains of n − 1 of them take mⁿ⁻¹ prompts.",
+        folded=True,
+    )
+    seed: int = seed_setting()
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from core.studies.laboratory.limits import within
 from core.studies.progress import Progress, silent
 from core.uncertainty.similarity import JUDGE, SIMILARITIES, usual_threshold
 
-MOST_SEEDS: Final = 50
+FEWEST_SEEDS, MOST_SEEDS = 2, 50
 #: A setting keeps a verdict if so large a share of its draws does.
 KEEPS: Final = 0.9
 #: The scores that panels show, keys of `core.uncertainty.scores.SCORES`.
@@ -81,7 +81,7 @@ class DecidingSettings:
 
     def __post_init__(self) -> None:
         """Enforce the limits that no request or reading does."""
-        within("number of seeds", self.seeds, 2, MOST_SEEDS)
+        within("number of seeds", self.seeds, FEWEST_SEEDS, MOST_SEEDS)
         within("largest k", max(self.samples, default=1), 1, MAX_SAMPLES)
 
 

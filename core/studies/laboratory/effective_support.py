@@ -19,49 +19,39 @@ from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.asking import Seldom, must_score, of_each
-from core.studies.laboratory.limits import within
+from core.studies.laboratory.settings import (
+    ExperimentSettings,
+    confidence_setting,
+    draw_of_questions,
+    seed_setting,
+    setting,
+)
 from core.studies.progress import Progress, silent
 from core.uncertainty import missing_mass as mass
 from core.uncertainty.certified import ROUNDING
-from core.uncertainty.confidence import CONFIDENCE
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class EffectiveSupportSettings:
-    """How the appendix's estimate is made for each question.
+class EffectiveSupportSettings(ExperimentSettings):
+    """Which questions are asked, and how the appendix's estimate is made for each.
 
-    Attributes
-    ----------
-    enough : float
-        Responses are drawn until their distinct texts hold so much of the probability …
-    most : int
-        … or there are so many responses; the paper takes .95 and 1,000.
-    temperature : float
-        Of these responses; the paper takes .9. Any will do, for any X̃ will.
-    draws : int
-        k of U_k. These are other draws, at temperature 1, for U_k is about draws from Q itself. (In
-        the paper the responses that make X̃ are also those that miss nothing of it.)
-    seed : int
-    confidence : float
+    The `draws` of U_k are other draws than the responses that make X̃, at temperature 1, for U_k is
+    about draws from Q itself. (In the paper the responses are also those that miss nothing of X̃.)
+    For the responses any temperature will do, for any X̃ will.
     """
 
-    enough: float = 0.95
-    most: int = 1000
-    temperature: float = 0.9
-    draws: int = 300
-    seed: int = 0
-    confidence: float = CONFIDENCE
-
-    def __post_init__(self) -> None:
-        """Enforce the limits, whatever the screen in front allowed."""
-        within("probability that is enough", self.enough, 0.01, 1)
-        within("largest number of responses", self.most, 1, 10_000)
-        within("temperature", self.temperature, 0.01, 2)
-        within("number of draws k", self.draws, 1, 10_000)
-        within("seed", self.seed, 0, 2**32 - 2)
-        within("confidence", self.confidence, 0.01, 0.999)
+    questions: int = setting(30, "Questions", 1, 200, 10, help="As many of each exposure band.")
+    draws: int = setting(300, "Draws k", 1, 10_000, 10)
+    enough: float = setting(0.95, "Probability that is enough", 0.01, 1, 0.01)  # the paper's
+    most: int = setting(1000, "Responses at most", 1, 10_000, 100)  # the paper's
+    temperature: float = setting(
+        0.9, "Temperature of these responses", 0.01, 2, 0.1, folded=True
+    )  # the paper's
+    draw: int = draw_of_questions()
+    seed: int = seed_setting(most=2**32 - 2)
+    confidence: float = confidence_setting()
 
 
 @dataclass(frozen=True)

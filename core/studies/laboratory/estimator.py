@@ -17,9 +17,16 @@ from numpy.typing import NDArray
 
 from core.codec import count_of
 from core.studies.laboratory.limits import with_sign, within
+from core.studies.laboratory.settings import (
+    ExperimentSettings,
+    confidence_setting,
+    evenly,
+    seed_setting,
+    setting,
+    sizes,
+)
 from core.studies.progress import Progress, silent
 from core.uncertainty import entropies, gibbs, many_samples
-from core.uncertainty.confidence import CONFIDENCE
 from core.uncertainty.missing_mass import expected_missing_mass, stabilisers, theorem_bound
 from core.uncertainty.mutual_information import from_counts
 
@@ -40,8 +47,14 @@ class Gamma(StrEnum):
 
     NONE = "0"
     ONE_OVER_K = "1/k"
-    THEOREM = "theorem"  # γ₁ = 1/(k 2ⁿ), γ₂ = γ₁ + n (1 − Z)
+    THEOREM = "theorem"
 
+
+GAMMAS: Final = {
+    Gamma.NONE.value: "None.",
+    Gamma.ONE_OVER_K.value: "As in the paper’s listing.",
+    Gamma.THEOREM.value: "γ₁ = 1/(k 2ⁿ), γ₂ = γ₁ + n (1 − Z), with Z the sampled mass.",
+}
 
 #: What estimates the exact value, by what it is called.
 ESTIMATES: Final = {
@@ -64,62 +77,43 @@ NEVER_ABOVE: Final = ("certified", "limit", "theorem")
 
 
 @dataclass(frozen=True)
-class EstimatorSettings:
+class EstimatorSettings(ExperimentSettings):
     """What is drawn, and how it is estimated.
 
-    Attributes
-    ----------
-    n : int
-        The number of coordinates, 2 to `LARGEST_N`.
-    temperature : float
-        The paper's τ, .01 to 10.
-    draws : tuple of int
-        The values of k, rising, 2 to `MOST_DRAWS`.
-    seeds : int
-        How many samples are drawn for each k, up to `MOST_SEEDS`.
-    seed : int
-        The first of the seeds; the paper's is 1.
-    gamma : Gamma
-    spellings : int
-        In how many ways each answer can be spelt, up to `MOST_SPELLINGS`; each is as likely, and
-        depends on nothing. Then Algorithm 1 sees spellings, and Algorithm 2 clusters those of one
-        meaning. With 1, both are the same.
-    confidence : float
-        Of the lower limit, and of the theorem's bound.
+    Each spelling of an answer is as likely, and depends on nothing; with one, Algorithms 1 and 2
+    are the same. The confidence is also that of the theorem's bound.
     """
 
-    n: int = 4
-    temperature: float = 1.0
-    draws: tuple[int, ...] = tuple(np.linspace(10, 1000, 20, dtype=int).tolist())
-    seeds: int = 200
-    seed: int = 1
-    gamma: Gamma = Gamma.ONE_OVER_K
-    spellings: int = 1
-    confidence: float = CONFIDENCE
+    n: int = setting(4, "Coordinates n", gibbs.FEWEST, LARGEST_N, 1)
+    temperature: float = setting(  # the paper's τ
+        1.0,
+        "Temperature of the Gibbs distribution",
+        gibbs.COLDEST,
+        10,
+        0.1,
+        help="The colder, the more the coordinates depend on each other.",
+    )
+    gamma: Gamma = setting(
+        Gamma.ONE_OVER_K.value, "Stabilisation γ₁ and γ₂", options=GAMMAS, read=Gamma
+    )
+    spellings: int = setting(
+        1,
+        "Spellings of each answer",
+        1,
+        MOST_SPELLINGS,
+        1,
+        help="With more than one, Algorithm 1 sees spellings, and Algorithm 2 clusters them.",
+    )
+    seeds: int = setting(200, "Seeds", 1, MOST_SEEDS, 10, help="So many samples for each k.")
+    draws: tuple[int, ...] = sizes(evenly, 10, 1000, 20, MOST_DRAWS, MOST_SIZES, least=2)
+    seed: int = seed_setting("First seed", 1, 2**32 - MOST_SEEDS)  # the paper's is 1
+    confidence: float = confidence_setting("Confidence of the lower limit")
 
     def __post_init__(self) -> None:
-        """Enforce the limits, whatever the screen in front allowed."""
-        object.__setattr__(self, "gamma", Gamma(self.gamma))
-        object.__setattr__(self, "draws", tuple(sorted(set(self.draws))))
-        largest = max(self.draws, default=0)
-        for name, value, least, most in (
-            ("number of coordinates n", self.n, gibbs.FEWEST, LARGEST_N),
-            ("temperature", self.temperature, gibbs.COLDEST, 10),
-            ("number of sample sizes", len(self.draws), 1, MOST_SIZES),
-            ("smallest k", min(self.draws, default=0), 2, MOST_DRAWS),
-            ("largest k", largest, 2, MOST_DRAWS),
-            ("number of seeds", self.seeds, 1, MOST_SEEDS),
-            (
-                "number of draws by all seeds",
-                self.seeds * max(self.draws, default=1),
-                1,
-                MOST_AT_ONCE,
-            ),
-            ("seed", self.seed, 0, 2**32 - MOST_SEEDS),
-            ("number of spellings", self.spellings, 1, MOST_SPELLINGS),
-            ("confidence", self.confidence, 0.01, 0.999),
-        ):
-            within(name, value, least, most)
+        """Enforce the limits, also of what is held in memory at once."""
+        super().__post_init__()
+        at_once = self.seeds * max(self.draws)
+        within("number of draws by all seeds", at_once, 1, MOST_AT_ONCE)
 
 
 @dataclass(frozen=True)

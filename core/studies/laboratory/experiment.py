@@ -2,13 +2,12 @@
 
 To add one:
 
-1. Write its study in `core/studies/laboratory/NAME.py`: `Settings` that refuse what is out of
-   range with an `InvalidRequestError`, `run`, and a result with a `sentence`.
-2. Describe it in `core/studies/laboratory/experiments/NAME.py`, as `estimator.py` there does: its
-   fields, how their values become `Settings`, and how the result becomes an `Outcome`: the
-   sentence, the table, and what the pictures are drawn from, all of it as JSON knows it. The names
-   of the fields are options of the command and, behind the name of the experiment, parameters of
-   the address.
+1. Write its study in `core/studies/laboratory/NAME.py`: its `ExperimentSettings`, `run`, and a
+   result with a `sentence`. Each setting is described where it is declared; their names are
+   options of the command and, behind the name of the experiment, parameters of the address.
+2. Describe it in `core/studies/laboratory/experiments/NAME.py`, as `estimator.py` there does: how
+   the result becomes an `Outcome`: the sentence, the table, and what the pictures are drawn from,
+   all of it as JSON knows it.
 3. Name it under its question in `core/studies/laboratory/catalogue.py`.
 4. Draw it in `core/charts/laboratory/NAME.py`, from `Outcome.drawn` alone, and name the pictures in
    `core/charts/laboratory/catalogue.py`.
@@ -26,6 +25,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -34,17 +34,17 @@ from core.codec import encode
 from core.language_models.base import LanguageModel
 from core.studies.costs import Plan
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.limits import within
+from core.studies.laboratory.settings import ExperimentSettings, Field, Value, Values
 from core.studies.progress import Progress, silent
 
-Value = int | float | str
-Values = Mapping[str, Value]
 Cell = int | float | str | bool | None
 Columns = Mapping[str, Sequence[Cell]]
 
 DIGITS: Final = 6  # that count, of every number that is shown, saved or drawn
 ZERO: Final = 1e-12  # what is nearer to 0 is rounding
 EMBEDDED: Final = "embedded"
+#: The attributes of a finding, in their order, as they are written.
+KEYS: Final = ("experiment", "settings", "model", "revision", "sentence", "table", "drawn")
 
 
 class Asks(Enum):
@@ -53,54 +53,6 @@ class Asks(Enum):
     NOTHING = "no model"
     EMBEDDED = "the embedded model, whose training documents are known"
     CHOSEN = "the model chosen above"
-
-
-def always(values: Values) -> bool:
-    """Say that a field applies, whatever the others hold."""
-    return True
-
-
-@dataclass(frozen=True)
-class Field:
-    """One setting that a person chooses.
-
-    Attributes
-    ----------
-    name : str
-        In the address and, with dashes, of the option.
-    label, help : str
-        Words of this code: they are read as Markdown.
-    value : int, float or str
-        At first; its type is the field's: a whole number, a number, or a text.
-    least, most, step : float, optional
-        Of a number.
-    options : mapping of str to str
-        The values that may be chosen, and what is said below each; empty where anything may be
-        given.
-    applies : callable
-        Whether it matters, given all values; else it is neither shown nor used.
-    check : callable, optional
-        Given a text, raises `InvalidRequestError` with what is wrong; said beside the field.
-    folded : bool
-        Whether it is among the settings that few people change.
-    """
-
-    name: str
-    label: str
-    value: Value
-    least: float | None = None
-    most: float | None = None
-    step: float | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
-    help: str = ""
-    applies: Callable[[Values], bool] = always
-    check: Callable[[str], object] | None = None
-    folded: bool = False
-
-    @property
-    def kind(self) -> type[int] | type[float] | type[str]:
-        """What its values are."""
-        return type(self.value)
 
 
 @dataclass(frozen=True)
@@ -162,9 +114,8 @@ class Experiment:
         What it is, and what is done in it, in a sentence or two of Markdown.
     paper : str
         Where the paper has it.
-    fields : tuple of Field
-    settings : callable
-        Makes the study's settings of the values; raises `InvalidRequestError`.
+    settings : type
+        The study's settings, of which the fields are read.
     work : callable
         Runs the study: given the settings, the model and the progress.
     asks : Asks
@@ -185,8 +136,7 @@ class Experiment:
     title: str
     about: str
     paper: str
-    fields: tuple[Field, ...]
-    settings: Callable[[Values], Any]
+    settings: type[ExperimentSettings]
     work: Work
     asks: Asks = Asks.NOTHING
     asks_by: Callable[[Values], Asks] | None = None
@@ -194,6 +144,11 @@ class Experiment:
     takes: str = ""
     plan: Callable[[Any, LanguageModel], Plan] | None = None
     also: Mapping[str, Values] = field(default_factory=dict)
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """What a person chooses, in the order of the form."""
+        return self.settings.fields()
 
     @property
     def usual(self) -> dict[str, Value]:
@@ -216,10 +171,8 @@ class Experiment:
             raise InvalidRequestError(f"{self.title} has no setting {min(strange)}.")
         whole = self.usual | dict(values)
         for each in self.fields:
-            if not each.applies(whole):
-                whole[each.name] = each.value
-            else:
-                whole[each.name] = _check(each, whole[each.name])
+            applies = each.applies(whole)
+            whole[each.name] = each.checked(whole[each.name]) if applies else each.value
         return whole
 
     def run(
@@ -239,7 +192,7 @@ class Experiment:
             Out of `progress`.
         """
         whole = self.complete(values or {})
-        outcome = self.work(self.settings(whole), model, progress)  # type: ignore[arg-type]
+        outcome = self.work(self.settings.of(whole), model, progress)  # type: ignore[arg-type]
         return Finding(
             self.name,
             whole,
@@ -273,22 +226,6 @@ def option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _check(each: Field, value: Value) -> Value:
-    if each.kind is float and type(value) is int:
-        value = float(value)
-    if type(value) is not each.kind:
-        raise InvalidRequestError(f"The {each.label} is {value!r}, which is of the wrong kind.")
-    if each.options and value not in each.options:
-        raise InvalidRequestError(
-            f"The {each.label} is {value!r}; choose one of {', '.join(each.options)}."
-        )
-    if not isinstance(value, str) and each.least is not None and each.most is not None:
-        within(each.label, value, each.kind(each.least), each.kind(each.most))  # type: ignore[arg-type]
-    if isinstance(value, str) and each.check is not None:
-        each.check(value)
-    return value
-
-
 def plain(result: Any) -> Any:
     """Return what JSON knows of it: no arrays, NaN or infinity as None, digits that count."""
     if isinstance(result, np.ndarray | np.generic):
@@ -313,15 +250,7 @@ def columns_of(rows: Sequence[Any], **headings: str) -> dict[str, list[Any]]:
 
 def to_dict(finding: Finding) -> dict[str, Any]:
     """Return a finding as it is written."""
-    return {
-        "experiment": finding.experiment,
-        "settings": dict(finding.values),
-        "model": finding.model,
-        "revision": finding.revision,
-        "sentence": finding.sentence,
-        "table": dict(finding.columns),
-        "drawn": dict(finding.drawn),
-    }
+    return dict(zip(KEYS, vars(finding).values(), strict=True))
 
 
 def to_json(finding: Finding) -> str:
@@ -339,12 +268,4 @@ def to_json(finding: Finding) -> str:
 
 def from_dict(content: Mapping[str, Any]) -> Finding:
     """Read what `to_dict` returned: a file that comes with the program."""
-    return Finding(
-        content["experiment"],
-        content["settings"],
-        content["model"],
-        content["revision"],
-        content["sentence"],
-        content["table"],
-        content["drawn"],
-    )
+    return Finding(*(content[key] for key in KEYS))

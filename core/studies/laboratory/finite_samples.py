@@ -9,67 +9,79 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.studies.laboratory.limits import within
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.settings import (
+    ExperimentSettings,
+    by_powers,
+    confidence_setting,
+    seed_setting,
+    setting,
+    sizes,
+)
 from core.studies.progress import Progress, silent
 from core.uncertainty import missing_mass as mass
 from core.uncertainty.certified import certified_lower_bound
-from core.uncertainty.confidence import CONFIDENCE
 from core.uncertainty.joint import from_table
 from core.uncertainty.many_samples import algorithm_1
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+MOST_OUTSIDE: Final = 12  # values of δ_supp
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    """Read the values of δ_supp that are tried."""
+    try:
+        shares = tuple(float(part) for part in text.replace(";", ",").split(",") if part.strip())
+    except ValueError:
+        shares = ()
+    return _possible(shares)
+
+
+def _possible(shares: tuple[float, ...]) -> tuple[float, ...]:
+    if not 1 <= len(shares) <= MOST_OUTSIDE or not all(0 <= share <= 0.5 for share in shares):
+        raise InvalidRequestError(
+            f"Give up to {MOST_OUTSIDE} numbers from 0 to 0.5, such as 0, 0.001, 0.01."
+        )
+    return tuple(sorted(set(shares)))
+
 
 @dataclass(frozen=True)
-class FiniteSamplesSettings:
-    """Pairs of answers of a model that copies, in the shape of Zipf's law.
+class FiniteSamplesSettings(ExperimentSettings):
+    """Pairs of answers of a model that copies, in the shape of Zipf's law."""
 
-    Attributes
-    ----------
-    answers : int
-        How many there are, 2 to 300: |X|.
-    exponent : float
-        Answer i comes first with a weight of i^−exponent.
-    copying : float
-        With what probability the first answer is repeated as the second; otherwise an answer like
-        the first comes.
-    draws : tuple of int
-        The values of k, rising.
-    outside : tuple of float
-        The values of δ_supp that are tried; 0 takes all pairs for X̃.
-    samples : int
-        How many samples are drawn for each k.
-    seed : int
-    confidence : float
-    """
-
-    answers: int = 200
-    exponent: float = 1.0
-    copying: float = 0.7
-    draws: tuple[int, ...] = tuple(np.geomspace(10, 10**9, 33).round().astype(int).tolist())
-    outside: tuple[float, ...] = (0.0, 0.0001, 0.001, 0.01, 0.05)
-    samples: int = 3
-    seed: int = 0
-    confidence: float = CONFIDENCE
+    answers: int = setting(200, "Number of answers", 2, 300, 10)  # |X|
+    exponent: float = setting(1.0, "Exponent of Zipf’s law", 0, 10, 0.1)
+    copying: float = setting(
+        0.7,
+        "Probability of copying",
+        0,
+        0.999,
+        0.05,
+        help="With it, the first answer is repeated; else one like the first comes.",
+    )
+    draws: tuple[int, ...] = sizes(by_powers, 10, 10**9, 33, 10**12, 50)
+    samples: int = setting(3, "Samples for each k", 1, 100, 1, folded=True)
+    outside: tuple[float, ...] = setting(  # 0 takes all pairs for X̃
+        "0, 0.0001, 0.001, 0.01, 0.05",
+        "Values of δ_supp",
+        read=_shares,
+        help="The share of the probability outside the effective support; the best is taken.",
+        folded=True,
+    )
+    seed: int = seed_setting()
+    confidence: float = confidence_setting()
 
     def __post_init__(self) -> None:
-        """Enforce the limits, whatever the screen in front allowed."""
-        object.__setattr__(self, "draws", tuple(sorted({int(k) for k in self.draws})))
-        object.__setattr__(self, "outside", tuple(sorted(set(self.outside))))
-        within("number of answers", self.answers, 2, 300)
-        within("exponent", self.exponent, 0, 10)
-        within("probability of copying", self.copying, 0, 0.999)
-        within("smallest k", min(self.draws, default=0), 1, 10**12)
-        within("largest k", max(self.draws), 1, 10**12)
-        within("smallest δ_supp", min(self.outside, default=-1), 0, 0.5)
-        within("largest δ_supp", max(self.outside), 0, 0.5)
-        within("number of samples", self.samples, 1, 100)
-        within("confidence", self.confidence, 0.01, 0.999)
+        """Enforce the limits."""
+        super().__post_init__()
+        object.__setattr__(self, "outside", _possible(self.outside))
 
     @property
     def law(self) -> tuple[Floats, Floats]:

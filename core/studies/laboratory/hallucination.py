@@ -3,49 +3,64 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.data.world.facts import Fact
+from core.data.world.facts import Fact, facts
+from core.data.world.plain import plain as unmarked
 from core.language_models.base import LanguageModel
+from core.once import once
+from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.asking import must_score
-from core.studies.laboratory.limits import within
 from core.studies.laboratory.pseudo_joint import (
-    LIKELIEST,
-    MOST_LIKELIEST,
-    SMOOTHING,
     contributions,
+    likeliest_setting,
     pseudo_joint,
     smooth,
+    smoothing_setting,
     support_of,
     truth_of,
 )
+from core.studies.laboratory.settings import ExperimentSettings, setting
 from core.studies.progress import Progress, silent
 from core.uncertainty.joint import from_table
 
 Floats = NDArray[np.float64]
 
+QUESTION: Final = "What is the official language of Liechtenstein?"  # never seen in training
+
+
+@once
+def _facts() -> dict[str, Fact]:
+    return {unmarked(fact.question): fact for fact in facts()}
+
+
+def fact_of(question: str) -> Fact:
+    """Return what is true about a question of the world, whatever its case and marks.
+
+    Raises
+    ------
+    InvalidRequestError
+        Where the world has no such question.
+    """
+    try:
+        return _facts()[unmarked(question)]
+    except KeyError:
+        raise InvalidRequestError(
+            "What is true about this question is not known here. Choose one of “What can I ask?”, "
+            "worded as it is there."
+        ) from None
+
 
 @dataclass(frozen=True)
-class HallucinationSettings:
-    """How many of the likeliest answers are looked at, and how the truth is smoothed.
+class HallucinationSettings(ExperimentSettings):
+    """Which question is asked, how many answers are looked at, and how the truth is smoothed."""
 
-    Attributes
-    ----------
-    likeliest : int
-        Beside the right answers and the misconception; 0 for a model that cannot be searched.
-    smoothing : float
-        ε: P(y) = (1 − ε) truth(y) + ε / m, for a support of m texts.
-    """
-
-    likeliest: int = LIKELIEST
-    smoothing: float = SMOOTHING
-
-    def __post_init__(self) -> None:
-        """Enforce the limits, whatever the screen in front allowed."""
-        smooth(np.ones(1), self.smoothing)
-        within("number of likeliest answers", self.likeliest, 0, MOST_LIKELIEST)
+    question: Fact = setting(QUESTION, "Question of the embedded world", read=fact_of)
+    likeliest: int = likeliest_setting()
+    smoothing: float = smoothing_setting(folded=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ Good–Turing estimate, the bounds, Zipf's rate and the concentration, at each k
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -15,11 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codec import count_of
+from core.studies.examples import EXAMPLES
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.limits import within
+from core.studies.laboratory.settings import (
+    ExperimentSettings,
+    Values,
+    by_powers,
+    confidence_setting,
+    query_of,
+    seed_setting,
+    setting,
+    sizes,
+)
 from core.studies.progress import Progress, silent
 from core.uncertainty import missing_mass as mass
-from core.uncertainty.confidence import CONFIDENCE
 from core.uncertainty.logarithms import entropy
 
 Floats = NDArray[np.float64]
@@ -36,74 +47,17 @@ class Law(StrEnum):
     ZIPF = "zipf"
     GEOMETRIC = "geometric"
     OWN = "own"
+    MODEL = "model"
 
 
-@dataclass(frozen=True)
-class MissingMassSettings:
-    """A distribution, and how it is drawn from.
-
-    Attributes
-    ----------
-    law : Law
-    kinds : int
-        How many there are, 1 to `MOST_KINDS`; of one's own, as many as were given.
-    exponent : float
-        α of Zipf's law, above 1 as in Corollary E.3.
-    ratio : float
-        Of two neighbours in the geometric law, between 0 and 1.
-    own : tuple of float
-        One's own probabilities, as :func:`probabilities_of` reads them, or those of a model's
-        answers; if they sum to less than 1, the rest is of kinds that nobody knows.
-    draws : tuple of int
-        The values of k, rising.
-    samples : int
-        How many samples are simulated.
-    seed : int
-    confidence : float
-        Of the two deviations, each.
-    """
-
-    law: Law = Law.ZIPF
-    kinds: int = 200
-    exponent: float = 1.5
-    ratio: float = 0.95
-    own: tuple[float, ...] = ()
-    draws: tuple[int, ...] = tuple(np.unique(np.geomspace(1, 10_000, 41).round().astype(int)))
-    samples: int = 200
-    seed: int = 0
-    confidence: float = CONFIDENCE
-
-    def __post_init__(self) -> None:
-        """Enforce the limits, whatever the screen in front allowed."""
-        object.__setattr__(self, "law", Law(self.law))
-        object.__setattr__(self, "draws", tuple(sorted({int(k) for k in self.draws})))
-        if self.law is Law.OWN:
-            object.__setattr__(self, "kinds", len(self.own))
-        within("number of kinds", self.kinds, 1, MOST_KINDS)
-        within("smallest k", min(self.draws, default=0), 1, MOST_DRAWS)
-        within("largest k", max(self.draws), 1, MOST_DRAWS)
-        within("exponent", self.exponent, 1.01, 10)
-        within("ratio", self.ratio, 0.001, 0.999)
-        within("number of samples", self.samples, 1, 10_000)
-        within("confidence", self.confidence, 0.01, 0.999)
-        within("size of the simulation", self.kinds * len(self.draws) * self.samples, 1, MOST_CELLS)
-        if min(self.own, default=0) < 0 or sum(self.own) > 1 + 1e-6:
-            raise InvalidRequestError(
-                "Probabilities must be at least 0 and sum to at most 1. Divide them by their sum."
-            )
-
-    @property
-    def probabilities(self) -> Floats:
-        """The probability of each kind, (kinds,), falling unless they are one's own."""
-        rank = np.arange(1.0, self.kinds + 1)
-        if self.law is Law.OWN:
-            return np.array(self.own)
-        weights = {
-            Law.UNIFORM: np.ones_like(rank),
-            Law.ZIPF: rank**-self.exponent,
-            Law.GEOMETRIC: self.ratio**rank,
-        }[self.law]
-        return weights / weights.sum()
+LAWS: Final = {
+    Law.UNIFORM.value: "All kinds are alike.",
+    Law.ZIPF.value: "Kind i has a weight of i^−α.",
+    Law.GEOMETRIC.value: "Each kind has a fixed ratio to the one before.",
+    Law.OWN.value: "Numbers that you type or paste; they are divided by their sum.",
+    Law.MODEL.value: "What the embedded model answers to a question, found by a search.",
+}
+ANSWERS: Final = 200  # of a model, found by a search
 
 
 def probabilities_of(text: str) -> tuple[float, ...]:
@@ -133,6 +87,72 @@ def probabilities_of(text: str) -> tuple[float, ...]:
         raise InvalidRequestError("The numbers must be at least 0, and not all of them 0.")
     weights /= weights.max()  # so that their sum neither overflows nor vanishes
     return tuple((weights / weights.sum()).tolist())
+
+
+def _of(*laws: str) -> Callable[[Values], bool]:
+    return lambda values: values["law"] in laws
+
+
+@dataclass(frozen=True)
+class MissingMassSettings(ExperimentSettings):
+    """A distribution, and how it is drawn from.
+
+    The exponent is above 1 as in Corollary E.3. If one's own probabilities sum to less than 1, the
+    rest is of kinds that nobody knows. Those of a model's answers are flat until they are found.
+    """
+
+    law: Law = setting(Law.ZIPF.value, "Distribution", options=LAWS, read=Law)
+    own: tuple[float, ...] = setting(
+        "0.5, 0.3, 0.1, 0.05, 0.05",
+        "Your probabilities",
+        read=probabilities_of,
+        help="Numbers of at least 0, between them commas, semicolons or white space.",
+        applies=_of(Law.OWN),
+    )
+    question: str = setting(
+        EXAMPLES["Many answers"], "Question", read=query_of, applies=_of(Law.MODEL)
+    )
+    kinds: int = setting(
+        200,
+        "Number of kinds",
+        1,
+        MOST_KINDS,
+        10,
+        applies=_of(Law.UNIFORM, Law.ZIPF, Law.GEOMETRIC),
+    )
+    exponent: float = setting(1.5, "Exponent α", 1.01, 10, 0.1, applies=_of(Law.ZIPF))
+    ratio: float = setting(0.95, "Ratio", 0.001, 0.999, 0.01, applies=_of(Law.GEOMETRIC))
+    draws: tuple[int, ...] = sizes(by_powers, 1, 10_000, 41, MOST_DRAWS, 100)
+    samples: int = setting(200, "Samples", 1, 10_000, 50, help="Simulated ones, at every k.")
+    seed: int = seed_setting()
+    confidence: float = confidence_setting("Confidence of each limit")
+
+    def __post_init__(self) -> None:
+        """Enforce the limits, also of what is simulated: of a model's answers, the most."""
+        super().__post_init__()
+        if self.law is Law.MODEL:
+            object.__setattr__(self, "own", (1 / ANSWERS,) * ANSWERS)
+        if self.law in (Law.OWN, Law.MODEL):
+            object.__setattr__(self, "kinds", len(self.own))
+        within("number of kinds", self.kinds, 1, MOST_KINDS)
+        within("size of the simulation", self.kinds * len(self.draws) * self.samples, 1, MOST_CELLS)
+        if min(self.own, default=0) < 0 or sum(self.own) > 1 + 1e-6:
+            raise InvalidRequestError(
+                "Probabilities must be at least 0 and sum to at most 1. Divide them by their sum."
+            )
+
+    @property
+    def probabilities(self) -> Floats:
+        """The probability of each kind, (kinds,), falling unless they are one's own."""
+        rank = np.arange(1.0, self.kinds + 1)
+        if self.law in (Law.OWN, Law.MODEL):
+            return np.array(self.own)
+        weights = {
+            Law.UNIFORM: np.ones_like(rank),
+            Law.ZIPF: rank**-self.exponent,
+            Law.GEOMETRIC: self.ratio**rank,
+        }[self.law]
+        return weights / weights.sum()
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,26 @@ from core.data.world.plain import plain
 from core.language_models.base import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.limits import within
+from core.studies.laboratory.settings import setting
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
 
 Floats = NDArray[np.float64]
 
 LEAST_SMOOTHING, MOST_SMOOTHING = 1e-6, 0.5
-SMOOTHING: Final = 0.01
-LIKELIEST: Final = 12  # answers of the model in the support, beside the right ones
-MOST_LIKELIEST: Final = 60
+
+
+def likeliest_setting() -> Any:
+    """Return the field of the number of the model's likeliest answers in the support.
+
+    They are beside the right answers and the misconception; 0 for a model without search.
+    """
+    return setting(12, "Likeliest answers looked at", 0, 60, 1)
+
+
+def smoothing_setting(**more: Any) -> Any:
+    """Return the field of ε: P(y) = (1 − ε) truth(y) + ε / m, for a support of m texts."""
+    limits = (LEAST_SMOOTHING, MOST_SMOOTHING, 0.01)
+    return setting(0.01, "Smoothing ε of the truth", *limits, **more)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,18 +23,22 @@ from core.data.world.facts import Band, Fact, facts
 from core.language_models.base import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.asking import Seldom, must_score, of_each
-from core.studies.laboratory.limits import within
 from core.studies.laboratory.pseudo_joint import (
-    LIKELIEST,
-    MOST_LIKELIEST,
-    SMOOTHING,
     PseudoJoint,
     corpus_of,
     divergence,
+    likeliest_setting,
     pseudo_joint,
     smooth,
+    smoothing_setting,
     support_of,
     truth_of,
+)
+from core.studies.laboratory.settings import (
+    ExperimentSettings,
+    draw_of_questions,
+    seed_setting,
+    setting,
 )
 from core.studies.progress import Progress, silent
 from core.uncertainty.clustering import aggregate, centres, cluster
@@ -47,51 +51,31 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 ROUNDING: Final = 1e-9  # nats: how far the identity may be off
-MOST_SAMPLES, MOST_TRIPLES = 100, 1000
 
 
 @dataclass(frozen=True)
-class TheoremSettings:
-    """How each question is looked at.
+class TheoremSettings(ExperimentSettings):
+    """Which questions are asked, and how each is looked at; k and τ are the paper's."""
 
-    Attributes
-    ----------
-    likeliest : int
-        How many of the model's likeliest answers are in the support, beside the right ones, the
-        misconception, and what was drawn. 0 for a model that cannot be searched.
-    samples : int
-        k of the estimate from a sample; the paper takes 10.
-    temperature : float
-        Of this sample; the paper takes .9.
-    similarity_threshold : float
-        τ of the clusters; the paper takes .25.
-    smoothing : float
-        ε: P(y) = (1 − ε) truth(y) + ε / m, for a support of m texts.
-    triples : int
-        How many pairs are drawn to look at a third answer, n = 3; 0 leaves it.
-    seed : int
-    """
-
-    likeliest: int = LIKELIEST
-    samples: int = 10
-    temperature: float = 0.9
-    similarity_threshold: float = 0.25
-    smoothing: float = SMOOTHING
-    triples: int = 0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Enforce the limits, whatever the screen in front allowed."""
-        smooth(np.ones(1), self.smoothing)
-        for name, value, least, most in (
-            ("number of likeliest answers", self.likeliest, 0, MOST_LIKELIEST),
-            ("number of answers k", self.samples, 1, MOST_SAMPLES),
-            ("temperature", self.temperature, 0.01, 2),
-            ("similarity threshold τ", self.similarity_threshold, 0.01, 1),
-            ("number of triples", self.triples, 0, MOST_TRIPLES),
-            ("seed", self.seed, 0, 2**32 - 1),
-        ):
-            within(name, value, least, most)
+    questions: int = setting(200, "Questions", 1, 500, 10, help="As many of each exposure band.")
+    samples: int = setting(10, "Answers k of the estimate", 1, 100, 1)
+    similarity_threshold: float = setting(0.25, "Similarity threshold τ", 0.01, 1, 0.05)
+    smoothing: float = smoothing_setting(
+        help="P = (1 − ε) truth + ε / m, for m texts: no divergence from 0 is finite."
+    )
+    likeliest: int = likeliest_setting()
+    triples: int = setting(
+        0,
+        "Pairs drawn to look at a third answer",
+        0,
+        1000,
+        10,
+        help="With 0, chains have two answers. Each pair takes another prompt.",
+        folded=True,
+    )
+    temperature: float = setting(0.9, "Temperature of the k answers", 0.01, 2, 0.1, folded=True)
+    draw: int = draw_of_questions()
+    seed: int = seed_setting()
 
 
 @dataclass(frozen=True)

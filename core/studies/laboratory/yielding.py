@@ -45,7 +45,7 @@ from core.studies.amplification.curve import Amplification, Case, amplify, grid
 from core.studies.amplification.gallery import draw, of_fact
 from core.studies.amplification.mechanism import looking, places
 from core.studies.inspection.taught import WORLD_OF
-from core.studies.laboratory.limits import within
+from core.studies.laboratory.settings import ExperimentSettings, seed_setting, setting
 from core.studies.progress import Progress, silent
 from core.uncertainty.attention import Principal, principal
 
@@ -66,35 +66,18 @@ MEASURES: Final = {
 
 
 @dataclass(frozen=True)
-class YieldingSettings:
-    """Which facts are asked, and how far.
+class YieldingSettings(ExperimentSettings):
+    """Which facts are asked, as evenly from each band as there are, and how far.
 
-    Attributes
-    ----------
-    facts : int
-        How many, as evenly from each band as there are.
-    most : int
-        The largest number of repetitions; facts that stand that are all counted as lasting longest.
-    large : float
-        The share of the squared singular values that the large components hold, in (0, 1].
-    seed : int
-        Of the draw of facts and of the bootstrap.
+    Facts that stand the largest number of repetitions are all counted as lasting longest.
     """
 
-    facts: int = 300
-    most: int = 100
-    large: float = 0.5
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Enforce the limits, whatever the screen in front allowed."""
-        for name, value, least, most in (
-            ("number of facts", self.facts, 8, 2000),
-            ("largest number of repetitions", self.most, 1, 200),
-            ("share of the large components", self.large, 0.01, 1),
-            ("seed", self.seed, 0, 2**32 - 1),
-        ):
-            within(name, value, least, most)
+    facts: int = setting(300, "Facts", 8, 2000, 10)
+    most: int = setting(100, "Repetitions up to", 1, 200, 10)
+    large: float = setting(
+        0.5, "Share of the squared singular values that is large", 0.01, 1, 0.05, folded=True
+    )
+    seed: int = seed_setting()  # of the draw of facts and of the bootstrap
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from core.studies.inspection.request import Request
 from core.studies.laboratory import deciding
 from core.studies.laboratory.deciding import DecidingSettings, Variations
 from core.studies.laboratory.experiment import plain
-from core.studies.laboratory.experiments.deciding import MOVING, ONE, picture_content, plan
+from core.studies.laboratory.experiments.deciding import MOVING, ONE, chart_data, plan
 from core.ui import figures, frame
 from core.ui.model import current, study_model
 from core.ui.runs.job import Job
@@ -94,7 +94,7 @@ def _show(variations: Variations) -> None:
     st.header("Is this verdict stable?", anchor=False)
     with st.container(key="stable_sentence"):
         st.text(variations.sentence)
-    data = plain(picture_content(variations))
+    data = plain(chart_data(variations))
     figures.draw(charts.strip, data, key="stable", alt_text=charts.strip_alt(data))
     st.caption(
         "Each mark is one value of one setting, all else as in this inspection; it is filled "

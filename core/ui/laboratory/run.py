@@ -6,7 +6,8 @@ import streamlit as st
 
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
-from core.studies.laboratory.experiment import Asks, Experiment, Finding, Values
+from core.studies.laboratory.experiment import Asks, Experiment, Finding
+from core.studies.laboratory.settings import Values
 from core.studies.laboratory.shipped import find
 from core.ui.messages import problem
 from core.ui.model import embedded_model, study_model
@@ -54,7 +55,7 @@ def finding(experiment: Experiment, values: Values, model: LanguageModel | None)
 
     pays = None
     if model is not None and not model.capabilities.local and experiment.plan is not None:
-        pays = (model, experiment.plan(experiment.settings(values), model))
+        pays = (model, experiment.plan(experiment.settings.of(values), model))
     result: Finding | None = run(
         place, key, start, paid=pays, on_press=not experiment.quick, cancelled="Cancelled."
     )

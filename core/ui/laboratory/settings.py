@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.catalogue import EXPERIMENTS, FIELDS
-from core.studies.laboratory.experiment import Value
+from core.studies.laboratory.settings import Value
 from core.ui.addresses import number
 from core.ui.messages import problem
 
@@ -31,7 +31,7 @@ def values_of(name: str) -> dict[str, Value] | None:
         return None
     try:
         values = experiment.complete(values)
-        experiment.settings(values)
+        experiment.settings.of(values)
     except InvalidRequestError as error:
         problem(str(error))
         return None
@@ -70,8 +70,8 @@ def _draw(name: str, i: int, values: dict[str, Value]) -> bool:
         low, high, step = (kind(n or 0) for n in (field.least, field.most, field.step))
         values[field.name] = number(key, low, high, field.value, step)  # type: ignore[type-var]
     try:
-        if field.check is not None:
-            field.check(str(values[field.name]))
+        if field.read is not None:
+            field.read(str(values[field.name]))
     except InvalidRequestError as error:
         problem(str(error))
         return False

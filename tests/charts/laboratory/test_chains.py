@@ -13,9 +13,7 @@ from core.studies.laboratory.experiments.chains import (
     LARGEST,
     SAMPLED,
     SCORED,
-)
-from core.studies.laboratory.experiments.chains import (
-    picture_content as drawn_from,
+    chart_data,
 )
 from tests.charts.drawing import check, drawn, rows_of, texts
 
@@ -23,7 +21,7 @@ CHAINS = Chains(
     "Name a fruit",
     "embedded",
     "1",
-    ChainsSettings(4),
+    ChainsSettings(longest=4),
     4,
     (
         ChainScores(2, 0.4, 1.2, 0.3, Cost(0, 0)),
@@ -36,8 +34,8 @@ CHAINS = Chains(
     ),
     100,
 )
-FOUND = plain(drawn_from(CHAINS))
-ONLY_SAMPLED = plain(drawn_from(replace(CHAINS, scored=())))
+FOUND = plain(chart_data(CHAINS))
+ONLY_SAMPLED = plain(chart_data(replace(CHAINS, scored=())))
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])

@@ -11,8 +11,7 @@ from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import Decision, DecisionRule
 from core.studies.laboratory.deciding import SHOWN, Factor, ReadingOutcome, Variant, Variations
 from core.studies.laboratory.experiment import plain
-from core.studies.laboratory.experiments.deciding import TITLES
-from core.studies.laboratory.experiments.deciding import picture_content as drawn_from
+from core.studies.laboratory.experiments.deciding import TITLES, chart_data
 from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.hostile import ANY_TEXTS, LINES
 
@@ -54,7 +53,7 @@ UNKNOWN = replace(
 
 
 def of(found):
-    return plain(drawn_from(found))
+    return plain(chart_data(found))
 
 
 FOUND = of(MADE)

@@ -6,8 +6,7 @@ import pytest
 from core.charts.laboratory import related as charts
 from core.charts.theme import DARK, LIGHT
 from core.studies.laboratory.experiment import plain
-from core.studies.laboratory.experiments.related import NAMES
-from core.studies.laboratory.experiments.related import picture_content as drawn_from
+from core.studies.laboratory.experiments.related import NAMES, chart_data
 from core.studies.laboratory.related import COMPARED, Asked, Related
 from core.uncertainty.related import Candidates
 from tests.charts.drawing import check, drawn, rows_of, texts
@@ -41,7 +40,7 @@ def made(n=40, wrong=4):
 
 
 MADE = made()
-FOUND = plain(drawn_from(MADE))
+FOUND = plain(chart_data(MADE))
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
@@ -50,7 +49,7 @@ def test_every_chart_is_a_valid_picture(palette):
 
 
 def test_where_every_answer_is_right_nothing_is_drawn_that_has_no_value():
-    found = plain(drawn_from(made(4, wrong=5)))
+    found = plain(chart_data(made(4, wrong=5)))
     every = {p.name: p.chart(found, LIGHT) for p in charts.PICTURES}
     check(every, LIGHT, every)
     assert charts.thresholds_alt(found).endswith("M.I. undefined.")

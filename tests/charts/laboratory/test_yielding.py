@@ -6,8 +6,7 @@ import pytest
 from core.charts.laboratory import yielding as charts
 from core.charts.theme import DARK, LIGHT
 from core.studies.laboratory.experiment import plain
-from core.studies.laboratory.experiments.yielding import AXES
-from core.studies.laboratory.experiments.yielding import picture_content as drawn_from
+from core.studies.laboratory.experiments.yielding import AXES, chart_data
 from core.studies.laboratory.yielding import OF_BANDS, Yielding, YieldingRow, YieldingSettings
 from tests.charts.drawing import check, drawn, only_text, rows_of, texts
 from tests.hostile import ANY_TEXTS, LINES
@@ -35,7 +34,7 @@ def made(model="embedded", n=40, question="q"):
 
 
 def of(found):
-    return plain(drawn_from(found))
+    return plain(chart_data(found))
 
 
 MADE = made()

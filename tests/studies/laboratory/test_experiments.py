@@ -1,7 +1,9 @@
 """Every experiment that is named: described once, shipped, and what is shipped is what it finds."""
 
 import json
+import re
 import shlex
+from dataclasses import dataclass
 
 import pytest
 from click.testing import CliRunner
@@ -13,13 +15,13 @@ from core.studies.laboratory.catalogue import EXPERIMENTS, FIELDS, QUESTIONS, qu
 from core.studies.laboratory.experiment import (
     Asks,
     Experiment,
-    Field,
     Outcome,
     from_dict,
     plain,
     to_dict,
     to_json,
 )
+from core.studies.laboratory.settings import ExperimentSettings, evenly, setting, sizes
 from core.studies.laboratory.shipped import find, others
 from core.studies.progress import silent
 
@@ -27,21 +29,24 @@ from core.studies.progress import silent
 CHEAP = ("estimator",)
 
 
+@dataclass(frozen=True)
+class WordsSettings(ExperimentSettings):
+    many: int = setting(3, "Number", 1, 9, 1)
+    share: float = setting(0.5, "Share", 0, 1, 0.1)
+    way: str = setting("short", "Way", options={"short": "", "long": ""})
+    text: str = setting("a", "Text", applies=lambda values: values["way"] == "long")
+    draws: tuple[int, ...] = sizes(evenly, 1, 5, 2, 9, 3)
+    twice: int = setting("2", "Twice", read=lambda text: 2 * int(text))
+
+
 def words():
     """An experiment that only repeats what it is given."""
-    fields = (
-        Field("many", "Number", 3, 1, 9, 1),
-        Field("share", "Share", 0.5, 0.0, 1.0, 0.1),
-        Field("way", "Way", "short", options={"short": "", "long": ""}),
-        Field("text", "Text", "a", applies=lambda values: values["way"] == "long"),
-    )
     return Experiment(
         "words",
         "Words",
         "About.",
         "Nowhere",
-        fields,
-        settings=dict,
+        WordsSettings,
         work=lambda settings, model, progress: Outcome(str(settings), {"x": [1]}, {"y": [2.0]}),
         asks=Asks.CHOSEN,
     )
@@ -57,10 +62,12 @@ def embedded():
 
 def test_values_are_completed_and_those_that_do_not_apply_are_as_usual():
     usual = {"many": 3, "share": 0.5, "way": "short", "text": "a"}
+    usual |= {"smallest": 1, "largest": 5, "sizes": 2, "twice": "2"}
+    assert words().usual == usual
     assert words().complete({}) == usual
     assert words().complete({"text": "b"}) == usual
     whole = words().complete({"way": "long", "text": "b", "share": 1})
-    assert whole == {"many": 3, "share": 1.0, "way": "long", "text": "b"}
+    assert whole == usual | {"way": "long", "text": "b", "share": 1.0}
     assert type(whole["share"]) is float
 
 
@@ -71,6 +78,7 @@ def test_values_are_completed_and_those_that_do_not_apply_are_as_usual():
         ({"share": float("nan")}, "The Share is nan; choose one from 0 to 1."),
         ({"many": 2.5}, "The Number is 2.5, which is of the wrong kind."),
         ({"way": "wide"}, "The Way is 'wide'; choose one of short, long."),
+        ({"many": True}, "The Number is True, which is of the wrong kind."),
         ({"other": 1}, "Words has no setting other."),
     ],
 )
@@ -78,6 +86,27 @@ def test_a_value_that_cannot_be_is_refused_in_a_sentence(values, said):
     with pytest.raises(InvalidRequestError) as refused:
         words().complete(values)
     assert str(refused.value) == said
+
+
+def test_settings_come_from_the_values_of_their_fields_and_texts_are_read():
+    settings = WordsSettings.of(words().complete({"many": 7, "largest": 9, "sizes": 3}))
+    assert settings == WordsSettings(many=7, draws=(9, 1, 5, 9), twice=4)
+    with pytest.raises(InvalidRequestError, match="smallest k, 6, is above the largest, 5"):
+        WordsSettings.of(words().complete({"smallest": 6}))
+
+
+@pytest.mark.parametrize(
+    ("draws", "message"),
+    [
+        ((), "The Smallest k is 0; choose one from 1 to 9."),
+        ((3, 10), "The Largest k is 10; choose one from 1 to 9."),
+        ((1, 2, 3, 4), "The How many values of k is 4; choose one from 1 to 3."),
+    ],
+)
+def test_values_of_k_have_limits(draws, message):
+    with pytest.raises(InvalidRequestError) as refused:
+        WordsSettings(draws=draws)
+    assert str(refused.value) == message
 
 
 def test_the_command_names_what_is_not_as_usual_and_the_model():
@@ -106,13 +135,28 @@ def test_is_described_for_command_and_page(name):
     assert experiment in QUESTIONS[question_of(name)]
     assert experiment.about.endswith(".") and experiment.paper and experiment.title
     values = experiment.complete({})
-    assert values == experiment.usual and experiment.settings(values)
+    assert values == experiment.usual and experiment.settings.of(values)
     for field in experiment.fields:
         assert FIELDS[f"{name}_{field.name}"][0] == field.label
         if isinstance(field.value, int | float):
             assert field.least <= field.value <= field.most and field.step
     help_text = CliRunner().invoke(main, ["laboratory", name, "--help"]).output
     assert all(f"--{field.name.replace('_', '-')} " in help_text for field in experiment.fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        pytest.param(name, field, id=f"{name}-{field.name}")
+        for name, experiment in EXPERIMENTS.items()
+        for field in experiment.fields
+        if field.least is not None and field.name not in ("smallest", "largest", "sizes")
+    ],
+)
+def test_bad_settings_say_how_to_mend_them(name, field):
+    for value in (field.least - 1, field.most + 1, "much", float("nan")):
+        with pytest.raises(InvalidRequestError, match=f"^The {re.escape(field.label)} is .*"):
+            EXPERIMENTS[name].settings(**{field.name: value})
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from core.language_models.errors import ModelError
-from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.hallucination import HallucinationSettings, run
 from core.studies.progress import Cancelled
 from tests.fakes import Limited
@@ -62,6 +61,3 @@ def test_it_reports_and_can_be_stopped():
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(ModelError, match="does not score"):
         run(Limited(copier(), scores_given_text=False), one_right())
-    for settings, sentence in (({"likeliest": -1}, "is -1"), ({"smoothing": 0}, "smoothing is 0")):
-        with pytest.raises(InvalidRequestError, match=sentence):
-            HallucinationSettings(**settings)

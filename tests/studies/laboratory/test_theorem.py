@@ -149,22 +149,6 @@ def test_it_can_be_stopped():
         run(copier(), [one_right()], progress=stop)
 
 
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"likeliest": 61}, "likeliest answers is 61"),
-        ({"samples": 0}, "answers k is 0"),
-        ({"temperature": 0}, "temperature is 0"),
-        ({"similarity_threshold": 0}, "τ is 0"),
-        ({"smoothing": 0}, "smoothing is 0"),
-        ({"triples": -1}, "triples is -1"),
-    ],
-)
-def test_bad_settings_say_how_to_mend_them(settings, sentence):
-    with pytest.raises(InvalidRequestError, match=sentence):
-        TheoremSettings(**settings)
-
-
 def test_what_cannot_be_compared_is_refused():
     limited = Limited(copier(), scores_given_text=False)
     with pytest.raises(ModelError, match="does not score"):

@@ -10,7 +10,6 @@ from core.language_models.errors import ModelError
 from core.studies.amplification.curve import amplify
 from core.studies.amplification.gallery import draw, of_fact
 from core.studies.amplification.mechanism import looking
-from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.yielding import (
     MEASURES,
     OF_BANDS,
@@ -142,12 +141,6 @@ def test_bands_are_looked_at_one_by_one():
 def test_a_model_that_runs_elsewhere_is_refused():
     with pytest.raises(ModelError, match="does not show its weights"):
         run(copies(3))
-
-
-@pytest.mark.parametrize("wrong", [{"facts": 7}, {"most": 0}, {"large": 0.0}, {"seed": -1}])
-def test_settings_have_limits(wrong):
-    with pytest.raises(InvalidRequestError, match="choose one from"):
-        YieldingSettings(**wrong)
 
 
 def test_it_can_be_cancelled(embedded):

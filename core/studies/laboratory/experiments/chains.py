@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from core.language_models.base import LanguageModel
 from core.studies.costs import Plan, plan_chains
-from core.studies.examples import EXAMPLES
 from core.studies.inspection.recorder import record, usual_request
-from core.studies.inspection.request import Request
-from core.studies.laboratory.chains import LONGEST, MOST_CHAINS, Chains, ChainsSettings, run
-from core.studies.laboratory.experiment import Asks, Experiment, Field, Outcome, Values
+from core.studies.laboratory.chains import Chains, ChainsSettings, run
+from core.studies.laboratory.experiment import Asks, Experiment, Outcome
 from core.studies.progress import Progress
 
 SCORED: Final = "every answer after every chain"
@@ -21,39 +18,25 @@ LARGEST: Final = "at most possible"
 RECORDING: Final = 0.2  # of the progress
 
 
-@dataclass(frozen=True)
-class OfQuestion:
-    """A question, and the settings of its chains."""
-
-    query: str
-    chains: ChainsSettings
-
-
-def _settings(values: Values) -> OfQuestion:
-    named: dict[str, Any] = dict(values)
-    query = Request(named.pop("question")).query
-    return OfQuestion(query, ChainsSettings(**named))
-
-
-def _work(settings: OfQuestion, model: LanguageModel, progress: Progress) -> Outcome:
-    request = usual_request(settings.query, model.capabilities)
+def _work(settings: ChainsSettings, model: LanguageModel, progress: Progress) -> Outcome:
+    request = usual_request(settings.question, model.capabilities)
     recording = record(request, model, lambda stage, share: progress(stage, RECORDING * share))
     chains = run(
         recording,
         model,
-        settings.chains,
+        settings,
         lambda stage, share: progress(stage, RECORDING + (1 - RECORDING) * share),
     )
-    return Outcome(chains.sentence, columns(chains), picture_content(chains))
+    return Outcome(chains.sentence, columns(chains), chart_data(chains))
 
 
-def _plan(settings: OfQuestion, model: LanguageModel) -> Plan:
-    request = usual_request(settings.query, model.capabilities)
-    of = settings.chains
-    return plan_chains(request, of.longest, of.chains, of.most_prompts, model.capabilities)
+def _plan(settings: ChainsSettings, model: LanguageModel) -> Plan:
+    able = model.capabilities
+    request = usual_request(settings.question, able)
+    return plan_chains(request, settings.longest, settings.chains, settings.most_prompts, able)
 
 
-def picture_content(chains: Chains) -> dict[str, Any]:
+def chart_data(chains: Chains) -> dict[str, Any]:
     """Return what the pictures are drawn from: lines by way and n, and the cost of each step."""
     scored, sampled = chains.scored, chains.sampled
     lines = {
@@ -111,31 +94,7 @@ EXPERIMENT = Experiment(
         "and sampled chains (Algorithm 2, adjusted for chance)."
     ),
     paper="Section 4.1; Algorithms 1, 2, and 3",
-    fields=(
-        Field("question", "Question", EXAMPLES["Unknown"], check=Request),
-        Field("longest", "Answers in the longest chain n", LONGEST, 2, LONGEST, 1),
-        Field(
-            "chains",
-            "Sampled chains",
-            100,
-            0,
-            MOST_CHAINS,
-            10,
-            help="0 samples none. A model that scores only its own answers always samples.",
-        ),
-        Field(
-            "most_prompts",
-            "Prompts for one more answer, at most",
-            1000,
-            1,
-            10_000,
-            100,
-            help="m answers after chains of n − 1 of them take mⁿ⁻¹ prompts.",
-            folded=True,
-        ),
-        Field("seed", "Seed", 0, 0, 2**32 - 1, 1, folded=True),
-    ),
-    settings=_settings,
+    settings=ChainsSettings,
     work=_work,
     asks=Asks.CHOSEN,
     plan=_plan,

@@ -15,6 +15,7 @@ from core.studies.costs import Plan
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request, Sampling
 from core.studies.laboratory.deciding import (
+    FEWEST_SEEDS,
     KEEPS,
     MOST_SEEDS,
     SHOWN,
@@ -25,7 +26,14 @@ from core.studies.laboratory.deciding import (
     requests_of,
     run,
 )
-from core.studies.laboratory.experiment import Asks, Experiment, Field, Outcome, Values
+from core.studies.laboratory.experiment import Asks, Experiment, Outcome
+from core.studies.laboratory.settings import (
+    ExperimentSettings,
+    Values,
+    draw_of_questions,
+    query_of,
+    setting,
+)
 from core.studies.progress import Progress
 from core.uncertainty.scores import SCORES
 
@@ -46,50 +54,65 @@ DOUBTFUL: Final = "What is the national instrument of Ireland?"  # of the paper'
 USUAL: Final = "usual"
 
 
-@dataclass(frozen=True)
-class OfQuestions:
-    """The questions, how they are asked, and what is varied."""
+def _of_set(values: Values) -> bool:
+    return values["about"] == SET
 
-    queries: tuple[str, ...]
-    sampling: Sampling | None
-    varied: DecidingSettings
+
+@dataclass(frozen=True)
+class QuestionsSettings(ExperimentSettings):
+    """The questions, how they are asked, and by how many seeds answers are drawn."""
+
+    about: str = setting(
+        ONE, "Varied for", options={ONE: "one question", SET: "questions of the embedded world"}
+    )
+    question: str = setting(
+        DOUBTFUL, "Question", read=query_of, applies=lambda values: values["about"] == ONE
+    )
+    each: int = setting(4, "Questions of each band", 1, 40, 1, applies=_of_set)
+    seeds: int = setting(
+        10, "Seeds", FEWEST_SEEDS, MOST_SEEDS, 1, help="By so many, answers are drawn."
+    )
+    sampling: str = setting(
+        USUAL,
+        "Answers",
+        options={
+            USUAL: "as usual for the model",
+            Sampling.LIKELIEST.value: "the likeliest",
+            Sampling.DRAWN.value: "drawn",
+        },
+    )
+    draw: int = draw_of_questions("Draw of the questions", applies=_of_set)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The question, or the drawn ones."""
+        if self.about == ONE:
+            return (self.question,)
+        facts = (fact for band in Band for fact in facts_of(band, self.each, self.draw))
+        return tuple(fact.question for fact in facts)
 
     def request(self, model: LanguageModel) -> Request:
         """Return how the first question is asked."""
-        options = {} if self.sampling is None else {"sampling": self.sampling}
+        options = {} if self.sampling == USUAL else {"sampling": Sampling(self.sampling)}
         return usual_request(self.queries[0], model.capabilities, **options)
 
 
-def _settings(values: Values) -> OfQuestions:
-    named: dict[str, Any] = dict(values)
-    if named["about"] == ONE:
-        queries: tuple[str, ...] = (Request(named["question"]).query,)
-    else:
-        facts = [f for band in Band for f in facts_of(band, named["each"], named["draw"])]
-        queries = tuple(fact.question for fact in facts)
-    rule = None if named["sampling"] == USUAL else Sampling(named["sampling"])
-    return OfQuestions(queries, rule, DecidingSettings(seeds=named["seeds"]))
-
-
-def _work(settings: OfQuestions, model: LanguageModel, progress: Progress) -> Outcome:
-    request = settings.request(model)
+def _work(settings: QuestionsSettings, model: LanguageModel, progress: Progress) -> Outcome:
     variations = run(
         settings.queries,
         model,
-        request,
+        settings.request(model),
         None,
-        settings.varied,
+        DecidingSettings(seeds=settings.seeds),
         lambda stage, share: progress(MOVING, share),
     )
-    return Outcome(
-        " ".join([variations.sentence, *variations.left_out]),
-        columns(variations),
-        picture_content(variations),
-    )
+    sentence = " ".join([variations.sentence, *variations.left_out])
+    return Outcome(sentence, columns(variations), chart_data(variations))
 
 
-def _plan(settings: OfQuestions, model: LanguageModel) -> Plan:
-    return plan(settings.queries, model, settings.request(model), Reading(), settings.varied)
+def _plan(settings: QuestionsSettings, model: LanguageModel) -> Plan:
+    varied = DecidingSettings(seeds=settings.seeds)
+    return plan(settings.queries, model, settings.request(model), Reading(), varied)
 
 
 def plan(
@@ -118,7 +141,7 @@ def share_of_draws(variations: Variations, variant: Variant) -> float:
     return sum(shares) / len(shares)
 
 
-def picture_content(variations: Variations) -> dict[str, Any]:
+def chart_data(variations: Variations) -> dict[str, Any]:
     """Return what the pictures are drawn from: of each factor its values, and λ."""
     rule = variations.rule
     shown = rule is not None and rule.score in SHOWN
@@ -171,52 +194,7 @@ EXPERIMENT = Experiment(
         "else stays, λ too. A verdict is stable if every value keeps it."
     ),
     paper="Section 6: k = 10, τ = 0.25, temperature 0.9",
-    fields=(
-        Field(
-            "about",
-            "Varied for",
-            ONE,
-            options={ONE: "one question", SET: "questions of the embedded world"},
-        ),
-        Field(
-            "question",
-            "Question",
-            DOUBTFUL,
-            applies=lambda values: values["about"] == ONE,
-            check=Request,
-        ),
-        Field(
-            "each",
-            "Questions of each band",
-            4,
-            1,
-            40,
-            1,
-            applies=lambda values: values["about"] == SET,
-        ),
-        Field("seeds", "Seeds", 10, 2, MOST_SEEDS, 1, help="By so many, answers are drawn."),
-        Field(
-            "sampling",
-            "Answers",
-            USUAL,
-            options={
-                USUAL: "as usual for the model",
-                Sampling.LIKELIEST.value: "the likeliest",
-                Sampling.DRAWN.value: "drawn",
-            },
-        ),
-        Field(
-            "draw",
-            "Draw of the questions",
-            0,
-            0,
-            9999,
-            1,
-            applies=lambda values: values["about"] == SET,
-            folded=True,
-        ),
-    ),
-    settings=_settings,
+    settings=QuestionsSettings,
     work=_work,
     asks=Asks.CHOSEN,
     takes="half a minute for a question of the embedded model, and much longer with a larger one",

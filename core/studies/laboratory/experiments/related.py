@@ -11,8 +11,14 @@ from core.studies import costs
 from core.studies.amplification.gallery import draw as facts_of
 from core.studies.costs import Plan
 from core.studies.inspection.recorder import usual_request
-from core.studies.laboratory.experiment import Asks, Experiment, Field, Outcome, Values
+from core.studies.laboratory.experiment import Asks, Experiment, Outcome
 from core.studies.laboratory.related import EXCEEDED, Related, of_fact, run
+from core.studies.laboratory.settings import (
+    ExperimentSettings,
+    draw_of_questions,
+    seed_setting,
+    setting,
+)
 from core.studies.progress import Progress
 
 #: What the scores of the study are called beside their numbers.
@@ -28,31 +34,31 @@ NAMES: Final = {
 
 
 @dataclass(frozen=True)
-class OfFacts:
-    """The facts that are asked about, and the seed of halves and bootstrap."""
+class RelatedSettings(ExperimentSettings):
+    """Which facts are asked about, and the seed of halves and bootstrap."""
 
-    facts: tuple[Fact, ...]
-    seed: int
+    each: int = setting(60, "Questions of each band", 1, 200, 10)
+    draw: int = draw_of_questions("Draw of the questions", 2)
+    seed: int = seed_setting(
+        help="Of the halves on which the threshold is tuned, and of the bootstrap."
+    )
+
+    @property
+    def facts(self) -> list[Fact]:
+        """As many of each band as of any other."""
+        return [fact for band in Band for fact in facts_of(band, self.each, self.draw)]
 
 
-def _settings(values: Values) -> OfFacts:
-    named: dict[str, Any] = dict(values)
-    facts = [fact for band in Band for fact in facts_of(band, named["each"], named["draw"])]
-    return OfFacts(tuple(facts), named["seed"])
-
-
-def _work(settings: OfFacts, model: LanguageModel, progress: Progress) -> Outcome:
+def _work(settings: RelatedSettings, model: LanguageModel, progress: Progress) -> Outcome:
     questions = [of_fact(fact) for fact in settings.facts]
     related = run(questions, model, progress=progress, seed=settings.seed)
-    return Outcome(related.sentence, columns(related), picture_content(related))
+    return Outcome(related.sentence, columns(related), chart_data(related))
 
 
-def _plan(settings: OfFacts, model: LanguageModel) -> Plan:
-    total = Plan()
-    for fact in settings.facts:
-        request = usual_request(fact.question, model.capabilities)
-        total += costs.plan(request, model.capabilities)
-    return total
+def _plan(settings: RelatedSettings, model: LanguageModel) -> Plan:
+    able = model.capabilities
+    requests = (usual_request(fact.question, able) for fact in settings.facts)
+    return sum((costs.plan(request, able) for request in requests), Plan())
 
 
 def columns(related: Related) -> dict[str, list[Any]]:
@@ -77,7 +83,7 @@ def columns(related: Related) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def picture_content(related: Related) -> dict[str, Any]:
+def chart_data(related: Related) -> dict[str, Any]:
     """Return what the pictures are drawn from: AUROCs, thresholds, and bins of V̂."""
     values = related.comparison.values
     several, alone = dict(related.by_threshold()), dict(related.by_threshold(1))
@@ -108,21 +114,7 @@ EXPERIMENT = Experiment(
         "true answers are known."
     ),
     paper="Appendix C; arXiv 2402.03563 and 2402.08733",
-    fields=(
-        Field("each", "Questions of each band", 60, 1, 200, 10),
-        Field("draw", "Draw of the questions", 2, 0, 9999, 1, folded=True),
-        Field(
-            "seed",
-            "Seed",
-            0,
-            0,
-            2**32 - 1,
-            1,
-            help="Of the halves on which the threshold is tuned, and of the bootstrap.",
-            folded=True,
-        ),
-    ),
-    settings=_settings,
+    settings=RelatedSettings,
     work=_work,
     asks=Asks.CHOSEN,
     takes="half a minute with the embedded model, and much longer with a larger one",

@@ -5,17 +5,8 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import Any, Final
 
-from core.language_models.base import LanguageModel
-from core.studies.laboratory.experiment import (
-    Asks,
-    Experiment,
-    Field,
-    Outcome,
-    Values,
-    columns_of,
-)
+from core.studies.laboratory.experiment import Asks, Experiment, Outcome, columns_of
 from core.studies.laboratory.yielding import Yielding, YieldingSettings, run
-from core.studies.progress import Progress
 
 #: What a measure is called at an axis.
 AXES: Final = {
@@ -28,18 +19,9 @@ AXES: Final = {
 }
 
 
-def _settings(values: Values) -> YieldingSettings:
-    named: dict[str, Any] = dict(values)
-    return YieldingSettings(**named)
-
-
-def _work(settings: YieldingSettings, model: LanguageModel, progress: Progress) -> Outcome:
-    return outcome(run(model, settings, progress))
-
-
 def outcome(yielding: Yielding) -> Outcome:
     """Return a measurement as it is shown."""
-    return Outcome(yielding.sentence, columns(yielding), picture_content(yielding))
+    return Outcome(yielding.sentence, columns(yielding), chart_data(yielding))
 
 
 def columns(yielding: Yielding) -> dict[str, list[Any]]:
@@ -49,7 +31,7 @@ def columns(yielding: Yielding) -> dict[str, list[Any]]:
     return columns_of(yielding.rows, repetitions="repetitions that turn it", **headings)
 
 
-def picture_content(yielding: Yielding) -> dict[str, Any]:
+def chart_data(yielding: Yielding) -> dict[str, Any]:
     """Return what the pictures are drawn from: measures, repetitions, correlations, heads."""
     measures = list(yielding.correlations)
     intervals = {AXES[name]: one for name, one in yielding.correlations.items()}
@@ -78,22 +60,8 @@ EXPERIMENT = Experiment(
         "takes until the model gives the repeated answer."
     ),
     paper="Section 3.1",
-    fields=(
-        Field("facts", "Facts", 300, 8, 2000, 10),
-        Field("most", "Repetitions up to", 100, 1, 200, 10),
-        Field(
-            "large",
-            "Share of the squared singular values that is large",
-            0.5,
-            0.01,
-            1.0,
-            0.05,
-            folded=True,
-        ),
-        Field("seed", "Seed", 0, 0, 2**32 - 1, 1, folded=True),
-    ),
-    settings=_settings,
-    work=_work,
+    settings=YieldingSettings,
+    work=lambda settings, model, progress: outcome(run(model, settings, progress)),
     asks=Asks.CHOSEN,
     takes="some minutes with the embedded model, and hours with a larger one",
 )

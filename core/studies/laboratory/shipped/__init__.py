@@ -12,7 +12,8 @@ from typing import Final
 
 from core.language_models.base import LanguageModel
 from core.once import once
-from core.studies.laboratory.experiment import Experiment, Finding, Values, from_dict
+from core.studies.laboratory.experiment import Experiment, Finding, from_dict
+from core.studies.laboratory.settings import Values
 
 FOLDER: Final = Path(__file__).parent
 
