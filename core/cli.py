@@ -225,32 +225,32 @@ def calibrate(
     target = usage(
         calibration.Target, options["target_error"], options["confidence"], method, score
     )
-    calibration_ = calibration.calibrate(data, target)
+    outcome = calibration.calibrate(data, target)
     for problem in (*data.problems, *data.decided):
         click.echo(problem, err=True)
-    if calibration_.repeated:
-        click.echo(calibration.REPEATED.format(calibration_.repeated), err=True)
-    if against := diagnostics.speaks_against(calibration_.data):
+    if outcome.repeated:
+        click.echo(calibration.REPEATED.format(outcome.repeated), err=True)
+    if against := diagnostics.speaks_against(outcome.data):
         click.echo(against, err=True)
     if options["report"] is not None:
         from core.reports.calibration import report as report_of  # Altair takes long to load
 
-        write(options["report"], report_of(calibration_))
-    if isinstance(calibration_.outcome, Uncertifiable) or calibration_.policy is None:
-        raise click.ClickException(getattr(calibration_.outcome, "reason", "There is no policy."))
+        write(options["report"], report_of(outcome))
+    if isinstance(outcome.outcome, Uncertifiable) or outcome.policy is None:
+        raise click.ClickException(getattr(outcome.outcome, "reason", "There is no policy."))
     if out is not None:
-        write_file(out, to_json(calibration_.policy))
+        write_file(out, to_json(outcome.policy))
     if options["keep"]:
-        policy = calibration_.policy
+        policy = outcome.policy
         score = SCORES[policy.score].title if policy.score in SCORES else policy.score
         title = f"{score}: answer {policy.where}"
         model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
         _keep("policy", title, model, to_json(policy), policy.sentence)
-    by_group_ = groups.by_group(calibration_)
+    by_group = groups.by_group(outcome)
     click.echo(
-        _policy_json(calibration_.policy, by_group_)
+        _policy_json(outcome.policy, by_group)
         if as_json
-        else _policy_report(calibration_.policy, by_group_)
+        else _policy_report(outcome.policy, by_group)
     )
 
 

@@ -40,7 +40,7 @@ def page() -> None:
             contradictions(rows)
         st.header("2. Target")
         try:
-            target_ = target(None if data is None else rows)
+            chosen = target(None if data is None else rows)
         except CalibrationError as error:
             problem(str(error))
             data = None
@@ -49,7 +49,7 @@ def page() -> None:
         st.header("3. Result")
         try:
             if data is not None:
-                whole = calibration_for(rows, target_)
+                whole = calibration_for(rows, chosen)
         except CalibrationError as error:
             problem(str(error))
         if data is None:

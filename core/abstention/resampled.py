@@ -66,8 +66,8 @@ class Resampled:
         self, score: str, other: str, measure: str, confidence: float = 0.95
     ) -> Interval:
         """Return by how much a measure of one score exceeds that of another, with its interval."""
-        values, resamples_ = self._differences(score, other, measure)
-        return interval(values, resamples_, confidence)
+        values, differences = self._differences(score, other, measure)
+        return interval(values, differences, confidence)
 
     def p_value(self, score: str, other: str, measure: str) -> float:
         """Return how often chance alone would part two scores so far, by the resamples.
@@ -76,11 +76,11 @@ class Resampled:
         the rows as they are count as a resample, so that it is never 0. NaN where a resample has
         no value, or there is none.
         """
-        value, resamples_ = self._differences(score, other, measure)
-        if not len(resamples_) or np.isnan(resamples_).any() or math.isnan(value):
+        value, differences = self._differences(score, other, measure)
+        if not len(differences) or np.isnan(differences).any() or math.isnan(value):
             return math.nan
-        sides = np.count_nonzero(resamples_ <= 0), np.count_nonzero(resamples_ >= 0)
-        return float(min(1.0, 2 * (min(sides) + 1) / (len(resamples_) + 1)))
+        sides = np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0)
+        return float(min(1.0, 2 * (min(sides) + 1) / (len(differences) + 1)))
 
     def band(self, score: str, confidence: float = 0.95) -> ConfidenceBand:
         """Return a score's precision by recall with its band, each point by itself."""

@@ -76,10 +76,10 @@ def _run(experiment: Experiment) -> Callable[..., None]:
         of_model = {name: options.pop(name) for name in MODEL if name in options}
         values = usage(experiment.complete, options)
         settings = usage(experiment.settings.of, values)
-        costs_ = experiment.asked(values)
-        if costs_ is Asks.NOTHING:
+        asks = experiment.asked(values)
+        if asks is Asks.NOTHING:
             finding = experiment.run(values)
-        elif costs_ is Asks.EMBEDDED:
+        elif asks is Asks.EMBEDDED:
             finding = experiment.run(values, open_for_study(EMBEDDED, "auto", 0))
         else:
             model = open_for_study(of_model["model"], of_model["form"], of_model["budget"])

@@ -139,12 +139,12 @@ def _try(model: LanguageModel, question: str) -> Tried:
 InItsForm = tuple[LanguageModel, tuple[Trial, ...]]
 
 
-def in_its_form(model: LanguageModel, form_: Form | None = None) -> InItsForm:
+def in_its_form(model: LanguageModel, wish: Form | None = None) -> InItsForm:
     """Return a model as it is to be asked, and the trials that were made.
 
     Parameters
     ----------
-    form_ : Form, optional
+    wish : Form, optional
         By default the first that suits. A model with no choice of forms is not tried.
 
     Raises
@@ -153,8 +153,8 @@ def in_its_form(model: LanguageModel, form_: Form | None = None) -> InItsForm:
         When the model cannot be asked in the form that is wanted, or no form suits it; the
         sentence says what it answered. Forms that do not fit into its context are passed over.
     """
-    if form_ is not None:
-        formed = model.asked_in(form_)
+    if wish is not None:
+        formed = model.asked_in(wish)
         return formed, (try_form(formed),) if model.forms else ()
     trials: list[Trial] = []
     too_long: list[PromptTooLongError] = []

@@ -91,9 +91,8 @@ def open_result(content: bytes) -> OpenedResult:
         return _inspection(content, document)
     if isinstance(document, dict) and document.get("format") == policies.FORMAT:
         return _policy(content)
-    amplifications = (
-        [document] if isinstance(document, dict) else document
-    )  # a command prints one curve alone
+    # A command prints one curve alone.
+    amplifications = [document] if isinstance(document, dict) else document
     if isinstance(amplifications, list) and amplifications and all(map(_is_curve, amplifications)):
         return _curves(amplifications)
     raise InvalidRequestError(_NO_RESULT)

@@ -96,14 +96,14 @@ def _data_of(view: Mapping[str, Any]) -> Iterator[str]:
 
 def _with_rows(view: Mapping[str, Any], rows: Mapping[str, Any]) -> dict[str, Any]:
     """Return a chart with these rows in place of their names."""
-    view_ = dict(view)
-    if (name := view_.get("data", {}).get("name")) in rows:
-        view_["data"] = {"values": rows[name]}
-    if "layer" in view_:
-        view_["layer"] = [_with_rows(inner, rows) for inner in view_["layer"]]
-    if "spec" in view_:
-        view_["spec"] = _with_rows(view_["spec"], rows)
-    return view_
+    whole = dict(view)
+    if (name := whole.get("data", {}).get("name")) in rows:
+        whole["data"] = {"values": rows[name]}
+    if "layer" in whole:
+        whole["layer"] = [_with_rows(inner, rows) for inner in whole["layer"]]
+    if "spec" in whole:
+        whole["spec"] = _with_rows(whole["spec"], rows)
+    return whole
 
 
 def as_files(name: str, title: str, question: str, chart: Callable[[], Figure]) -> None:

@@ -133,7 +133,7 @@ def bring() -> None:
         content = content_of(file)  # a job has no session to ask
         try:
             # The largest takes some seconds of a processor.
-            opened_ = result_of(
+            opened = result_of(
                 "opened_file",
                 file.file_id,
                 lambda _: opening(content),
@@ -143,24 +143,24 @@ def bring() -> None:
         except InvalidRequestError as error:
             problem(str(error))
             return
-        if opened_ is None:
+        if opened is None:
             return
         let_go(file)
-        st.text(f"{opened_.kind.capitalize()}: {opened_.query}")
-        st.text(f"{opened_.model}: {opened_.outcome}")
+        st.text(f"{opened.kind.capitalize()}: {opened.query}")
+        st.text(f"{opened.model}: {opened.outcome}")
         if st.button("Save and open", key="open_file", type="primary", icon=":material/save:"):
             try:
                 id = save(
-                    opened_.kind,
-                    opened_.query,
-                    opened_.model,
-                    opened_.payload,
-                    outcome=opened_.outcome,
+                    opened.kind,
+                    opened.query,
+                    opened.model,
+                    opened.payload,
+                    outcome=opened.outcome,
                 )
             except StoreError as error:
                 problem(f"{unsaved_beginning(error)} Press the button again once that is mended.")
                 return
-            frame.show(opened_.kind, id)
+            frame.show(opened.kind, id)
 
 
 def choice(result: Summary) -> None:

@@ -99,9 +99,9 @@ def onward() -> None:
 @once
 def prepared_lanes() -> tuple[Lane, ...]:
     """Return the prepared lanes, computed once a process on the embedded model."""
-    model_ = model.embedded_model()
+    embedded = model.embedded_model()
     return tuple(
-        lane(example_inspection(question, model_), model_, right=False) for question in PREPARED
+        lane(example_inspection(question, embedded), embedded, right=False) for question in PREPARED
     )
 
 
@@ -113,18 +113,18 @@ def _ask(question: str) -> None:
     st.rerun()
 
 
-def _at_once(model_: LanguageModel) -> bool:
+def _at_once(local: LanguageModel) -> bool:
     """Whether a model answers free of charge while one waits."""
-    return model_.capabilities.local and model_.capabilities.quick
+    return local.capabilities.local and local.capabilities.quick
 
 
 def _own() -> Lane | None:
     question = st.query_params.get(_OWN)
-    model_ = model.current()
-    if question is None or not _at_once(model_):
+    current = model.current()
+    if question is None or not _at_once(current):
         return None
     try:
-        return lane(example_inspection(question, model_), model_)
+        return lane(example_inspection(question, current), current)
     except InvalidRequestError as error:
         problem(str(error))
         return None

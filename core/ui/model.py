@@ -87,5 +87,5 @@ def budget() -> Budget:
     """Return what this session may still ask of services."""
     if _BUDGET not in st.session_state:
         st.session_state[_BUDGET] = Budget(settings.budget())
-    budget_: Budget = st.session_state[_BUDGET]
-    return budget_
+    limit: Budget = st.session_state[_BUDGET]
+    return limit

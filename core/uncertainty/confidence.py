@@ -95,15 +95,15 @@ def empirical_information(
         were fewer draws than are counted; if there is NaN, or a row adds up to more than 1.
     """
     rows = validation.log_probabilities(log_rows, "log_rows", dimensions=2)
-    counts_ = validation.counts(counts, "counts", dimensions=1)
-    validation.shape(counts_, (len(rows),), "counts")
-    scored = counts_.sum()
+    draws_of = validation.counts(counts, "counts", dimensions=1)
+    validation.shape(draws_of, (len(rows),), "counts")
+    scored = draws_of.sum()
     if scored == 0:
         raise ValueError("counts are all 0: draw at least one first answer.")
     if draws is not None and draws < scored:
         raise ValueError(f"There are {scored:.0f} first answers of {draws} draws: count all draws.")
     with np.errstate(divide="ignore"):
-        log_first = np.log(counts_ / scored)
+        log_first = np.log(draws_of / scored)
     share = 1.0 if draws is None else float(scored) / draws
     return share * from_rows(log_first, complete(rows), 0.0).value
 

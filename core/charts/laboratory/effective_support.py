@@ -38,7 +38,7 @@ def _histogram(content: Drawn, name: str, palette: Palette) -> Chart:
     steps = pd.DataFrame({"value": at, "share": shares})
     x = share(TITLES[name], domain=ends, tickCount=5)
     y = share("share of questions", tickCount=5)
-    bars_ = (
+    histogram = (
         alt.Chart(bars)
         .mark_bar(color=palette.rest, opacity=0.75)
         .encode(
@@ -58,7 +58,7 @@ def _histogram(content: Drawn, name: str, palette: Palette) -> Chart:
         .mark_line(interpolate="step-after", color=palette.text, strokeWidth=2)
         .encode(x=alt.X("value:Q", **x), y=alt.Y("share:Q", **y))
     )
-    return theme(alt.layer(bars_, line).properties(height=HEIGHT), palette)
+    return theme(alt.layer(histogram, line).properties(height=HEIGHT), palette)
 
 
 def _ends(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -12,17 +12,13 @@ import numpy as np
 import pandas as pd
 
 from core.charts.theme import DASHES, Chart, Palette, contrast, theme
+from core.studies.laboratory.settings import always
 
 Drawn = Mapping[str, Any]
 HEIGHT: Final = 300  # without the legend, of which each name takes a line on a phone
 A_NAME: Final = 16
 #: Of a legend: on a phone, the names of two would be cut off.
 COLUMNS: Final = "width < 350 ? 1 : 2"
-
-
-def always(content: Drawn) -> bool:
-    """Say that there is something to draw, whatever was found."""
-    return True
 
 
 @dataclass(frozen=True)

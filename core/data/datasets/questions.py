@@ -220,13 +220,13 @@ def question_of(
     return Question(key, text, tuple(right), _text(source, "source", MAX_ID))
 
 
-def group(answers_: object) -> list[list[object]]:
+def group(names: object) -> list[list[object]]:
     """Return answers by their names: a list within a list holds the names of one answer."""
-    if answers_ is None:
+    if names is None:
         return []
-    if not isinstance(answers_, list):
-        return [[answers_]]
-    return [item if isinstance(item, list) else [item] for item in answers_]
+    if not isinstance(names, list):
+        return [[names]]
+    return [item if isinstance(item, list) else [item] for item in names]
 
 
 def _text(value: object, what: str, longest: int = MAX_TEXT) -> str:

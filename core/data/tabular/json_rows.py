@@ -97,8 +97,8 @@ def read_table_within(content: bytes, notes: list[str]) -> tuple[TableRows, list
     if within is None:
         return None
     items, note = within
-    notes_there = [note]
-    items = _without_long_lists(items, notes_there)
+    notes_inside = [note]
+    items = _without_long_lists(items, notes_inside)
     columns: dict[str, int] = {}
     rows = TableRows()
     try:
@@ -111,7 +111,7 @@ def read_table_within(content: bytes, notes: list[str]) -> tuple[TableRows, list
         ) from error
     if not columns:
         return None
-    notes += notes_there
+    notes += notes_inside
     return rows, list(columns)
 
 

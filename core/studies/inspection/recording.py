@@ -188,8 +188,8 @@ class Recording:
         searched = self.request.sampling is Sampling.LIKELIEST
         if samples >= self.request.samples:
             return self
-        samples_ = likely(self.samples, samples) if searched else self.samples[:samples]
-        counts = Counter(sample.text for sample in samples_ if sample.text in self.texts)
+        leading = likely(self.samples, samples) if searched else self.samples[:samples]
+        counts = Counter(sample.text for sample in leading if sample.text in self.texts)
         r = len(counts)
         seconds = self.seconds[:r]
         if self.estimator is Estimator.CHAINED:  # one second answer for each sample
@@ -199,7 +199,7 @@ class Recording:
         fewer = replace(
             self,
             request=replace(self.request, samples=samples),
-            samples=samples_,
+            samples=leading,
             texts=self.texts[:r],
             log_likelihoods=self.log_likelihoods[: r + 1, :r],
             verification=self.verification[:r],

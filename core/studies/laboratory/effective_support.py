@@ -46,9 +46,8 @@ class EffectiveSupportSettings(ExperimentSettings):
     draws: int = setting(300, "Draws k", 1, 10_000, 10)
     enough: float = setting(0.95, "Probability that is enough", 0.01, 1, 0.01)  # the paper's
     most: int = setting(1000, "Responses at most", 1, 10_000, 100)  # the paper's
-    temperature: float = setting(
-        0.9, "Temperature of these responses", 0.01, 2, 0.1, folded=True
-    )  # the paper's
+    # The paper's, too.
+    temperature: float = setting(0.9, "Temperature of these responses", 0.01, 2, 0.1, folded=True)
     draw: int = draw_of_questions()
     seed: int = seed_setting(most=2**32 - 2)
     confidence: float = confidence_setting()

@@ -21,14 +21,12 @@ Value = int | float | str
 Values = Mapping[str, Value]
 Spacing = Callable[[int, int, int], tuple[int, ...]]
 
-FIELDS: Final = (
-    "fields"  # what the metadata of a dataclass field has, and how they become its value
-)
+FIELDS: Final = "fields"  # in the metadata of a dataclass field, with how they become its value
 READ: Final = "read"
 
 
 def always(values: Values) -> bool:
-    """Say that a field applies, whatever the others hold."""
+    """Say that a field applies, or a picture has something to show, whatever the values."""
     return True
 
 

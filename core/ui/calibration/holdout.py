@@ -69,16 +69,16 @@ def confirmation(calibration: Calibration, untouched: Labelled | None, looked_at
         )
     if policy not in before:
         return
-    confirmation_ = holdout.confirm(policy, untouched, calibration.target.confidence)
+    checked = holdout.confirm(policy, untouched, calibration.target.confidence)
     with st.container(border=True, key="confirmation"):
         first = before[0] == policy and not looked_at_all
-        if confirmation_.kept and first:
+        if checked.kept and first:
             st.badge("Confirmed", icon=":material/verified:", color="green")
-        elif confirmation_.kept:
+        elif checked.kept:
             st.badge("Within the target", icon=":material/info:", color="blue")
         else:
             st.badge("Not confirmed", icon=":material/warning:", color="orange")
-        st.text(confirmation_.sentence)
+        st.text(checked.sentence)
         if earlier := before.index(policy):
             st.text(
                 f"{earlier} other threshold{'s were' if earlier > 1 else ' was'} confirmed on this "

@@ -130,10 +130,10 @@ def _widgets(key: str) -> dict[str, Any]:
 
 def _remember(notes: str) -> None:
     try:
-        notes_ = json.loads(notes or "{}")
-        for name, value in notes_.get("widgets", {}).items():
+        notes_by_name = json.loads(notes or "{}")
+        for name, value in notes_by_name.get("widgets", {}).items():
             is_meaning = name.startswith("meaning_") and value is not None
             st.session_state[name] = Meaning(value) if is_meaning else value
-        target.look_again(notes_.get("looks", []))
+        target.look_again(notes_by_name.get("looks", []))
     except (ValueError, TypeError, AttributeError, KeyError):
         return  # of another version: the file is there, and the person says it again

@@ -55,8 +55,8 @@ def target(data: Labelled | None) -> Target:
     if data is None:
         st.text(BEFORE)
         return Target(error, confidence)
-    target_ = Target(error, confidence, method, score)
-    return list_entry(target_, error) if _is_from_the_list(data, target_) else target_
+    typed = Target(error, confidence, method, score)
+    return list_entry(typed, error) if _is_from_the_list(data, typed) else typed
 
 
 def _score(data: Labelled, method: str) -> str:

@@ -41,17 +41,17 @@ WORDS: Final = {
 }
 
 
-def lanes(lanes_: Sequence[Lane], *, key: str) -> int | None:
+def lanes(shown: Sequence[Lane], *, key: str) -> int | None:
     """Draw lanes under one control; return the number of the one that a person opens, if any."""
     content = {
-        "lanes": [as_data(lane, TIMES) for lane in lanes_],
+        "lanes": [as_data(lane, TIMES) for lane in shown],
         "times": list(TIMES),
         "words": WORDS,
     }
     result = _drawn(data=content, key=key, on_opened_change=_nothing)
     opened = result.opened
     # It comes from the browser: whatever a stranger sends is no lane.
-    return opened if type(opened) is int and 0 <= opened < len(lanes_) else None
+    return opened if type(opened) is int and 0 <= opened < len(shown) else None
 
 
 def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def source_name(name: str) -> str:
 
 def digest(*what: object) -> str:
     """Return what tells the widgets of some rows from those of others."""
-    hash_ = sha256()
+    sum_of = sha256()
     for part in what:
-        hash_.update(part if isinstance(part, bytes) else f"{part}\n".encode())
-    return hash_.hexdigest()[:12]
+        sum_of.update(part if isinstance(part, bytes) else f"{part}\n".encode())
+    return sum_of.hexdigest()[:12]

@@ -33,7 +33,7 @@ def decisions(results: Results) -> None:
     policy = offered[which]
     st.text(policy.sentence)
     try:
-        decided_ = memory_of("results_decided", results, partial(decide, results, policy), policy)
+        decided = memory_of("results_decided", results, partial(decide, results, policy), policy)
     except PolicyError as error:
         st.text(str(error))
         st.text(
@@ -41,10 +41,10 @@ def decisions(results: Results) -> None:
             "the policy."
         )
         return
-    for sentence in decided_.sentences:
+    for sentence in decided.sentences:
         st.text(sentence)
-    if decided_.by_source:
-        parts = decided_.by_source[:MOST_DRAWN]
+    if decided.by_source:
+        parts = decided.by_source[:MOST_DRAWN]
         st.markdown("**Wrong among the answered, by source**")
         figures.draw(
             charts.groups,
@@ -54,7 +54,7 @@ def decisions(results: Results) -> None:
             alt_text=charts.groups_alt(parts),
         )
     downloads.download(
-        "Decisions (CSV)", lambda: decisions_csv(decided_), "evaluation_decisions.csv"
+        "Decisions (CSV)", lambda: decisions_csv(decided), "evaluation_decisions.csv"
     )
 
 

@@ -46,9 +46,9 @@ _ANSWERS: Final = {
 
 def new_run(model: LanguageModel) -> None:
     """Let the person choose what to ask of a model and how, say what that takes, and start it."""
-    questions_ = questions.choice()
+    chosen = questions.choice()
     request, reading = _settings(model)
-    if questions_ is None:
+    if chosen is None:
         return
     task = Task(model, request, reading, usual_least_mass())
     try:
@@ -56,12 +56,12 @@ def new_run(model: LanguageModel) -> None:
     except InvalidRequestError as error:
         problem(str(error))
         return
-    say_what_it_takes(questions_, task, questions_.number)
-    folder = runs().folder_of(questions_, task)
+    say_what_it_takes(chosen, task, chosen.number)
+    folder = runs().folder_of(chosen, task)
     if st.button("Start", key="start_run", type="primary", icon=":material/play_arrow:"):
         want(_PREPARING, folder)
     try:
-        if _prepare(questions_, task, folder):
+        if _prepare(chosen, task, folder):
             forget(_PREPARING)
             want(place_of(folder.name), folder.name)
             choose(folder.name)
@@ -74,7 +74,7 @@ def new_run(model: LanguageModel) -> None:
     st.text(_say_where_saved())
 
 
-def _prepare(questions_: Questions, task: Task, folder: Path) -> bool:
+def _prepare(chosen: Questions, task: Task, folder: Path) -> bool:
     """Save what a run asks once it is wanted, and say whether that is done.
 
     Raises
@@ -85,7 +85,7 @@ def _prepare(questions_: Questions, task: Task, folder: Path) -> bool:
 
     def prepare(job: Job[RunError | bool]) -> RunError | bool:
         try:
-            runs_here.prepare(questions_, task, folder, job.progress)
+            runs_here.prepare(chosen, task, folder, job.progress)
         except RunError as error:
             return error
         return True
@@ -111,23 +111,23 @@ def place_of(key: str) -> str:
     return f"evaluation_{key}"
 
 
-def say_what_it_takes(questions_: Questions, task: Task, left: int) -> None:
+def say_what_it_takes(chosen: Questions, task: Task, left: int) -> None:
     """Say the most that so many questions can take: of a service calls, here time."""
     model = task.model
     if not model.capabilities.local:
-        offer(model, most(questions_, task, left))
+        offer(model, most(chosen, task, left))
         return
     if model.capabilities.quick:  # one question shows in a moment how long all take
         # Measured before a run and not again beside it, when it would take many times as long.
         each = memory_of(
-            f"evaluation_lasts_{questions_.sha256}",
+            f"evaluation_lasts_{chosen.sha256}",
             model,
-            partial(lasts, questions_.longest, task),
+            partial(lasts, chosen.longest, task),
             task.request,
         )
         takes: str | None = up_to(left * each)
     else:
-        longest = Request(questions_.longest[:MAX_QUERY_CHARACTERS], task.request.samples)
+        longest = Request(chosen.longest[:MAX_QUERY_CHARACTERS], task.request.samples)
         takes = lasting(left * computed_tokens(longest), model)
     if takes:
         st.text(f"{model.name}: this takes {takes} on this machine.")

@@ -24,15 +24,15 @@ def measures(results: Results) -> tuple[RunMeasures, bool]:
     number = affordable(len(results), len(results.scores))
     # Other rows are other rows even where they are equal: to compare them would take longer.
     key = memory_of("results_wanted", results, object)
-    results_ = run(
+    measured = run(
         PLACE,
         key,
         lambda: measuring(results, _work(results, number or RESAMPLES)),
         on_press=not number,
         cancelled="Cancelled.",
     )
-    if results_ is not None:
-        return results_, False
+    if measured is not None:
+        return measured, False
     this = run_of(PLACE, key)
     if this is None:
         st.button(

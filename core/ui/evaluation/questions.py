@@ -93,7 +93,7 @@ def choice() -> Questions | None:
 
 def _of_the_world() -> QuestionSample | None:
     bands, wording = st.columns([2, 1])
-    bands_ = bands.multiselect(
+    chosen = bands.multiselect(
         "Bands",
         [band.value for band in Band],
         [band.value for band in Band],
@@ -104,13 +104,13 @@ def _of_the_world() -> QuestionSample | None:
     words = wording.selectbox(
         "Wording", list(WORDINGS), key="evaluation_wording", persist_state="session"
     )
-    if not bands_:
+    if not chosen:
         st.text("Choose at least one band.")
         return None
     return _draw(
         "embedded world",
-        lambda tell: world_questions([Band(name) for name in bands_], WORDINGS[words]),
-        (WORLD, tuple(bands_), words),
+        lambda tell: world_questions([Band(name) for name in chosen], WORDINGS[words]),
+        (WORLD, tuple(chosen), words),
     )
 
 

@@ -23,17 +23,17 @@ KEY = "results_scatter"
 
 def scatter(results: Results) -> None:
     """Draw every question; show those at the point that a person chooses."""
-    plotted_ = memory_of(
+    plotted = memory_of(
         "results_plotted", results, lambda: scatter_points(results, charts.MOST_POINTS)
     )
-    if not len(plotted_.rows):
+    if not len(plotted.rows):
         st.text("No row has both a semantic entropy and a mutual information to draw.")
         return
     points = charts.Points(
-        plotted_.entropy, plotted_.information, plotted_.right, results.sources[plotted_.rows]
+        plotted.entropy, plotted.information, plotted.right, results.sources[plotted.rows]
     )
     # Another chart for other rows: a choice survives in the same one.
-    key = f"{KEY}_{digest(results.run.folder, plotted_.rows.tobytes())}"
+    key = f"{KEY}_{digest(results.run.folder, plotted.rows.tobytes())}"
     figures.draw(
         charts.scatter,
         points,
@@ -41,7 +41,7 @@ def scatter(results: Results) -> None:
         alt_text=charts.scatter_alt(points),
         selects=charts.CHOSEN,
     )
-    for sentence in plotted_.sentences:
+    for sentence in plotted.sentences:
         st.text(sentence)
     st.caption(
         "Doubts as a policy compares them, right or wrong by the answer of mutual information. "
@@ -53,7 +53,7 @@ def scatter(results: Results) -> None:
         "",
         lambda: charts.scatter(points, figures.palette()),
     )
-    at = at_points(plotted_, selection(st.session_state.get(key)))
+    at = at_points(plotted, selection(st.session_state.get(key)))
     if not len(at):
         st.text("Choose a point to see its questions.")
         return

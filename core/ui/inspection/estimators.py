@@ -13,16 +13,16 @@ from core.studies.inspection.taught import WORLD_OF
 def ladder(inspection: Inspection) -> None:
     """Show what was measured of every estimator, and say which one was used here."""
     used = inspection.recording.estimator
-    measured_ = measures()
+    measured = measures()
     st.markdown("**How good is this estimator?**")
     st.caption(
-        f"The embedded model answered the same {measured_.questions:d} questions with all its "
+        f"The embedded model answered the same {measured.questions:d} questions with all its "
         "abilities, and with some switched off to test each estimator. Half of the "
-        f"questions have one right answer, half have many; {measured_.wrong:.0%} were answered "
+        f"questions have one right answer, half have many; {measured.wrong:.0%} were answered "
         "wrongly. AUROC is the chance that a wrong answer has a larger doubt than a right "
         "one: 0.5 is guessing, 1 is perfect. Brackets: 95% bootstrap intervals."
     )
-    rows = table(measured_)
+    rows = table(measured)
     st.dataframe(
         {
             "measured": list(rows),

@@ -50,8 +50,8 @@ def say_if_unsaved(inspection: Inspection) -> None:
 
 def saved_view(inspection: Inspection) -> str | None:
     """Return the id of what is on the screen, if it was saved just as it is."""
-    id_: str | None = st.session_state.get(_VIEWS, {}).get(view(inspection))
-    return id_
+    result: str | None = st.session_state.get(_VIEWS, {}).get(view(inspection))
+    return result
 
 
 def view(inspection: Inspection) -> Hashable:

@@ -136,8 +136,8 @@ def _sentence_piece(fields: Fields) -> Tokenizer:
         if len(token) > LONGEST_MERGED:
             continue
         pairs = ((token[:at], token[at:]) for at in range(1, len(token)))
-        pairs_there = [(ids[a], ids[b], (a, b)) for a, b in pairs if a in ids and b in ids]
-        merges += [(-scores[i], a, b, pair) for a, b, pair in pairs_there]
+        merges_of = [(ids[a], ids[b], (a, b)) for a, b in pairs if a in ids and b in ids]
+        merges += [(-scores[i], a, b, pair) for a, b, pair in merges_of]
     built = Tokenizer(
         models.BPE(
             vocab=ids,

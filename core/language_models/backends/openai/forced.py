@@ -76,10 +76,10 @@ def token_log_probabilities(service: Service, reply: Reply, forced: Sequence[int
     if last.get("id") not in [entry.get("id") for entry in ends]:
         ends.append(last)
     values.append(_add([log_probability(entry.get("logprob")) for entry in ends]))
-    values_there = [value for value in values if value is not None]
-    if len(values_there) < len(values):
+    present = [value for value in values if value is not None]
+    if len(present) < len(values):
         raise service.spoilt("a reply without its log-probabilities")
-    return values_there
+    return present
 
 
 def token_entries(choice: Reply) -> list[dict[str, Any]]:
@@ -99,10 +99,10 @@ def _is_end(entry: Any) -> bool:
 
 def _add(values: Sequence[float | None]) -> float | None:
     """Return the logarithm of the sum of probabilities; None where one is missing."""
-    values_there = [value for value in values if value is not None]
-    if len(values_there) < len(values):
+    present = [value for value in values if value is not None]
+    if len(present) < len(values):
         return None
-    return min(float(np.logaddexp.reduce(values_there)), 0.0)
+    return min(float(np.logaddexp.reduce(present)), 0.0)
 
 
 def _changed_tokens(service: Service) -> RefusedError:

@@ -388,14 +388,14 @@ class OpenAICompatible(LanguageModel):
             text = in_front() + prompt if self._behind_examples else prompt
             before = given.request(abilities.given, [text])
             whole = given.request(abilities.given, [_whole(text, answer, end)])
-        by_itself, name = self._endpoint.alone, json.dumps([before, end])
+        alone_counts, name = self._endpoint.alone, json.dumps([before, end])
         with current_stop().holding(self._endpoint.lock):  # another one may be asking
-            if name not in by_itself:
+            if name not in alone_counts:
                 tokens = self._told(abilities, before, 1)[0]
-                while len(by_itself) >= MOST_ALONE:
-                    del by_itself[next(iter(by_itself))]  # the oldest
-                by_itself[name] = tokens
-            alone = by_itself[name]
+                while len(alone_counts) >= MOST_ALONE:
+                    del alone_counts[next(iter(alone_counts))]  # the oldest
+                alone_counts[name] = tokens
+            alone = alone_counts[name]
         both = self._told(abilities, whole, 1)[0]
         return echo.behind(self._service, alone, both, end, most_split=0)
 

@@ -9,6 +9,7 @@ import json
 import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -831,7 +832,9 @@ def test_an_empty_response_is_a_response(embedded, scripted):
         assert model.sample(PROMPT, 1) == [Response("", True, 0.0)]
 
 
-def test_an_answer_that_is_too_long_is_as_likely_as_its_beginning():
+@contextmanager
+def later_changed():
+    """Yield a model that was tried out, and what its server puts into every choice from now on."""
     change = {}
 
     def changed(reply):
@@ -840,7 +843,11 @@ def test_an_answer_that_is_too_long_is_as_likely_as_its_beginning():
         return reply
 
     with serving("top", after=changed) as server:
-        model = probed(server)
+        yield probed(server), change
+
+
+def test_an_answer_that_is_too_long_is_as_likely_as_its_beginning():
+    with later_changed() as (model, change):
         numbers = {"tokens": [" word"] * 90, "token_logprobs": [-0.25] * 90}
         change |= {"text": " word" * 90, "finish_reason": "stop", "logprobs": numbers}
         (response,) = model.sample(PROMPT, 1)
@@ -851,15 +858,7 @@ def test_an_answer_that_is_too_long_is_as_likely_as_its_beginning():
 def test_an_empty_response_without_its_number_is_no_certain_one():
     """The list of numbers is shorter than that of tokens: nothing says that ln p is 0."""
     uneven = {"logprobs": {"tokens": [END], "token_logprobs": []}}
-    change = {}
-
-    def changed(reply):
-        for choice in reply["choices"]:
-            choice |= change
-        return reply
-
-    with serving("top", after=changed) as server:
-        model = probed(server)
+    with later_changed() as (model, change):
         change |= {"text": "", "finish_reason": "stop"} | uneven
         with pytest.raises(TemporaryError, match="log-probabilities"):
             model.sample(PROMPT, 1)
