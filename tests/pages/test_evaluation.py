@@ -89,7 +89,7 @@ def uploaded(page, content=None, name="mine.jsonl"):
 def begun(page):
     """Start the run that is chosen, and return its key, which the address names."""
     page.button(key="start_run").click().run()
-    return address(page)
+    return address(until(page, lambda: "start_run" not in keys(page)))  # it is saved first
 
 
 def unfolded(page):
