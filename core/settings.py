@@ -23,10 +23,7 @@ END_TEXT: Final = "BELIEVE_END_TEXT"
 HISTORY: Final = "BELIEVE_HISTORY"
 MEMORY: Final = "BELIEVE_MEMORY"
 
-OPENAI_KEY: Final = "OPENAI_API_KEY"
-GOOGLE_KEY: Final = "GOOGLE_API_KEY"
 HUB_TOKEN: Final = "HF_TOKEN"  # read by the hub's own library
-KEYS: Final = {"openai": OPENAI_KEY, "gemini": GOOGLE_KEY}  # by the kind of a model
 
 USUAL_BUDGET: Final = 2000  # calls
 LEAST_MEMORY: Final = 200  # megabytes: the largest file, while it is read
@@ -74,7 +71,7 @@ def sharing() -> Sharing:
 
 
 def end_text() -> str:
-    """Return with what a server of the OpenAI kind ends an answer; "" to find it out."""
+    """Return with what a server of models ends an answer; "" to find it out."""
     return os.environ.get(END_TEXT, "")
 
 
@@ -118,42 +115,21 @@ def memory() -> int | None:
 
 
 def public_keys() -> set[str]:
-    """Return the names of the keys that the owner of a public server lends to its visitors.
-
-    Raises `SettingError` when ``BELIEVE_PUBLIC_KEYS`` names anything else than such keys.
-    """
-    named = set(_entries(PUBLIC_KEYS))
-    if not named <= set(KEYS.values()):
-        raise SettingError(
-            f"{PUBLIC_KEYS} contains something that is not the name of a key to lend. If you "
-            f"run this server, set it to {' or '.join(KEYS.values())}, or to both, separated "
-            "by a comma."
-        )
-    return named
+    """Return what ``BELIEVE_PUBLIC_KEYS`` names: the keys that are lent, if they are keys."""
+    return set(_entries(PUBLIC_KEYS))
 
 
-def environment_key(name: str) -> str | None:
-    """Return one of `KEYS` where it may be used; on a public server, if it is lent.
-
-    Raises `SettingError` as `public_keys` does.
-    """
-    if is_public() and name not in public_keys():
-        return None
-    return _text(name) or None
-
-
-def owners_key(kind: str) -> str | None:
-    """Return the environment's key for a kind of model, for the owner of the environment alone."""
-    return _text(KEYS[kind]) or None if kind in KEYS else None
+def key(variable: str) -> str | None:
+    """Return a key of the environment, whoever may use it."""
+    return _text(variable) or None
 
 
 def check() -> None:
-    """Read every setting that can be wrong; raise `SettingError` when one is."""
+    """Read what can be wrong here, the names of keys apart; raise `SettingError` if it is."""
     budget()
     memory()
     sharing()
     if is_public():
-        public_keys()
         public_budget()
 
 

@@ -409,6 +409,30 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
     assert not shared, f"Rename all but one of each: {', '.join(shared)}"
 
 
+NAMES_A_SERVICE = re.compile(r"gemini|openai", re.IGNORECASE)
+BACK_ENDS = ROOT / "core/language_models/backends"
+REGISTRY = ROOT / "core/language_models/registry.py"  # has one line for each back end
+
+
+def complaints_about_services(source: str) -> Complaints:
+    """A service's name is a folder: what is particular to one stands in its back end."""
+    return [
+        f"line {number}: names a service; let its description in {BACK_ENDS.name} say that"
+        for number, line in enumerate(source.splitlines(), 1)
+        if NAMES_A_SERVICE.search(line)
+    ]
+
+
+def test_no_module_but_its_back_end_names_a_service() -> None:
+    files = modules("app.py", "core", "pages")
+    complain(
+        complaints_about_services,
+        [p for p in files if p != REGISTRY and BACK_ENDS not in p.parents],
+    )
+    lines = complaints_about_services(REGISTRY.read_text(encoding="utf-8"))
+    assert len(lines) == 2, lines
+
+
 def test_readme_says_how_to_start_and_how_to_test() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make demo" in text and "make test" in text
@@ -429,6 +453,7 @@ def test_streamlit_is_configured_for_others_to_reach() -> None:
 # ------------------------------------------------------------------ the rules on snippets
 
 BAD = {
+    complaints_about_services: ['if kind == "openai":', "# as Gemini does", "OPENAI_KEY = 1"],
     complaints_about_participles: [
         *("found = 1", "def f(told): pass", "def was_asked(): pass", "for a, kept in b: pass"),
         *("x.known = 1", "class A:\n    rows_drawn: int", "f = lambda given: 1"),
@@ -485,6 +510,7 @@ BAD = {
     ],
 }
 GOOD = {
+    complaints_about_services: ["if back_end.is_service:", "kind = BACK_ENDS[kind]"],
     complaints_about_participles: [
         *("foundation = 1", "def f(matches): f(found=1)", "x.rows[told] = made", "import known"),
     ],

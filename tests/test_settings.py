@@ -11,7 +11,7 @@ SECRET = "sk-typed-in-the-wrong-place"
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch):
     ours = (settings.PUBLIC, settings.BUDGET, settings.PUBLIC_KEYS, settings.PUBLIC_BUDGET)
-    for name in (*ours, settings.ALLOWED_HOSTS, settings.HISTORY, *settings.KEYS.values()):
+    for name in (*ours, settings.ALLOWED_HOSTS, settings.HISTORY):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -52,46 +52,7 @@ def test_history_is_everyones_or_ones_own_or_left_to_the_address(monkeypatch):
     assert SECRET not in str(caught.value)
 
 
-def test_keys_are_lent_by_name(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", " one ")
-    monkeypatch.setenv("GOOGLE_API_KEY", "two")
-    keys = ("OPENAI_API_KEY", "GOOGLE_API_KEY")
-    assert [settings.environment_key(key) for key in keys] == ["one", "two"]
-    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
-    for said, lent in (
-        ("", [None, None]),
-        (" , ", [None, None]),
-        ("GOOGLE_API_KEY", [None, "two"]),
-        ("OPENAI_API_KEY ,GOOGLE_API_KEY", ["one", "two"]),
-    ):
-        monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", said)
-        assert [settings.environment_key(key) for key in keys] == lent
-    monkeypatch.delenv("OPENAI_API_KEY")
-    assert settings.environment_key("OPENAI_API_KEY") is None
-
-
-@pytest.mark.parametrize(
-    "said", ["1", "all", "*", "openai_api_key", "HF_TOKEN", f"OPENAI_API_KEY,{SECRET}"]
-)
-def test_what_names_no_key_lends_none_and_is_not_repeated(monkeypatch, said):
-    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
-    monkeypatch.setenv("OPENAI_API_KEY", "one")
-    monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", said)
-    for read in (settings.check, lambda: settings.environment_key("OPENAI_API_KEY")):
-        with pytest.raises(SettingError, match="BELIEVE_PUBLIC_KEYS contains something") as caught:
-            read()
-        assert SECRET not in str(caught.value)
-
-
-def test_the_owner_has_every_key(monkeypatch):
-    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
-    monkeypatch.setenv("OPENAI_API_KEY", "one")
-    assert settings.owners_key("openai") == "one"
-    assert settings.owners_key("gemini") is settings.owners_key("embedded") is None
-
-
 def test_what_a_private_server_does_not_read_is_not_checked(monkeypatch):
-    monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", "all")
     monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "all")
     settings.check()
     monkeypatch.setenv("BELIEVE_BUDGET", "all")

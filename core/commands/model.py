@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 import click
 
 from core import settings
+from core.language_models import keys
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import prepared, stop
 from core.language_models.forms import Form
-from core.language_models.registry import SERVICES, full_name, open_model
+from core.language_models.registry import BACK_ENDS, open_model, price_unit, usages
 from core.language_models.trial import in_its_form
 from core.language_models.usage import Budget, Used
 from core.store.calls import Calls
@@ -26,16 +27,17 @@ T = TypeVar("T")
 Command = Callable[..., Any]
 
 AUTO = "auto"
-MODELS = (
-    "embedded, smollm2, gguf:PATH, gemini:NAME, openai:NAME@BASE_URL, ollama:NAME, llamacpp: or "
-    "hf:PATH_OR_NAME."
-)
+MODELS = f"{', '.join(usages()[:-1])} or {usages()[-1]}"
 FORM = (
     "How the model is asked; auto tries its forms and takes the first that suits. Of a service, "
     "each form takes five calls the first time."
 )
 BUDGET = "Most calls to a service; cached answers are free."
-PRICES = "Prices per million tokens in and out; the run then states its cost."
+_UNITS = sorted({back_end.price_unit for back_end in BACK_ENDS.values() if back_end.is_service})
+PRICES = (
+    f"Prices per {' or '.join(f'{unit:,}' for unit in _UNITS)} tokens in and out; the run then "
+    "states its cost."
+)
 
 
 def asks(command: Command) -> Command:
@@ -69,18 +71,14 @@ def calls() -> Calls:
 def by_name(name: str) -> LanguageModel:
     """Open a model by its name."""
     # On a public server, too, whoever types commands there is no stranger.
-    key = settings.owners_key(_kind(name)) if settings.is_public() else None
+    key = keys.owners_key(name) if settings.is_public() else None
     return open_model(name, key) if key else open_model(name)
-
-
-def _kind(name: str) -> str:
-    return full_name(name).partition(":")[0]
 
 
 def open_for_study(name: str, form: str, budget: int) -> LanguageModel:
     """Open a model as a study should ask it; a service's answers are kept in the database."""
     model, allowed = by_name(name), Budget(budget)
-    if _kind(name) in SERVICES:
+    if price_unit(name):
         Budget(budget).take()  # with nothing left, its abilities are not asked for either
     try:
         ready = prepared(model, calls, allowed, tell)
@@ -128,7 +126,7 @@ def payment(
     if model.capabilities.local:
         yield
         return
-    most = costs.at_most(offered, _costing(offered, prices))
+    most = costs.at_most(offered, _costing(model, offered, prices))
     tell(f"{model.name}: {most} The budget is {costs.calls(budget)}.")
     agree()
     ended, more, before = False, "", model.meter.used
@@ -142,12 +140,15 @@ def payment(
         raise
     finally:
         used = model.meter.used - before
-        sentence = costs.spending(used, _costing(used, prices), ended=ended)
+        sentence = costs.spending(used, _costing(model, used, prices), ended=ended)
         tell(f"Used: {sentence}{more}")
 
 
-def _costing(tokens: Used, prices: tuple[float, float]) -> str:
-    return f", {costs.price(tokens, *prices):,.4f} at your prices" if any(prices) else ""
+def _costing(model: LanguageModel, tokens: Used, prices: tuple[float, float]) -> str:
+    unit = price_unit(model.name)
+    if not (unit and any(prices)):
+        return ""
+    return f", {costs.price(tokens, *prices, unit):,.4f} at your prices"
 
 
 def usage(make: Callable[..., T], *values: object, **named: object) -> T:

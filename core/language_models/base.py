@@ -2,7 +2,7 @@
 
 A back end draws answers to a prompt and, where it can, says how likely given answers
 are. Everything above this floor (studies, command line, pages) knows only what stands
-in this file; a new back end is one file beside it and one line in `BACK_ENDS`.
+in this file; a new back end is one folder of `backends` and one line in `registry`.
 """
 
 from __future__ import annotations

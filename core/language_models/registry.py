@@ -2,43 +2,49 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any, cast
+from typing import cast
 
+from core.language_models.back_end import BackEnd, imported
 from core.language_models.base import LanguageModel
 from core.language_models.errors import UnknownModelError
 
-# Name before the colon -> where the class stands. Imported on first use: no back end's
-# dependencies are loaded for the sake of another.
-SERVICES = ("openai", "gemini")  # kinds whose calls may cost money
-BACK_ENDS = {
-    "embedded": "core.language_models.backends.embedded.model:EmbeddedModel",
-    "gemini": "core.language_models.backends.gemini.model:Gemini",
-    "openai": "core.language_models.backends.openai.model:OpenAICompatible",
-    "gguf": "core.language_models.backends.gguf.model:GGUF",
-    "smollm2": "core.language_models.backends.gguf.model:SmolLM2",
-    "hf": "core.language_models.backends.huggingface.model:HuggingFace",
-}
-
-# Of services: what lists their models, given a base URL and a key.
-LISTS = {
-    "openai": "core.language_models.backends.openai.listing:offered",
-    "gemini": "core.language_models.backends.gemini.model:offered",
-}
-
-# Servers at their usual place on this machine; that of llama.cpp serves one model by any name.
-SHORT_NAMES = {
-    "ollama": "openai:{}@http://localhost:11434/v1",
-    "llamacpp": "openai:{}@http://localhost:8080/v1",
+# In the order of the picker: one line a back end, the description in its folder. Its class is
+# imported on first use: no back end's dependencies are loaded for the sake of another.
+_DESCRIPTIONS = (
+    "embedded.description:EMBEDDED",
+    "gguf.description:SMOLLM2",
+    "openai.description:OPENAI_COMPATIBLE",
+    "gemini.description:GEMINI",
+    "huggingface.description:HUGGING_FACE",
+    "gguf.description:GGUF",
+)
+BACK_ENDS: dict[str, BackEnd] = {
+    back_end.kind: back_end
+    for back_end in (imported(f"core.language_models.backends.{place}") for place in _DESCRIPTIONS)
 }
 
 
 def full_name(name: str) -> str:
-    """Return what ``ollama:NAME``, ``llamacpp:NAME`` or ``llamacpp:`` stands for."""
-    kind, colon, rest = name.partition(":")
-    if not colon or kind not in SHORT_NAMES:
-        return name
-    return SHORT_NAMES[kind].format(rest or ("default" if kind == "llamacpp" else ""))
+    """Return what the short name of a preset stands for, such as ``ollama:NAME``."""
+    for back_end in BACK_ENDS.values():
+        for preset in back_end.presets:
+            if preset.short and name.startswith(f"{preset.short}:"):
+                model = name.removeprefix(f"{preset.short}:") or preset.only_model
+                return back_end.name(model, preset.base_url)
+    return name
+
+
+def usages() -> list[str]:
+    """Return how the names of all models are written, short ones last."""
+    presets = [preset for back_end in BACK_ENDS.values() for preset in back_end.presets]
+    short = [f"{p.short}:{'' if p.only_model else 'NAME'}" for p in presets if p.short]
+    return [*(back_end.usage for back_end in BACK_ENDS.values()), *short]
+
+
+def price_unit(name: str) -> int:
+    """Return how many tokens one price of a model is for; 0 where nothing is paid."""
+    back_end = BACK_ENDS.get(full_name(name).partition(":")[0])
+    return back_end.price_unit if back_end else 0
 
 
 def open_model(name: str, key: str | None = None) -> LanguageModel:
@@ -47,8 +53,7 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
     Parameters
     ----------
     name : str
-        ``embedded``, ``gemini:NAME``, ``openai:NAME@BASE_URL`` or ``hf:PATH_OR_NAME``, or
-        short for one of a server on this machine; see `full_name`.
+        As one of `usages` writes it.
     key : str, optional
         For a service; by default the environment's, where it may be used.
 
@@ -61,9 +66,10 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
     """
     kind, _, rest = full_name(name).partition(":")
     if kind not in BACK_ENDS:
-        names = ", ".join([*BACK_ENDS, *SHORT_NAMES])
-        raise UnknownModelError(f"There is no model called “{name}”. Known models: {names}.")
-    back_end = _import(BACK_ENDS[kind])
+        raise UnknownModelError(
+            f"There is no model called “{name}”. Known models: {', '.join(usages())}."
+        )
+    back_end = imported(BACK_ENDS[kind].place)
     options = {"key": key} if key else {}
     return cast(LanguageModel, back_end(rest, **options) if rest else back_end(**options))
 
@@ -74,7 +80,7 @@ def offered(kind: str, url: str, key: str | None = None) -> tuple[str, ...]:
     Parameters
     ----------
     kind : str
-        One of `SERVICES`.
+        Of `BACK_ENDS`.
     url : str
         Its base URL, where the kind has several.
 
@@ -83,10 +89,5 @@ def offered(kind: str, url: str, key: str | None = None) -> tuple[str, ...]:
     ModelError
         With a sentence, also when it lists none.
     """
-    names: tuple[str, ...] = _import(LISTS[kind])(url, key)
+    names: tuple[str, ...] = imported(BACK_ENDS[kind].lists)(url, key)
     return names
-
-
-def _import(place: str) -> Any:
-    module, _, attribute = place.partition(":")
-    return getattr(importlib.import_module(module), attribute)

@@ -28,11 +28,9 @@ class Plan(Used):
     """
 
 
-def price(tokens: Used, per_million_in: float, per_million_out: float) -> float:
-    """Return what tokens cost, in the currency of the prices per million of them."""
-    return (
-        tokens.prompt_tokens * per_million_in + tokens.response_tokens * per_million_out
-    ) / 1_000_000
+def price(tokens: Used, price_in: float, price_out: float, unit: int) -> float:
+    """Return what tokens cost, in the currency of the prices per `unit` of them."""
+    return (tokens.prompt_tokens * price_in + tokens.response_tokens * price_out) / unit
 
 
 def calls(number: int) -> str:

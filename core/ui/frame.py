@@ -7,8 +7,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from core import settings
 from core.codec import one_line
+from core.language_models import keys
+from core.settings import SettingError
 from core.ui.components import browser_history, connection
 from core.ui.messages import problem
 
@@ -93,8 +94,8 @@ def tab_title(what: str) -> None:
 def _check_settings() -> None:
     """Show nothing but what is wrong with the settings, if anything is."""
     try:
-        settings.check()
-    except settings.SettingError as error:
+        keys.check()
+    except SettingError as error:
         problem(str(error))
         st.stop()
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from core import settings
-from core.language_models.backends.openai.address import read_address
+from core.language_models import keys
 from core.language_models.base import LanguageModel
-from core.language_models.errors import ModelError
+from core.language_models.registry import BACK_ENDS
 from core.language_models.usage import Budget
 from core.studies.costs import calls
 
@@ -47,9 +47,10 @@ def lends(name: str) -> bool:
         Of the model, as `open_model` takes it; it may still be unfinished.
     """
     kind, _, rest = name.partition(":")
-    if not settings.is_public() or settings.KEYS.get(kind) not in settings.public_keys():
+    if not settings.is_public() or kind not in BACK_ENDS:
         return False
-    return settings.owners_key(kind) is not None and (kind != "openai" or _may_go_to(rest))
+    variable, may_be_sent = BACK_ENDS[kind].key_variable(rest)
+    return may_be_sent and keys.environment_key(variable) is not None
 
 
 def left() -> str:
@@ -58,11 +59,3 @@ def left() -> str:
     if not budget.left:
         return "Its budget is used up: enter your own key."
     return f"It covers {calls(budget.left)} more, by all visitors together."
-
-
-def _may_go_to(rest: str) -> bool:
-    """Say whether the owner's key may go to the server behind ``NAME@BASE_URL``."""
-    try:
-        return read_address(rest.rpartition("@")[2]).may_have_our_key
-    except ModelError:
-        return False

@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from core.language_models.errors import ModelError
-from core.language_models.registry import offered
+from core.language_models.registry import BACK_ENDS, offered
 from core.language_models.stopping import patience
 from core.language_models.usage import Budget
 from core.ui import lending
@@ -60,13 +60,14 @@ def _fill_in(kind: str) -> None:
 
 def _begin(service: ListedService, session: Budget) -> Job[tuple[str, ...]]:
     """Start asking for the list: one call, which counts like any other."""
-    lent = not service.key and lending.lends(f"{service.kind}:@{service.url}")
+    back_end = BACK_ENDS[service.kind]
+    lent = not service.key and lending.lends(back_end.name("", service.url))
     asking = session.part(*([lending.lent()] if lent else []))
 
     def work(job: Job[tuple[str, ...]]) -> tuple[str, ...]:
         job.progress("Asking which models there are", 0.0)
-        if service.kind == "openai" and not service.url:
-            raise ModelError("There is no base URL. Type it, such as http://localhost:8000/v1.")
+        if back_end.example_url and not service.url:
+            raise ModelError(f"There is no base URL. Type it, such as {back_end.example_url}.")
         asking.take()
         with patience(asking.stop, LONGEST):
             return offered(service.kind, service.url, service.key)

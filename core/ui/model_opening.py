@@ -11,7 +11,7 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import prepared
 from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
 from core.language_models.forms import Form
-from core.language_models.registry import SERVICES, open_model
+from core.language_models.registry import BACK_ENDS, open_model
 from core.language_models.trial import InItsForm, in_its_form
 from core.language_models.usage import Budget
 from core.store.calls import Calls
@@ -116,16 +116,19 @@ def _open(
 
     What is kept of it is not looked at: so a person sees whether it is there, and takes the key.
     """
-    if public() and wish.name.startswith(("hf:", "gguf:")):
+    kind, _, rest = wish.name.partition(":")
+    back_end = BACK_ENDS[kind]
+    name, url = back_end.parts(rest)
+    if public() and back_end.opens_files:
         raise ModelError(
             "This is a public demo: it opens no files of the server. Choose another kind."
         )
-    if wish.name.endswith("@"):
-        raise ModelError("There is no base URL. Type it, such as http://localhost:8000/v1.")
-    if wish.name.startswith("openai:@") or wish.name == "gemini:":
+    if back_end.example_url and not url:
+        raise ModelError(f"There is no base URL. Type it, such as {back_end.example_url}.")
+    if back_end.is_service and not name:
         raise ModelError("There is no model. Type its name as on the service.")
     model = open_model(wish.name, wish.key)
-    if wish.name.partition(":")[0] in SERVICES:
+    if back_end.is_service:
         with model.meter.allowed_by(session.part(*lending.budgets(model)).take):
             ready = prepared(model, None, trying, tell)  # asks for its abilities, patiently
             ready.revision  # noqa: B018  which may take a question too

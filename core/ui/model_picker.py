@@ -13,10 +13,9 @@ from typing import Final
 import streamlit as st
 
 from core import settings
-from core.language_models.backends.openai.address import PRESETS
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
-from core.language_models.registry import SERVICES
+from core.language_models.registry import BACK_ENDS
 from core.language_models.trial import QUESTIONS
 from core.store.errors import StoreError
 from core.studies.costs import calls
@@ -38,43 +37,6 @@ from core.ui.model_listing import ListedService
 from core.ui.results import storage
 from core.ui.session import public
 
-KINDS: Final = {  # titles, short ones for where a button shares a line, and what each is
-    "embedded": (
-        "Embedded model",
-        "Model: embedded",
-        "Small, trained for this program on facts whose truth is known. Scores any text. At once, "
-        "on this machine: no key, no network.",
-    ),
-    "smollm2": (
-        "SmolLM2 (a real language model)",
-        "Model: SmolLM2",
-        "135 million parameters, trained by others; make demo installs it. Scores any text. Some "
-        "seconds an inspection, on this machine: no key, no network.",
-    ),
-    "openai": (
-        "OpenAI-compatible server",
-        "Model: a server",
-        "vLLM, llama.cpp, Ollama, OpenAI and many others, by address. What it can do is found out "
-        "when it is opened.",
-    ),
-    "gemini": (
-        "Gemini",
-        "Model: Gemini",
-        "Google’s service. Needs a key. It scores its own answers at most, so that more samples "
-        "are needed.",
-    ),
-    "hf": (
-        "Hugging Face",
-        "Model: Hugging Face",
-        "A folder, or a name on the hub. Scores any text. Runs on this machine; needs PyTorch "
-        "(requirements/local.txt).",
-    ),
-    "gguf": (
-        "GGUF file",
-        "Model: a GGUF file",
-        "Llama, Mistral, SmolLM, Qwen 2 or Qwen 3. Scores any text. Runs on this machine.",
-    ),
-}
 OPEN: Final = "picker_open"
 TRY: Final = "try"
 OPENING: Final = "Model: opening …"
@@ -91,7 +53,7 @@ MOST_BUDGET = 1_000_000
 
 def picker() -> None:
     """Say which model answers, and let the person choose another."""
-    label = OPENING if model_opening.name_to_open() else KINDS[_kind(name_in_use())][1]
+    label = OPENING if model_opening.name_to_open() else BACK_ENDS[_kind(name_in_use())].button
     st.button(label, icon=":material/smart_toy:", key="picker", on_click=_show, args=(True,))
     if st.session_state.get(OPEN):
         _choice()
@@ -114,7 +76,7 @@ def before() -> None:
             "Now the embedded model answers. Answers received are saved"
             + (
                 ": they are not paid for again. Keys are not saved."
-                if _kind(lost) in SERVICES
+                if BACK_ENDS[_kind(lost)].is_service
                 else "."
             )
         )
@@ -141,9 +103,9 @@ def _choice() -> None:
     _used_before()
     kind = st.radio(
         "Kind",
-        list(KINDS),
-        format_func=lambda kind: KINDS[kind][0],
-        captions=[kind[2] for kind in KINDS.values()],
+        list(BACK_ENDS),
+        format_func=lambda kind: BACK_ENDS[kind].title,
+        captions=[back_end.caption for back_end in BACK_ENDS.values()],
         key="model_kind",
         persist_state="session",
         label_visibility="collapsed",
@@ -153,7 +115,7 @@ def _choice() -> None:
     form = None if kind == EMBEDDED else _form()
     if not key and lending.lends(name):
         st.text(f"Without your own key, the key of this server’s owner is used. {lending.left()}")
-    if kind in SERVICES:
+    if BACK_ENDS[kind].is_service:
         st.caption(
             "Using it for the first time takes a few small calls that find out what it can do, "
             f"and {len(QUESTIONS):d} for each form that is tried. A second form is tried only "
@@ -168,8 +130,8 @@ def _choice() -> None:
     with came_of_it:
         _take_what_is_open()
     _state()
-    if kind in SERVICES:
-        _limits()
+    if BACK_ENDS[kind].is_service:
+        _limits(kind)
 
 
 def _take_what_is_open() -> None:
@@ -207,7 +169,7 @@ def _state() -> None:
 
 def _kind(name: str) -> str:
     kind = name.partition(":")[0]
-    return kind if kind in KINDS else EMBEDDED
+    return kind if kind in BACK_ENDS else EMBEDDED
 
 
 def _used_before() -> None:
@@ -233,13 +195,11 @@ def _fill_in(name: str) -> None:
     """Fill in what a person would type to have a model."""
     kind, _, rest = name.partition(":")
     st.session_state["model_kind"] = kind
-    if kind == "openai":
-        typed, _, url = rest.rpartition("@")
-        presets = [preset.name for preset in PRESETS if preset.base_url == url]
-        st.session_state["openai_preset"] = presets[0] if presets else OWN_ADDRESS
-        st.session_state["openai_url"] = url
-    else:
-        typed = rest
+    typed, url = BACK_ENDS[kind].parts(rest)
+    if BACK_ENDS[kind].example_url:
+        presets = [preset.name for preset in BACK_ENDS[kind].presets if preset.base_url == url]
+        st.session_state[f"{kind}_preset"] = presets[0] if presets else OWN_ADDRESS
+        st.session_state[f"{kind}_url"] = url
     if not typed:  # there is one of this kind
         return
     st.session_state[f"{kind}_name"] = typed
@@ -247,50 +207,44 @@ def _fill_in(name: str) -> None:
 
 def _name_and_key(kind: str) -> tuple[str, str | None]:
     """Let the person type what the kind needs; return the model's name and the key."""
-    if kind == EMBEDDED:
-        return EMBEDDED, None
-    if kind == "smollm2":
+    back_end, model = BACK_ENDS[kind], BACK_ENDS[kind].model
+    if model is None:
         return kind, None
-    if kind == "gguf":
-        typed = st.text_input(
-            "File", key="gguf_name", persist_state="session", placeholder="/models/model.gguf"
-        )
-        return f"gguf:{typed.strip()}", None
-    if kind == "hf":
-        typed = st.text_input(
-            "Folder or hub name", key="hf_name", persist_state="session", placeholder="gpt2"
-        )
-        key = st.text_input("Hub token, if the model needs one", type="password", key="hf_key")
-        return f"hf:{typed.strip()}", key.strip() or None
-    if kind == "gemini":
-        typed = st.text_input(
-            "Model", "gemini-2.5-flash", key="gemini_name", persist_state="session"
-        )
-        key = st.text_input("API key", type="password", key="gemini_key", help=_WHERE_KEYS_STAY)
-        model_listing.choice(ListedService(kind, "", key.strip() or None))
-        return f"gemini:{typed.strip()}", key.strip() or None
-    presets = {preset.name: preset for preset in PRESETS}
+    url = _base_url(kind) if back_end.example_url else ""
+    typed = st.text_input(
+        model.label,
+        model.value,
+        key=f"{kind}_name",
+        persist_state="session",
+        placeholder=model.placeholder,
+    )
+    key = None
+    if back_end.key:
+        key = st.text_input(
+            back_end.key.label, type="password", key=f"{kind}_key", help=_WHERE_KEYS_STAY
+        ).strip()
+    if back_end.lists:
+        model_listing.choice(ListedService(kind, url, key or None))
+    return back_end.name(typed.strip(), url), key or None
+
+
+def _base_url(kind: str) -> str:
+    """Let the person choose where a server is, or type it."""
+    presets = {preset.name: preset for preset in BACK_ENDS[kind].presets}
     where = st.selectbox(
-        "Server", [*presets, OWN_ADDRESS], key="openai_preset", persist_state="session"
+        "Server", [*presets, OWN_ADDRESS], key=f"{kind}_preset", persist_state="session"
     )
     if where in presets:
-        url = presets[where].base_url
-        st.text(f"{url}. {presets[where].usually}. {presets[where].note}")
-    else:
-        url = st.text_input(
-            "Base URL",
-            key="openai_url",
-            persist_state="session",
-            placeholder="http://localhost:8000/v1",
-        )
-    typed = st.text_input(
-        "Model", key="openai_name", persist_state="session", placeholder="as the server names it"
+        preset = presets[where]
+        st.text(f"{preset.base_url}. {preset.usually}. {preset.note}")
+        return preset.base_url
+    url = st.text_input(
+        "Base URL",
+        key=f"{kind}_url",
+        persist_state="session",
+        placeholder=BACK_ENDS[kind].example_url,
     )
-    key = st.text_input(
-        "Key, if the server needs one", type="password", key="openai_key", help=_WHERE_KEYS_STAY
-    )
-    model_listing.choice(ListedService(kind, url.strip(), key.strip() or None))
-    return f"openai:{typed.strip()}@{url.strip()}", key.strip() or None
+    return url.strip()
 
 
 _WHERE_KEYS_STAY: Final = "It stays in the memory of this session and is not saved."
@@ -319,7 +273,7 @@ def _use(name: str, form: Form | None, key: str | None) -> None:
     model_opening.use(name, form, key)
 
 
-def _limits() -> None:
+def _limits(kind: str) -> None:
     """The budget and, if the person gives them, prices."""
     most = settings.budget() if public() else MOST_BUDGET
     limits = budget()
@@ -334,10 +288,11 @@ def _limits() -> None:
         "received are saved.",
     )
     limits.most = min(limit, most)
+    unit = BACK_ENDS[kind].price_unit
     left, right = st.columns(2)
     left.number_input(
-        "Price per million tokens in", 0.0, None, 0.0, key="price_in", persist_state="session"
+        f"Price per {unit:,d} tokens in", 0.0, None, 0.0, key="price_in", persist_state="session"
     )
     right.number_input(
-        "Price per million tokens out", 0.0, None, 0.0, key="price_out", persist_state="session"
+        f"Price per {unit:,d} tokens out", 0.0, None, 0.0, key="price_out", persist_state="session"
     )

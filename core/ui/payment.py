@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.language_models.base import LanguageModel
+from core.language_models.registry import price_unit
 from core.language_models.usage import Used
 from core.studies import costs
 from core.studies.costs import Plan, at_most, price
@@ -59,9 +60,10 @@ def _left(requests: int) -> str:
 def costing(tokens: Used) -> str:
     """Return what tokens cost at the prices that the person gave; nothing without prices."""
     prices = st.session_state.get("price_in") or 0.0, st.session_state.get("price_out") or 0.0
-    if not any(prices):
+    unit = price_unit(current().name)
+    if not (unit and any(prices)):
         return ""
-    cost = price(tokens, *prices)
+    cost = price(tokens, *prices, unit)
     if 0 < cost < 0.0001:
         return ", less than 0.0001 at your prices"
     return f", {cost:,.4f} at your prices" if cost < 10 else f", {cost:,.2f} at your prices"

@@ -177,6 +177,7 @@ def test_what_failed_is_said_and_asked_again_where_that_is_wanted(world, asked, 
 
 def test_what_a_service_costs_is_said_first_and_agreed_to(monkeypatch, asked, tmp_path):
     model = World(local=False)
+    model.name = "openai:world of numbers"  # the kind says how many tokens a price is for
     monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
     out = tmp_path / "run"
     refused(believe(asked, "--out", out, "--prices", 1, 2), "--yes agrees beforehand")

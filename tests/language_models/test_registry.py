@@ -1,10 +1,12 @@
 """The registry: back ends by name, and a sentence for every name that is none."""
 
-import importlib
+import subprocess
+import sys
 
 import pytest
 
-from core.language_models.backends.openai.address import PRESETS
+from core.language_models.back_end import BackEnd, imported
+from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.base import LanguageModel
 from core.language_models.errors import (
     BrokenModelError,
@@ -33,10 +35,20 @@ def test_every_error_can_be_caught_as_one(error):
     assert issubclass(error, ModelError)
 
 
-@pytest.mark.parametrize("entry", BACK_ENDS.values(), ids=BACK_ENDS)
-def test_every_entry_names_a_back_end(entry):
-    module, _, name = entry.partition(":")
-    assert issubclass(getattr(importlib.import_module(module), name), LanguageModel)
+@pytest.mark.parametrize("back_end", BACK_ENDS.values(), ids=BACK_ENDS)
+def test_every_place_of_a_back_end_has_what_it_names(back_end):
+    assert issubclass(imported(back_end.place), LanguageModel)
+    assert all(callable(imported(p)) for p in (back_end.lists, back_end.key_for) if p)
+
+
+def test_to_describe_every_back_end_loads_no_model():
+    script = "import sys, core.language_models.registry; print(*sys.modules)"
+    command = [sys.executable, "-c", script]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    folder = "core.language_models.backends."
+    assert f"{folder}gemini.description" in loaded
+    assert not [m for m in loaded if m.startswith(folder) and m.endswith((".model", ".address"))]
+    assert not {"google.generativeai", "gguf", "requests", "torch", "transformers"} & {*loaded}
 
 
 def test_the_embedded_model_opens_by_its_name():
@@ -65,7 +77,8 @@ def test_what_stands_behind_the_colon_is_handed_on(monkeypatch, tmp_path):
         def __init__(self, where="nothing"):
             self.where = where
 
-    monkeypatch.setitem(BACK_ENDS, "echo", "tests.fakes:Echo")
+    echo = BackEnd("echo", "tests.fakes:Echo", "echo:WHERE", "Echo", "Model: echo", "It repeats.")
+    monkeypatch.setitem(BACK_ENDS, "echo", echo)
     monkeypatch.setattr("tests.fakes.Echo", Echo, raising=False)
     assert open_model("echo:NAME@http://host:1/v1").where == "NAME@http://host:1/v1"
     assert open_model("echo").where == "nothing"

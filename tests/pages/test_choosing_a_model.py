@@ -4,9 +4,14 @@ import socket
 import threading
 
 import pytest
+from click.testing import CliRunner
 
-from core.language_models.backends.openai.address import PRESETS
+from core import cli
+from core.language_models.back_end import BackEnd, TextField
+from core.language_models.backends.embedded.model import EmbeddedModel
+from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.forms import in_front
+from core.language_models.registry import BACK_ENDS
 from core.ui.results import storage
 from core.ui.runs import widget
 from tests.language_models.backends.gguf.files import embedded_as_gguf
@@ -278,3 +283,29 @@ def test_opening_that_fails_late_is_said(page, monkeypatch):
     with serving("none", key="another") as server:
         choose(page, server.base_url, server.model, KEY)
     assert said(page, "The model you chose needs a key: ") and READY in texts(page)
+
+
+def test_a_back_end_needs_nothing_but_its_description(monkeypatch):
+    class MadeUp(EmbeddedModel):
+        def __init__(self, rest, key=None):
+            super().__init__()
+            self.name = f"made-up:{rest}"
+
+    monkeypatch.setattr("tests.fakes.MadeUp", MadeUp, raising=False)
+    back_end = BackEnd(
+        *("made-up", "tests.fakes:MadeUp", "made-up:NAME", "Made up", "Model: made up", "A test."),
+        model=TextField("Its name", value="first"),
+        key=TextField("Its key"),
+    )
+    monkeypatch.setitem(BACK_ENDS, back_end.kind, back_end)
+    page = session("inspection", q=QUERY)
+    assert page.radio(key="model_kind").options[-1] == "Made up"
+    page.radio(key="model_kind").set_value("made-up").run()
+    field, key = page.text_input(key="made-up_name"), page.text_input(key="made-up_key")
+    assert (field.label, field.value, key.label) == ("Its name", "first", "Its key")
+    settled(press(page, "use_model"))
+    assert said(page, "made-up:first: ready.")
+    assert page.button(key="picker").label == back_end.button
+    command = ["inspect", QUERY, "--model", "made-up:first", "--no-keep"]
+    report = CliRunner().invoke(cli.main, command)
+    assert report.exit_code == 0, report.output

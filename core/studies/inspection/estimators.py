@@ -121,7 +121,7 @@ def measured_of(content: dict[str, Any]) -> EstimatorMeasures:
 
 
 def _rung(estimator: Estimator, content: dict[str, Any]) -> Rung:
-    # Gemini says nothing of its next tokens; what gives its own likelihoods gives theirs too.
+    # A service may say nothing of next tokens; what gives its own likelihoods gives theirs too.
     ways = content["costs"]
     cost = ways[SAMPLES if estimator is Estimator.COUNTED else NEXT_TOKENS]
     return Rung(

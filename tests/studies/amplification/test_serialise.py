@@ -183,4 +183,4 @@ def test_curves_edited_by_hand_are_refused_or_can_be_shown(abilities):
             charted.add(path[:-1])  # a chart takes long
             curve_charts.probabilities_alt(drawn)
             if one.used:
-                assert math.isfinite(price(one.used, 1e6, 1e6))
+                assert math.isfinite(price(one.used, 1e6, 1e6, 1_000_000))

@@ -427,7 +427,9 @@ def shown(inspection, *, charted=True):
     recording = inspection.recording
     assert math.isfinite(sum(call.seconds for call in recording.calls))
     if recording.used:
-        assert math.isfinite(price(recording.used, 1e6, 1e6)) and spending(recording.used)
+        assert math.isfinite(price(recording.used, 1e6, 1e6, 1_000_000)) and spending(
+            recording.used
+        )
     if charted:
         charts.doubt_scale(inspection, (), LIGHT).to_dict(validate=False)
         charts.clusters(inspection, LIGHT).to_dict(validate=False)

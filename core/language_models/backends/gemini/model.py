@@ -45,6 +45,7 @@ from core.language_models.backends.gemini.answers import (
     tokens,
     total,
 )
+from core.language_models.backends.gemini.description import KEY_VARIABLE
 from core.language_models.backends.gemini.refusals import (
     details,
     no_way,
@@ -69,9 +70,9 @@ from core.language_models.errors import (
     refused_key,
 )
 from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
+from core.language_models.keys import environment_key
 from core.language_models.stopping import TooLateError, current_stop, in_time
 from core.language_models.usage import Meter
-from core.settings import GOOGLE_KEY, environment_key
 
 # The SDK says on import that it is inactive, and google.api_core that this Python will be old
 # one day. Both are known (requirements.txt), and nobody at a screen can do anything about them.
@@ -166,7 +167,7 @@ class Gemini(LanguageModel):
             )
         self.meter = Meter()
         self.uses_environment_key = key is None
-        self._key = checked_key((environment_key(GOOGLE_KEY) or "") if key is None else key)
+        self._key = checked_key((environment_key(KEY_VARIABLE) or "") if key is None else key)
         self._model = f"models/{short}"
         self._host = endpoint or HOST
         self._timeout = timeout
@@ -521,7 +522,7 @@ class Gemini(LanguageModel):
         return RefusedError(f"{self.name} did not accept the request (status {code}).{says}")
 
     def _bad_key(self, says: str = "") -> NeedsKeyError:
-        error = refused_key(self.name, GOOGLE_KEY, typed=not self.uses_environment_key)
+        error = refused_key(self.name, KEY_VARIABLE, typed=not self.uses_environment_key)
         return NeedsKeyError(f"{error}{says}")
 
     def _words(self, error: GoogleAPICallError) -> str:
@@ -530,11 +531,3 @@ class Gemini(LanguageModel):
         opening = f"{sent.method} {sent.url}: " if sent else ""
         words = str(error.message).removeprefix(opening).replace(self._key, "[key]")
         return "" if words.lstrip().startswith("<") else " ".join(words.split())
-
-
-def offered(url: str, key: str | None = None) -> tuple[str, ...]:
-    """Return the names of Google’s models; `url` is ``host:port`` of another server, for tests."""
-    names = Gemini("any", key=key, endpoint=url or None).listed()
-    if not names:
-        raise ModelError("Google lists no models for this key. Type the name of one.")
-    return names

@@ -1,4 +1,4 @@
-"""Where OpenAI-compatible servers stand: known ones, what an address may be, connections to it.
+"""Where OpenAI-compatible servers stand: what an address may be, and connections to it.
 
 A person types the address, and on a public dashboard that person is a stranger. With
 ``BELIEVE_PUBLIC=1`` an address therefore must not lead into the network of the machine that
@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import requests
 from requests.auth import AuthBase
 
+from core.language_models.backends.openai.presets import KEY_VARIABLE, OPENAI, PRESETS
 from core.language_models.connections import WatchedAdapter
 from core.language_models.errors import (
     ModelError,
@@ -28,9 +29,9 @@ from core.language_models.errors import (
     RefusedError,
     UnreachableError,
 )
-from core.settings import OPENAI_KEY, allowed_hosts, environment_key, is_public
+from core.language_models.keys import environment_key
+from core.settings import allowed_hosts, is_public
 
-OPENAI = "https://api.openai.com/v1"
 WRITE_IT_SO = "Write openai:NAME@BASE_URL, as in openai:llama@http://localhost:8000/v1."
 
 # Python's `is_global` also says yes to addresses outside of it: translated and retired ones, and
@@ -58,73 +59,6 @@ NAME = re.compile(r"(?!-)[a-z0-9._-]+|\[[0-9a-f:.]+\]")
 PATH = re.compile(r"[A-Za-z0-9._~%:@!$&'()*+,;=/-]*")
 ADDRESSED = re.compile(r"(.*)@(https?://.*)", re.IGNORECASE | re.DOTALL)
 NO_SCHEME = re.compile(r"(localhost|[^/@]+:\d+)(/.*)?|[^/@]+/v\d+/?")
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A kind of server that many people have.
-
-    Attributes
-    ----------
-    name, base_url : str
-    usually : str
-        What it can usually do. What it really can is found out by asking it.
-    note : str
-        What to know before one relies on it.
-    """
-
-    name: str
-    base_url: str
-    usually: str
-    note: str
-
-
-PRESETS = (
-    Preset(
-        "vLLM",
-        "http://localhost:8000/v1",
-        "Scores given text",
-        "Start it with --generation-config vllm: otherwise the model’s own top-k and penalties "
-        "change its samples.",
-    ),
-    Preset(
-        "SGLang",
-        "http://localhost:30000/v1",
-        "Scores given text",
-        "Its log-probabilities of sampled answers depend on the temperature unless it runs with "
-        "SGLANG_RETURN_ORIGINAL_LOGPROB=1.",
-    ),
-    Preset(
-        "Together",
-        "https://api.together.xyz/v1",
-        "Log-probabilities of its own answers",
-        "Which models give log-probabilities differs.",
-    ),
-    Preset(
-        "Fireworks",
-        "https://api.fireworks.ai/inference/v1",
-        "Scores given text",
-        "Models are named accounts/fireworks/models/NAME.",
-    ),
-    Preset(
-        "OpenAI",
-        OPENAI,
-        "Log-probabilities of its own answers",
-        "Models that reason before they answer give no log-probabilities.",
-    ),
-    Preset(
-        "Ollama",
-        "http://localhost:11434/v1",
-        "Log-probabilities of its own answers",
-        "Versions before 0.12.11 give no log-probabilities.",
-    ),
-    Preset(
-        "llama.cpp",
-        "http://localhost:8080/v1",
-        "Log-probabilities of its own answers",
-        "The server of llama.cpp serves one model, whatever the name.",
-    ),
-)
 
 
 def is_permitted(name: str, port: int) -> bool:
@@ -177,14 +111,23 @@ class Address:
         return self.url.replace(self.name, "localhost", 1) if here else self.url
 
     @property
+    def key_variable(self) -> str:
+        """The environment variable of the key for it: its own, or that of all others."""
+        return self._own_key or KEY_VARIABLE
+
+    @property
     def may_have_our_key(self) -> bool:
         """Whether the key of this machine's environment may be sent there.
 
         On a public Believe a stranger could otherwise name a server of theirs and collect it.
         Whether the key is lent to strangers at all is another question: `environment_key`.
         """
-        listed = is_permitted(self.name, self.port)
-        return not is_public() or listed or self.url.startswith("https://api.openai.com/")
+        return not is_public() or is_permitted(self.name, self.port) or bool(self._own_key)
+
+    @property
+    def _own_key(self) -> str:
+        own = {preset.base_url.split("/")[2]: preset.key for preset in PRESETS}
+        return own.get(self.host, "") if self.scheme == "https" else ""
 
     def look_up(self) -> str | None:
         """Return the only IP address to connect to; None where any will do.
@@ -338,11 +281,22 @@ def key_for(address: Address, key: str | None) -> tuple[str | None, bool]:
     NeedsKeyError
         When it cannot stand in a header.
     """
-    lent = environment_key(OPENAI_KEY) if not key and address.may_have_our_key else None
+    lent = None
+    if not key and address.may_have_our_key:
+        lent = environment_key(address.key_variable)
     key = (key or lent or "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise NeedsKeyError("The key contains characters that no key has. Copy it again.")
     return key or None, lent is not None
+
+
+def key_variable(rest: str) -> tuple[str, bool]:
+    """Return the variable of the key for ``NAME@BASE_URL``, and whether it may be sent there."""
+    try:
+        address = read_address(rest.rpartition("@")[2] if "@" in rest else OPENAI)
+    except ModelError:
+        return KEY_VARIABLE, False
+    return address.key_variable, address.may_have_our_key
 
 
 def unknown_host(host: str) -> str:

@@ -39,7 +39,6 @@ from core.language_models.errors import (
 )
 from core.language_models.stopping import TooLateError, in_time
 from core.language_models.usage import Meter
-from core.settings import OPENAI_KEY
 
 # Seconds to connect, and between two pieces of a reply. What all of it may take, however small
 # the pieces are, stands in `stopping`.
@@ -247,9 +246,10 @@ class Service:
     ) -> ModelError:
         """Say why the reply is not what was asked for."""
         if status in (401, 403):
+            variable = self.address.key_variable
             if self._key:
-                return refused_key(self.host, OPENAI_KEY, typed=self._typed)
-            return NeedsKeyError(f"{self.host} needs a key. Set {OPENAI_KEY}, or type the key.")
+                return refused_key(self.host, variable, typed=self._typed)
+            return NeedsKeyError(f"{self.host} needs a key. Set {variable}, or type the key.")
         if 300 <= status < 400:
             return RefusedError(f"{self.host} redirects to another address. Give that address.")
         explanation, field = _words(parsed, data)

@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from core.language_models.backends.openai import echo, forced, given, thinking
 from core.language_models.backends.openai.abilities import OpenAIAbilities
-from core.language_models.backends.openai.address import OPENAI, key_for, read_address, split_name
+from core.language_models.backends.openai.address import key_for, read_address, split_name
 from core.language_models.backends.openai.http import (
     LEAST,
     Rejected,
@@ -56,6 +56,7 @@ from core.language_models.backends.openai.http import (
     total,
     until_line_break,
 )
+from core.language_models.backends.openai.presets import OPENAI
 from core.language_models.backends.openai.probe import Probe
 from core.language_models.base import (
     LONGEST_ANSWER,
@@ -126,7 +127,8 @@ class OpenAICompatible(LanguageModel):
     rest : str
         ``NAME@BASE_URL``, or the name of a model of OpenAI's own.
     key : str, optional
-        By default ``OPENAI_API_KEY`` of the environment, where it may be used. Many local
+        By default that of the environment, where it may be used: the service's own, or
+        ``OPENAI_API_KEY``. Many local
         servers want none.
     end : str, optional
         The text that this server reads as its end token; see the module.

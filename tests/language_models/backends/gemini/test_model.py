@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core import prompts
-from core.language_models.backends.gemini.model import Gemini, genai, offered
+from core.language_models.backends.gemini.listing import offered
+from core.language_models.backends.gemini.model import Gemini, genai
 from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel, Response
 from core.language_models.client.batch import Batched
 from core.language_models.errors import (

@@ -19,14 +19,16 @@ from core import prompts
 from core.language_models import stopping
 from core.language_models.backends.openai import address, http
 from core.language_models.backends.openai.address import (
-    PRESETS,
     is_global,
+    key_for,
+    key_variable,
     read_address,
     split_name,
 )
 from core.language_models.backends.openai.echo import behind
 from core.language_models.backends.openai.http import Service
 from core.language_models.backends.openai.model import PAIRS_A_CALL, OpenAICompatible
+from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.backends.openai.probe import MOST_PROBES
 from core.language_models.base import MAX_RESPONSE_TOKENS, Response, series
 from core.language_models.client.batch import Batched
@@ -344,6 +346,26 @@ def test_a_public_dashboard_keeps_its_own_key_from_strangers_servers(monkeypatch
     assert not allowed("http://api.openai.com/v1")
     monkeypatch.setenv("BELIEVE_ALLOWED_HOSTS", "model.example")
     assert allowed("https://model.example/v1")
+
+
+SERVICES = [preset for preset in PRESETS if preset.key]
+
+
+@pytest.mark.parametrize("preset", SERVICES, ids=lambda preset: preset.name)
+def test_a_service_with_a_key_of_its_own_gets_that_and_no_other(monkeypatch, preset):
+    rest = f"m@{preset.base_url}"
+    for other in SERVICES:
+        monkeypatch.setenv(other.key, f"of-{other.name}")
+    assert key_for(read_address(preset.base_url), None) == (f"of-{preset.name}", True)
+    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    assert key_for(read_address(preset.base_url), None) == (None, False)
+    monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", preset.key)
+    assert key_for(read_address(preset.base_url), None) == (f"of-{preset.name}", True)
+    assert key_variable(rest) == (preset.key, True)
+    stranger = preset.base_url.replace("https://", "https://stranger.example/")
+    assert key_for(read_address(stranger), None) == (None, False)
+    monkeypatch.delenv(preset.key)
+    assert key_for(read_address(preset.base_url), None) == (None, False)
 
 
 def test_a_strangers_server_gets_no_key_of_the_environment(monkeypatch, echo):

@@ -1,0 +1,129 @@
+"""What a back end is for whoever chooses, opens, lends or pays for one of its models.
+
+Each back end describes itself in its folder, in a module that loads none of its dependencies;
+picker, registry, keys and commands read nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+
+def imported(place: str) -> Any:
+    """Return what stands at ``module:attribute``, imported now."""
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+@dataclass(frozen=True)
+class TextField:
+    """A field of the form in which a model is named."""
+
+    label: str
+    placeholder: str = ""
+    value: str = ""  # at first
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A server that many people have.
+
+    Attributes
+    ----------
+    usually : str
+        What it can usually do. What it really can is found out by asking it.
+    note : str
+        What to know before one relies on it.
+    key : str
+        The environment variable of its own key; "" if it has none of its own.
+    short : str
+        Kind of the short names of its models, as in ``ollama:NAME``; "" if they have none.
+    only_model : str
+        Its model by the short name alone, where any name will do.
+    """
+
+    name: str
+    base_url: str
+    usually: str
+    note: str
+    key: str = ""
+    short: str = ""
+    only_model: str = ""
+
+
+@dataclass(frozen=True)
+class BackEnd:
+    """A kind of model.
+
+    Attributes
+    ----------
+    kind : str
+        What stands before the colon of a model's name.
+    place : str
+        ``module:class`` of its models, imported on first use, as all places below.
+    usage : str
+        Its names on the command line, ``kind:NAME``.
+    title, button, caption : str
+        In the picker, on the button that opens it, and what the kind is in one or two sentences.
+    model, key : TextField, optional
+        The fields that a person fills in. Without `model` there is one.
+    example_url : str
+        A base URL, where names are ``kind:NAME@BASE_URL``; "" where they are not.
+    usual_url : str
+        The base URL of names without one.
+    presets : tuple of Preset
+        What to choose a base URL from.
+    lists : str
+        Place of a function from base URL and key to the names of models; "" if there is none.
+    keys : tuple of str
+        Environment variables of keys that their owner may lend, the usual one first.
+    key_for : str
+        Place of a function from what stands behind the colon to the variable of its key, and
+        whether that may be sent there for strangers; "" where the one key always may.
+    price_unit : int
+        How many tokens one price is for; 0 where nothing is paid.
+    opens_files : bool
+        Whether its names are files of the machine, which strangers may not have opened.
+    """
+
+    kind: str
+    place: str
+    usage: str
+    title: str
+    button: str
+    caption: str
+    model: TextField | None = None
+    key: TextField | None = None
+    example_url: str = ""
+    usual_url: str = ""
+    presets: tuple[Preset, ...] = ()
+    lists: str = ""
+    keys: tuple[str, ...] = ()
+    key_for: str = ""
+    price_unit: int = 0
+    opens_files: bool = False
+
+    @property
+    def is_service(self) -> bool:
+        """Whether calls may cost money."""
+        return self.price_unit > 0
+
+    def name(self, model: str, url: str = "") -> str:
+        """Return the name of a model, as `parts` takes it apart."""
+        return f"{self.kind}:{model}@{url}" if self.example_url else f"{self.kind}:{model}"
+
+    def parts(self, rest: str) -> tuple[str, str]:
+        """Return model and base URL of what stands behind the colon; "" where one is missing."""
+        if not self.example_url or "@" not in rest:
+            return rest, self.usual_url
+        model, _, url = rest.rpartition("@")
+        return model, url
+
+    def key_variable(self, rest: str) -> tuple[str, bool]:
+        """Return the variable of a model's key, "" for none, and whether strangers may send it."""
+        if self.key_for:
+            variable, may_be_sent = imported(self.key_for)(rest)
+            return variable, may_be_sent
+        return (self.keys[0], True) if self.keys else ("", False)

@@ -1,0 +1,14 @@
+"""The models that Google lists."""
+
+from __future__ import annotations
+
+from core.language_models.backends.gemini.model import Gemini
+from core.language_models.errors import ModelError
+
+
+def offered(url: str, key: str | None = None) -> tuple[str, ...]:
+    """Return the names of Google’s models; `url` is ``host:port`` of another server, for tests."""
+    names = Gemini("any", key=key, endpoint=url or None).listed()
+    if not names:
+        raise ModelError("Google lists no models for this key. Type the name of one.")
+    return names
