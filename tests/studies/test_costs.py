@@ -187,7 +187,7 @@ def test_a_longer_question_costs_more():
     ],
 )
 def test_prices_are_per_million_tokens(tokens, prices, cost):
-    assert math.isclose(price(Plan(9, *tokens), *prices), cost, abs_tol=1e-15)
+    assert math.isclose(price(Plan(9, *tokens), *prices, 1_000_000), cost, abs_tol=1e-15)
 
 
 # ------------------------------------------------------------------- time on this machine
