@@ -438,6 +438,17 @@ def test_readme_says_how_to_start_and_how_to_test() -> None:
     assert "make demo" in text and "make test" in text
 
 
+def test_every_test_runs_before_a_change_is_taken() -> None:
+    recipes = dict(re.findall(r"^(\S+):.*\n\t(.+)", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert (recipes["test"], recipes["test-slow"]) == (
+        '$(PYTEST) -m "not slow"',
+        "$(PYTEST) -m slow",
+    )
+    steps = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+    kinds = ("test", "test-slow", "test-local", "test-cluster")
+    assert [f"make {kind}" for kind in kinds] == [s for s in steps if s.startswith("make test")]
+
+
 def test_streamlit_is_configured_for_others_to_reach() -> None:
     text = (ROOT / ".streamlit/config.toml").read_text(encoding="utf-8")
     settings = tomllib.loads(text)
