@@ -14,7 +14,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError
 
-from benchmarks._visitor import Visitor
+from benchmarks.shared.visitor import Visitor
 from core.ui import gate
 from tests.browser.server import ROOT, free_port, start_server
 from tests.loops import in_own_loop

@@ -8,7 +8,7 @@ import pytest
 import requests
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from benchmarks._visitor import Visitor
+from benchmarks.shared.visitor import Visitor
 from core.ui import gate
 from tests.loops import in_own_loop
 from tests.wire.test_hosts import answer, running, until
