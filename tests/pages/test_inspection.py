@@ -141,7 +141,7 @@ def test_what_is_folded_is_not_computed(app, monkeypatch):
     for fold in FOLDS:
         app.session_state[fold] = False
     drawn = []
-    monkeypatch.setattr(matrices, "_drawn", lambda **content: drawn.append(content))
+    monkeypatch.setattr(matrices, "mount", lambda **content: drawn.append(content))
     ask(app, MAMMAL)
     assert not drawn and not app.dataframe and not metrics(app)
     app.session_state["arithmetic"] = True

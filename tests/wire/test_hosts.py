@@ -270,7 +270,7 @@ def test_nothing_is_asked_of_the_network(tmp_path, host):
 
         async def visits():
             async with Visitor(f"http://localhost:{port}") as visitor:
-                for page in ("", *sorted(gate._pages() - {""})):
+                for page in ("", *sorted(gate.pages() - {""})):
                     await visitor.open(page)
 
         in_own_loop(visits())
