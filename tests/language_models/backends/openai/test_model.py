@@ -295,12 +295,12 @@ def certificate(folder, name):
 
 def test_a_pinned_connection_asks_for_the_host_by_name_and_checks_it(tmp_path, monkeypatch):
     context, authority = certificate(tmp_path, "model.example")
-    asked_for = []
+    asked_for, connect = [], Address.connect
     context.sni_callback = lambda connection, name, _: asked_for.append(name)
     with serving("echo", tls=context) as server:
         for host, right in (("model.example", True), ("other.example", False)):
             address = read_address(server.base_url.replace("127.0.0.1", host))
-            session = address.connect("127.0.0.1", KEY)
+            session = connect(address, "127.0.0.1", KEY)
             session.verify = authority
             monkeypatch.setattr(Address, "look_up", lambda self: "127.0.0.1")
             monkeypatch.setattr(Address, "connect", lambda *_, session=session: session)
