@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
+from core.abstention.ledger import Rows, from_text
 from core.codec import DamagedError, encode, finite, typed_fields
 
 FORMAT: Final = "believe-policy"
@@ -186,6 +187,8 @@ class Policy:
         their number; 1 where it was not chosen so.
     belief : Belief or None
         The promise for the answers that stand; both promises share δ. None where there is none.
+    rows : str
+        Which rows made it, by `core.abstention.ledger.to_text`; empty where nobody knows.
     """
 
     score: str
@@ -205,9 +208,14 @@ class Policy:
     left_out: int = 0
     targets_tried: int = 1
     belief: Belief | None = None
+    rows: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what no calibration could have made."""
+        try:
+            from_text(self.rows)
+        except ValueError:
+            raise PolicyError("The policy’s “rows” is damaged. Download it again.") from None
         if self.method not in GUARANTEES:
             raise PolicyError(f"There is no method “{self.method:.60}”: {', '.join(GUARANTEES)}.")
         if not self.threshold > -math.inf:  # JSON has one word for both infinities
@@ -233,6 +241,11 @@ class Policy:
     def guaranteed(self) -> bool:
         """Whether anything is promised."""
         return self.method in ("ltt", "crc")
+
+    @property
+    def made_of(self) -> Rows:
+        """Which rows made it, or the smallest of them."""
+        return from_text(self.rows)
 
     @property
     def where(self) -> str:
@@ -350,7 +363,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
 
 
 # Fields that policies written before they existed do not have.
-_SINCE_THEN: Final = {"left_out": 0, "targets_tried": 1, "belief": None}
+_SINCE_THEN: Final = {"left_out": 0, "targets_tried": 1, "belief": None, "rows": ""}
 
 
 def to_json(policy: Policy) -> str:

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.abstention import thresholds
+from core.abstention import ledger, thresholds
 from core.abstention.policy import Pipeline, Policy
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.codec import one_line
 from core.data.tabular import uploads
 from core.data.tabular.directions import direction_of
+from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled import (
     Columns,
     Labelled,
@@ -337,6 +338,7 @@ def _policy(
         pipeline=pipeline_of_data(data),
         larger_is_surer=data.surer[score],
         left_out=data.left_out,
+        rows=ledger.to_text(fingerprints(data, score)),
         **promised,
     )
 

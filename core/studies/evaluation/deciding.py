@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass
 
@@ -10,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention import metrics, thresholds
+from core.abstention.ledger import MOST_KEPT, asks_the_same
 from core.abstention.metrics import Bin
 from core.abstention.policy import Policy, PolicyError, check_pipeline
 from core.abstention.thresholds import Threshold
 from core.codec import count_of, one_line
 from core.data.tabular.csv_export import to_csv
-from core.studies.evaluation.reading import labelled_csv
+from core.data.tabular.fingerprints import of_questions
 from core.studies.evaluation.results import Results
 from core.uncertainty.scores import SCORES
 
 CONFIDENCE = 0.9  # of the bound, where the policy names none
-MOST_COMPARED = 10_000  # rows: of more it is not looked up whether the policy comes of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +33,8 @@ class Decided:
     answers : ndarray of shape (n,)
         Whether each row is answered.
     observed : Threshold
-        On one row of every question, with the Clopper–Pearson bound of the error.
+        On one row of every question; with the Clopper–Pearson bound of the error where none of them
+        made the policy, else NaN.
     sentences : tuple of str
     by_source : tuple of Bin
         Of those rows; empty where all are of one source.
@@ -65,7 +65,8 @@ def decide(results: Results, policy: Policy) -> Decided:
     confidence = policy.confidence or CONFIDENCE
     of_all = policy.method == "crc"
     trials = threshold.queries if of_all else threshold.answered
-    bound = thresholds.clopper_pearson(threshold.errors, trials, confidence)
+    own = int(np.count_nonzero(made_of(policy, results)[first]))
+    bound = math.nan if own else thresholds.clopper_pearson(threshold.errors, trials, confidence)
     sources = results.sources[first]
     bins: list[Bin] = []
     if len(set(sources)) > 1:
@@ -76,18 +77,18 @@ def decide(results: Results, policy: Policy) -> Decided:
         policy,
         doubts < policy.threshold,
         Threshold(threshold.value, threshold.answered, threshold.errors, threshold.queries, bound),
-        tuple(_sentences(results, policy, threshold, bound, confidence, of_all)),
+        tuple(_sentences(policy, threshold, bound, confidence, of_all, own)),
         tuple(bins),
     )
 
 
 def _sentences(
-    results: Results,
     policy: Policy,
     threshold: Threshold,
     bound: float,
     confidence: float,
     of_all: bool,
+    own: int,
 ) -> list[str]:
     symbol = SCORES[policy.score].symbol
     where = f", where {symbol} is {policy.where}" if math.isfinite(policy.threshold) else ""
@@ -102,7 +103,18 @@ def _sentences(
             else "."
         )
     ]
-    if threshold.answered:
+    if not policy.rows:
+        sentences.append(
+            "This policy does not say which questions made it. If these did, they are no test of "
+            "it, and the next sentence does not hold."
+        )
+    if own:
+        these = "All" if own == threshold.queries else f"{own:,} of {threshold.queries:,}"
+        sentences.append(
+            f"{these} of these questions made this policy, so they are no test of it, and nothing "
+            "is promised here. Ask other questions for that."
+        )
+    elif threshold.answered:
         what = "all questions are answered and wrong" if of_all else "answered questions are wrong"
         within = bound <= policy.target_error
         observed = threshold.errors / (threshold.queries if of_all else threshold.answered)
@@ -116,20 +128,17 @@ def _sentences(
                 else ""
             )
         )
-    if has_rows_of(policy, results):
-        sentences.append(
-            "This policy was calibrated on these very rows, so they are no test of it. Ask other "
-            "questions for that."
-        )
     return sentences
 
 
-def has_rows_of(policy: Policy, results: Results) -> bool:
-    """Return whether a policy was calibrated on all rows of the run, as it hands them over."""
-    if not 0 < len(results) <= MOST_COMPARED:
-        return False
-    handed_over = labelled_csv(results.run, (), results.match)[0]
-    return hashlib.sha256(handed_over).hexdigest() == policy.data
+def made_of(policy: Policy, results: Results) -> NDArray[np.bool_]:
+    """Return of every row whether its question made the policy, whatever filter is on, (n,).
+
+    A policy made of more than `MOST_KEPT` questions knows these only: if one of them is here, all
+    count as its own.
+    """
+    own = asks_the_same(of_questions(results.queries), policy.made_of)
+    return own | (own.any() and policy.labels > MOST_KEPT)
 
 
 def decisions_csv(decided: Decided) -> bytes:
