@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -21,7 +23,48 @@ from numpy.typing import NDArray
 Rows = NDArray[np.uint64]
 
 MOST_KEPT: Final = 2048  # rows of a look; 1% of a larger one has one of these in 1 of 1e9 cases
+MOST_LOOKS: Final = 30  # of what is left of δ then, no number of labels could prove anything
 LABEL: Final = np.uint64(1)  # the bit that says whether the answer is right
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """One look at labels.
+
+    Attributes
+    ----------
+    setting : str
+        A hash of rows, scores and target: who looks at the same again learns nothing new.
+    place : int
+        It may spend δ / 2^place, at least 1.
+    about : str
+        What was looked at, in words.
+    rows : ndarray of uint64
+        Which labels, or the smallest of them.
+    """
+
+    setting: str
+    place: int
+    about: str
+    rows: Rows
+
+
+def look(setting: str, about: str, rows: Rows, earlier: Sequence[Look]) -> Look:
+    """Return a look at rows after earlier ones, whatever rows these were at.
+
+    It is the earlier one if nothing has changed. Else it comes after all that share a row with it.
+    """
+    related = related_looks(rows, earlier)
+    for each in related:
+        if each.setting == setting:
+            return each
+    place = 1 + max((len(related), *(each.place for each in related)))
+    return Look(setting, place, about, smallest(rows))
+
+
+def related_looks(rows: Rows, earlier: Sequence[Look]) -> tuple[Look, ...]:
+    """Return the earlier looks that share a row with these, label included."""
+    return tuple(each for each in earlier if np.isin(each.rows, rows).any())
 
 
 def smallest(rows: Rows) -> Rows:

@@ -12,7 +12,7 @@ import math
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final
 
 from core.abstention.ledger import Rows, from_text
@@ -187,6 +187,9 @@ class Policy:
         their number; 1 where it was not chosen so.
     belief : Belief or None
         The promise for the answers that stand; both promises share δ. None where there is none.
+    looks : int
+        Which look at these labels it came of, having spent δ / 2^looks, so that all looks together
+        spend δ at most; 0 where it had all of δ.
     rows : str
         Which rows made it, by `core.abstention.ledger.to_text`; empty where nobody knows.
     """
@@ -208,7 +211,8 @@ class Policy:
     left_out: int = 0
     targets_tried: int = 1
     belief: Belief | None = None
-    rows: str = ""
+    looks: int = 0
+    rows: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what no calibration could have made."""
@@ -230,6 +234,8 @@ class Policy:
             raise PolicyError("It must be that 0 ≤ errors ≤ answered ≤ labels.")
         if min(self.scores_tried, self.settings_tried, self.targets_tried) < 1:
             raise PolicyError("At least one score, one setting and one target were tried.")
+        if not 0 <= self.looks <= 1000:
+            raise PolicyError("The number of looks at the labels must lie between 0 and 1,000.")
         if self.left_out < 0:
             raise PolicyError("The number of rows left out cannot be negative.")
         if self.belief and (self.method != "ltt" or self.belief.answered > self.answered):
@@ -274,6 +280,12 @@ class Policy:
             sentence += (
                 f" {self.left_out:,} {were} left out, so this holds only for questions like "
                 "the labelled ones."
+            )
+        if self.looks:
+            confidence = 1 - (1 - (self.confidence or 0)) / 2**self.looks
+            sentence += (
+                f" Look {self.looks} at these labels: it was tested at {_percent(confidence)}, so "
+                "that this holds for all looks at them together."
             )
         if self.settings_tried > 1:
             sentence += (
@@ -324,6 +336,7 @@ class Policy:
             confidence=None,
             upper_bound=None,
             belief=None,
+            looks=0,
             answered=answered,
             errors=errors,
         )
@@ -363,7 +376,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
 
 
 # Fields that policies written before they existed do not have.
-_SINCE_THEN: Final = {"left_out": 0, "targets_tried": 1, "belief": None, "rows": ""}
+_SINCE_THEN: Final = {"left_out": 0, "targets_tried": 1, "belief": None, "looks": 0, "rows": ""}
 
 
 def to_json(policy: Policy) -> str:

@@ -136,7 +136,7 @@ def refused(found, sentence):
     assert len(message) < 400
 
 
-SINCE_THEN = ("left_out", "targets_tried", "belief", "rows")  # older policies lack them
+SINCE_THEN = ("left_out", "targets_tried", "belief", "looks", "rows")  # older policies lack them
 FIELDS = [(kind, f) for kind in (Policy, Pipeline, Belief) for f in fields(kind)]
 
 
@@ -207,6 +207,7 @@ def test_a_damaged_field_is_named(kind, name, value):
         ({"settings_tried": 0}, "At least one"),
         ({"targets_tried": 0}, "At least one"),
         ({"left_out": -1}, "cannot be negative"),
+        ({"looks": -1}, "looks at the labels"),
         ({"rows": "AAA"}, "“rows” is damaged"),
         ({"rows": "AAAA"}, "“rows” is damaged"),
         ({"rows": "é"}, "“rows” is damaged"),
