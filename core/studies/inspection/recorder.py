@@ -9,6 +9,7 @@ does not depend on each other goes out together.
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from core import prompts
 from core.language_models.base import Capabilities, LanguageModel, Response, notes_on_cut
 from core.language_models.client.concurrency import AT_ONCE, at_once
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, RefusedError
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
 from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers
@@ -48,6 +49,7 @@ LIKELIEST = 8  # answers, where they are searched for: they cost no more than te
 FEWEST_CHAINS = 100  # samples, where each says its own likelihood and no more
 LEAST_TEMPERATURE = 0.7  # where samples are counted: a lower one makes any model look sure
 MOST_SILENT = 0.1  # of the first answers: so many are left out if nothing is said after them
+MOST_TOGETHER = 0.1  # nats: above, what a service states of different answers are no probabilities
 SECONDS = 30  # second answers after each distinct first one, where samples are counted
 
 MOST_LISTED = 1_000  # calls of one stage: a model compares two answers a call, each with each other
@@ -278,7 +280,7 @@ class _Task:
 
 def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     samples, greedy = _first_answers(asking, previous)
-    texts = tuple(dict.fromkeys(sample.text for sample in samples if sample.text))
+    texts = _texts(samples, previous)
     contexts = [asking.first_prompt, *map(asking.told, texts)]
     matrix = np.empty((len(texts) + 1, len(texts)))
     verification = np.empty((len(texts), 2))
@@ -307,12 +309,15 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
     for (_, part), values in zip(calls, scored, strict=True):
         part[...] = values
 
+    of_texts = dict(zip(texts, matrix[0].tolist(), strict=True))
+    texts, matrix, verification = _scored(asking, texts, matrix, verification)
     if previous:
         of_greedy = previous.greedy_log_likelihood
     else:
-        of_greedy = float(
-            matrix[0, texts.index(greedy.text)] if greedy.text in texts else alone[0, 0]
-        )
+        of_greedy = float(of_texts.get(greedy.text, alone[0, 0]))
+        if math.isnan(of_greedy):  # what cannot be scored is not served: the likeliest is
+            best = int(np.argmax(matrix[0]))
+            greedy, of_greedy = Response(texts[best], True), float(matrix[0, best])
     return asking.recording(
         samples=samples,
         greedy=greedy,
@@ -322,6 +327,48 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
         verification=verification,
         estimator=estimator,
     )
+
+
+def _texts(samples: Sequence[Response], previous: Recording | None) -> tuple[str, ...]:
+    """Return the different texts to score, first seen first; those that could not be once not."""
+    before = previous.samples if previous else ()
+    tried = {sample.text for sample in before} - set(previous.texts if previous else ())
+    texts = [sample.text for sample in samples if sample.text not in tried]
+    return tuple(dict.fromkeys(filter(None, texts)))
+
+
+def _scored(
+    asking: _Asking,
+    texts: tuple[str, ...],
+    matrix: NDArray[np.float64],
+    verification: NDArray[np.float64],
+) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
+    """Leave out the texts that the service cannot score, or score nothing behind.
+
+    Raises
+    ------
+    ModelError
+        When none is left, or the probabilities of what is left are none.
+    """
+    missing = np.isnan(matrix)
+    whole = np.logical_not(missing[1:].all(axis=1) | np.isnan(verification).any(axis=1))
+    whole = whole & np.logical_not(missing[np.r_[True, whole]].any(axis=0))
+    if not whole.any():
+        raise ModelError(
+            f"{asking.model.name} can score none of its answers to this question. Rephrase it, or "
+            "choose another model."
+        )
+    rows = np.r_[True, whole]
+    matrix = matrix[rows][:, whole]
+    if estimator_of(asking.model.capabilities) is Estimator.EXACT:
+        sums = np.logaddexp.reduce(matrix, axis=1)
+        if (sums > MOST_TOGETHER).any():
+            raise ModelError(
+                f"The probabilities that {asking.model.name} states of different answers to one "
+                f"prompt add up to {np.exp(sums.max()):.2f}, so they are none. Choose another "
+                "model or server."
+            )
+    return tuple(texts[i] for i in np.flatnonzero(whole)), matrix, verification[whole]
 
 
 def _blocks(contexts: Sequence[str], answers: Sequence[str], pairs_a_call: int) -> list[slice]:
@@ -353,17 +400,26 @@ def _first_answers(
     collected = (*samples, *candidates)
     answers = Counter(response.text for response in collected if response.text)
     if not answers:
-        raise ModelError(_SILENT.format(asking.model.name, "it is asked"))
+        raise _no_answers(asking, collected, "it is asked")
     if not greedy.text:  # nothing at all is no answer, and none to serve
         often = answers.most_common(1)[0][0]
         greedy = next(response for response in collected if response.text == often)
     return collected, greedy
 
 
-_SILENT = (
-    "{} says nothing at all when {}. Ask it in another form, such as behind examples, or choose "
-    "another model."
-)
+def _no_answers(asking: _Asking, responses: Sequence[Response], when: str) -> ModelError:
+    """Return the error where none, or too few, of some responses are answers."""
+    name = asking.model.name
+    if refusals := Counter(response.refusal for response in responses if response.refusal):
+        reason, count = refusals.most_common(1)[0]
+        return RefusedError(
+            f"{name} withheld {count:,} of {len(responses):,} answers when {when}: {reason}. "
+            "Rephrase the question, or choose another model."
+        )
+    return ModelError(
+        f"{name} says nothing at all when {when}. Ask it in another form, such as behind "
+        "examples, or choose another model."
+    )
 
 
 # ----------------------------------------------------------------------------- samples
@@ -396,9 +452,10 @@ def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -
         counts[text] for text, row in before.items() if not any(response.text for response in row)
     )
     if silent > MOST_SILENT * counts.total():
-        raise ModelError(_SILENT.format(asking.model.name, "it is told an answer"))
+        seconds = [response for row in before.values() for response in row]
+        raise _no_answers(asking, seconds, "it is told an answer")
     if estimator is Estimator.CHAINED and any(
-        response.log_likelihood is None
+        response.log_likelihood is None and not response.refusal
         for response in (*samples, *(second for row in before.values() for second in row))
     ):
         raise ModelError(
@@ -441,7 +498,13 @@ def _tell_others(asking: _Asking, recording: Recording) -> Recording:
         contexts = [asking.told(text) for text in others]
         task = asking.score(contexts, recording.texts, "tell others")
         replies = asking.together(TELLING_OTHERS, [task] if contexts else [])
-        shares = [float(np.exp(log_sum_exp(row))) for matrix in replies for row in matrix]
+        scored = [
+            (text, row)
+            for text, row in zip(others, [row for m in replies for row in m], strict=True)
+            if not np.isnan(row).any()
+        ]
+        others = [text for text, _ in scored]
+        shares = [float(np.exp(log_sum_exp(row))) for _, row in scored]
     else:
         reply = asking.together(TELLING_OTHERS, [asking.second(t, 0, AFTER_OTHERS) for t in others])
         shares = [len(alike(recording.texts[0], [r.text for r in row])) / len(row) for row in reply]

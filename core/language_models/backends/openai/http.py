@@ -52,6 +52,7 @@ LARGEST_REPLY = 8_000_000  # bytes
 MOST_LISTS, MOST_COMMAS = 150_000, 750_000
 LONGEST_WORDS = 200  # characters of a service's own words in a sentence of ours
 LEAST = -9999.0  # what servers write for ln 0
+MOST_TOGETHER = 0.1  # nats: ln of what probabilities add up to at most, with what rounding does
 
 ABSENT = {404, 405, 501}  # there is no such service, or no such model
 TRY_AGAIN = {408, 425, 429, *range(500, 600)} - ABSENT
@@ -64,6 +65,10 @@ TOO_LONG = re.compile(
 LOADING = re.compile(r"\b(loading|warming up|starting|not ready|initiali[sz]ing)\b", re.IGNORECASE)
 COOLING = re.compile(r"no deployments? available|cool.?down", re.IGNORECASE)  # of a proxy
 # The fields of a request, and what llama.cpp calls them in its refusals.
+# What llama.cpp says with status 500 of a grammar that it cannot follow: it never will.
+GRAMMAR = re.compile(r"\bgrammar\b", re.IGNORECASE)
+# What services call the filter that a prompt of theirs did not pass.
+FILTERED = re.compile(r"content_filter|content management policy", re.IGNORECASE)
 FIELDS = re.compile(
     r"(?<![\w\\])(chat_template_kwargs|reasoning_effort|generation_config"
     r"|repetition_penalty|repeat_penalty"
@@ -256,7 +261,8 @@ class Service:
         words = self.without_key(explanation)
         if status == 503 and LOADING.search(words):
             return LoadingError(f"{self.host} is still loading its model. Try again later.")
-        if COOLING.search(words) or (status in TRY_AGAIN and "insufficient_quota" not in words):
+        passes = status in TRY_AGAIN and "insufficient_quota" not in words
+        if COOLING.search(words) or (passes and not GRAMMAR.search(words)):
             busy = "received too many requests" if status == 429 else f"failed (status {status})"
             return TemporaryError(f"{self.host} {busy}. Try again later.", _seconds(waits))
         shown = one_line(words, LONGEST_WORDS)
@@ -323,16 +329,11 @@ class Service:
 
     def text(self, choice: Reply) -> str:
         """Return the text of a choice, of completions or of chat completions."""
-        if choice.get("finish_reason") == "content_filter":
-            raise RefusedError(
-                f"{self.host} withheld its answer because of its filter. Rephrase the question."
-            )
         text, message = choice.get("text"), choice.get("message")
         if isinstance(message, dict):
-            text, refusal = message.get("content") or "", message.get("refusal")
-            if not text and isinstance(refusal, str):
-                words = one_line(self.without_key(refusal), LONGEST_WORDS)
-                raise RefusedError(f"{self.host} declined: “{words}”. Rephrase the question.")
+            text = message.get("content") or ""
+        if text is None and refusal_of(choice):
+            return ""
         if not isinstance(text, str):
             raise self.spoilt("a reply without text")
         return text
@@ -355,6 +356,16 @@ def _transfer(
             exchange.data += piece
             if len(exchange.data) > LARGEST_REPLY:
                 break
+
+
+def refusal_of(choice: Reply) -> str:
+    """Return why a choice is no answer, in our words; "" where it is one."""
+    if choice.get("finish_reason") == "content_filter":
+        return "its filter"
+    message = choice.get("message")
+    if isinstance(message, dict) and not message.get("content"):
+        return "the model declined" if isinstance(message.get("refusal"), str) else ""
+    return ""
 
 
 def used(reply: Reply, name: str) -> int:
@@ -405,6 +416,25 @@ def contradicts_itself(choice: Reply) -> bool:
         if own is not None and same and min(abs(v - own) for v in same) > 0.01:
             return True
     return len(values) > 1 and not any(values)
+
+
+def adds_up(choices: Sequence[Reply]) -> bool:
+    """Whether the answers to one prompt can be as likely as stated: together at most 1.
+
+    Answers exclude each other by their tokens, but where one goes on with another's: of such, the
+    shortest stands for all.
+    """
+    sums = {
+        tuple(token for token, _ in listed): value
+        for listed in map(tokens_of, choices)
+        if listed and (value := total(listed)) is not None
+    }
+    parts = [
+        value
+        for answer, value in sums.items()
+        if not any(answer[: len(begun)] == begun for begun in sums if begun != answer)
+    ]
+    return not parts or bool(np.logaddexp.reduce(parts) <= MOST_TOGETHER)
 
 
 def total(tokens: Tokens) -> float | None:

@@ -35,6 +35,7 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,12 +45,16 @@ from core.language_models.backends.openai import echo, forced, given, thinking
 from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.address import key_for, read_address, split_name
 from core.language_models.backends.openai.http import (
+    FILTERED,
+    GRAMMAR,
     LEAST,
     Rejected,
     Reply,
     Service,
     Tokens,
+    adds_up,
     is_uneven,
+    refusal_of,
     that_begin,
     tokens_of,
     top_of,
@@ -57,7 +62,7 @@ from core.language_models.backends.openai.http import (
     until_line_break,
 )
 from core.language_models.backends.openai.presets import OPENAI
-from core.language_models.backends.openai.probe import Probe
+from core.language_models.backends.openai.probe import OVERFULL, Probe
 from core.language_models.base import (
     LONGEST_ANSWER,
     MAX_RESPONSE_TOKENS,
@@ -72,6 +77,7 @@ from core.language_models.errors import (
     RefusedError,
     SmallerRequestsError,
     TemporaryError,
+    UnscorableError,
 )
 from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
 from core.language_models.stopping import current_stop
@@ -99,6 +105,8 @@ class _Endpoint:
         One that broke off.
     tokens : dict of str to list of int
         Those of answers, where the server was asked for them.
+    parted : set of str
+        Answers of which some tokens are only parts of characters.
     alone : dict of str to Tokens
         Those of prompts, where they are asked for one by one.
     """
@@ -108,6 +116,7 @@ class _Endpoint:
     recalled: bool = False
     probe: Probe | None = None
     tokens: dict[str, list[int]] = field(default_factory=dict)
+    parted: set[str] = field(default_factory=set)
     alone: dict[str, Tokens] = field(default_factory=dict)
 
 
@@ -258,13 +267,33 @@ class OpenAICompatible(LanguageModel):
                 seed=own_seed * 2**20 + first + len(answers),  # exact in JSON everywhere
                 top=abilities.beside,
             )
-            choices = self._service.choices(self._post(abilities, abilities.path, body), n)
-            responses = [self._response(choice, abilities) for choice in choices]
+            try:
+                choices = self._service.choices(self._post(abilities, abilities.path, body), n)
+            except Rejected as error:
+                if not FILTERED.search(error.words):
+                    raise
+                responses = [Response("", False, refusal="its filter of prompts")] * n
+            else:
+                self._check_sum(choices, abilities)
+                responses = [self._response(choice, abilities) for choice in choices]
             answers += responses * count if temperature == 0 else responses
         return answers
 
+    def _check_sum(self, choices: Sequence[Reply], abilities: OpenAIAbilities) -> None:
+        """Raise, and use no log-probabilities any more, where those of answers cannot be true."""
+        scores = abilities.echo or abilities.forced or abilities.given  # then none is used
+        if abilities.own and not scores and not adds_up(choices):
+            self._learn(replace(abilities, own=False, remarks=(*abilities.remarks, OVERFULL)))
+            raise RefusedError(
+                f"The probabilities that {self._service.host} states of different answers to one "
+                "prompt add up to more than 1, so they are not used. Ask again: answers are "
+                "counted then."
+            )
+
     def _response(self, choice: Reply, abilities: OpenAIAbilities) -> Response:
         text = self._service.text(choice)
+        if refusal := refusal_of(choice):
+            return Response("", False, refusal=refusal)
         if abilities.thinks:
             return self._behind_thoughts(choice, text)
         if thinking.has_thought(choice, text):
@@ -294,7 +323,7 @@ class OpenAICompatible(LanguageModel):
         line, line_break, _ = thinking.answer_in(text).lstrip().partition("\n")
         complete = bool(line_break) or choice.get("finish_reason") != "length"
         if not (line.strip() or complete):
-            raise thinking.no_answer(self._service.host, MAX_RESPONSE_TOKENS)
+            return Response("", False, refusal=thinking.TOO_LONG)
         cut = line[:MAX_CHARACTERS]
         return Response(cut.strip(), complete and cut == line)
 
@@ -320,17 +349,17 @@ class OpenAICompatible(LanguageModel):
         The end of an answer counts only where it is known; see the module. Each request
         also echoes its prompts alone: how many tokens of a text are the prompt's is read off
         that, since the offsets that servers report are shifted by marks at the beginning and
-        by characters of several tokens.
+        by characters of several tokens. NaN stands where a text comes back changed.
 
         Raises
         ------
         ModelError
-            Also when a text comes back changed, or `end` is not a token of the server.
+            Also when `end` is not a token of the server.
         """
         abilities = self._abilities
         if abilities.forced or self._one_by_one(abilities):
             score = self._forced if abilities.forced else self._given
-            values = [score(abilities, p, a) for p in prompts for a in answers]
+            values = [_or_nan(partial(score, abilities, p, a)) for p in prompts for a in answers]
             return np.array(values).reshape(len(prompts), len(answers))
         if not (abilities.echo or abilities.given):
             raise ModelError(f"{self.name} does not report how likely given answers are.")
@@ -349,9 +378,8 @@ class OpenAICompatible(LanguageModel):
             for (i, j), text in zip(block, echoed[len(contexts) :], strict=True):
                 empty = not (answers[j] or end)  # every text begins so: that says nothing
                 most = 0 if abilities.given else echo.MOST_SPLIT
-                result[i, j] = (
-                    LEAST if empty else echo.behind(self._service, alone[i], text, end, most)
-                )
+                score_of = partial(echo.behind, self._service, alone[i], text, end, most)
+                result[i, j] = LEAST if empty else _or_nan(score_of)
         return result
 
     def _read(self, abilities: OpenAIAbilities, texts: Sequence[str]) -> list[Tokens]:
@@ -405,15 +433,38 @@ class OpenAICompatible(LanguageModel):
         """Return how likely an answer is that the server is made to say."""
         tokens = self._tokens(answer)
         body = self._body(abilities, prompt, limit=1, temperature=1.0)
-        reply = self._post(abilities, abilities.path, forced.request(body, tokens))
+        if answer in self._endpoint.parted:
+            return self._place_by_place(abilities, body, tokens)
+        try:
+            reply = self._post(abilities, abilities.path, forced.request(body, tokens))
+        except Rejected as error:
+            if not GRAMMAR.search(error.words):
+                raise
+            raise UnscorableError(str(error)) from None
         return min(math.fsum(forced.token_log_probabilities(self._service, reply, tokens)), 0.0)
+
+    def _place_by_place(
+        self, abilities: OpenAIAbilities, body: Reply, tokens: Sequence[int]
+    ) -> float:
+        """Return how likely an answer is, by a request for each of its tokens and its end."""
+        line_break = self._tokens("\n")[-1]
+        values = []
+        for place, token in enumerate([*tokens, None]):
+            asked_at = forced.request_at(body, tokens[:place], line_break)
+            reply = self._post(abilities, abilities.path, asked_at)
+            values.append(forced.log_probability_at(self._service, reply, token))
+        return min(math.fsum(values), 0.0)
 
     def _tokens(self, answer: str) -> list[int]:
         """Return the tokens of an answer behind a prompt; asked for once."""
         counts = self._endpoint.tokens
         with current_stop().holding(self._endpoint.lock):  # another one may be asking
             if answer and answer not in counts:
-                counts[answer] = forced.tokens_behind(self._service, forced.BEFORE, f" {answer}")
+                text = f" {answer}" if answer.strip() else answer
+                tokens = forced.tokens_behind(self._service, forced.BEFORE, text)
+                if forced.is_parted(self._service, tokens, forced.BEFORE + text):
+                    self._endpoint.parted.add(answer)
+                counts[answer] = tokens
         return counts.get(answer, [])
 
     # --------------------------------------------------------------------- abilities
@@ -482,6 +533,8 @@ class OpenAICompatible(LanguageModel):
             reply = self._service.post(path, body, beside=beside)
         except Rejected as error:
             n = body.get("n", 1)
+            if FILTERED.search(error.words) or GRAMMAR.search(error.words):
+                raise  # of this one prompt or answer
             if n > 1 and "n" in error.named:
                 self._learn(replace(abilities, candidates=min(abilities.candidates, n // 2)))
                 raise SmallerRequestsError(f"{self.name} takes fewer than {n} at once.") from None
@@ -493,6 +546,14 @@ class OpenAICompatible(LanguageModel):
                 raise self._forgotten("now serves another model")
             self._endpoint.recalled = False
         return reply
+
+
+def _or_nan(score: Callable[[], float]) -> float:
+    """Return a score; NaN where this one answer has none."""
+    try:
+        return score()
+    except UnscorableError:
+        return math.nan
 
 
 def _whole(prompt: str, answer: str, end: str) -> str:

@@ -57,6 +57,9 @@ def answer_in(text: str) -> str:
     return text
 
 
+TOO_LONG: Final = "its thoughts took all tokens"  # why a response is none
+
+
 def no_answer(host: str, limit: int) -> RefusedError:
     """Return the error for a model that thinks for so long that it never answers."""
     return RefusedError(
