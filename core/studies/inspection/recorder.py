@@ -28,6 +28,7 @@ from core.language_models.errors import ModelError, RefusedError
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
 from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers
+from core.studies.inspection.gaps import texts_to_score, without_gaps
 from core.studies.inspection.pairs import compare
 from core.studies.inspection.recording import (
     EXACT,
@@ -49,7 +50,6 @@ LIKELIEST = 8  # answers, where they are searched for: they cost no more than te
 FEWEST_CHAINS = 100  # samples, where each says its own likelihood and no more
 LEAST_TEMPERATURE = 0.7  # where samples are counted: a lower one makes any model look sure
 MOST_SILENT = 0.1  # of the first answers: so many are left out if nothing is said after them
-MOST_TOGETHER = 0.1  # nats: above, what a service states of different answers are no probabilities
 SECONDS = 30  # second answers after each distinct first one, where samples are counted
 
 MOST_LISTED = 1_000  # calls of one stage: a model compares two answers a call, each with each other
@@ -280,7 +280,7 @@ class _Task:
 
 def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     samples, greedy = _first_answers(asking, previous)
-    texts = _texts(samples, previous)
+    texts = texts_to_score(samples, previous)
     contexts = [asking.first_prompt, *map(asking.told, texts)]
     matrix = np.empty((len(texts) + 1, len(texts)))
     verification = np.empty((len(texts), 2))
@@ -310,7 +310,7 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
         part[...] = values
 
     of_texts = dict(zip(texts, matrix[0].tolist(), strict=True))
-    texts, matrix, verification = _scored(asking, texts, matrix, verification)
+    texts, matrix, verification = without_gaps(asking.model, texts, matrix, verification)
     if previous:
         of_greedy = previous.greedy_log_likelihood
     else:
@@ -327,48 +327,6 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
         verification=verification,
         estimator=estimator,
     )
-
-
-def _texts(samples: Sequence[Response], previous: Recording | None) -> tuple[str, ...]:
-    """Return the different texts to score, first seen first; those that could not be once not."""
-    before = previous.samples if previous else ()
-    tried = {sample.text for sample in before} - set(previous.texts if previous else ())
-    texts = [sample.text for sample in samples if sample.text not in tried]
-    return tuple(dict.fromkeys(filter(None, texts)))
-
-
-def _scored(
-    asking: _Asking,
-    texts: tuple[str, ...],
-    matrix: NDArray[np.float64],
-    verification: NDArray[np.float64],
-) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
-    """Leave out the texts that the service cannot score, or score nothing behind.
-
-    Raises
-    ------
-    ModelError
-        When none is left, or the probabilities of what is left are none.
-    """
-    missing = np.isnan(matrix)
-    whole = np.logical_not(missing[1:].all(axis=1) | np.isnan(verification).any(axis=1))
-    whole = whole & np.logical_not(missing[np.r_[True, whole]].any(axis=0))
-    if not whole.any():
-        raise ModelError(
-            f"{asking.model.name} can score none of its answers to this question. Rephrase it, or "
-            "choose another model."
-        )
-    rows = np.r_[True, whole]
-    matrix = matrix[rows][:, whole]
-    if estimator_of(asking.model.capabilities) is Estimator.EXACT:
-        sums = np.logaddexp.reduce(matrix, axis=1)
-        if (sums > MOST_TOGETHER).any():
-            raise ModelError(
-                f"The probabilities that {asking.model.name} states of different answers to one "
-                f"prompt add up to {np.exp(sums.max()):.2f}, so they are none. Choose another "
-                "model or server."
-            )
-    return tuple(texts[i] for i in np.flatnonzero(whole)), matrix, verification[whole]
 
 
 def _blocks(contexts: Sequence[str], answers: Sequence[str], pairs_a_call: int) -> list[slice]:

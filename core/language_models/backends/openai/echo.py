@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.language_models.backends.openai.http import (
+from core.language_models.backends.openai.http import Service
+from core.language_models.backends.openai.replies import (
     Reply,
-    Service,
     Tokens,
     is_uneven,
     tokens_of,

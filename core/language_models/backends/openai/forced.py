@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from core.language_models.backends.openai.http import Reply, Service, log_probability
+from core.language_models.backends.openai.http import Service
+from core.language_models.backends.openai.replies import Reply, log_probability
 from core.language_models.errors import UnscorableError
 
 TOP = 200  # likeliest tokens in each place, the ends among them
@@ -71,17 +72,17 @@ def is_parted(service: Service, tokens: Sequence[int], text: str) -> bool:
     return any(isinstance(piece, list) for piece in pieces)  # bytes that are no text
 
 
-def request_at(body: Reply, before: Sequence[int], drawn: int) -> Reply:
+def request_at(body: Reply, before: Sequence[int], other: int) -> Reply:
     """Return a request for the likeliest tokens behind a prompt and some tokens of an answer.
 
     Parameters
     ----------
-    drawn : int
+    other : int
         The token that is drawn there, whose text is whole: else nothing would be listed.
     """
     rest = {name: value for name, value in body.items() if name != "stop"}
     prompt = [body["prompt"], *before] if before else body["prompt"]
-    return rest | {"prompt": prompt, "logprobs": WIDE, "logit_bias": [[drawn, CERTAIN]]}
+    return rest | {"prompt": prompt, "logprobs": WIDE, "logit_bias": [[other, CERTAIN]]}
 
 
 def log_probability_at(service: Service, reply: Reply, token: int | None) -> float:

@@ -30,28 +30,19 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import json
-import math
-import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from core.language_models.backends.openai import echo, forced, given, thinking
+from core.language_models.backends.openai import thinking
 from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.address import key_for, read_address, split_name
-from core.language_models.backends.openai.http import (
-    FILTERED,
-    GRAMMAR,
-    LEAST,
-    Rejected,
+from core.language_models.backends.openai.endpoint import Endpoint
+from core.language_models.backends.openai.http import FILTERED, GRAMMAR, Rejected, Service
+from core.language_models.backends.openai.presets import OPENAI
+from core.language_models.backends.openai.probe import OVERFULL, Probe
+from core.language_models.backends.openai.replies import (
     Reply,
-    Service,
-    Tokens,
     adds_up,
     is_uneven,
     refusal_of,
@@ -61,23 +52,19 @@ from core.language_models.backends.openai.http import (
     total,
     until_line_break,
 )
-from core.language_models.backends.openai.presets import OPENAI
-from core.language_models.backends.openai.probe import OVERFULL, Probe
+from core.language_models.backends.openai.scoring import PAIRS_A_CALL, Scoring
 from core.language_models.base import (
     LONGEST_ANSWER,
     MAX_RESPONSE_TOKENS,
     Capabilities,
-    LanguageModel,
     Memory,
     Response,
     series,
 )
 from core.language_models.errors import (
-    ModelError,
     RefusedError,
     SmallerRequestsError,
     TemporaryError,
-    UnscorableError,
 )
 from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
 from core.language_models.stopping import current_stop
@@ -85,42 +72,11 @@ from core.language_models.usage import Meter
 from core.settings import end_text
 
 TOP = 5  # likeliest next tokens; more is refused by some servers
-PAIRS_A_CALL = 32
-MOST_ALONE = 1000  # prompts whose tokens are kept
 # Behind thoughts, tokens cannot be counted one by one; services count four characters a token.
 MAX_CHARACTERS = 4 * MAX_RESPONSE_TOKENS
 
 
-@dataclass
-class _Endpoint:
-    """What this process knows about one server, model and key.
-
-    Attributes
-    ----------
-    abilities : OpenAIAbilities or None
-        None until they are known.
-    recalled : bool
-        Whether they are from another process, and the server has not been seen to be the same.
-    probe : Probe or None
-        One that broke off.
-    tokens : dict of str to list of int
-        Those of answers, where the server was asked for them.
-    parted : set of str
-        Answers of which some tokens are only parts of characters.
-    alone : dict of str to Tokens
-        Those of prompts, where they are asked for one by one.
-    """
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    abilities: OpenAIAbilities | None = None
-    recalled: bool = False
-    probe: Probe | None = None
-    tokens: dict[str, list[int]] = field(default_factory=dict)
-    parted: set[str] = field(default_factory=set)
-    alone: dict[str, Tokens] = field(default_factory=dict)
-
-
-_ENDPOINTS: dict[tuple[str, str, str], _Endpoint] = {}
+_ENDPOINTS: dict[tuple[str, str, str], Endpoint] = {}
 _TURNS = [
     {"role": role, "content": content}
     for example in EXAMPLES
@@ -128,7 +84,7 @@ _TURNS = [
 ]
 
 
-class OpenAICompatible(LanguageModel):
+class OpenAICompatible(Scoring):
     """A model behind an address that speaks OpenAI's HTTP interface.
 
     Parameters
@@ -161,7 +117,7 @@ class OpenAICompatible(LanguageModel):
         self._service = Service(address, key, self.meter, typed=typed)
         secret = hashlib.sha256((key or "").encode()).hexdigest()
         place = address.known_as, self._model, secret
-        self._endpoint = _ENDPOINTS.setdefault(place, _Endpoint())
+        self._endpoint = _ENDPOINTS.setdefault(place, Endpoint())
 
     def __repr__(self) -> str:
         return f"OpenAICompatible({self.name.removeprefix('openai:')!r})"
@@ -339,134 +295,6 @@ class OpenAICompatible(LanguageModel):
             raise self._service.spoilt("a reply without its log-probabilities")
         return top
 
-    # ----------------------------------------------------------------------- scoring
-
-    def log_likelihoods(
-        self, prompts: Sequence[str], answers: Sequence[str]
-    ) -> NDArray[np.float64]:
-        """Score every answer under every prompt; see `LanguageModel.log_likelihoods`.
-
-        The end of an answer counts only where it is known; see the module. Each request
-        also echoes its prompts alone: how many tokens of a text are the prompt's is read off
-        that, since the offsets that servers report are shifted by marks at the beginning and
-        by characters of several tokens. NaN stands where a text comes back changed.
-
-        Raises
-        ------
-        ModelError
-            Also when `end` is not a token of the server.
-        """
-        abilities = self._abilities
-        if abilities.forced or self._one_by_one(abilities):
-            score = self._forced if abilities.forced else self._given
-            values = [_or_nan(partial(score, abilities, p, a)) for p in prompts for a in answers]
-            return np.array(values).reshape(len(prompts), len(answers))
-        if not (abilities.echo or abilities.given):
-            raise ModelError(f"{self.name} does not report how likely given answers are.")
-        end = self._end(abilities)
-        if self._behind_examples:
-            prompts = [in_front() + prompt for prompt in prompts]
-        result = np.empty((len(prompts), len(answers)))
-        pairs = [(i, j) for i in range(len(prompts)) for j in range(len(answers))]
-        for start in range(0, len(pairs), PAIRS_A_CALL):
-            block = pairs[start : start + PAIRS_A_CALL]
-            contexts = list(dict.fromkeys(i for i, _ in block))
-            texts = [prompts[i] for i in contexts]
-            texts += [_whole(prompts[i], answers[j], end) for i, j in block]
-            echoed = self._read(abilities, texts)
-            alone = dict(zip(contexts, echoed, strict=False))
-            for (i, j), text in zip(block, echoed[len(contexts) :], strict=True):
-                empty = not (answers[j] or end)  # every text begins so: that says nothing
-                most = 0 if abilities.given else echo.MOST_SPLIT
-                score_of = partial(echo.behind, self._service, alone[i], text, end, most)
-                result[i, j] = LEAST if empty else _or_nan(score_of)
-        return result
-
-    def _read(self, abilities: OpenAIAbilities, texts: Sequence[str]) -> list[Tokens]:
-        """Return the tokens of texts."""
-        if abilities.given:
-            return self._told(abilities, given.request(abilities.given, texts), len(texts))
-        reply = self._post(abilities, "/completions", echo.request(self._model, texts))
-        return echo.tokens(self._service, reply, texts)
-
-    def _told(self, abilities: OpenAIAbilities, body: Reply, count: int) -> list[Tokens]:
-        """Return the tokens that a request of `given` asks for."""
-        beside = not abilities.chat
-        path = given.PATH if beside else abilities.path
-        reply = self._post(abilities, path, body, beside=beside)
-        token_lists = given.read(abilities.given, reply, self._end(abilities))
-        if len(token_lists) != count:
-            raise self._service.spoilt("a text without its log-probabilities")
-        if beside:  # it has no field of OpenAI's for what was used
-            self.meter.add(prompt_tokens=sum(map(len, token_lists)))
-        return token_lists
-
-    @staticmethod
-    def _one_by_one(abilities: OpenAIAbilities) -> bool:
-        """Whether each text is a request, those of prompts alone as well."""
-        return abilities.given in (given.PROMPT_LOGPROBS, given.PREFILL)
-
-    def _given(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
-        """Return how likely an answer is, where each text is a request."""
-        end = self._end(abilities)
-        if not (answer or end):  # every text begins so: that says nothing
-            return LEAST
-        if abilities.chat:
-            body = self._body(abilities, prompt, limit=1, temperature=1.0)
-            before, whole = given.continuation(body, None), given.continuation(body, answer + end)
-        else:
-            text = in_front() + prompt if self._behind_examples else prompt
-            before = given.request(abilities.given, [text])
-            whole = given.request(abilities.given, [_whole(text, answer, end)])
-        alone_counts, name = self._endpoint.alone, json.dumps([before, end])
-        with current_stop().holding(self._endpoint.lock):  # another one may be asking
-            if name not in alone_counts:
-                tokens = self._told(abilities, before, 1)[0]
-                while len(alone_counts) >= MOST_ALONE:
-                    del alone_counts[next(iter(alone_counts))]  # the oldest
-                alone_counts[name] = tokens
-            alone = alone_counts[name]
-        both = self._told(abilities, whole, 1)[0]
-        return echo.behind(self._service, alone, both, end, most_split=0)
-
-    def _forced(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
-        """Return how likely an answer is that the server is made to say."""
-        tokens = self._tokens(answer)
-        body = self._body(abilities, prompt, limit=1, temperature=1.0)
-        if answer in self._endpoint.parted:
-            return self._place_by_place(abilities, body, tokens)
-        try:
-            reply = self._post(abilities, abilities.path, forced.request(body, tokens))
-        except Rejected as error:
-            if not GRAMMAR.search(error.words):
-                raise
-            raise UnscorableError(str(error)) from None
-        return min(math.fsum(forced.token_log_probabilities(self._service, reply, tokens)), 0.0)
-
-    def _place_by_place(
-        self, abilities: OpenAIAbilities, body: Reply, tokens: Sequence[int]
-    ) -> float:
-        """Return how likely an answer is, by a request for each of its tokens and its end."""
-        line_break = self._tokens("\n")[-1]
-        values = []
-        for place, token in enumerate([*tokens, None]):
-            asked_at = forced.request_at(body, tokens[:place], line_break)
-            reply = self._post(abilities, abilities.path, asked_at)
-            values.append(forced.log_probability_at(self._service, reply, token))
-        return min(math.fsum(values), 0.0)
-
-    def _tokens(self, answer: str) -> list[int]:
-        """Return the tokens of an answer behind a prompt; asked for once."""
-        counts = self._endpoint.tokens
-        with current_stop().holding(self._endpoint.lock):  # another one may be asking
-            if answer and answer not in counts:
-                text = f" {answer}" if answer.strip() else answer
-                tokens = forced.tokens_behind(self._service, forced.BEFORE, text)
-                if forced.is_parted(self._service, tokens, forced.BEFORE + text):
-                    self._endpoint.parted.add(answer)
-                counts[answer] = tokens
-        return counts.get(answer, [])
-
     # --------------------------------------------------------------------- abilities
 
     @property
@@ -546,16 +374,3 @@ class OpenAICompatible(LanguageModel):
                 raise self._forgotten("now serves another model")
             self._endpoint.recalled = False
         return reply
-
-
-def _or_nan(score: Callable[[], float]) -> float:
-    """Return a score; NaN where this one answer has none."""
-    try:
-        return score()
-    except UnscorableError:
-        return math.nan
-
-
-def _whole(prompt: str, answer: str, end: str) -> str:
-    """Return a prompt with an answer; there is no space in front of an empty one."""
-    return f"{prompt} {answer}{end}" if answer else f"{prompt}{end}"

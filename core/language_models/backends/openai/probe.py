@@ -28,13 +28,10 @@ from dataclasses import replace
 from core.codec import one_line
 from core.language_models.backends.openai import echo, forced, given, same, thinking
 from core.language_models.backends.openai.abilities import OpenAIAbilities
-from core.language_models.backends.openai.http import (
-    ABSENT,
+from core.language_models.backends.openai.http import ABSENT, LONGEST_WORDS, Rejected, Service
+from core.language_models.backends.openai.replies import (
     LEAST,
-    LONGEST_WORDS,
-    Rejected,
     Reply,
-    Service,
     Tokens,
     adds_up,
     contradicts_itself,

@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.language_models.backends.openai.address import read_address
-from core.language_models.backends.openai.http import (
-    Service,
-    _parse,
+from core.language_models.backends.openai.http import Service, _parse
+from core.language_models.backends.openai.model import OpenAICompatible
+from core.language_models.backends.openai.replies import (
     is_uneven,
     log_probability,
     tokens_of,
@@ -18,7 +18,6 @@ from core.language_models.backends.openai.http import (
     until_line_break,
     used,
 )
-from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import MOST_TOKENS
 from core.language_models.errors import ModelError, RefusedError
 from core.language_models.usage import Meter
