@@ -76,7 +76,7 @@ TOP = 5  # likeliest next tokens; more is refused by some servers
 MAX_CHARACTERS = 4 * MAX_RESPONSE_TOKENS
 
 
-_ENDPOINTS: dict[tuple[str, str, str], Endpoint] = {}
+ENDPOINTS: dict[tuple[str, str, str], Endpoint] = {}
 _TURNS = [
     {"role": role, "content": content}
     for example in EXAMPLES
@@ -117,7 +117,7 @@ class OpenAICompatible(Scoring):
         self._service = Service(address, key, self.meter, typed=typed)
         secret = hashlib.sha256((key or "").encode()).hexdigest()
         place = address.known_as, self._model, secret
-        self._endpoint = _ENDPOINTS.setdefault(place, Endpoint())
+        self._endpoint = ENDPOINTS.setdefault(place, Endpoint())
 
     def __repr__(self) -> str:
         return f"OpenAICompatible({self.name.removeprefix('openai:')!r})"

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.language_models.backends.openai.address import read_address
-from core.language_models.backends.openai.http import Service, _parse
+from core.language_models.backends.openai.http import Service, parsed_reply
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.backends.openai.replies import (
     is_uneven,
@@ -73,7 +73,7 @@ def no_settings(monkeypatch):
 @example({"choices": [{"text": "", "logprobs": {"content": [None]}}]})
 def test_whatever_json_comes_only_a_sentence_comes_out(reply):
     service = Service(read_address("http://127.0.0.1:1/v1"), None, Meter())
-    parsed = _parse(json.dumps(reply).encode())
+    parsed = parsed_reply(json.dumps(reply).encode())
     if parsed is None:
         return
     for name in ("prompt_tokens", "completion_tokens"):

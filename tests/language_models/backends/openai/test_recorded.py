@@ -17,6 +17,7 @@ from core.language_models.base import Response
 from core.language_models.errors import RefusedError
 from core.language_models.usage import Meter
 from tests.language_models.backends.openai.recording import ask, replayed
+from tests.language_models.gemini_server import Remembered
 from tests.language_models.openai_server import serving
 
 REVISIONS = {
@@ -130,7 +131,8 @@ def test_an_answer_with_parts_of_characters_is_read_off_place_by_place(wide):
     replies = Bytewise(wide=wide)
     with serving("top", before=replies) as server:
         model = OpenAICompatible(server.rest)
-        model._learn(OpenAIAbilities(own=True, forced=True))
+        before = Remembered({model.known_as: OpenAIAbilities(own=True, forced=True).to_json()})
+        model.remember_in(lambda: before)
         (table,) = model.log_likelihoods(["Q"], ["東", "x"])
     assert table[0] == pytest.approx(-5.5) if wide else math.isnan(table[0])
     assert math.isnan(table[1])  # a grammar that the server cannot follow is no passing fault
