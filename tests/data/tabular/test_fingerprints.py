@@ -3,7 +3,8 @@
 import numpy as np
 
 from core.data.tabular.fingerprints import fingerprints, of_questions
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled
+from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import parse
 
 

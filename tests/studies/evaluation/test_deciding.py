@@ -11,7 +11,8 @@ from core.abstention.ledger import MOST_KEPT
 from core.abstention.policy import PolicyError
 from core.abstention.thresholds import clopper_pearson
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled
+from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.evaluation.deciding import decide, decisions_csv
 from core.studies.evaluation.reading import Filter, Run, labelled_csv
