@@ -16,10 +16,10 @@ from pathlib import Path
 
 from benchmarks.shared.measuring import in_parallel, opened
 from core.data.world import grading
-from core.data.world.nearest import nearest
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import InvalidRequestError
+from core.studies.inspection.taught import in_taught_words
 from core.studies.inspection.verdict import Decision
 
 QUESTIONS = Path("tests/data/visitors.csv")
@@ -39,16 +39,17 @@ def outcome(row: dict[str, str]) -> str:
     right = [answer.strip() for answer in row["answers"].split(";") if answer.strip()]
     model = opened()
     try:
-        found = run(usual_request(row["question"], model.capabilities), model)
+        request = usual_request(row["question"], model.capabilities)
+        found = run(in_taught_words(request, model), model)
     except InvalidRequestError:
         return "refused"
     taught = found.taught
     if found.verdict.decision is Decision.ANSWER and not (taught and taught.outside):
         right_answer = grading.matches(found.verdict.answer, right)
         return "answered rightly" if right_answer else "answered wrongly"
-    if taught and taught.offered:
-        near = nearest(row["question"])
-        names = [n for a in near.fact.answers for n in a.names] if near else []
+    for offer in taught.offers if taught else ():
+        fact = grading.find(offer.question)
+        names = [name for answer in fact.answers for name in answer.names] if fact else []
         if any(grading.matches(name, right) for name in names):
             return "offered rightly"
     return "said to be not taught" if taught and taught.outside else "withheld"

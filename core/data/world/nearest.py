@@ -15,7 +15,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,13 @@ from core.data.world.facts import FIELD, MANY, Fact, facts
 from core.data.world.plain import plain
 from core.once import once
 
+# From here on it is the question that was meant, and is asked in its place.
+MEANT = 0.75
 # From here on a question is near. `benchmarks/nearest.py` shows what this and others let pass.
 NEAR = 0.58
 # From here on it is worth offering: a wrong offer costs a glance, a right one saves the visit.
-OFFERED = 0.3
+OFFERED = 0.4
+OFFERS = 3  # at most
 
 MOST_WORDS = 60  # of a question; more than any question of the world has
 SAME_STEM, SWAPPED, SAME_BEGINNING, BY_LETTERS = 0.95, 0.9, 0.7, 0.85  # how alike two words are
@@ -124,6 +127,11 @@ class Nearest:
     missing: tuple[str, ...] = ()
 
     @property
+    def meant(self) -> bool:
+        """Whether it is so similar that it can be asked in place of what was typed."""
+        return self.similarity >= MEANT and not self.missing
+
+    @property
     def near(self) -> bool:
         """Whether it is likely to be what was meant."""
         return self.similarity >= NEAR and not self.missing
@@ -136,7 +144,12 @@ class Nearest:
 
 def nearest(question: str) -> Nearest | None:
     """Return the taught question nearest to `question`; None if they have nothing in common."""
-    return _index().nearest(question)
+    return next(iter(nearest_questions(question, 1)), None)
+
+
+def nearest_questions(question: str, count: int = OFFERS) -> tuple[Nearest, ...]:
+    """Return at most `count` taught questions, each of another fact, the likeliest first."""
+    return tuple(islice(_index().nearest(question), count))
 
 
 @once
@@ -248,23 +261,26 @@ class _Index:
         best = alike.max()
         return float(best * self._weight[alike.argmax()] + (1 - best) * UNKNOWN)
 
-    def nearest(self, question: str) -> Nearest | None:
+    def nearest(self, question: str) -> Iterator[Nearest]:
+        """Yield the nearest question of each fact that may be meant, the likeliest fact first."""
         words = _distinct(question)[:MOST_WORDS]
         if not words:
-            return None
+            return
         alike = np.stack([self._alike(word) for word in words])
         weight = np.array([self._weight_of(*pair) for pair in zip(words, alike, strict=True)])
         names, similarity, telling = self.compared(words, alike, weight)
-        if not len(names):
-            return None
-        best = int(np.argmax(np.log(similarity) + TELLING * telling))
-        fact = self._facts[self._owner[names[best]]]
-        return Nearest(
-            fact,
-            self._wording(fact, alike, weight),
-            float(min(similarity[best], 1.0)),
-            self._missing(words, alike, int(names[best])),
-        )
+        seen: set[int] = set()
+        for place in np.argsort(-np.log(similarity) - TELLING * telling, kind="stable"):
+            name = int(names[place])
+            owner = int(self._owner[name])
+            if owner not in seen:
+                seen.add(owner)
+                yield Nearest(
+                    self._facts[owner],
+                    self._wording(self._facts[owner], alike, weight),
+                    float(min(similarity[place], 1.0)),
+                    self._missing(words, alike, name),
+                )
 
     def _missing(self, words: tuple[str, ...], alike: Numbers, name: int) -> tuple[str, ...]:
         """Return the numbers and the deciding words that neither a fact nor its wordings hold."""
