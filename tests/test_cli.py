@@ -122,15 +122,26 @@ def test_what_the_model_was_not_taught_is_said_and_its_answer_only_to_who_asks()
     assert [line for line in everything if line.endswith(f"%  {answer}")]
 
 
+def test_what_is_surely_meant_is_asked_and_said_and_what_was_typed_only_at_wish():
+    asked, meant = "whats teh capitol of spain", "What's the capital of Spain?"
+    first, second, *_ = believe("inspect", asked).stdout.splitlines()
+    assert first == f"Read as: {meant}" and second == "ANSWER: Madrid"
+    as_read = one_object(believe("inspect", asked, "--json"))
+    assert (as_read["query"], as_read["typed"]) == (meant, asked)
+    as_typed = one_object(believe("inspect", asked, "--as-typed", "--json"))
+    assert (as_typed["query"], as_typed["typed"]) == (asked, None)
+
+
 def test_a_near_question_is_offered_and_not_asked():
     asked = "who inventd dinamite"
     result = believe("inspect", asked)
     assert "\nThe model was not taught these words, so its answer may be made up." in result.stdout
-    assert "\nDid you mean: Who invented dynamite? (similarity 0." in result.stdout
+    assert "\nDid you mean:\n  Who invented dynamite? (similarity 0." in result.stdout
     assert "Truth:" not in result.stdout
     found = one_object(believe("inspect", asked, "--json"))
     assert found["query"] == asked and found["taught"]["near"]
-    assert found["taught"]["question"] == "Who invented dynamite?" and found["truth"] is None
+    assert found["taught"]["offers"][0]["question"] == "Who invented dynamite?"
+    assert found["truth"] is found["typed"] is None
     recognised = believe("inspect", "What is the capital of France?").stdout
     assert "taught" not in recognised and "Did you mean" not in recognised
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 
@@ -40,6 +40,7 @@ SAME_STEM, SWAPPED, SAME_BEGINNING, BY_LETTERS = 0.95, 0.9, 0.7, 0.85  # how ali
 BEGINNING = 4  # letters that "Russia" and "Russian" share at least
 ALIKE = 0.5  # words that share fewer of their letters have nothing to do with each other
 ONE_SLIP = 0.8  # how alike words of five letters are that differ in one, or swap two
+RARE_WORD = 3.0  # the weight of a word of one fact in 20, or fewer
 UNKNOWN = 4.0  # the weight of a word that stands in no table: about that of "currency"
 LEAST = 0.1  # the weight of "what" and "the"
 LEAST_OF_NAME = 0.4  # a fact whose name is said less is no candidate
@@ -81,6 +82,17 @@ _TURNING = frozenset(
         *("except", "besides", "without"),
     ]
 )
+# "Name any …" asks for one of many: of a fact with one right answer it asks something else.
+_ONE_OF_MANY = frozenset(["any", "one", "some"])
+_BEFORE_IT = frozenset(["name", "me", "give", "tell", "say", "of"])
+# Rare in the world's wordings, and said of any fact.
+_CHAT = frozenset(
+    [
+        *("he", "she", "they", "we", "us", "i", "im", "my", "you", "your", "please", "pls", "plz"),
+        *("thank", "thanks", "hi", "hello", "ok", "okay", "got", "must", "mean", "yr", "bloke"),
+        *("guy", "lady", "one", "just", "quick", "question", "remember", "forgot", "again"),
+    ]
+)
 _NUMBERS = {
     word: str(number)
     for number, words in {
@@ -119,17 +131,20 @@ class Nearest:
         In [0, 1].
     missing : tuple of str
         The words of what was asked that it lacks, though the answer depends on them.
+    unexplained : tuple of str
+        The rare words of what was asked that it lacks: the answer may depend on them.
     """
 
     fact: Fact
     question: str
     similarity: float
     missing: tuple[str, ...] = ()
+    unexplained: tuple[str, ...] = ()
 
     @property
     def meant(self) -> bool:
         """Whether it is so similar that it can be asked in place of what was typed."""
-        return self.similarity >= MEANT and not self.missing
+        return self.similarity >= MEANT and not (self.missing or self.unexplained)
 
     @property
     def near(self) -> bool:
@@ -279,22 +294,29 @@ class _Index:
                     self._facts[owner],
                     self._wording(self._facts[owner], alike, weight),
                     float(min(similarity[place], 1.0)),
-                    self._missing(words, alike, name),
+                    *self._lacking(words, alike, weight, name),
                 )
 
-    def _missing(self, words: tuple[str, ...], alike: Numbers, name: int) -> tuple[str, ...]:
-        """Return the numbers and the deciding words that neither a fact nor its wordings hold."""
+    def _lacking(
+        self, words: tuple[str, ...], alike: Numbers, weight: Numbers, name: int
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return what neither a fact nor its wordings hold: what decides, and what may decide."""
         owner = self._owner[name]
         around = self._around[self._asked_with[self._relation[owner]] > 0]
         names = np.flatnonzero(self._owner == owner)
         own = np.concatenate([around, *(self._words_of(int(each)) for each in names)])
         numbers = _numbers(self._words[n] for n in own)
         lacks = self._said(alike, own) < UNLIKE
-        return tuple(
+        missing = [
             word
             for word, row, lack in zip(words, alike, lacks, strict=True)
             if not _numbers([word]) <= numbers or (lack and self._decides(word, row))
-        )
+        ]
+        if not self._facts[owner].plural:
+            missing += _of_one_of_many(words)
+        heavy = lacks & (weight > RARE_WORD)
+        unexplained = (w for w, is_heavy in zip(words, heavy, strict=True) if is_heavy)
+        return tuple(missing), tuple(word for word in unexplained if word not in _CHAT)
 
     def _decides(self, word: str, alike: Numbers) -> bool:
         """Return whether another fact is meant where a question has this word and that has not."""
@@ -419,6 +441,15 @@ def _numbers(words: Iterable[str]) -> set[str]:
         for word in words
         for number in (*_DIGITS.findall(word), *([_NUMBERS[word]] if word in _NUMBERS else []))
     }
+
+
+def _of_one_of_many(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of a question by which it asks for one of many."""
+    return tuple(
+        word
+        for before, word in zip(("name", *words), words, strict=False)
+        if word in _ONE_OF_MANY and before in _BEFORE_IT
+    )
 
 
 def _stem(word: str) -> str:
