@@ -103,7 +103,7 @@ def test_too_long_a_question_in_an_address_is_not_cut(page, field):
 
 
 def test_page_study_and_command_line_say_the_same(embedded):
-    query = "What is the capital of Wyoming?"  # many draws tell more than they certify
+    query = "What is the state capital of Wyoming?"  # many draws tell more than they certify
     expected = run(Request(query, 60, 1.0, seed=3), embedded, Reading())
     app = settled(session("inspection", q=query, k=60, temperature=1.0, seed=3))
     shown = metrics(app)

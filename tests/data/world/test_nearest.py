@@ -162,7 +162,7 @@ def test_a_question_that_lacks_a_rare_word_is_not_asked_in_place_of_what_was_typ
 
 
 @pytest.mark.parametrize(
-    "asked", ["what yr did the berlin wall come down", "whats teh capitol of spain, he got"]
+    "asked", ["what yr did the berlin wall come down", "whats the capitol of spain please"]
 )
 def test_slips_and_small_talk_leave_no_doubt_of_what_is_meant(asked):
     assert nearest(asked).meant
