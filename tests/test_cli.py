@@ -519,24 +519,24 @@ def test_the_direction_is_guessed_and_can_be_said(scores):
 
 @pytest.fixture
 def in_groups(tmp_path):
-    """Of two hundred answers the last fifty are wrong, all of one group."""
-    rows = [(i / 100, int(i < 150), "easy" if i < 150 else "hard", "x") for i in range(200)]
+    """Of two hundred answers the last fifty are wrong; their group has two right ones, too."""
+    rows = [(i / 100, int(i < 150), "easy" if i < 148 else "hard", "x") for i in range(200)]
     return scores_file(tmp_path, ["doubt", "correct", "group", "other"], rows)
 
 
 def test_what_is_promised_for_each_group_stands_below_the_policy_and_in_the_json(in_groups):
     """P(Bin(153, 5 %) ≤ 3) is below 10 %, P(Bin(154, 5 %) ≤ 4) is not."""
     result = believe("calibrate", in_groups)
-    assert "too: “easy”. No promise holds by itself for “hard” (3 of 3 wrong)." in result.stdout
+    assert "too: “easy”. No promise holds by itself for “hard” (3 of 5 wrong)." in result.stdout
     assert result.stdout.splitlines()[-2:] == [
-        "easy: answered 150 of 150, 0 of them wrong",
-        "hard: answered 3 of 50, 3 of them wrong",
+        "easy: answered 148 of 148, 0 of them wrong",
+        "hard: answered 5 of 52, 3 of them wrong",
     ]
     found = one_object(believe("calibrate", in_groups, "--json"))
     assert found["group_guarantee"] in result.stdout
     assert found["groups"] == [
-        {"name": "easy", "queries": 150, "answered": 150, "errors": 0, "promised": True},
-        {"name": "hard", "queries": 50, "answered": 3, "errors": 3, "promised": False},
+        {"name": "easy", "queries": 148, "answered": 148, "errors": 0, "promised": True},
+        {"name": "hard", "queries": 52, "answered": 5, "errors": 3, "promised": False},
     ]
     assert policy_from_dict(found).answered == 153
 
