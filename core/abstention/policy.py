@@ -249,7 +249,7 @@ class Policy:
         return self.method in ("ltt", "crc")
 
     @property
-    def made_of(self) -> Rows:
+    def row_hashes(self) -> Rows:
         """Which rows made it, or the smallest of them."""
         return from_text(self.rows)
 

@@ -48,5 +48,5 @@ class Looks:
         table = schema.looks.c
         newest = select(table.payload).where(table.owner == self._owner)
         with self._database.read() as connection:
-            found = connection.execute(newest.order_by(table.number.desc()).limit(MOST))
-            return tuple(found.scalars())[::-1]
+            payloads = connection.execute(newest.order_by(table.number.desc()).limit(MOST))
+            return tuple(payloads.scalars())[::-1]

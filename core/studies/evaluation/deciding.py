@@ -65,7 +65,7 @@ def decide(results: Results, policy: Policy) -> Decided:
     confidence = policy.confidence or CONFIDENCE
     of_all = policy.method == "crc"
     trials = threshold.queries if of_all else threshold.answered
-    own = int(np.count_nonzero(made_of(policy, results)[first]))
+    own = int(np.count_nonzero(own_questions(policy, results)[first]))
     bound = math.nan if own else thresholds.clopper_pearson(threshold.errors, trials, confidence)
     sources = results.sources[first]
     bins: list[Bin] = []
@@ -131,13 +131,13 @@ def _sentences(
     return sentences
 
 
-def made_of(policy: Policy, results: Results) -> NDArray[np.bool_]:
+def own_questions(policy: Policy, results: Results) -> NDArray[np.bool_]:
     """Return of every row whether its question made the policy, whatever filter is on, (n,).
 
     A policy made of more than `MOST_KEPT` questions knows these only: if one of them is here, all
     count as its own.
     """
-    own = asks_the_same(of_questions(results.queries), policy.made_of)
+    own = asks_the_same(of_questions(results.queries), policy.row_hashes)
     return own | (own.any() and policy.labels > MOST_KEPT)
 
 
