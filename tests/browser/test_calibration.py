@@ -216,7 +216,7 @@ def test_questions_are_asked_in_a_run_whose_rows_can_be_kept(address, open_page)
         (f"What is the capital of {IMAGE}?", FORMULA),
     ]
     upload(page, written(("question", "gold answers"), rows), "gold.csv")
-    page.get_by_role("button", name="Ask 3 questions").click()
+    page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_text("3 of 3 questions finished.")).to_be_visible()
     at_rest(page)
     content = downloaded(page, "Download the scored table").decode("utf-8-sig")

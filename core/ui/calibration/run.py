@@ -54,8 +54,7 @@ def rows_of_questions(upload: Upload) -> Upload | None:
     task = Task(model, request, Reading(), usual_least_mass())
     listed = own_run(runs().folder_of(questions, task).name)
     if listed is None:
-        number = questions.number
-        if start(questions, task, f"Ask {number:d} question{'s' if number > 1 else ''}"):
+        if start(questions, task):
             st.rerun()
         return None
     return _rows(listed, model)
@@ -124,7 +123,7 @@ def _table(run: Run, number: int) -> Upload | None:
         content, dropped = labelled_csv(run)
         return uploads.parse(content, f"{name} (run).csv"), content, dropped
 
-    made = result_of(
+    table = result_of(
         "run_rows",
         None,
         make,
@@ -132,9 +131,9 @@ def _table(run: Run, number: int) -> Upload | None:
         large=number * len(SCORES) > SMALL,
         refuses=(RunError, UploadError),
     )
-    if made is None:
+    if table is None:
         return None
-    upload, content, dropped = made
+    upload, content, dropped = table
     for sentence in dropped:
         st.text(sentence)
     downloads.download("Download the scored table", content, "scored.csv")

@@ -56,17 +56,17 @@ def new_run(model: LanguageModel) -> None:
     except InvalidRequestError as error:
         problem(str(error))
         return
-    if start(chosen, task, "Start"):
+    if start(chosen, task):
         close(FOLD)  # or the run would be out of sight, below all this
         st.rerun()
     st.text(_say_where_saved())
 
 
-def start(chosen: Questions, task: Task, label: str) -> bool:
+def start(chosen: Questions, task: Task) -> bool:
     """Say what a run takes, offer to start it, and return whether it has just been started."""
     say_what_it_takes(chosen, task, chosen.number)
     folder = runs().folder_of(chosen, task)
-    if st.button(label, key="start_run", type="primary", icon=":material/play_arrow:"):
+    if st.button("Start", key="start_run", type="primary", icon=":material/play_arrow:"):
         want(_PREPARING, folder)
     try:
         if not _prepare(chosen, task, folder):
