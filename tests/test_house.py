@@ -73,6 +73,11 @@ PARTICIPLES = {
 }
 MOST_PARTICIPLES = 69
 
+# Words of prose in strings of the studies, errors and docstrings apart: a study returns numbers,
+# core/reports words them. The count may only fall.
+MOST_PROSE = 3767
+SENTENCE = 3  # words that make prose of a string
+
 Complaints = list[str]
 
 
@@ -319,6 +324,26 @@ def complaints_about_participles(source: str) -> Complaints:
     ]
 
 
+def prose(source: str) -> Iterator[tuple[int, str]]:
+    """Yield (line, text) of every string with several words that is no docstring and no error."""
+    tree = ast.parse(source)
+    apart: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant()):
+                apart.add(node.value)
+            case ast.Raise():
+                apart |= set(ast.walk(node))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in apart:
+            if len(words(node.value)) >= SENTENCE:
+                yield node.lineno, node.value
+
+
+def words(text: str) -> list[str]:
+    return [word for word in text.split() if any(letter.isalpha() for letter in word)]
+
+
 def modules(*places: str) -> list[Path]:
     """Return the Python files at these places; none of the places may be without."""
     found = []
@@ -396,6 +421,19 @@ def test_things_are_named_by_what_they_are() -> None:
     ]
     number = len(complaints)
     assert number == MOST_PARTICIPLES, f"{number} now; fewer go into MOST_PARTICIPLES: {complaints}"
+
+
+def test_studies_return_numbers_and_reports_word_them() -> None:
+    number = 0
+    for path in modules("core/studies"):
+        number += sum(len(words(text)) for _, text in prose(path.read_text(encoding="utf-8")))
+    assert number <= MOST_PROSE, f"{number} words now; word the result in core/reports"
+
+
+def test_a_new_sentence_in_a_study_is_counted() -> None:
+    counted = 'def f(n):\n    """Not this one."""\n    return f"There are {n} of many answers."'
+    assert [text for _, text in prose(counted)] == [" of many answers."]
+    assert not list(prose('raise ValueError("This is not a number of samples.")'))
 
 
 def test_a_public_class_has_a_name_of_its_own() -> None:
