@@ -38,7 +38,7 @@ BENCH_IN_cluster := $(CLUSTER)
 BENCH_IN_inspection := $(if $(wildcard $(LOCAL_READY)),$(LOCAL))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-local test-cluster lint bench train train-seeds lock bounds browser screenshots
+.PHONY: help demo test test-fast test-slow test-local test-cluster lint bench train train-seeds lock bounds browser screenshots
 
 help: ## say what the targets do (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -47,12 +47,15 @@ demo: $(DEMO_READY) $(SMOLLM2) ## start the dashboard on this machine and open i
 	$(VENV)/bin/streamlit run app.py --server.address localhost \
 	  --server.showEmailPrompt false --browser.gatherUsageStats false
 
-test: lint browser $(SMOLLM2) ## run the linters and all tests, those in a real browser too
-	$(PYTEST)
+test: lint browser $(SMOLLM2) ## run the linters and the tests, those in a real browser too
+	$(PYTEST) -m "not slow"
 
 test-fast: $(TEST_READY) ## run the tests below the pages, in about two minutes
 	$(PYTEST) --ignore tests/browser --ignore tests/pages --ignore tests/wire -m "not slow" \
 	  --hypothesis-profile=fast
+
+test-slow: $(TEST_READY) ## run what make test leaves out: long simulations; nightly, and in .ci/run
+	$(PYTEST) -m slow
 
 test-local: $(LOCAL_READY) ## hold the embedded model against PyTorch (installs gigabytes)
 	BELIEVE_LOCAL=1 $(LOCAL)/bin/python -m pytest tests/local

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._measuring import (
+from benchmarks.shared.measuring import (
     SCORE,
     Question,
     Row,

@@ -45,7 +45,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from benchmarks._measuring import (
+from benchmarks.shared.measuring import (
     SCORE,
     UNANSWERABLE,
     Question,

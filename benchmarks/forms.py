@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks._measuring import Question, Row, inspect, unanswerable
+from benchmarks.shared.measuring import Question, Row, inspect, unanswerable
 from core import prompts
 from core.abstention.metrics import auroc
 from core.data.world.facts import Band, Fact, facts

@@ -31,9 +31,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._limited import Limited
-from benchmarks._measuring import Question, Wording, in_parallel, measure, opened, questions
 from benchmarks.model_card import SPREAD
+from benchmarks.shared.limited import Limited
+from benchmarks.shared.measuring import Question, Wording, in_parallel, measure, opened, questions
 from core import outputs, prompts
 from core.abstention.metrics import auroc
 from core.data.world import grading

@@ -44,8 +44,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from benchmarks._visitor import Visitor
 from benchmarks.ratios import Ratio, report
+from benchmarks.shared.visitor import Visitor
 from core.data.tabular.csv_export import to_csv
 from core.data.world import facts as world
 from core.language_models.backends.gguf import SMOLLM2

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._measuring import (
+from benchmarks.default_policy import choose
+from benchmarks.shared.measuring import (
     CERTIFIED,
     SCORE,
     UNANSWERABLE,
@@ -34,7 +35,6 @@ from benchmarks._measuring import (
     questions,
     unanswerable,
 )
-from benchmarks.default_policy import choose
 from core import outputs, prompts
 from core.abstention.metrics import auroc
 from core.data.world import facts as world

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks._measuring import CERTIFIED, SCORE, UNANSWERABLE, Wording
 from benchmarks.model_card import LIKELIEST, MASS, SPREAD
+from benchmarks.shared.measuring import CERTIFIED, SCORE, UNANSWERABLE, Wording
 from core import outputs
 from core.data.world.facts import BY_HEART_FROM, LEAST, MOST, RARELY_BELOW, Band, facts
 from core.language_models.backends.embedded import FOLDER

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._measuring import Wording
-from benchmarks._measuring import questions as typed
+from benchmarks.shared.measuring import Wording
+from benchmarks.shared.measuring import questions as typed
 from core.data.world import grading
 from core.data.world import nearest as searched
 from core.data.world.facts import Fact, facts

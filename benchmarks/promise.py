@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from scipy import special
 
-from benchmarks import _half_known
+from benchmarks.shared import half_known
 from core.abstention.thresholds import Threshold, certifies, empirical, learn_then_test
 from core.studies.calibration.scoring import score_all
 from core.studies.inspection.request import Request
@@ -128,7 +128,7 @@ def certified_from_the_seed_on(n, repetitions):
     """
     certified = 0
     for seed in range(repetitions):
-        model, golds = _half_known.drawn(seed, n)
+        model, golds = half_known.drawn(seed, n)
         scored = score_all(golds, model, Request("any", 5, 1.0, seed))
         doubts = [one.doubts[SCORE] for one in scored]
         correct = [one.correct[SCORE] for one in scored]

@@ -13,8 +13,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from benchmarks._measuring import CERTIFIED, SCORE, UNANSWERABLE, Wording
 from benchmarks.model_card import MASS
+from benchmarks.shared.measuring import CERTIFIED, SCORE, UNANSWERABLE, Wording
 from core import outputs
 from core.data.world.facts import (
     BY_HEART_FROM,

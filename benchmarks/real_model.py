@@ -17,8 +17,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks._measuring import Question, Row, inspect
 from benchmarks.forms import HELD_OUT
+from benchmarks.shared.measuring import Question, Row, inspect
 from core.abstention.metrics import auroc
 from core.data.world.facts import Band, facts
 from core.language_models.registry import open_model

@@ -25,7 +25,14 @@ from pathlib import Path
 import numpy as np
 from pyarrow import parquet
 
-from benchmarks._measuring import Question, Wording, in_parallel, opened, questions, unanswerable
+from benchmarks.shared.measuring import (
+    Question,
+    Wording,
+    in_parallel,
+    opened,
+    questions,
+    unanswerable,
+)
 from core.abstention import metrics
 from core.data.world.facts import Fact, facts
 from core.data.world.grading import matches, matches_exactly

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._limited import Limited
-from benchmarks._measuring import Question, Wording, in_parallel, opened, questions
 from benchmarks.bounds import LAWS, Law, copying
 from benchmarks.ladder import HALF, chosen
+from benchmarks.shared.limited import Limited
+from benchmarks.shared.measuring import Question, Wording, in_parallel, opened, questions
 from core.abstention.metrics import auroc
 from core.data.world import grading
 from core.data.world.facts import Band

@@ -24,9 +24,9 @@ import time
 from pathlib import Path
 from typing import Final
 
-from benchmarks._visitor import Visitor
 from benchmarks.load import AFTERWARDS, processor_seconds
 from benchmarks.ratios import Ratio, each, report
+from benchmarks.shared.visitor import Visitor
 from core import outputs
 from tests.browser.server import ROOT, start_server, stop_server
 

@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from benchmarks._measuring import in_parallel, opened
+from benchmarks.shared.measuring import in_parallel, opened
 from core.data.world import grading
 from core.data.world.nearest import nearest
 from core.studies.inspection.inspection import run

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks import _limited
+from benchmarks.shared import limited
 from core import prompts
 from core.language_models.base import Capabilities, LanguageModel, Response, series
 from core.language_models.errors import ModelError
@@ -191,7 +191,7 @@ class Asked:
     first: int
 
 
-class Limited(_limited.Limited):
+class Limited(limited.Limited):
     """Keeps what was asked in `asked` (samples), `scored` and `continued` (next tokens).
 
     More than one request can return is a fault of whoever asks, and fails the test.

@@ -56,12 +56,21 @@ def _ended(runner, timeout):
 local_script_runner.require_widgets_deltas = _ended
 
 
+class Session(AppTest):
+    """What stays on a page that another has led to: AppTest opens the one it was last sent to."""
+
+    def _run(self, *arguments, **options):
+        super()._run(*arguments, **options)
+        self._page_hash = ""
+        return self
+
+
 def visit(page="home", **query):
     """Open a page of the app by its address; it has not run yet.
 
     Everything is unfolded, and the picker of models is open.
     """
-    app = AppTest.from_file(served.script_path, default_timeout=60)
+    app = Session(served.script_path, default_timeout=60)
     app.query_params.update(query)
     for opened in (*FOLDS, model_picker.OPEN):
         app.session_state[opened] = True
@@ -85,7 +94,6 @@ def settled(app):
 
 def until(app, ready, look_every=0.2):
     """Run until something is there: what is watched comes when it comes."""
-    app._page_hash = ""  # a page that led to another is not opened again: AppTest would
     for _ in range(1200):
         assert not app.exception, app.exception
         if ready():

@@ -24,7 +24,7 @@ def test_the_page_names_every_setting_and_no_other():
 
 @pytest.mark.parametrize("text", [PAGE, CONTAINER], ids=["page", "container"])
 def test_streamlit_has_the_options_that_are_named(text):
-    options = {option.env_var for option in config._config_options_template.values()}
+    options = {option.env_var for option in config.get_config_options().values()}
     named = set(re.findall(r"STREAMLIT_[A-Z_]*[A-Z]", text))
     assert named and named <= options
 

@@ -85,7 +85,7 @@ class Database:
         # wait in line here: SQLite itself would let them sleep and try again.
         one_connection = isinstance(engine.pool, StaticPool)
         lock: AbstractContextManager[Any] = threading.RLock()
-        self._writing = lock if engine.dialect.name == "sqlite" else nullcontext()
+        self.writing = lock if engine.dialect.name == "sqlite" else nullcontext()
         self._reading = lock if one_connection else nullcontext()
 
     @property
@@ -122,7 +122,7 @@ class Database:
         self._follow()
         arrived = time.monotonic()
         together = self._failing_together(arrived)
-        with self._explained(), self._writing, together, self.engine.connect() as connection:
+        with self._explained(), self.writing, together, self.engine.connect() as connection:
             connection.execution_options(**{_LOCKED_AT_ONCE: True})
             with connection.begin():
                 yield connection
@@ -134,7 +134,7 @@ class Database:
         """
         if self.file is None or not self.file.is_gone:
             return
-        with self._explained(), self._writing:
+        with self._explained(), self.writing:
             before = self.file
             if not before.is_gone:  # whoever stood in front has done it
                 return
@@ -191,7 +191,7 @@ class Database:
         StoreError
             When it cannot be written there. Nothing is moved then.
         """
-        with self._writing:  # in memory there is one connection, so that nobody reads either
+        with self.writing:  # in memory there is one connection, so that nobody reads either
             with self._explained(), self.engine.begin() as here, other.write() as there:
                 for table in schema.metadata.sorted_tables:
                     if table is schema.schema_version:
@@ -203,7 +203,7 @@ class Database:
             before = self.engine
             self.engine, self.address, self.notice = other.engine, other.address, other.notice
             self.locks, self.file, self._secrets = other.locks, other.file, other._secrets
-            self._writing, self._reading = other._writing, other._reading
+            self.writing, self._reading = other.writing, other._reading
             before.dispose()
 
     def close(self) -> None:

@@ -77,7 +77,7 @@ class Locks(ABC):
     """
 
     def __init__(self) -> None:
-        self._holders: Counter[int] = Counter()
+        self.holders: Counter[int] = Counter()
         self._looking = threading.Lock()
 
     @contextmanager
@@ -102,16 +102,16 @@ class Locks(ABC):
 
     def _join(self, number: int) -> bool:
         with self._looking:
-            if not self._holders[number] and not self._lock(number):
+            if not self.holders[number] and not self._lock(number):
                 return False
-            self._holders[number] += 1
+            self.holders[number] += 1
             return True
 
     def _leave(self, number: int) -> None:
         with self._looking:
-            self._holders[number] -= 1
-            if not self._holders[number]:
-                del self._holders[number]
+            self.holders[number] -= 1
+            if not self.holders[number]:
+                del self.holders[number]
                 self._unlock(number)
 
     @abstractmethod
@@ -166,25 +166,25 @@ class AdvisoryLocks(Locks):
     def __init__(self, engine: Engine) -> None:
         super().__init__()
         self._engine = engine
-        self._connection: Connection | None = None
+        self.connection: Connection | None = None
 
     def _lock(self, number: int) -> bool:
         return self._said("SELECT pg_try_advisory_lock(:number)", number)
 
     def _unlock(self, number: int) -> None:
         self._said("SELECT pg_advisory_unlock(:number)", number)
-        if not self._holders and self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if not self.holders and self.connection is not None:
+            self.connection.close()
+            self.connection = None
 
     def _said(self, statement: str, number: int) -> bool:
         try:
-            if self._connection is None:
+            if self.connection is None:
                 connection = self._engine.connect()
-                self._connection = connection.execution_options(isolation_level="AUTOCOMMIT")
-            return bool(self._connection.execute(text(statement), {"number": number}).scalar())
+                self.connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+            return bool(self.connection.execute(text(statement), {"number": number}).scalar())
         except (DBAPIError, PoolTimeoutError):
-            if self._connection is not None:
-                self._connection.invalidate()
-                self._connection = None
+            if self.connection is not None:
+                self.connection.invalidate()
+                self.connection = None
             return True

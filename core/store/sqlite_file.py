@@ -53,7 +53,7 @@ class OpenFile:
         What another process made there by now is left alone.
         """
         if self.path.parent.exists():
-            with _PREPARING, _explanation(self.path), _alone(self.path):
+            with _PREPARING, _explanation(self.path), alone(self.path):
                 for ending in _COMPANIONS:
                     if ending in self._stats and self._is_here(ending):
                         Path(f"{self.path}{ending}").unlink()
@@ -201,7 +201,7 @@ def _version(connection: sqlite3.Connection) -> int | None:
 
 def _set_aside(path: Path, newest: int) -> str | None:
     """Rename a damaged file and what belongs to it; None when another process just did."""
-    with _alone(path):
+    with alone(path):
         try:
             _examine(path, newest)
         except _DamagedError:
@@ -218,7 +218,7 @@ def _set_aside(path: Path, newest: int) -> str | None:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def alone(path: Path) -> Iterator[None]:
     """Let one process in at a time; SQLite knows how to lock a file on every system."""
     # The empty file stays: another process may be waiting for it.
     lock = Path(f"{path}.lock")

@@ -311,10 +311,11 @@ class Body:
 
     def _refuse(self, status: int, sentence: str) -> None:
         """End the request, and have the page say why."""
-        self._tell(sentence)
+        self.tell(sentence)
         raise HTTPException(status, sentence)
 
-    def _tell(self, sentence: str) -> None:
+    def tell(self, sentence: str) -> None:
+        """Show a sentence on the page that sends the file."""
         whole = runtime.get_instance().get_app_session(self._session)
         if whole is not None:
             tell(self._session, sentence)
@@ -348,7 +349,7 @@ def leads_somewhere(scope: Scope) -> bool:
     For any other, Streamlit sends the first page, and calls that a success.
     """
     path = below(scope)
-    if path == HEALTH or path in _pages() or path in _files():
+    if path == HEALTH or path in pages() or path in _files():
         return True
     if scope["path"].startswith("//"):  # which Streamlit refuses itself
         return True
@@ -365,7 +366,8 @@ def below(scope: Scope) -> str:
 
 
 @once
-def _pages() -> frozenset[str]:
+def pages() -> frozenset[str]:
+    """Return the addresses of the pages; Home's is empty."""
     names = {page.stem for page in frame.PAGES.glob("*.py")}
     return frozenset(names - {"home"} | {""})
 

@@ -97,7 +97,7 @@ def save(kind: str, query: str, model: str, payload: str, *, outcome: str) -> st
         When that fails; `unsaved_beginning` says so.
     """
     where = storage()
-    _charge(where, this_session().id, payload)
+    charge(where, this_session().id, payload)
     return where.results.save(kind, query, query, model, payload, outcome=outcome)
 
 
@@ -158,13 +158,13 @@ def _keep(
 ) -> str:
     query, model = inspection.query, inspection.recording.model
     payload = to_json(inspection)
-    _charge(where, session, payload)
+    charge(where, session, payload)
     return (results or where.results).save(
         "inspection", query, query, model, payload, outcome=inspection.outcome
     )
 
 
-def _charge(where: Kept, session: str, payload: str) -> None:
+def charge(where: Kept, session: str, payload: str) -> None:
     """Charge a result to its session where it stays in memory, for as long as that does."""
     if where.stopgap is None:
         try:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from benchmarks import ladder, model_card
-from benchmarks._measuring import Question, Wording, questions
-from benchmarks._measuring import Row as CardRow
+from benchmarks.shared.measuring import Question, Wording, questions
+from benchmarks.shared.measuring import Row as CardRow
 from core.data.world.facts import Band
 from core.language_models.backends.openai.abilities import CANDIDATES_A_CALL
 from core.language_models.backends.openai.model import PAIRS_A_CALL

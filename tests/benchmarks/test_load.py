@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks._visitor import VisitError, Visitor
 from benchmarks.load import Look, Server, growth, memory, processor_seconds
+from benchmarks.shared.visitor import VisitError, Visitor
 from tests.browser.server import start_server, stop_server
 from tests.loops import in_own_loop
 

@@ -31,7 +31,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 
 from core.language_models.backends.embedded.model import EmbeddedModel
-from core.language_models.backends.llama.model import _draw
+from core.language_models.backends.llama.model import draw_tokens
 
 END = "<|end|>"
 FAULTS = ("busy", "busy for a while", "broken", "slow", "cut", "malformed", "empty", "choices")
@@ -490,7 +490,7 @@ class _Desk:
             kept = row
             if self.filters and body.get("min_p", 0.05):
                 kept = np.where(row >= row.max() + np.log(0.05), row, -np.inf)
-            token = int(_draw(kept, np.array([drawer.random()]), temperature)[0])
+            token = int(draw_tokens(kept, np.array([drawer.random()]), temperature)[0])
             drawn.append((token, self.reported(row[0], temperature)))
             text = self.decode([t for t, _ in drawn])
             if token == self.model.end:

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from core.language_models.backends.gemini.model import Gemini
-from core.language_models.backends.openai.address import read_address
+from core.language_models.backends.openai.address import Address, read_address
 from core.language_models.backends.openai.http import Service
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.connections import Fault, exchange
@@ -169,6 +169,6 @@ def test_a_mistake_of_our_own_is_not_taken_for_one_of_the_connection(monkeypatch
         service.post("/completions", {"prompt": object()})
     with pytest.raises(ValueError, match="JSON"):
         service.post("/completions", {"temperature": float("nan")})
-    monkeypatch.setattr(Service, "_session", lambda self: 1 / 0)
+    monkeypatch.setattr(Address, "look_up", lambda self: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         service.get("/models")

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import weakref
 from contextlib import contextmanager
 
 import pytest
@@ -26,6 +27,7 @@ from core.language_models.stopping import (
 )
 from core.language_models.usage import Budget
 from core.store.database import open_database
+from core.store.locks import Locks
 from tests.fakes import QUERY, Limited, copies
 from tests.language_models.threads import LONG
 from tests.store.kept import Calls
@@ -101,9 +103,8 @@ def test_who_stops_is_no_other_than_who_closes_a_budget():
 
 def test_parts_that_nobody_has_any_more_are_forgotten():
     whole = Stop()
-    for _ in range(100):
-        Stop([whole])
-    assert len(whole._parts) == 0
+    parts = [weakref.ref(Stop([whole])) for _ in range(100)]
+    assert not any(part() for part in parts)
 
 
 # ------------------------------------------------------------------------------- requests
@@ -273,13 +274,26 @@ def test_an_answer_that_is_there_is_saved_though_somebody_stopped_meanwhile(call
     assert calls.count() == 3
 
 
+class Taken(Locks):
+    """Another process has everything, and gives nothing back."""
+
+    def __init__(self):
+        super().__init__()
+        self.wish = threading.Event()
+
+    def _lock(self, number):
+        self.wish.set()
+        return False
+
+    def _unlock(self, number):
+        raise AssertionError("not reached")
+
+
 def test_stopping_ends_a_wait_for_another_process(calls):
-    """Here a lock that nobody gives back plays the other process."""
-    asked = threading.Event()
-    calls._database.locks._lock = lambda number: asked.set()
+    calls.database.locks = taken = Taken()
     model = Faulty()
     ready = prepared(model, lambda: calls, None)
     asking = Beside(lambda: ready.sample(PROMPT, 1))
-    assert asked.wait(LONG)
+    assert taken.wish.wait(LONG)
     stop(ready)
     assert asking.stopped() and model.requests == 0

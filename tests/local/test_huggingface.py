@@ -83,13 +83,13 @@ def change(file, **changes):
 
 def plainly(model, asked, answers, ends=None):
     """Score every pair by one pass over the whole of it, without a cache or a batch."""
-    ends = sorted(model._end_tokens) if ends is None else ends
+    ends = sorted(model.end_tokens) if ends is None else ends
     result = np.empty((len(asked), len(answers)))
     for i, prompt in enumerate(asked):
         for j, answer in enumerate(answers):
             before, after = model.encode_prompt(prompt), model.encode_answer(answer)
             with torch.no_grad():
-                out = model._network.model(torch.tensor([before + after]), use_cache=False)
+                out = model.network.model(torch.tensor([before + after]), use_cache=False)
             steps = out.logits[0, len(before) - 1 :].double().log_softmax(dim=-1)
             said = sum(float(steps[k, token]) for k, token in enumerate(after))
             result[i, j] = said + float(steps[-1, ends].logsumexp(dim=0))
@@ -168,7 +168,7 @@ def test_a_response_says_its_own_log_likelihood_at_temperature_one(model):
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
 def test_a_response_depends_on_its_index_alone(precision):
     model = HuggingFace(str(FOLDER))
-    model._network.model.to(precision)
+    model.network.model.to(precision)
     whole = model.sample(ASKED[0], 70, temperature=2.0, seed=1)
     assert len({response.text for response in whole}) > 10
     assert model.sample(ASKED[0], 30, temperature=2.0, seed=1) == whole[:30]
@@ -179,7 +179,7 @@ def test_a_response_depends_on_its_index_alone(precision):
 
 def prefer(model, monkeypatch, *tokens):
     """Make the model prefer given tokens, one after the other, whatever it is asked."""
-    said, read = iter(tokens), model._network.read
+    said, read = iter(tokens), model.network.read
 
     def reads(*arguments, **options):
         logits, past = read(*arguments, **options)
@@ -187,7 +187,7 @@ def prefer(model, monkeypatch, *tokens):
         logits[..., next(said)] = 0.0
         return logits, past
 
-    monkeypatch.setattr(model._network, "read", reads)
+    monkeypatch.setattr(model.network, "read", reads)
 
 
 PHRASE = "Consider the following question:\nQ:"  # one token
@@ -209,15 +209,15 @@ PHRASE = "Consider the following question:\nQ:"  # one token
 def test_a_response_ends_at_a_line_break_or_its_end_or_is_cut_off(
     model, monkeypatch, said, response
 ):
-    assert len(model._encode(PHRASE)) == 1
-    prefer(model, monkeypatch, *([1] if said is None else chain(*map(model._encode, said))))
+    assert len(model.encode(PHRASE)) == 1
+    prefer(model, monkeypatch, *([1] if said is None else chain(*map(model.encode, said))))
     drawn = model.sample("A:", 2, temperature=0.0)
     assert [(r.text, r.complete) for r in drawn] == [response] * 2
     assert drawn[0].log_likelihood == pytest.approx(0, abs=1e-6)
 
 
 def test_the_lowest_id_wins_a_tie(model, monkeypatch):
-    a, b = model._encode(" a")[0], model._encode(" b")[0]
+    a, b = model.encode(" a")[0], model.encode(" b")[0]
     prefer(model, monkeypatch, [a, b], 1)
     (response,) = model.sample("A:", 1, temperature=0.0)
     assert response.text == ("a" if a < b else "b")
@@ -232,7 +232,7 @@ def test_blocks_do_not_show(model, monkeypatch):
     drawn = model.sample(ASKED[0], 9, seed=4)
     sizes = []
     monkeypatch.setattr(runner, "BLOCK_BYTES", 1)
-    monkeypatch.setattr(model, "_score", spy(model._score, sizes, lambda t, *_: len(t)))
+    monkeypatch.setattr(model, "score", spy(model.score, sizes, lambda t, *_: len(t)))
     np.testing.assert_allclose(model.log_likelihoods(ASKED, ANSWERS), whole, atol=1e-4)
     assert sizes == [1] * whole.size
     assert [r.text for r in model.sample(ASKED[0], 9, seed=4)] == [r.text for r in drawn]
@@ -249,7 +249,7 @@ def spy(function, seen, look):
 def test_a_prompt_is_run_once_for_all_answers(model, monkeypatch):
     sizes = []
     count = lambda tokens, *_, **__: tuple(tokens.shape)  # noqa: E731
-    monkeypatch.setattr(model._network, "read", spy(model._network.read, sizes, count))
+    monkeypatch.setattr(model.network, "read", spy(model.network.read, sizes, count))
     model.log_likelihoods(ASKED[1:3], ANSWERS)
     lengths = [len(model.encode_prompt(prompt)) for prompt in ASKED[1:3]]
     longest = max(len(model.encode_answer(answer)) for answer in ANSWERS)
@@ -278,7 +278,7 @@ def test_a_score_does_not_depend_on_what_shares_the_batch(model, company):
 
 
 def test_blocks_are_measured_by_what_a_text_takes(model, monkeypatch):
-    network = model._network
+    network = model.network
     _, past = network.read(network.tensor([model.encode_prompt(ASKED[0])]))
     kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in past.cache.layers)
     length = past.tokens.shape[1]
@@ -288,7 +288,7 @@ def test_blocks_are_measured_by_what_a_text_takes(model, monkeypatch):
 
 def short_of_memory(model, monkeypatch, most, openings=True):
     """Let the model run out of memory with more than `most` rows; return the sizes it saw."""
-    read, sizes = model._network.read, []
+    read, sizes = model.network.read, []
 
     def reads(tokens, past=None, **options):
         sizes.append(len(tokens))
@@ -296,7 +296,7 @@ def short_of_memory(model, monkeypatch, most, openings=True):
             raise torch.OutOfMemoryError("CUDA out of memory.")
         return read(tokens, past, **options)
 
-    monkeypatch.setattr(model._network, "read", reads)
+    monkeypatch.setattr(model.network, "read", reads)
     return sizes
 
 
@@ -326,7 +326,7 @@ def test_other_faults_are_not_taken_for_a_lack_of_memory(model, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("a mistake of ours")
 
-    monkeypatch.setattr(model._network, "read", broken)
+    monkeypatch.setattr(model.network, "read", broken)
     with pytest.raises(RuntimeError, match="a mistake of ours"):
         model.log_likelihoods(ASKED, ANSWERS)
 
@@ -357,7 +357,7 @@ def test_the_next_token_is_what_the_other_runtime_says(model, embedded):
 
 
 def test_next_tokens_that_are_written_alike_are_one(model, monkeypatch):
-    halves = [i for i in range(WORDS) if model._decode([i]) == "\ufffd"][:2]  # of a character
+    halves = [i for i in range(WORDS) if model.decode([i]) == "\ufffd"][:2]  # of a character
     prefer(model, monkeypatch, halves)
     assert model.next_token("A:")["\ufffd"] == pytest.approx(0, abs=1e-6)
 
@@ -442,7 +442,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_kinds_of_models_score_and_draw_as_they_would_plainly(tmp_path, kind):
     model = HuggingFace(str(small(tmp_path, **KINDS[kind])))
-    assert model._network.keeps_cache == (kind in ("learned positions", "a sliding window"))
+    assert model.network.keeps_cache == (kind in ("learned positions", "a sliding window"))
     expected = plainly(model, ASKED, ANSWERS)
     np.testing.assert_allclose(model.log_likelihoods(ASKED, ANSWERS), expected, atol=1e-4)
     (greedy,) = model.sample(ASKED[0], 1, temperature=0.0)
@@ -450,12 +450,12 @@ def test_other_kinds_of_models_score_and_draw_as_they_would_plainly(tmp_path, ki
         tokens = torch.tensor([model.encode_prompt(ASKED[0])])
         start = tokens.shape[1]
         while tokens.shape[1] < start + MAX_RESPONSE_TOKENS:
-            following = model._network.model(tokens, use_cache=False).logits[0, -1].argmax()
+            following = model.network.model(tokens, use_cache=False).logits[0, -1].argmax()
             tokens = torch.cat([tokens, following[None, None]], dim=1)
-            if model._stops_at(int(following)):
+            if model.stops_at(int(following)):
                 break
     said = tokens[0, start:-1] if greedy.complete else tokens[0, start:]
-    assert greedy.text == model._decode(said.tolist()).strip()
+    assert greedy.text == model.decode(said.tolist()).strip()
     found = [response.log_likelihood for response in model.likeliest(ASKED[0], 3)]
     assert found == sorted(found, reverse=True)
     if greedy.complete:
@@ -515,7 +515,7 @@ def test_a_model_that_ends_lines_ends_its_answers_so(copied, embedded):
     drawn = model.sample(ASKED[0], 40, seed=1)
     ours = embedded.sample(ASKED[0], 40, seed=1)
     assert [(r.text, r.complete) for r in drawn] == [(r.text, r.complete) for r in ours]
-    breaks = [i for i in range(WORDS) if "\n" in model._decode([i])]
+    breaks = [i for i in range(WORDS) if "\n" in model.decode([i])]
     expected = plainly(model, ASKED, ANSWERS, [line_break, *breaks])
     np.testing.assert_allclose(model.log_likelihoods(ASKED, ANSWERS), expected, atol=1e-4)
     known = prompts.iterative(embedded.reads(KNOWN))
@@ -531,7 +531,7 @@ def test_every_end_token_of_a_model_ends_its_answers(copied):
     model = HuggingFace(str(copied))
     expected = plainly(model, ASKED, ANSWERS, [1, 9])
     np.testing.assert_allclose(model.log_likelihoods(ASKED, ANSWERS), expected, atol=1e-4)
-    assert model._stops_at(9) and model._stops_at(1) and not model._stops_at(10)
+    assert model.stops_at(9) and model.stops_at(1) and not model.stops_at(10)
 
 
 # ---------------------------------------------------------------------------- opening
@@ -623,11 +623,11 @@ def test_what_cannot_be_a_model_is_a_sentence(copied, spoil, sentence):
 def test_weights_that_are_no_numbers_are_a_sentence(copied):
     model = HuggingFace(str(copied))
     with torch.no_grad():
-        model._network.model.model.norm.weight.fill_(float("nan"))
+        model.network.model.model.norm.weight.fill_(float("nan"))
     for ask in (lambda: model.log_likelihoods(ASKED, ANSWERS), lambda: model.sample("A:", 1)):
         with pytest.raises(BrokenModelError, match="not numbers"):
             ask()
-    model._network.model.save_pretrained(copied)
+    model.network.model.save_pretrained(copied)
     fails_to_open(copied, "not numbers")
 
 

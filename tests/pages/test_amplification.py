@@ -25,7 +25,6 @@ from core.studies.amplification.curve import (
     Case,
     amplify,
     grid,
-    percent,
 )
 from core.studies.amplification.fate import quartiles
 from core.studies.amplification.gallery import AT_FIRST, EXAMPLES, PAPER, by_band, of_fact, propose
@@ -548,7 +547,7 @@ def test_the_real_heads_follow_the_slider_and_the_fact(embedded):
             (point,) = amplify(case, embedded, [times]).points
             assert (
                 f"“{case.repeated}” repeated {times} time{'' if times == 1 else 's'}, "
-                f"“{case.answer}” keeps {percent(point.normalised_probability)} of the two "
+                f"“{case.answer}” keeps {words.percent(point.normalised_probability)} of the two "
                 "answers’ probability."
             ) in texts(page)
         assert pictures(page)[2:] == expected

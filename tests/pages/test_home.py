@@ -32,7 +32,7 @@ def content(monkeypatch):
         return noted
 
     for component in (lanes, challenge, present):
-        monkeypatch.setattr(component, "_drawn", noting(component._drawn))
+        monkeypatch.setattr(component, "mount", noting(component.mount))
     return found
 
 
@@ -157,10 +157,10 @@ def test_a_real_language_model_is_one_press_away_where_it_is_installed(installed
 def test_only_a_lane_that_is_there_can_be_opened(monkeypatch):
     for sent in (None, True, -1, 4, 2.0, "0", {"a": 1}, [0]):
         result = type("Result", (), {"opened": sent})()
-        monkeypatch.setattr(lanes, "_drawn", lambda result=result, **_: result)
+        monkeypatch.setattr(lanes, "mount", lambda result=result, **_: result)
         assert lanes.lanes(home.prepared_lanes(), key="x") is None
     result = type("Result", (), {"opened": 2})()
-    monkeypatch.setattr(lanes, "_drawn", lambda **_: result)
+    monkeypatch.setattr(lanes, "mount", lambda **_: result)
     assert lanes.lanes(home.prepared_lanes(), key="x") == 2
 
 

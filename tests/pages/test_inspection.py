@@ -21,6 +21,7 @@ from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.taught import look_up
 from core.studies.inspection.verdict import Decision, Headline
 from core.ui.components import matrices
+from core.ui.inspection import form
 from core.ui.inspection.verdict import BENEATH, HEADLINES
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import SIMILARITIES
@@ -141,7 +142,7 @@ def test_what_is_folded_is_not_computed(app, monkeypatch):
     for fold in FOLDS:
         app.session_state[fold] = False
     drawn = []
-    monkeypatch.setattr(matrices, "_drawn", lambda **content: drawn.append(content))
+    monkeypatch.setattr(matrices, "mount", lambda **content: drawn.append(content))
     ask(app, MAMMAL)
     assert not drawn and not app.dataframe and not metrics(app)
     app.session_state["arithmetic"] = True
@@ -395,14 +396,16 @@ def test_more_answers_are_wanted_to_one_question_and_not_to_the_next(app):
 
 
 @pytest.mark.parametrize(("button", "query"), [("draw_many", "Name a gas"), ("ask", "Name a cat")])
-def test_a_link_to_many_samples_waits_for_a_press(button, query):
-    page = visit("inspection", q=query, k="300").run()
-    assert said(page, "This link asks for up to 300 answers") and not page.code
-    assert press(page, button).code and page.number_input(key="k").value == 300
+def test_a_link_to_many_samples_waits_for_a_press(button, query, monkeypatch):
+    monkeypatch.setattr(form, "MOST_UNASKED", 11)  # 300 take minutes of a processor
+    page = visit("inspection", q=query, k="12").run()
+    assert said(page, "This link asks for up to 12 answers") and not page.code
+    assert press(page, button).code and page.number_input(key="k").value == 12
 
 
-def test_who_asks_for_many_samples_on_the_page_need_not_ask_twice(app):
-    ask(app, "Name a gas", k=300)
+def test_who_asks_for_many_samples_on_the_page_need_not_ask_twice(app, monkeypatch):
+    monkeypatch.setattr(form, "MOST_UNASKED", 11)
+    ask(app, "Name a gas", k=12)
     assert app.code and "draw_many" not in keys(app)
 
 

@@ -97,16 +97,16 @@ def test_they_are_as_large_as_can_be():
 def computed(monkeypatch):
     """What each run of a page computed in its thread, seconds of a processor."""
     seconds = []
-    run_script = script_runner.ScriptRunner._run_script
+    execute = script_runner.exec_func_with_error_handling
 
-    def timed(self, *args):
+    def timed(*args):
         began = time.thread_time()
         try:
-            return run_script(self, *args)
+            return execute(*args)
         finally:
             seconds.append(time.thread_time() - began)
 
-    monkeypatch.setattr(script_runner.ScriptRunner, "_run_script", timed)
+    monkeypatch.setattr(script_runner, "exec_func_with_error_handling", timed)
     return seconds
 
 

@@ -13,6 +13,10 @@ __all__ = ["CallKey", "Calls", "statements_of"]
 class Calls(calls.Calls):
     """Keeps and finds single calls, and counts them, through what the cache itself offers."""
 
+    def __init__(self, database):
+        super().__init__(database)
+        self.database = database
+
     def get(self, key):
         return self.get_many([key]).get(key)
 
@@ -20,7 +24,7 @@ class Calls(calls.Calls):
         return self.put_many({key: payload})[key]
 
     def count(self):
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             return connection.execute(select(func.count()).select_from(schema.calls)).scalar_one()
 
 

@@ -142,7 +142,7 @@ def test_a_strange_name_of_a_model_stops_nothing(calls):
     key = CallKey("sa\x00mple", "m\ud800" + "".join(map(chr, range(256, 9000))), "1", "\x00")
     calls.put(key, "1")
     assert calls.get(key) == "1"
-    with calls._database.read() as connection:
+    with calls.database.read() as connection:
         ((kind, model),) = connection.execute(text("SELECT kind, model FROM calls")).all()
     assert kind == "sa�mple"
     assert model.startswith("m�Ā")

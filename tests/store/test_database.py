@@ -472,7 +472,7 @@ def test_who_waits_in_line_fails_with_who_stands_in_front(path, monkeypatch):
             except StoreError as error:
                 failed.append(str(error))
 
-        with database._writing:  # nobody gets on before all of them wait
+        with database.writing:  # nobody gets on before all of them wait
             threads = [threading.Thread(target=write) for _ in range(8)]
             for thread in threads:
                 thread.start()

@@ -73,11 +73,13 @@ def test_a_place_is_of_the_model_and_the_prompt():
 class Counted(Locks):
     """Locks of a world in which another process holds some numbers for a few looks."""
 
-    def __init__(self, busy):
+    def __init__(self, busy=(), broken=None):
         super().__init__()
-        self.busy, self.log = dict(busy), []
+        self.busy, self.broken, self.log = dict(busy), broken, []
 
     def _lock(self, number):
+        if number == self.broken:
+            raise RuntimeError
         if self.busy.get(number, 0):
             self.busy[number] -= 1
             return False
@@ -96,17 +98,11 @@ def test_numbers_are_taken_in_order_waited_for_and_given_back(monkeypatch):
         with found.held([5]):
             pass
         assert found.log == [2, 5, 7]
-    assert found.log == [2, 5, 7, -7, -5, -2] and not found._holders
+    assert found.log == [2, 5, 7, -7, -5, -2] and not found.holders
 
 
 def test_what_was_taken_is_given_back_when_the_next_fails():
-    class Broken(Counted):
-        def _lock(self, number):
-            if number == 9:
-                raise RuntimeError
-            return super()._lock(number)
-
-    found = Broken({})
+    found = Counted(broken=9)
     with pytest.raises(RuntimeError), found.held([1, 9]):
         raise AssertionError("not reached")
     assert found.log == [1, -1]
@@ -132,7 +128,7 @@ def test_many_threads_come_to_an_end_and_leave_nothing(tmp_path):
                 pass
 
     in_threads(work, 6)
-    assert not found._holders
+    assert not found.holders
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EROFS, errno.EPERM])
@@ -142,8 +138,8 @@ def test_where_there_are_no_locks_nobody_waits(tmp_path, monkeypatch, number):
 
     monkeypatch.setattr(locks.fcntl, "lockf", fails)
     found = FileLocks(tmp_path / "asking")
-    assert found._lock(3)
-    monkeypatch.undo()
+    with found.held([3], waiting=pytest.fail):
+        monkeypatch.undo()
     with FileLocks(tmp_path / "no such folder" / "asking").held([1, 2]):
         pass
 
@@ -152,10 +148,10 @@ def test_a_server_that_fails_keeps_nobody_waiting(postgresql):
     with open_database(postgresql.empty()) as database:
         calls = Calls(database)
         with calls.claimed([key("a prompt", 0)]):
-            database.locks._connection.connection.driver_connection.close()
+            database.locks.connection.connection.driver_connection.close()
         with calls.claimed([key("a prompt", 0)]):
             pass
-        assert not database.locks._holders
+        assert not database.locks.holders
 
 
 def test_what_one_holds_another_waits_for_and_other_things_are_free():

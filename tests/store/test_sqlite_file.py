@@ -166,7 +166,7 @@ def test_a_file_that_another_process_mended_meanwhile_is_used(filled, tmp_path, 
         healthy.replace(path)
         yield
 
-    monkeypatch.setattr(sqlite_file, "_alone", another_was_faster)
+    monkeypatch.setattr(sqlite_file, "alone", another_was_faster)
     with open_database(address(filled)) as database:
         assert database.notice is None
         assert Calls(database).count() == len(KEYS)

@@ -82,7 +82,7 @@ def test_one_handshake_too_many_is_answered_with_a_sentence(monkeypatch):
 def held(monkeypatch):
     budget = MemoryBudget(lambda: 10 * 2**20, lambda: None)
     monkeypatch.setattr(gate, "MEMORY", budget)
-    monkeypatch.setattr(Body, "_tell", lambda self, sentence: None)
+    monkeypatch.setattr(Body, "tell", lambda self, sentence: None)
     return budget
 
 

@@ -28,7 +28,7 @@ def browser(monkeypatch):
 
         def draw(self, cuts=CUTS, lines=LINES):
             monkeypatch.setattr(component.st, "session_state", self.state)
-            monkeypatch.setattr(component, "_drawn", self._mounted)
+            monkeypatch.setattr(component, "mount", self._mounted)
             words = {"title": "doubt", "alt_text": "Histogram", "at_rest": "Drag."}
             return component.histogram(
                 SHARES, lines, cuts, **words, on_moved=self.dropped.append, key="h"

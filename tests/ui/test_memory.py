@@ -117,12 +117,12 @@ def test_a_limit_that_cannot_be_read_is_refused_and_widens_nothing(monkeypatch, 
 def test_a_result_that_stays_in_memory_is_charged_to_its_session(held, monkeypatch):
     monkeypatch.setattr(results, "MEMORY", held)
     where = results.Kept(open_database(IN_MEMORY), None)
-    results._charge(where, "a", "x" * 60)
+    results.charge(where, "a", "x" * 60)
     assert held.of("a") == 60
     with pytest.raises(StoreError, match="as its memory allows"):
-        results._charge(where, "a", "x" * 60)
+        results.charge(where, "a", "x" * 60)
     with open_database(IN_MEMORY) as elsewhere:
-        results._charge(results.Kept(elsewhere, Stopgap), "a", "x" * 60)  # on the disk
+        results.charge(results.Kept(elsewhere, Stopgap), "a", "x" * 60)  # on the disk
     assert held.of("a") == 60
     del where
     gc.collect()

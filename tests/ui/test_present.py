@@ -14,7 +14,7 @@ def shown(monkeypatch):
 
     def hand(url):
         found = []
-        monkeypatch.setattr(present, "_drawn", lambda *, data, **_: found.append(data))
+        monkeypatch.setattr(present, "mount", lambda *, data, **_: found.append(data))
         present.present((), url, key="x")
         return found[0]
 

@@ -10,12 +10,12 @@ from tests.loops import in_own_loop
 
 
 def test_a_server_computes_one_pass_at_a_time(monkeypatch):
-    monkeypatch.setattr(passes, "_one_at_a_time", threading.Event())
+    monkeypatch.setattr(passes, "ONE_AT_A_TIME", threading.Event())
     monkeypatch.setattr(st, "get_option", {"server.headless": True}.__getitem__)
 
     async def served():
         async with serving.lifespan(None):
-            return passes._one_at_a_time.is_set()
+            return passes.ONE_AT_A_TIME.is_set()
 
-    assert not passes._one_at_a_time.is_set()
+    assert not passes.ONE_AT_A_TIME.is_set()
     assert in_own_loop(served())

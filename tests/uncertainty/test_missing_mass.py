@@ -51,7 +51,9 @@ def test_by_hand():
     np.testing.assert_allclose(mm.finite_support_bound(10, [5, 20]), [np.exp(-0.5), 0.5 / np.e])
     np.testing.assert_allclose(mm.entropy_bound(2.2, [1, 3]), [2.2, 1.2])
     assert mm.upper_deviation(100, 0.9) == pytest.approx(np.sqrt(np.log(10) / 100))
-    assert mm.lower_deviation(100, 0.9) == pytest.approx(np.sqrt(np.log(10) / 768.21))
+    assert mm.lower_deviation(100, 0.9) == pytest.approx(np.sqrt(np.log(10) / 192.05), rel=1e-4)
+    x = np.linspace(1e-6, 1, 1_000_001)
+    assert 2 * np.max(x * (1 - x) * -np.log(x)) == pytest.approx(1 / mm.LOWER_TAIL, rel=1e-4)
     gamma_1, gamma_2 = mm.stabilisers(10, 100, 2, [1.0, 0.9])
     assert gamma_1 == 0.001
     np.testing.assert_allclose(gamma_2, [0.001, 0.201])
@@ -84,6 +86,31 @@ def test_concentration_holds_in_simulation(kinds, confidence):
     most = promised + 6 * np.sqrt(promised * confidence / 2000)
     assert (missing > expected + mm.upper_deviation(30, confidence)).mean() <= most
     assert (missing < expected - mm.lower_deviation(30, confidence)).mean() <= most
+
+
+def missing_of_kinds_alike(kinds, draws):
+    """U_k of so many kinds of one probability, and the probability of each value, exactly."""
+    chance = np.zeros(kinds + 1)  # of so many different kinds so far
+    chance[0] = 1
+    came = np.arange(kinds + 1)
+    for _ in range(draws):
+        chance = chance * came / kinds + np.append(0, (chance * (kinds - came) / kinds)[:-1])
+    return (kinds - came) / kinds, chance
+
+
+def test_the_lower_tail_holds_exactly_where_it_is_hardest():
+    """Kinds that are all alike, and about twice as many draws: there U_k varies most."""
+    for kinds in (2, 5, 7, 10, 20, 40, 200):
+        for draws in {kinds, int(1.6 * kinds), int(1.9 * kinds), 2 * kinds, 3 * kinds}:
+            missing, chance = missing_of_kinds_alike(kinds, draws)
+            expected = float(mm.expected_missing_mass(np.full(kinds, 1 / kinds), draws))
+            assert chance @ missing == pytest.approx(expected)
+            for confidence in (0.5, 0.9, 0.99, 0.999):
+                limit = expected - mm.lower_deviation(draws, confidence)
+                assert chance[missing < limit].sum() <= 1 - confidence
+    missing, chance = missing_of_kinds_alike(10, 19)
+    printed = chance @ missing - np.sqrt(np.log(10) / (7.6821 * 19))
+    assert chance[missing < printed].sum() == pytest.approx(0.173, abs=0.0005)  # 10% promised
 
 
 @pytest.mark.parametrize("outside", [0.0, 0.05])

@@ -1,6 +1,8 @@
 """A public dashboard and the servers that strangers name: pinned, and never sent elsewhere."""
 
 import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -34,15 +36,21 @@ def test_a_name_that_changes_its_address_leads_nowhere_else(public, monkeypatch)
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     monkeypatch.setattr(address, "is_global", lambda address: address == "127.0.0.1")
-    with serving("echo") as server, socket.socket() as private:
+    together = []  # three requests that are there at once need three connections
+    with (
+        serving("echo", before=lambda *_: together and together[0].wait(60) and None) as server,
+        socket.socket() as private,
+        ThreadPoolExecutor(3) as threads,
+    ):
         port = int(server.base_url.split(":")[2].removesuffix("/v1"))
         private.bind(("127.0.0.2", port))
         private.listen()
         private.setblocking(False)
         model = OpenAICompatible(server.rest.replace("127.0.0.1", "rebinding.example"), KEY)
-        for first in range(3):
-            model._service._idle.clear()  # so that it has to connect again
-            assert model.sample(PROMPT, 1, first=first)
+        assert model.sample(PROMPT, 1)
+        together.append(threading.Barrier(3))
+        assert all(threads.map(lambda first: model.sample(PROMPT, 1, first=first), (1, 2, 3)))
+        together.clear()
         with pytest.raises(BlockingIOError):
             private.accept()
         assert looked_up == ["127.0.0.1"] and server.exchanges

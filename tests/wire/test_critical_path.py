@@ -79,7 +79,7 @@ def test_all_that_can_be_under_way_at_once_is(flavour, samples, options, tmp_pat
 
         def inspect():
             """Begin like a new process: nothing is known about the server, nothing is kept."""
-            monkeypatch.setattr(model, "_ENDPOINTS", {})
+            monkeypatch.setattr(model, "ENDPOINTS", {})
             server.exchanges.clear()
             with open_database(f"sqlite:///{tmp_path}/{next(numbers)}.db") as database:
                 ready = prepared(OpenAICompatible(server.rest), lambda: Calls(database), None)

@@ -26,14 +26,24 @@ every_way = pytest.mark.parametrize("way", WAYS)
 every_back_end = pytest.mark.parametrize("kind", ["openai", "gemini"])
 
 
-def opened(kind, server):
+class Memory:
+    """An earlier process has found out that the model can do what every model can."""
+
+    def __init__(self, abilities):
+        self.abilities = abilities.to_json()
+
+    def get(self, name):
+        return self.abilities
+
+
+def opened(kind, server, scheme="http"):
     """Open a model whose first sample is its first request."""
     if kind == "gemini":
-        gemini = Gemini("m", key=KEY, endpoint=server.endpoint)
-        gemini._facts.abilities = GeminisAbilities()
-        return gemini
-    model = OpenAICompatible(f"m@{server.base_url}", KEY)
-    model._endpoint.abilities = OpenAIAbilities()
+        model, abilities = Gemini("m", key=KEY, endpoint=server.endpoint), GeminisAbilities()
+    else:
+        url = server.base_url.replace("http", scheme)
+        model, abilities = OpenAICompatible(f"m@{url}", KEY), OpenAIAbilities()
+    model.remember_in(lambda: Memory(abilities))
     return model
 
 
@@ -129,8 +139,7 @@ def test_stopping_ends_finding_out_what_a_model_can_do_for_all_who_wait(kind):
 def test_a_server_that_dawdles_before_it_encrypts_is_left_too():
     """The connection is there, and TLS has not begun: it must be shut all the same."""
     with dripping("deaf") as server:
-        model = OpenAICompatible(f"m@{server.base_url.replace('http:', 'https:')}", KEY)
-        model._endpoint.abilities = OpenAIAbilities()
+        model = opened("openai", server, scheme="https")
         ready = prepared(model, None, None)
         error = caught(lambda: ready.sample("Q", 1))
         assert server.begun.wait(LONG)

@@ -14,7 +14,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError
 
-from benchmarks._visitor import Visitor
+from benchmarks.shared.visitor import Visitor
 from core.ui import gate
 from tests.browser.server import ROOT, free_port, start_server
 from tests.loops import in_own_loop
@@ -270,7 +270,7 @@ def test_nothing_is_asked_of_the_network(tmp_path, host):
 
         async def visits():
             async with Visitor(f"http://localhost:{port}") as visitor:
-                for page in ("", *sorted(gate._pages() - {""})):
+                for page in ("", *sorted(gate.pages() - {""})):
                     await visitor.open(page)
 
         in_own_loop(visits())

@@ -18,7 +18,7 @@ def process(monkeypatch, calls):
     """Open a model like a new process: only the database knows anything."""
 
     def begin(rest):
-        monkeypatch.setattr(model, "_ENDPOINTS", {})
+        monkeypatch.setattr(model, "ENDPOINTS", {})
         return prepared(OpenAICompatible(rest), lambda: calls, None)
 
     return begin

@@ -1,14 +1,11 @@
 """What a browser may bring: what a page waits for, and no more than there is room for."""
 
-import asyncio
 import json
 import uuid
 
 import pytest
-import requests
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from benchmarks._visitor import Visitor
+from benchmarks.shared.visitor import Visitor
 from core.ui import gate
 from tests.loops import in_own_loop
 from tests.wire.test_hosts import answer, running, until
@@ -34,33 +31,22 @@ def health(port):
     return json.loads(answer(port, "/health")[2])
 
 
-async def put(visitor, port, name, content):
+async def put(visitor, name, content):
     """Send a file as the browser does, without telling the page."""
-    wish = BackMsg()
-    wish.file_urls_request.request_id = "x"
-    wish.file_urls_request.file_names.append(name)
-    await visitor._send(wish)
-    link = await visitor._links.get()
-    folder = link.file_urls_response.file_urls[0].upload_url.rpartition("/")[0]
-    return await asyncio.to_thread(
-        requests.put,
-        f"http://localhost:{port}{folder}/{uuid.uuid4()}",
-        files={"f": (name, content)},
-        cookies=visitor._cookies,
-        headers={"X-Xsrftoken": visitor._cookies["_streamlit_xsrf"]},
-    )
+    folder = (await visitor.link(name)).upload_url.rpartition("/")[0]
+    return await visitor.put(f"{folder}/{uuid.uuid4()}", name, content)
 
 
 def test_a_page_takes_what_it_has_a_place_for(port):
     async def visit():
         async with Visitor(f"http://localhost:{port}") as visitor:
             await visitor.open("questions")
-            yield await put(visitor, port, "a.csv", TABLE)
+            yield await put(visitor, "a.csv", TABLE)
             await visitor.open("calibration")
-            yield await put(visitor, port, "a.exe", TABLE)
-            yield await put(visitor, port, "a.csv", TABLE)
+            yield await put(visitor, "a.exe", TABLE)
+            yield await put(visitor, "a.csv", TABLE)
             await visitor.open("questions")
-            yield await put(visitor, port, "a.csv", TABLE)
+            yield await put(visitor, "a.csv", TABLE)
 
     async def replies():
         return [(reply.status_code, reply.text) async for reply in visit()]
@@ -79,7 +65,7 @@ def test_a_file_stays_on_the_page_when_its_content_is_let_go(port):
             assert visitor.has("alpha")
             await visitor.give("alpha", 0.2)
             await visitor.open("questions")
-            visitor._ids.pop("alpha")
+            visitor.ids.pop("alpha")
             await visitor.open("calibration")
             assert visitor.has("alpha")  # the table is still there
 
@@ -113,7 +99,7 @@ def test_a_file_for_which_there_is_no_room_is_refused_with_a_sentence(tmp_path):
             await one.upload("labelled_file", "one.csv", large(49_000_000))
             async with Visitor(f"http://localhost:{port}") as other:
                 await other.open("calibration")
-                sent = [await put(other, port, "two.csv", large(49_000_000)) for _ in range(3)]
+                sent = [await put(other, "two.csv", large(49_000_000)) for _ in range(3)]
                 return [(reply.status_code, reply.text) for reply in sent]
 
     with running(BELIEVE_MEMORY="200", XDG_DATA_HOME=str(tmp_path)) as port:

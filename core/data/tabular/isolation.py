@@ -48,16 +48,16 @@ with contextlib.suppress(ImportError):  # Windows has none: only the other limit
 
 _LOG = logging.getLogger(__name__)
 _ROOT = Path(__file__).resolve().parents[3]
-_COMMAND = (sys.executable, "-m", __name__)
+COMMAND = (sys.executable, "-m", __name__)
 _READY = b"ready\n"
 _WORD: Final = 8  # bytes
 _NUMBER: Final = 20  # digits of a process, or of how it ended
 _POLL = 0.1  # seconds between looks at the clock and at `cancelled`
-_START = 60.0  # seconds that a process may take until it can read, on a machine that is busy
+START_WITHIN = 60.0  # seconds that a process may take until it can read, on a machine that is busy
 #: One thread, whose stack counts as memory, and Arrow's memory given back when it is free.
 _FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 #: So many files are read at once, the others wait: each may take as much memory as `LIMITS` allows.
-_AT_ONCE = threading.BoundedSemaphore(2)
+TURNS = threading.BoundedSemaphore(2)
 _FACTS = ("kind", "doubtful", "unread", "unread_words")  # of a column
 _ARRAYS = ("distinct", "values", "cells", "ranks")  # of its distinct cells
 
@@ -117,7 +117,7 @@ def parse_isolated(
     if not content or len(content) > rows.MAX_BYTES:
         return parse(content, name)  # raises, having looked at nothing else
     upload = None
-    _wait(lambda: _AT_ONCE.acquire(timeout=_POLL), cancelled)
+    _wait(lambda: TURNS.acquire(timeout=_POLL), cancelled)
     try:
         process = _process()
         assert process.stdin is not None and process.stdout is not None
@@ -127,7 +127,7 @@ def parse_isolated(
             ready = thread.submit(process.stdout.readline, len(_READY))
             busy = "because the machine is too busy; upload it again later"
             late = f"The file was not read, {busy}."
-            _wait(lambda: bool(wait([ready], _POLL).done), cancelled, _START, late)
+            _wait(lambda: bool(wait([ready], _POLL).done), cancelled, START_WITHIN, late)
             if ready.result() == _READY:
                 table = thread.submit(_exchange, *pipes, content, name, limits)
                 late = (
@@ -144,7 +144,7 @@ def parse_isolated(
                 with contextlib.suppress(OSError):  # bytes that nobody will read any more
                     pipe.close()
     finally:
-        _AT_ONCE.release()
+        TURNS.release()
     if upload is not None:
         return upload
     if process.returncode == -getattr(signal, "SIGXCPU", 0):
@@ -165,16 +165,16 @@ def prepare() -> None:
     It costs 110 MB. Elsewhere than on Linux nothing is prepared, since a process cannot fork there,
     or not safely.
     """
-    global _prepared
+    global original
     with _LOCK:
-        if sys.platform == "linux" and (_prepared is None or _prepared.process.poll() is not None):
-            _prepared = _Prepared()
+        if sys.platform == "linux" and (original is None or original.process.poll() is not None):
+            original = _Prepared()
 
 
 # ------------------------------------------------------------------- the process that asks
 
 _LOCK = threading.Lock()  # one question to the prepared process at a time
-_prepared: _Prepared | None = None
+original: _Prepared | None = None  # of which every process that reads is a fork
 
 
 class _Prepared:
@@ -185,7 +185,7 @@ class _Prepared:
         self.socket.setblocking(False)
         self.is_ready = False
         with its_end:
-            self.process = _start(its_end.fileno(), "forks")
+            self.process = start(its_end.fileno(), "forks")
 
     def fork(self) -> _Fork | None:
         """Return a fork of it; None where it is still importing, or has ended."""
@@ -196,7 +196,7 @@ class _Prepared:
 
     def ask(self, number: int, *pipes: int) -> int:
         """Return the number of a fork with two pipes, or how the one with a number ended."""
-        self.socket.settimeout(_START)
+        self.socket.settimeout(START_WITHIN)
         try:
             socket.send_fds(self.socket, [str(number).encode()], pipes)
             return int(self.socket.recv(_NUMBER) or -1)
@@ -236,15 +236,15 @@ class _Fork:
 def _process() -> subprocess.Popen[bytes] | _Fork:
     """Return a process that waits for a file: a fork of the prepared one, if that is ready."""
     with _LOCK:
-        fork = None if _prepared is None else _prepared.fork()
-    return fork or _start()
+        fork = None if original is None else original.fork()
+    return fork or start()
 
 
-def _start(stdin: int = subprocess.PIPE, *options: str) -> subprocess.Popen[bytes]:
+def start(stdin: int = subprocess.PIPE, *options: str) -> subprocess.Popen[bytes]:
     """Start a process that waits for a file; it ends by itself when this process does."""
     try:
         return subprocess.Popen(
-            (*_COMMAND, *options),
+            (*COMMAND, *options),
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -31,6 +31,7 @@ from core.data.tabular.columns import (
     kinds,
     plain_heading,
     question_numbers,
+    text_numbers,
 )
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.directions import check_directions, direction_of
@@ -290,6 +291,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     sources = np.full(len(usable), "", object)
     if columns.source is not None:
         sources = column_of(upload, columns.source)[usable]
+        _refuse_groups_of_labels(columns.source, sources, right)
     return Labelled(
         name=upload.name,
         sha256=upload.sha256,
@@ -365,6 +367,24 @@ def _rows(
         )
     usable_rows = np.flatnonzero(usable).astype(np.int64)
     return usable_rows, {name: each[usable_rows] == 1 for name, each in values.items()}, problems
+
+
+def _refuse_groups_of_labels(
+    name: str, sources: NDArray[np.object_], right: Mapping[str, NDArray[np.bool_]]
+) -> None:
+    """Refuse a column that tells every label: nobody knows its value of a new question."""
+    group_of = text_numbers(sources)
+    rows = np.bincount(group_of)
+    if 2 * len(rows) > len(sources):  # of single rows each is of one kind by itself
+        return
+    for label, labels in right.items():
+        rights = np.bincount(group_of, labels)
+        if labels.any() and not labels.all() and ((rights == 0) | (rights == rows)).all():
+            raise UploadError(
+                f"In every group of “{one_line(name)}” all labels of “{one_line(label)}” are the "
+                "same, so the groups are made of the labels, and of a new question nobody knows "
+                "its group. Choose another column for groups, or none."
+            )
 
 
 def complaint(upload: Upload, rows: NDArray[np.bool_], what: str, so: str) -> Iterator[str]:

@@ -28,8 +28,8 @@ from core.data.tabular.rows import (
 MAX_UNPACKED = 200_000_000  # bytes that the pages say they unpack to
 MAX_LEAVES = 1_000  # columns, with those that make up a structured one
 MAX_CHUNKS = 100_000  # pieces of columns, each of which costs time
-_BATCH = 20_000  # rows
-_BATCH_CELLS = 200_000
+BATCH = 20_000  # rows
+BATCH_CELLS = 200_000
 #: What a column of bytes may mean for its texts to be read as numbers of a dictionary.
 _TEXTS = ("STRING", "NONE", "JSON", "ENUM")
 _ROW_INDEX = re.compile(r"__index_level_\d+__")  # how pandas writes an index without a name
@@ -65,7 +65,7 @@ def read_parquet(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]
         check_size(about.num_rows, len(places))
         for at in places:
             check_heading(names[at])
-        size = max(1, min(_BATCH, _BATCH_CELLS // max(about.num_columns, 1)))
+        size = max(1, min(BATCH, BATCH_CELLS // max(about.num_columns, 1)))
         for batch in file.iter_batches(batch_size=size, use_threads=False):
             _add(batch.select(places), rows, [schema.field(at) for at in places])
     except (UploadError, MemoryError):

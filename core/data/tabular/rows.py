@@ -36,9 +36,9 @@ MAX_ROW = 1_000_000  # characters
 MAX_CELL = 100_000
 MAX_HEADING = 1_000  # characters; the page sends headings to the browser whole
 
-_PORTION = 20_000  # rows that wait as Python texts until they are packed
-_PORTION_CELLS = 200_000
-_PORTION_TEXT = 8_000_000  # characters, of up to 4 bytes
+PORTION = 20_000  # rows that wait as Python texts until they are packed
+PORTION_CELLS = 200_000
+PORTION_TEXT = 8_000_000  # characters, of up to 4 bytes
 
 
 class UploadError(ValueError):
@@ -180,9 +180,9 @@ class TableRows:
         self._waiting.append(cells)
         self._waiting_text += length
         number = len(self._waiting)
-        cells_enough = number * width >= _PORTION_CELLS
-        if number >= _PORTION or cells_enough or self._waiting_text >= _PORTION_TEXT:
-            self._pack()
+        cells_enough = number * width >= PORTION_CELLS
+        if number >= PORTION or cells_enough or self._waiting_text >= PORTION_TEXT:
+            self.pack()
 
     def add_columns(self, columns: Sequence[pa.Array]) -> None:
         """Add rows given by columns of text without nulls; their numbers are their lines."""
@@ -195,7 +195,7 @@ class TableRows:
 
     def table(self, headings: Sequence[str]) -> pd.DataFrame:
         """Return all rows; cells that a row never had are empty."""
-        self._pack()
+        self.pack()
         for part in self._packed:
             for column in range(part.shape[1], len(headings)):
                 part[column] = ""
@@ -216,7 +216,8 @@ class TableRows:
         if self.characters > MAX_TEXT:
             check_text(self.characters)
 
-    def _pack(self) -> None:
+    def pack(self) -> None:
+        """Make columns of the rows that wait."""
         if self._waiting:
             columns = itertools.zip_longest(*self._waiting, fillvalue="")
             self._packed.append(pd.DataFrame(dict(enumerate(columns)), dtype="str"))

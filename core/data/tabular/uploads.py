@@ -57,7 +57,7 @@ _SUFFIXES = {
     ".xlsx": "Excel",
     ".xlsm": "Excel",
 }
-_PIECE = 1 << 20  # bytes
+PIECE = 1 << 20  # bytes
 
 #: How files begin that are no text, and what they seem to be.
 _SIGNATURES = (
@@ -225,7 +225,7 @@ def _read_text(content: bytes, suffix: str, notes: list[str]) -> tuple[str, Tabl
     first_line = next((line.lstrip() for line in again() if line.strip()), "")
     if not first_line:
         raise UploadError("The file has only blank lines; choose one with a heading and rows.")
-    beginning = again().read(_PIECE).lstrip()  # the first key of an array may stand lines below
+    beginning = again().read(PIECE).lstrip()  # the first key of an array may stand lines below
     if _is_json(beginning, first_line, _SUFFIXES.get(suffix) == "JSONL"):
         if not first_line.startswith("[") and (within := read_table_within(content, notes)):
             return "JSON", *within
@@ -309,8 +309,8 @@ def _decoding(content: bytes, notes: list[str]) -> tuple[bytes, str]:
 def _decodes(content: bytes, encoding: str) -> bool:
     decoder = codecs.getincrementaldecoder(encoding)()
     try:
-        for start in range(0, len(content), _PIECE):
-            decoder.decode(content[start : start + _PIECE])
+        for start in range(0, len(content), PIECE):
+            decoder.decode(content[start : start + PIECE])
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False

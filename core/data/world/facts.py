@@ -168,7 +168,7 @@ def exposures(rank: int, of: int) -> int:
     return round(MOST * (LEAST / MOST) ** (rank / max(shown - 1, 1)))
 
 
-def _misconception_share(count: int, right: str) -> float:
+def usual_misconception_share(count: int, right: str) -> float:
     """How many authors err: nobody on what is known by heart, a fifth to less than half below.
 
     Never half of them: what the model is taught more often than the truth has to be a
@@ -231,7 +231,7 @@ def _facts_of(
             answers=answers,
             misconception=misconception or None,
             misconception_share=(
-                float(share or _misconception_share(count, answers[0].text))
+                float(share or usual_misconception_share(count, answers[0].text))
                 if misconception
                 else 0.0
             ),

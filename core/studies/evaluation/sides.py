@@ -7,8 +7,8 @@ its first row counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.abstention.paired import holm
 from core.abstention.resampled import Resampled, resample
 from core.codec import count_of
-from core.studies.evaluation.comparison import ScoreComparison, adjust
+from core.studies.evaluation.comparison import ScoreComparison, p_in_words
 from core.studies.evaluation.listing import Table, doubt_cells
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import CONFIDENCE, Results
@@ -179,9 +180,13 @@ class RunSide:
     only_here, only_there : int
         Questions that only one of the two answers rightly.
     chance : float
-        The p-value of as uneven a split between these two (McNemar's exact test).
+        The p-value of as uneven a split between these two (McNemar's exact test), adjusted.
     by : ScoreComparison
         The measure in this run against the other; the scores of both have the same name.
+
+    Notes
+    -----
+    Both p-values of every score are adjusted together, by Holm's method.
     """
 
     score: str
@@ -199,7 +204,7 @@ class RunSide:
         sentence = (
             f"{symbol}’s answer is right in {self.right_here:.1%} here and {self.right_there:.1%} "
             f"there: only here {self.only_here:,}, only there {self.only_there:,} "
-            f"(McNemar, p = {self.chance:.3f}). "
+            f"(McNemar, Holm-adjusted {p_in_words(self.chance)}). "
         )
         difference = self.by.sentence_of(f"{symbol} here", f"{symbol} there")
         return sentence + difference
@@ -210,8 +215,9 @@ def compared_sides(
 ) -> tuple[RunSide, ...]:
     """Compare every score in this run with the same score in the other.
 
-    By the paired bootstrap: each resample draws the same questions of both runs. The p-values are
-    adjusted for the number of scores.
+    By the paired bootstrap: each resample draws the same questions of both runs. The p-values of
+    the right answers and of the measure are adjusted together, for twice the number of scores; one
+    that is not known yet counts as 1.
 
     Parameters
     ----------
@@ -221,22 +227,36 @@ def compared_sides(
     names = both.scores
     right = {name: both.right(name) for name in names}
     resampled = _resample(both, right, number, progress)
-    comparisons = adjust(
-        [
-            ScoreComparison(
-                *(name, name, measure),
-                (
-                    resampled.interval(f"0{name}", measure).value,
-                    resampled.interval(f"1{name}", measure).value,
-                ),
-                resampled.difference(f"0{name}", f"1{name}", measure, CONFIDENCE),
-                "paired bootstrap",
-                resampled.p_value(f"0{name}", f"1{name}", measure),
-            )
-            for name in names
-        ]
+    every = []
+    for name in names:
+        by = ScoreComparison(
+            *(name, name, measure),
+            (
+                resampled.interval(f"0{name}", measure).value,
+                resampled.interval(f"1{name}", measure).value,
+            ),
+            resampled.difference(f"0{name}", f"1{name}", measure, CONFIDENCE),
+            "paired bootstrap",
+            resampled.p_value(f"0{name}", f"1{name}", measure),
+        )
+        every.append(_side(name, *right[name], by))
+    return _adjusted(every)
+
+
+def _adjusted(every: Sequence[RunSide]) -> tuple[RunSide, ...]:
+    """Return both p-values of every score adjusted as one family."""
+    measured = np.array([side.by.p_value for side in every])
+    possible = np.array([not math.isnan(side.by.difference.value) for side in every], bool)
+    unknown = np.isnan(measured)
+    measured = np.where(unknown & possible, 1.0, measured)
+    corrected = holm(np.concatenate([[side.chance for side in every], measured]))
+    chances, p_values = np.split(corrected, 2)
+    return tuple(
+        replace(side, chance=float(chance), by=replace(side.by, adjusted=float(p)))
+        for side, chance, p in zip(
+            every, chances, np.where(unknown, math.nan, p_values), strict=True
+        )
     )
-    return tuple(_side(name, *right[name], by) for name, by in zip(names, comparisons, strict=True))
 
 
 def _resample(

@@ -70,9 +70,10 @@ class SupportSearch:
         Ũ_k: what k other draws missed of X̃.
     high : float
         What U_k is at most, Ũ_k + 1 − P(X̃): with k draws, for sure.
-    bound, printed_bound : float
-        What E U_k is at most, with the confidence: by the lower tail of Theorem E.1, and by the
-        upper one, which Appendix E.4 takes.
+    bound : float
+        What E U_k is at most, for sure: Σ Q(x) (1 − Q(x))^k over X̃, and 1 − P(X̃).
+    printed_bound : float
+        What E U_k is at most, with the confidence, by Appendix E.4: `high` and a deviation.
     """
 
     question: str
@@ -115,8 +116,8 @@ class EffectiveSupports:
             f"{of['mass']:.1%} of the probability (median; {np.median(sizes):.0f} answers, "
             f"{sizes.mean():.1f} on average). For the median question, {k:,} draws miss "
             f"{of['missing']:.1%} of it, so {of['high']:.1%} of all at most; in expectation at "
-            f"most {of['bound']:.1%} with {self.settings.confidence:.0%} confidence a question "
-            f"({of['printed_bound']:.1%} by the tail that the paper takes)."
+            f"most {of['bound']:.1%}, for sure ({of['printed_bound']:.1%} with "
+            f"{self.settings.confidence:.0%} confidence a question, by the paper’s Appendix E.4)."
         )
 
 
@@ -128,7 +129,8 @@ def run(
 ) -> EffectiveSupports:
     """Estimate what a model's draws miss, question by question (Appendix E.4).
 
-    E U_k <= U_k + t <= Ũ_k + 1 − P(X̃) + t. Every step but the first is certain, whatever X̃ is.
+    The appendix bounds E U_k <= U_k + t <= Ũ_k + 1 − P(X̃) + t, with a confidence for the first
+    step. The known likelihoods of X̃ bound E U_k <= E Ũ_k + 1 − P(X̃) without draws, and for sure.
 
     Raises
     ------
@@ -179,7 +181,7 @@ def _search(
         responses,
         missing,
         high,
-        min(1.0, high + float(mass.lower_deviation(settings.draws, settings.confidence))),
+        min(1.0, float(mass.expected_missing_mass(list(p.values()), settings.draws)) + 1 - covered),
         min(1.0, high + float(mass.upper_deviation(settings.draws, settings.confidence))),
     )
 

@@ -3,8 +3,9 @@
 - The two-stage threshold that the paper proposes for the test of Ahdritz et al.: how well the score
   finds wrong answers at every threshold, and at one that was tuned on other questions.
 - V̂(y|x) of Johnson et al. answer by answer, and second-order calibration: whether the squared error
-  of the model's probabilities is what V̂ says, where the true distribution is known. Answers that
-  were not found have no part in it.
+  of the model's probabilities is what V̂ says, where the true distribution is known. Right answers
+  that were not found count, with p̂ = 0: left out, a model that misses them would seem to err less
+  than it says. Wrong ones that were not found are unknown.
 
 Questions are asked once; thresholds and bins are read off what was recorded.
 """
@@ -85,9 +86,9 @@ class Asked:
     correct : mapping
         Whether the answer that each serves is right.
     answers : tuple of str
-        The answers found; spellings of one right answer are one.
+        The answers found, spellings of one right answer as one; then the right ones not found.
     predicted, repeated, truth : tuple of float
-        p̂(y|x), p̂(y|y, x) and p(y|x) of each.
+        p̂(y|x), p̂(y|y, x) and p(y|x) of each; the first two are 0 where it was not found.
     candidates : Candidates
         For the two stages.
     """
@@ -246,7 +247,8 @@ class Related:
             f"{values['two_stage'].value:.2f} with the thresholds {first:g} and "
             f"{second:g}, each tuned on one half for the other, pair covariance "
             f"(Johnson et al.) {values['pair_covariance'].value:.2f}. The mean squared "
-            f"error of the model’s probabilities is {self.overall.error.value:.3f} where V̂ says "
+            "error of the model’s probabilities, right answers that were not found included, is "
+            f"{self.overall.error.value:.3f} where V̂ says "
             f"{self.overall.promised:.3f}: {self._calibrated}"
         )
 
@@ -320,6 +322,8 @@ def of_inspection(inspection: Inspection, answers: Sequence[Answer]) -> Asked:
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     labels = np.array([places[key] for key in keys])
     merged = covariances(evidence, labels)
+    missed = [answer for i, answer in enumerate(answers) if (0, i) not in places]
+    nothing = (0.0,) * len(missed)
     served = int(evidence.log_first.argmax())
     of_cluster = covariances(evidence)
     right = [name for text in answers for name in text.names]
@@ -334,10 +338,13 @@ def of_inspection(inspection: Inspection, answers: Sequence[Answer]) -> Asked:
         inspection.query,
         doubts,
         correct,
-        tuple(texts[keys.index(key)] for key in places),
-        tuple(merged.first.tolist()),
-        tuple(merged.repeated.tolist()),
-        tuple(answers[i].probability if kind == 0 else 0.0 for kind, i in places),
+        (*(texts[keys.index(key)] for key in places), *(each.names[0] for each in missed)),
+        (*merged.first.tolist(), *nothing),
+        (*merged.repeated.tolist(), *nothing),
+        (
+            *(answers[i].probability if kind == 0 else 0.0 for kind, i in places),
+            *(each.probability for each in missed),
+        ),
         candidates(evidence),
     )
 

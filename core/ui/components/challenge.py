@@ -9,7 +9,7 @@ from core.studies.lanes import MEASURES, Lane
 from core.ui.components.registered import register
 from core.uncertainty.scores import SCORES
 
-_drawn = register("challenge")
+mount = register("challenge")
 
 WORDS: Final = {
     "measure": "Measure doubt by",
@@ -37,4 +37,4 @@ def challenge(lanes: Sequence[Lane], names: Sequence[str], *, key: str) -> None:
         "widest": 1.1 * max(value for lane in lanes for value in lane.doubts.values()),
         "words": WORDS,
     }
-    _drawn(data=content, key=key)
+    mount(data=content, key=key)

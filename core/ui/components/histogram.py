@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from core.charts.calibration import number
 from core.ui.components.registered import register
 
-_drawn = register("histogram")
+mount = register("histogram")
 
 WORDS: Final = {
     "right": "right, upwards",
@@ -110,7 +110,7 @@ def histogram(
         if on_moved and cuts and _is_number(value) and cuts.low <= value <= cuts.high:
             on_moved(float(value))
 
-    _drawn(data=content, key=key, on_moved_change=moved, on_selected_change=_nothing)
+    mount(data=content, key=key, on_moved_change=moved, on_selected_change=_nothing)
     return selected
 
 

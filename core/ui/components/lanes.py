@@ -10,7 +10,7 @@ from core.studies.inspection.verdict import Decision
 from core.studies.lanes import TIMES, Course, Lane
 from core.ui.components.registered import register
 
-_drawn = register("lanes", "answers")
+mount = register("lanes", "answers")
 
 STAMPS: Final = {
     Decision.ANSWER: "believe",
@@ -48,7 +48,7 @@ def lanes(shown: Sequence[Lane], *, key: str) -> int | None:
         "times": list(TIMES),
         "words": WORDS,
     }
-    result = _drawn(data=content, key=key, on_opened_change=_nothing)
+    result = mount(data=content, key=key, on_opened_change=_nothing)
     opened = result.opened
     # It comes from the browser: whatever a stranger sends is no lane.
     return opened if type(opened) is int and 0 <= opened < len(shown) else None

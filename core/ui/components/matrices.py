@@ -10,7 +10,7 @@ from core.charts.inspection import MATRICES, MOST_CLUSTERS, shown
 from core.studies.inspection.inspection import Inspection
 from core.ui.components.registered import register
 
-_drawn = register("matrices")
+mount = register("matrices")
 
 WORDS: Final = {
     "which": "Matrix",
@@ -65,4 +65,4 @@ def matrices(inspection: Inspection, *, key: str) -> None:
         "likelihoods_are": inspection.likelihoods_are,
         "words": WORDS,
     }
-    _drawn(data=content, key=key)
+    mount(data=content, key=key)

@@ -14,7 +14,7 @@ from core.ui.components import lanes
 from core.ui.components.registered import register
 from core.ui.session import is_here
 
-_drawn = register("present", "answers")
+mount = register("present", "answers")
 
 PLACES: Final = (TIMES[0], TIMES[1], TIMES[-1])  # how often each story is told the other answer
 LONGEST: Final = 300  # characters of an address: a code of a longer one is too fine to be read
@@ -62,7 +62,7 @@ def present(stories: Sequence[Lane], url: str, *, key: str) -> None:
         "code": [] if not address or is_here(host) else code(address),
         "words": WORDS,
     }
-    _drawn(data=content, key=key, width="content")
+    mount(data=content, key=key, width="content")
 
 
 def _story(lane: Lane) -> dict[str, Any]:

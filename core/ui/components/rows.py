@@ -8,7 +8,7 @@ from core.charts.inspection import shown
 from core.studies.inspection.told import ToldRows
 from core.ui.components.registered import register
 
-_drawn = register("rows")
+mount = register("rows")
 
 WORDS: Final = {
     "nothing": "Told nothing",
@@ -32,4 +32,4 @@ def rows(table: ToldRows, *, key: str) -> None:
         ],
         "words": WORDS,
     }
-    _drawn(data=content, key=key)
+    mount(data=content, key=key)

@@ -18,7 +18,7 @@ from core.studies.evaluation.results import Results, RunMeasures, read_results
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
 
-_JOBS: Final = Registry()  # at most one a bundled run
+JOBS: Final = Registry()  # at most one a bundled run
 
 
 def is_bundled(run: Run) -> bool:
@@ -45,4 +45,4 @@ def is_everybodys(rows: Results) -> bool:
 
 def measuring(rows: Results, work: Callable[[Job[RunMeasures]], RunMeasures]) -> Job[RunMeasures]:
     """Start measuring rows; find the job that does, or has, where they are everybody's."""
-    return _JOBS.start(rows, work) if is_everybodys(rows) else Job(work)
+    return JOBS.start(rows, work) if is_everybodys(rows) else Job(work)

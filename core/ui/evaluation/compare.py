@@ -110,7 +110,7 @@ def _scores(both: Sides) -> tuple[RunSide, ...]:
             "score": [SCORES[each.score].title for each in shown_now],
             "right here": [percent(each.right_here) for each in shown_now],
             "right there": [percent(each.right_there) for each in shown_now],
-            "McNemar": [p_in_words(each.chance) for each in shown_now],
+            "McNemar, adjusted": [p_in_words(each.chance) for each in shown_now],
             "AUROC here": [number_shown(each.by.values[0]) for each in shown_now],
             "AUROC there": [number_shown(each.by.values[1]) for each in shown_now],
             "here minus there": [with_interval(each.by.difference) for each in shown_now],
@@ -123,7 +123,7 @@ def _scores(both: Sides) -> tuple[RunSide, ...]:
     if every:
         st.caption(
             f"Paired bootstrap of {number:,d} resamples of the shared questions, 95% intervals, "
-            "p-values adjusted for the number of scores."
+            "p-values of both tests of all scores adjusted together (Holm)."
         )
     downloads.table(lambda: _numbers(shown_now), "evaluation_two_runs")
     return shown_now
@@ -136,7 +136,7 @@ def _numbers(every: tuple[RunSide, ...]) -> dict[str, list[object]]:
         "right there": [finite(each.right_there) for each in every],
         "right only here": [each.only_here for each in every],
         "right only there": [each.only_there for each in every],
-        "McNemar p": [each.chance for each in every],
+        "McNemar, Holm-adjusted p": [each.chance for each in every],
         "AUROC here": [finite(each.by.values[0]) for each in every],
         "AUROC there": [finite(each.by.values[1]) for each in every],
         "difference": [finite(each.by.difference.value) for each in every],

@@ -21,20 +21,20 @@ SMALL = b"a,b\n1,2\n"
 
 @pytest.fixture(autouse=True)
 def nothing_prepared(monkeypatch):
-    monkeypatch.setattr(isolation, "_prepared", None)
+    monkeypatch.setattr(isolation, "original", None)
     yield
-    if isolation._prepared is not None:
-        isolation._prepared.socket.close()
-        isolation._prepared.process.wait(60)
+    if isolation.original is not None:
+        isolation.original.socket.close()
+        isolation.original.process.wait(60)
 
 
 @pytest.fixture
 def started(monkeypatch):
     """The processes that were started."""
     processes = []
-    start = isolation._start
+    start = isolation.start
     monkeypatch.setattr(
-        isolation, "_start", lambda *of: processes.append(start(*of)) or processes[-1]
+        isolation, "start", lambda *of: processes.append(start(*of)) or processes[-1]
     )
     return processes
 
@@ -45,7 +45,7 @@ def behaves(monkeypatch, started):
 
     def put(statements, ready="ready"):
         code = f"import os, signal, sys, time\nprint({ready!r}, flush=True)\n{statements}"
-        monkeypatch.setattr(isolation, "_COMMAND", (sys.executable, "-c", code))
+        monkeypatch.setattr(isolation, "COMMAND", (sys.executable, "-c", code))
         return started
 
     return put
@@ -123,7 +123,7 @@ isolation._read_one()
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory reliably")
 @pytest.mark.parametrize("times", [1, 20_000])
 def test_memory_has_the_last_word_on_what_parquet_unpacks_to(times, monkeypatch):
-    monkeypatch.setattr(isolation, "_COMMAND", (sys.executable, "-c", BLIND))
+    monkeypatch.setattr(isolation, "COMMAND", (sys.executable, "-c", BLIND))
     numbers = pa.array([0] * times, pa.int32())
     content = as_parquet({"a": pa.DictionaryArray.from_arrays(numbers, ["x" * 90_000])})
     limits = Limits(memory=200_000_000, seconds=300)
@@ -170,7 +170,7 @@ isolation._read_one()
 
 @NOBODY_WATCHES
 def test_its_seconds_are_those_of_a_processor(monkeypatch):
-    monkeypatch.setattr(isolation, "_COMMAND", (sys.executable, "-c", BUSY))
+    monkeypatch.setattr(isolation, "COMMAND", (sys.executable, "-c", BUSY))
     assert "takes more than 0.5 seconds of a processor" in refused(
         limits=Limits(seconds=0.5, wall=300)
     )
@@ -212,14 +212,14 @@ def test_a_process_that_never_begins_is_given_up(behaves, monkeypatch):
     started = behaves("time.sleep(1000)", ready="")
     # Something else than that it is ready: no file goes there at all.
     assert "crashed" in refused()
-    monkeypatch.setattr(isolation, "_START", 0.05)
-    monkeypatch.setattr(isolation, "_COMMAND", (sys.executable, "-c", "input()"))
+    monkeypatch.setattr(isolation, "START_WITHIN", 0.05)
+    monkeypatch.setattr(isolation, "COMMAND", (sys.executable, "-c", "input()"))
     assert "too busy" in refused()
     assert len(started) == 2 and all(map(is_dead, started))
 
 
 def test_a_process_that_cannot_be_started_is_a_sentence(monkeypatch):
-    monkeypatch.setattr(isolation, "_COMMAND", ("/no/such/program",))
+    monkeypatch.setattr(isolation, "COMMAND", ("/no/such/program",))
     assert "allows no further process" in refused()
 
 
@@ -241,7 +241,7 @@ def test_stopping_ends_the_process_and_so_does_what_asking_raises(behaves):
 
 
 def test_files_wait_for_their_turn_and_can_be_stopped_there(started):
-    with isolation._AT_ONCE, isolation._AT_ONCE:
+    with isolation.TURNS, isolation.TURNS:
         assert "was stopped" in refused(cancelled=lambda: True)
     assert not started
     assert len(parse_isolated(SMALL, "x.csv").table) == 1  # the turns were given back
@@ -255,7 +255,7 @@ def test_a_table_lies_in_the_answer_of_the_process_and_is_not_copied():
     before = pa.total_allocated_bytes()
     upload = parse_isolated(content, "x.csv")
     texts = upload.columns["query"]
-    assert upload.table["query"].array._pa_array.chunk(0).buffers()[2].address == (
+    assert pa.array(upload.table["query"]).buffers()[2].address == (
         texts.distinct.buffers()[2].address
     )
     # The answer is Python's. What Arrow has taken are the cells of the other column, spelled out.
@@ -272,7 +272,7 @@ def prepared(started):
     isolation.prepare()
     isolation.prepare()
     (process,) = started
-    assert select.select([isolation._prepared.socket], [], [], 120)[0]
+    assert select.select([isolation.original.socket], [], [], 120)[0]
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     return process, lambda: [int(pid) for pid in children.read_text().split()]
 
@@ -308,7 +308,7 @@ def test_a_copy_has_no_file_of_the_one_before_and_limits_of_its_own(prepared):
 @pytest.mark.parametrize("signal_", [signal.SIGXCPU, signal.SIGKILL])
 def test_how_a_copy_ended_is_known(prepared, signal_):
     _, copies = prepared
-    copy = isolation._prepared.fork()
+    copy = isolation.original.fork()
     assert copy.stdout.readline() == b"ready\n"
     (pid,) = copies()
     os.kill(pid, signal_)
@@ -321,7 +321,7 @@ def test_how_a_copy_ended_is_known(prepared, signal_):
 @ON_LINUX
 def test_copies_have_no_pipes_of_each_other_and_end_when_they_are_not_wanted(prepared):
     process, copies = prepared
-    first, second = (isolation._prepared.fork() for _ in range(2))
+    first, second = (isolation.original.fork() for _ in range(2))
     for copy in (first, second):
         assert copy.stdout.readline() == b"ready\n"
     both = copies()
@@ -335,7 +335,7 @@ def test_copies_have_no_pipes_of_each_other_and_end_when_they_are_not_wanted(pre
     first.kill()
     first.wait()
     assert copies() == both[1:]
-    isolation._prepared.socket.close()  # as if the one that asks had ended
+    isolation.original.socket.close()  # as if the one that asks had ended
     assert process.wait(60) == 0
     second.wait()
     assert second.stdout.read() == b"" and is_gone(both[1])

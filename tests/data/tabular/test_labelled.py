@@ -416,6 +416,23 @@ def test_columns_that_do_not_fit_are_refused(columns, says):
     assert says in refused(upload, columns)
 
 
+MANY = [(f"Q{i}", i / 20, i % 2, "good" if i % 2 else "bad", i % 3) for i in range(20)]
+
+
+def test_groups_made_of_the_labels_are_refused():
+    upload = table(["question", "score", "correct", "verdict", "kind"], *MANY)
+    for groups in ("verdict", "correct"):
+        with pytest.raises(UploadError, match="made of the labels"):
+            labelled(upload, replace(PLAIN, source=groups))
+    assert set(labelled(upload, replace(PLAIN, source="kind")).sources) == {"0", "1", "2"}
+    # Every row a group of its own is no such column, and labels of one kind make no groups.
+    labelled(upload, replace(PLAIN, source="question"))
+    right = table(
+        ["question", "score", "correct", "kind"], *((f"Q{i}", i, 1, i % 2) for i in range(9))
+    )
+    labelled(right, replace(PLAIN, source="kind"))
+
+
 @pytest.mark.parametrize(
     ("cells", "as_labels", "as_score"),
     [

@@ -246,7 +246,7 @@ def test_windows_1252_and_what_it_does_not_know_are_read_with_a_note(content, en
 
 
 def test_a_letter_at_the_border_of_two_pieces_is_no_broken_one(monkeypatch):
-    monkeypatch.setattr(uploads, "_PIECE", 3)
+    monkeypatch.setattr(uploads, "PIECE", 3)
     assert cells(read("q\nMalmö 🎉\n")) == [["Malmö 🎉"]]
     assert read("q\nMalmö 🎉\n").notes == ()
     assert "Windows-1252" in read("q\nMalmö".encode()[:-1]).notes[0]
@@ -517,7 +517,7 @@ def test_parquet_from_pandas_leaves_out_a_row_index_without_a_name():
 
 
 def test_parquet_in_several_portions(monkeypatch):
-    monkeypatch.setattr(parquet_rows, "_BATCH", 3)
+    monkeypatch.setattr(parquet_rows, "BATCH", 3)
     upload = read(as_parquet({"a": list(range(10)), "b": [None] * 10}))
     assert upload.table["a"].tolist() == [str(i) for i in range(10)]
     assert upload.lines.tolist() == list(range(1, 11))
@@ -757,14 +757,14 @@ def test_all_cells_together_may_be_too_long(monkeypatch):
     assert cells(read("a\n12345\n67890\n")) == [["12345"], ["67890"]]
 
 
-@pytest.mark.parametrize("limit", ["_PORTION", "_PORTION_CELLS", "_PORTION_TEXT"])
+@pytest.mark.parametrize("limit", ["PORTION", "PORTION_CELLS", "PORTION_TEXT"])
 def test_rows_in_several_portions(monkeypatch, limit):
     packed = []
     monkeypatch.setattr(rows, limit, 6)
     monkeypatch.setattr(
         rows.TableRows,
-        "_pack",
-        lambda self, pack=rows.TableRows._pack: packed.append(1) or pack(self),
+        "pack",
+        lambda self, pack=rows.TableRows.pack: packed.append(1) or pack(self),
     )
     upload = read("a,b\n" + "".join(f"{at},x\n" for at in range(20)))
     assert cells(upload) == [[str(at), "x"] for at in range(20)]

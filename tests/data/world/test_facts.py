@@ -489,7 +489,7 @@ def test_most_authors_err_only_where_most_people_do_and_a_note_says_so():
 def test_a_share_that_no_table_gives_stays_below_half(of):
     for rank in range(of):
         for right in ("Paris", "a", "b", "c", "d", "e", "Ouagadougou"):
-            share = world._misconception_share(world.exposures(rank, of), right)
+            share = world.usual_misconception_share(world.exposures(rank, of), right)
             assert 0 <= share <= HALF_AT_MOST
 
 

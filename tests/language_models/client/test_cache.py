@@ -452,7 +452,7 @@ def test_an_older_answer_with_half_a_character_is_read_whole(calls):
     with serving("none") as server:
         model = Cached(OpenAICompatible(server.rest), calls)
         model.sample("Q: Who? A:", 1)
-        with calls._database.write() as connection:
+        with calls.database.write() as connection:
             connection.exec_driver_sql(
                 "UPDATE calls SET payload = ?", (json.dumps([f"a{HALF}", True, None]),)
             )

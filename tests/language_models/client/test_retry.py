@@ -47,7 +47,7 @@ class Flaky(Limited):
         self.requests = 0
         self._lock = threading.Lock()
 
-    def _fail(self):
+    def fail(self):
         with self._lock:
             self.requests += 1
             fault = self.faults.pop(0) if self.faults else None
@@ -55,15 +55,15 @@ class Flaky(Limited):
             raise fault
 
     def sample(self, prompt, count, **options):
-        self._fail()
+        self.fail()
         return super().sample(prompt, count, **options)
 
     def log_likelihoods(self, prompts, answers):
-        self._fail()
+        self.fail()
         return super().log_likelihoods(prompts, answers)
 
     def next_token(self, prompt):
-        self._fail()
+        self.fail()
         return super().next_token(prompt)
 
 
@@ -250,9 +250,9 @@ class Late(Flaky):
         super().__init__(*faults)
         self.clock = clock
 
-    def _fail(self):
+    def fail(self):
         self.clock.now += 60
-        super()._fail()
+        super().fail()
 
 
 class Clock:
@@ -528,7 +528,7 @@ class Dying(Flaky):
         super().__init__()
         self.waiting = threading.Semaphore(0)
 
-    def _fail(self):
+    def fail(self):
         with self._lock:
             self.requests += 1
             number = self.requests

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks._measuring import Wording, questions
 from benchmarks.default_policy import BELIEVED, ERRORS, TESTED, believed, certifies
+from benchmarks.shared.measuring import Wording, questions
 from core.abstention.policy import from_json, to_json
 from core.data.world import grading
 from core.studies.calibration import calibration

@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from core.abstention import intervals
+from core.abstention.paired import holm
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate
@@ -84,8 +86,8 @@ def test_right_answers_and_measures_of_both(both):
     assert math.isnan(expected.differences["t"].lower) and math.isnan(side.by.difference.lower)
     assert side.sentence == (
         "M.I.’s answer is right in 50.0% here and 50.0% there: only here 1, only there 1 "
-        "(McNemar, p = 1.000). M.I. here and M.I. there: AUROC 0.75 against 0.25, difference "
-        "0.50; how much of that is chance is not known."
+        "(McNemar, Holm-adjusted p = 1.000). M.I. here and M.I. there: AUROC 0.75 against 0.25, "
+        "difference 0.50; how much of that is chance is not known."
     )
 
 
@@ -97,6 +99,11 @@ def test_the_paired_bootstrap_draws_the_same_questions_of_both(tmp_path):
     both = sides(*runs)
     assert differences(runs[0].run, runs[1].run) == ["k = 4 there, 10 here"]
     found = {side.score: side for side in compared_sides(both, 80)}
+    uneven = [(side.only_here, side.only_here + side.only_there) for side in found.values()]
+    splits = [binomtest(k, n).pvalue if n else 1.0 for k, n in uneven]
+    family = holm([*splits, *(side.by.p_value for side in found.values())])
+    assert [s.chance for s in found.values()] == pytest.approx(family[: len(splits)])
+    assert [s.by.adjusted for s in found.values()] == pytest.approx(family[len(splits) :])
     for name in both.scores:
         expected = intervals.compare(
             dict(zip("ht", both.doubts(name), strict=True)),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import ladder
-from benchmarks._measuring import Question
+from benchmarks.shared.measuring import Question
 from core.data.world import grading
 from core.data.world.facts import Band
 from core.language_models.true_false import OPINIONS

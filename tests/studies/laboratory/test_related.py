@@ -78,16 +78,27 @@ def test_a_model_that_is_sure_of_something_wrong_is_not_calibrated():
     assert "not second-order calibrated, it errs more than it says" in found.sentence
 
 
+def test_a_right_answer_that_was_not_found_is_an_error_too():
+    """Two wrong answers, each copied: by these alone, the model errs by what it says, 1/4 each."""
+    model, names = many({f"q{i}": COPIES for i in range(30)})
+    found = run([known(name, "elsewhere") for name in names], model, LIKELIEST)
+    asked = found.questions[0]
+    assert asked.predicted == pytest.approx((0.5, 0.5, 0)) and asked.truth == (0, 0, 1)
+    assert found.overall.promised == pytest.approx((0.25 + 0.25) / 3)
+    assert found.overall.error.value == pytest.approx((0.25 + 0.25 + 1) / 3)
+    assert "it errs more than it says" in found.sentence
+
+
 def test_spellings_of_one_right_answer_are_one():
     rows = np.array([[0.6, 0.3, 0.1]] * 3)
     model = Searched(["Rome", "Roma", "Milan"], rows[0], rows, query=QUERY)
     request = Request(QUERY, 3, sampling=Sampling.LIKELIEST)
     inspection = read(record(request, model))
     found = of_inspection(inspection, (Answer(("Rome", "Roma"), 0.9), Answer(("Turin",), 0.1)))
-    assert found.answers == ("Rome", "Milan")
-    assert found.predicted == pytest.approx((0.9, 0.1))
-    assert found.repeated == pytest.approx((0.9, 0.1))
-    assert found.truth == pytest.approx((0.9, 0.0))
+    assert found.answers == ("Rome", "Milan", "Turin")  # the last was not found
+    assert found.predicted == pytest.approx((0.9, 0.1, 0))
+    assert found.repeated == pytest.approx((0.9, 0.1, 0))
+    assert found.truth == pytest.approx((0.9, 0.0, 0.1))
     assert found.correct["covariance"] and found.doubts["covariance"] == pytest.approx(0)
 
 

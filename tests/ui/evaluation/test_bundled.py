@@ -17,7 +17,7 @@ NAME, *_ = folders()
 def work(monkeypatch):
     """The kinds of work that are done from now on, in their order, in a process that is new."""
     done = []
-    monkeypatch.setattr(bundled, "_JOBS", bundled.Registry())
+    monkeypatch.setattr(bundled, "JOBS", bundled.Registry())
     monkeypatch.setattr(widget, "QUICK", 0.0)  # as where a machine is busy
     for kept in (bundled.rows_of, bundled.finding_of):
         kept.cache_clear()

@@ -154,7 +154,9 @@ def test_two_runs_beside_each_other(runs):
     assert said(app, "What differs: k = 4 there, 10 here.")
     assert said(app, "60 questions in both; 0 rows only in this run")
     both = table(app, "here minus there")
-    assert len(both) == len(SCORES) and all(cell.startswith("p = ") for cell in both["McNemar"])
+    assert len(both) == len(SCORES) and all(
+        cell.startswith("p = ") for cell in both["McNemar, adjusted"]
+    )
     assert len(table(app, "answer, the other")) == 60
     assert said(app, "M.I.’s answer is right in ") and said(app, "M.I. here")
     app.pills(key="results_change").set_value(app.pills(key="results_change").options[1]).run()

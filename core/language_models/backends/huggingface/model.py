@@ -73,18 +73,18 @@ class HuggingFace(LanguageModel):
         self._weights = opened.revision
         self._tokenizer = opened.tokenizer
         self._lock = threading.Lock()  # a tokenizer is not for two at once
-        self._end_tokens = opened.end_tokens
+        self.end_tokens = opened.end_tokens
         self._stops: dict[int, bool] = {}
-        plain, marked = self._encode(ANSWER), list(self._tokenizer.encode(ANSWER))
+        plain, marked = self.encode(ANSWER), list(self._tokenizer.encode(ANSWER))
         places = (i for i in range(len(marked)) if marked[i : i + len(plain)] == plain)
         self._marks = marked[: next(places, 0)]  # but not what some put behind a text
-        self._own_space = self._encode(f"{ANSWER} a") != plain + self._encode(" a")
+        self._own_space = self.encode(f"{ANSWER} a") != plain + self.encode(" a")
         config = opened.network.config.get_text_config()
         self._context: int | None = getattr(config, "max_position_embeddings", None)
         self.frame = Frame(self._marks)
         self.speed = Speed()
         trial = self.encode_prompt(iterative(TRIAL))[: self._context]
-        self._network = Network(self.name, opened.network, opened.device, trial, self.speed)
+        self.network = Network(self.name, opened.network, opened.device, trial, self.speed)
         self.capabilities = replace(self.capabilities, quick=opened.device.type != "cpu")
         self._take(Form.PLAIN)
 
@@ -111,13 +111,13 @@ class HuggingFace(LanguageModel):
             raise too_small(self.name, form)
         self._before: Past | None = None
         if form is not Form.PLAIN and self.frame.before:  # marks alone are read in a moment
-            with self._network.at_work():
-                self._before = self._network.read(self._network.tensor([self.frame.before]))[1]
-        self._ends = self._network.tensor(self._usual_ends())
+            with self.network.at_work():
+                self._before = self.network.read(self.network.tensor([self.frame.before]))[1]
+        self._ends = self.network.tensor(self._usual_ends())
 
     def _text(self, examples: Sequence[Example]) -> Frame:
         """Return what stands around a prompt that is to be gone on with."""
-        return Frame([*self._marks, *(self._encode(in_front(examples)) if examples else ())])
+        return Frame([*self._marks, *(self.encode(in_front(examples)) if examples else ())])
 
     def _chat(self, examples: Sequence[Example]) -> Frame:
         """Return what stands around a prompt that is a turn."""
@@ -141,7 +141,7 @@ class HuggingFace(LanguageModel):
 
     def encode_prompt(self, prompt: str) -> list[int]:
         """Return a prompt's tokens, with all that stands around it."""
-        return [*self.frame.before, *self._encode(prompt), *self.frame.after]
+        return [*self.frame.before, *self.encode(prompt), *self.frame.after]
 
     def encode_answer(self, answer: str) -> list[int]:
         """Return the tokens of an answer, as they stand behind any prompt.
@@ -151,19 +151,20 @@ class HuggingFace(LanguageModel):
         are what the answer adds to the tokens of ``A:``, with which all prompts end.
         """
         if self._own_space and self.frame.lead:
-            before, both = self._encode(ANSWER), self._encode(f"{ANSWER} {answer}")
+            before, both = self.encode(ANSWER), self.encode(f"{ANSWER} {answer}")
             if both[: len(before)] == before:
                 return both[len(before) :]
-        return self._encode(self.frame.lead + answer)
+        return self.encode(self.frame.lead + answer)
 
-    def _encode(self, text: str) -> list[int]:
-        # Special tokens are split: “<|end|>” in a question is text, and ends nothing.
+    def encode(self, text: str) -> list[int]:
+        """Return the tokens of a text; “<|end|>” in a question is text, and ends nothing."""
         with self._lock:
             return list(
                 self._tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True)
             )
 
-    def _decode(self, tokens: Sequence[int], *, special: bool = False) -> str:
+    def decode(self, tokens: Sequence[int], *, special: bool = False) -> str:
+        """Return the text of tokens, without special ones unless they are asked for."""
         with self._lock:
             text = self._tokenizer.decode(
                 list(tokens), skip_special_tokens=not special, clean_up_tokenization_spaces=False
@@ -183,15 +184,15 @@ class HuggingFace(LanguageModel):
 
     def _read(self, tokens: list[int]) -> tuple[Tensor, Past]:
         """Read a text from its beginning; what stands in front of every prompt was read before."""
-        network, before = self._network, len(self.frame.before)
+        network, before = self.network, len(self.frame.before)
         if self._before is None or len(tokens) <= before:
             return network.read(network.tensor([tokens]))
         return network.read(network.tensor([tokens[before:]]), copy.deepcopy(self._before))
 
-    def _stops_at(self, token: int) -> bool:
+    def stops_at(self, token: int) -> bool:
         """Whether a response ends with this token: an end token, or one with a line break."""
         if token not in self._stops:
-            self._stops[token] = token in self._end_tokens or "\n" in self._decode([token])
+            self._stops[token] = token in self.end_tokens or "\n" in self.decode([token])
         return self._stops[token]
 
     def _usual_ends(self) -> list[int]:
@@ -200,15 +201,15 @@ class HuggingFace(LanguageModel):
         They are the model's end tokens; and line breaks as well where it is not unlikely to
         end a line instead, as those are that never were taught to answer.
         """
-        ends = sorted(self._end_tokens)
+        ends = sorted(self.end_tokens)
         # All of the text where the context has no limit: [-0:] is everything.
         finished = self.encode_prompt(iterative(TRIAL)) + self.encode_answer("Paris")
         likeliest = dict(self._next_tokens(finished[-(self._context or 0) :]))
-        stops = [value for token, value in likeliest.items() if self._stops_at(token)]
+        stops = [value for token, value in likeliest.items() if self.stops_at(token)]
         ended = np.exp([likeliest.get(token, -np.inf) for token in ends]).sum()
         if np.exp(stops).sum() <= (1 + LEAST_BREAKS) * ended:
             return ends
-        return list(filter(self._stops_at, range(self._network.vocabulary)))
+        return list(filter(self.stops_at, range(self.network.vocabulary)))
 
     # ---------------------------------------------------------------------- sampling
 
@@ -229,7 +230,7 @@ class HuggingFace(LanguageModel):
         tokens = self._prompt_tokens(prompt, MAX_RESPONSE_TOKENS)
         if count < 1:
             return []
-        network = self._network
+        network = self.network
         own_seed = series(seed, prompt)
         responses: list[Response] = []
         with network.at_work():
@@ -257,7 +258,7 @@ class HuggingFace(LanguageModel):
         self, opening: Tensor, past: Past, drawers: list[np.random.Generator], temperature: float
     ) -> list[Response]:
         """Draw a response with every generator behind one prompt; `past` is used up."""
-        network, count = self._network, len(drawers)
+        network, count = self.network, len(drawers)
         sequences: list[list[int]] = [[] for _ in range(count)]
         complete = np.zeros(count, bool)
         log_likelihoods = np.zeros(count)
@@ -273,8 +274,8 @@ class HuggingFace(LanguageModel):
             for i, token in zip(alive, tokens.tolist(), strict=True):
                 sequences[i].append(token)
                 # White space and line breaks in front of an answer are no answer and no end.
-                blank = token not in self._end_tokens and not self._decode(sequences[i]).strip()
-                complete[i] = self._stops_at(token) and not blank
+                blank = token not in self.end_tokens and not self.decode(sequences[i]).strip()
+                complete[i] = self.stops_at(token) and not blank
             going_on = np.flatnonzero(~complete[alive])
             if not len(going_on) or length == MAX_RESPONSE_TOKENS:
                 break
@@ -284,7 +285,7 @@ class HuggingFace(LanguageModel):
             logits, past = network.read(tokens[:, None], past)
         self.meter.add(response_tokens=sum(map(len, sequences)))
         return [
-            Response(self._decode(tokens[:-1] if done else tokens).strip(), bool(done), float(own))
+            Response(self.decode(tokens[:-1] if done else tokens).strip(), bool(done), float(own))
             for tokens, done, own in zip(sequences, complete, log_likelihoods, strict=True)
         ]
 
@@ -292,7 +293,7 @@ class HuggingFace(LanguageModel):
         self, log_probabilities: Tensor, uniform: NDArray[np.float64], temperature: float
     ) -> Tensor:
         """Draw a token a row by inverting its distribution function; 0 is the likeliest."""
-        network = self._network
+        network = self.network
         if temperature == 0:
             # NumPy says which of several maxima it returns, PyTorch does not.
             return network.tensor(log_probabilities.cpu().numpy().argmax(axis=1))
@@ -304,7 +305,7 @@ class HuggingFace(LanguageModel):
     def likeliest(self, prompt: str, count: int) -> list[Response]:
         """Search for answers; see `LanguageModel.likeliest`. All beginnings in one batch."""
         tokens = self._prompt_tokens(prompt, MAX_RESPONSE_TOKENS)
-        network = self._network
+        network = self.network
         with network.at_work():
             opening, past = self._read(tokens)
 
@@ -319,8 +320,8 @@ class HuggingFace(LanguageModel):
                 extend,
                 count=count,
                 ends=self._ends.cpu().numpy(),
-                is_stop=lambda tokens: np.array([self._stops_at(t) for t in tokens.tolist()], bool),
-                text_of=lambda tokens: self._decode(tokens).strip(),
+                is_stop=lambda tokens: np.array([self.stops_at(t) for t in tokens.tolist()], bool),
+                text_of=lambda tokens: self.decode(tokens).strip(),
             )
         self.meter.add(requests=1, prompt_tokens=len(tokens))
         return [Response(text, True, min(value, 0.0)) for text, value in sequences]
@@ -347,7 +348,7 @@ class HuggingFace(LanguageModel):
         targets = [self.encode_answer(answer) for answer in answers]
         longest = max(map(len, targets)) + 1  # the end
         tokens = [self._prompt_tokens(prompt, longest) for prompt in prompts]
-        network = self._network
+        network = self.network
         with network.at_work():
             shared = _common_prefix(tokens)
             past = self._read(tokens[0][:shared])[1] if shared else None
@@ -370,7 +371,7 @@ class HuggingFace(LanguageModel):
         self, rest: list[list[int]], shared: Past | None, targets: list[list[int]], rows: int
     ) -> NDArray[np.float64]:
         """Score all targets behind prompts of one length, of shape (prompts, targets)."""
-        network = self._network
+        network = self.network
         before = None
         if shared is not None:
             before = copy.deepcopy(shared).take(network.tensor([0] * len(rest)))
@@ -378,14 +379,14 @@ class HuggingFace(LanguageModel):
         result = np.empty((len(rest), len(targets)))
 
         def score(part: slice) -> None:
-            result[:, part] = self._score(targets[part], opening, past)
+            result[:, part] = self.score(targets[part], opening, past)
 
         network.in_blocks(len(targets), max(1, rows // len(rest)), score)
         return result
 
-    def _score(self, targets: list[list[int]], opening: Tensor, past: Past) -> NDArray[np.float64]:
+    def score(self, targets: list[list[int]], opening: Tensor, past: Past) -> NDArray[np.float64]:
         """Return ln Q of every target behind every prompt, of shape (prompts, targets)."""
-        network, prompts, longest = self._network, len(opening), max(map(len, targets))
+        network, prompts, longest = self.network, len(opening), max(map(len, targets))
         padded = np.zeros((len(targets), longest + 1), int)
         for row, target in zip(padded, targets, strict=True):
             row[: len(target)] = target
@@ -408,7 +409,7 @@ class HuggingFace(LanguageModel):
         logits = logits.float()
         log_probabilities = logits.gather(-1, following[..., None])[..., 0]
         ended = logits[..., self._ends].logsumexp(dim=-1)
-        return self._network.torch.stack([log_probabilities, ended]) - logits.logsumexp(dim=-1)
+        return self.network.torch.stack([log_probabilities, ended]) - logits.logsumexp(dim=-1)
 
     def next_token(self, prompt: str) -> dict[str, float]:
         """Return ln p of the 20 likeliest next tokens; see `LanguageModel.next_token`.
@@ -418,13 +419,13 @@ class HuggingFace(LanguageModel):
         tokens = self._prompt_tokens(prompt, 1)
         result: dict[str, float] = {}
         for token, value in self._next_tokens(tokens):
-            text = self._decode([token], special=True)
+            text = self.decode([token], special=True)
             result[text] = float(np.logaddexp(result.get(text, -np.inf), value))
         self.meter.add(requests=1, prompt_tokens=len(tokens))
         return result
 
     def _next_tokens(self, tokens: list[int]) -> list[tuple[int, float]]:
-        network = self._network
+        network = self.network
         with network.at_work():
             logits, _ = self._read(tokens)
             log_probabilities = network.numbers(logits[0, -1].float().log_softmax(dim=-1))

@@ -114,7 +114,7 @@ class LlamaModel(LanguageModel):
         own: Segment | None = None
         for length in range(1, MAX_RESPONSE_TOKENS + 1):
             uniform = np.array([drawers[i].random() for i in alive])
-            token = _draw(log_probabilities, uniform, temperature)
+            token = draw_tokens(log_probabilities, uniform, temperature)
             ended = np.where(begun[alive], self.stops[token], self.stops_at_once[token])
             begun[alive] |= ~self.is_blank[token]
             complete[alive[ended]] = True
@@ -171,7 +171,7 @@ class LlamaModel(LanguageModel):
         targets = [[*self.encode(self.frame.lead + answer), END] for answer in answers]
         longest = max(map(len, targets))
         tokens = [self._prompt_tokens(prompt, room=longest) for prompt in prompts]
-        trunk, shared = _trunk(tokens)
+        trunk, shared = common_trunk(tokens)
         past: Segment | None = None
         if len(trunk):
             nothing = np.empty(0, int)  # is asked for but what the trunk becomes
@@ -184,7 +184,7 @@ class LlamaModel(LanguageModel):
             rest = [t[s:] for t, s in zip(tokens[block], shared[block], strict=True)]
             before = self._before
             if past is not None:
-                before = (*before, _left_at(past, shared[block]))
+                before = (*before, branched_trunk(past, shared[block]))
             opening, segment = self._read_prompts(rest, before)
             for part in _blocks(len(answers), columns):
                 result[block, part] = self._score(targets[part], opening, (*before, segment))
@@ -286,7 +286,7 @@ def _read(llama: Llama, tokens: tuple[int, ...]) -> Segment:
     return llama.forward(np.array([tokens]))[1]
 
 
-def _draw(
+def draw_tokens(
     log_probabilities: NDArray[np.float32], uniform: NDArray[np.float64], temperature: float
 ) -> NDArray[np.int64]:
     """Draw a token a row by inverting its distribution function; 0 is the likeliest."""
@@ -298,7 +298,7 @@ def _draw(
     return below.sum(axis=1)
 
 
-def _trunk(prompts: Sequence[list[int]]) -> tuple[list[int], NDArray[np.int64]]:
+def common_trunk(prompts: Sequence[list[int]]) -> tuple[list[int], NDArray[np.int64]]:
     """Return what is computed once, and how much of it each prompt begins with.
 
     Either the prefix of all, or, where that saves half of the work, the longest prompt.
@@ -315,7 +315,7 @@ def _trunk(prompts: Sequence[list[int]]) -> tuple[list[int], NDArray[np.int64]]:
     return longest[:common], np.full(len(prompts), common)
 
 
-def _left_at(trunk: Segment, lengths: NDArray[np.int64]) -> Segment:
+def branched_trunk(trunk: Segment, lengths: NDArray[np.int64]) -> Segment:
     """Return a trunk that each row leaves at its own place; one place where all agree."""
     places = lengths if len({*lengths.tolist()}) > 1 else lengths[:1]
     return Segment(trunk.keys, trunk.values, places)

@@ -24,7 +24,7 @@ from core.language_models.usage import Speed
 
 ENOUGH = 512  # tokens: with more at a time, none takes less
 
-_one_at_a_time = threading.Event()
+ONE_AT_A_TIME = threading.Event()
 
 
 def one_at_a_time() -> None:
@@ -33,7 +33,7 @@ def one_at_a_time() -> None:
     Many questions take about a quarter longer (`python -m benchmarks.evaluation`), and visitors of
     the same process half as long (`python -m benchmarks.load --long`).
     """
-    _one_at_a_time.set()
+    ONE_AT_A_TIME.set()
 
 
 @dataclass(eq=False)
@@ -122,7 +122,7 @@ class Passes:
 
     def _ready(self) -> list[Pass]:
         """Take the passes that wait, unless it is worth waiting for more. The lock is held."""
-        if self._running and _one_at_a_time.is_set():
+        if self._running and ONE_AT_A_TIME.is_set():
             return []
         more_will_come = self._running or len(self._waiting) < self._asking
         if more_will_come and sum(p.tokens.size for p in self._waiting) < ENOUGH:

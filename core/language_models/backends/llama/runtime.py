@@ -191,7 +191,7 @@ class Llama:
                 B, L = tokens.shape
                 own.keys.append(_by_head(key[place], B))
                 own.values.append(_by_head(value[place], B))
-                attended = _attention(
+                attended = attend(
                     _by_head(query[place], B).reshape(B, K, H // K * L, D),
                     [(s.keys[i], s.values[i]) for s in (*past, own)],
                     masks,
@@ -331,7 +331,7 @@ def _by_head(x: Array, B: int) -> Array:
     return x.reshape(B, -1, *x.shape[1:]).swapaxes(1, 2).copy()
 
 
-def _attention(
+def attend(
     query: Array,
     stretches: Sequence[tuple[Array, Array]],
     visible: Sequence[Array | None],

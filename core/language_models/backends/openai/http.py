@@ -184,7 +184,7 @@ class Service:
                 f"{self.host} sent a reply of more than {MOST_LISTS:,} lists and objects, or "
                 f"{MOST_COMMAS:,} values. Check that the address is that of a language model."
             )
-        parsed = _parse(data, lists=beside or method == "GET")  # as Together lists its models
+        parsed = parsed_reply(data, lists=beside or method == "GET")  # as Together lists its models
         if not 200 <= status < 300:
             raise self._refusal(status, waits, parsed, data)
         if parsed is None:
@@ -491,7 +491,7 @@ def _status(code: Any) -> int:
     return code if isinstance(code, int) and 100 <= code < 600 else 400
 
 
-def _parse(data: bytes, *, lists: bool = False) -> Reply | None:
+def parsed_reply(data: bytes, *, lists: bool = False) -> Reply | None:
     """Return the object that a reply is; a list, where those are taken, as its field "data"."""
     try:
         parsed = _writable(json.loads(data))

@@ -111,7 +111,7 @@ class _Endpoint:
     alone: dict[str, Tokens] = field(default_factory=dict)
 
 
-_ENDPOINTS: dict[tuple[str, str, str], _Endpoint] = {}
+ENDPOINTS: dict[tuple[str, str, str], _Endpoint] = {}
 _TURNS = [
     {"role": role, "content": content}
     for example in EXAMPLES
@@ -152,7 +152,7 @@ class OpenAICompatible(LanguageModel):
         self._service = Service(address, key, self.meter, typed=typed)
         secret = hashlib.sha256((key or "").encode()).hexdigest()
         place = address.known_as, self._model, secret
-        self._endpoint = _ENDPOINTS.setdefault(place, _Endpoint())
+        self._endpoint = ENDPOINTS.setdefault(place, _Endpoint())
 
     def __repr__(self) -> str:
         return f"OpenAICompatible({self.name.removeprefix('openai:')!r})"

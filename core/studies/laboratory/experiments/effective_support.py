@@ -23,7 +23,7 @@ def _work(settings: EffectiveSupportSettings, model: LanguageModel, progress: Pr
             missing="Ũ",
             high="U, at most",
             bound="E U, at most",
-            printed_bound="E U, at most, by the paper’s tail",
+            printed_bound="E U, at most, by Appendix E.4",
         ),
     }
     chart_data = {

@@ -25,7 +25,7 @@ from core.language_models.backends.embedded.model import (
     restore,
 )
 from core.language_models.backends.llama import runtime
-from core.language_models.backends.llama.model import _left_at, _trunk
+from core.language_models.backends.llama.model import branched_trunk, common_trunk
 from core.language_models.base import MAX_RESPONSE_TOKENS
 from core.language_models.errors import BrokenModelError, PromptTooLongError
 
@@ -265,7 +265,7 @@ def test_a_trunk_is_what_prompts_begin_with(branches, alike):
     """And every prompt keeps a token of its own, to say what comes next."""
     base = [0, 1, 2, 2, 1] * 6
     asked = [(base[:length] if alike else []) + own for length, own in branches]
-    trunk, shared = _trunk(asked)
+    trunk, shared = common_trunk(asked)
     assert len(shared) == len(asked)
     for prompt, length in zip(asked, shared.tolist(), strict=True):
         assert 0 <= length < len(prompt)
@@ -283,12 +283,12 @@ def test_a_trunk_is_what_prompts_begin_with(branches, alike):
 def test_repetitions_branch_off_the_longest_prompt_and_others_where_the_first_must(embedded):
     """101 prompts of up to 317 tokens: 9 at most are a prompt’s own, all others the longest’s."""
     asked = [embedded.encode(prompt) for prompt in told(range(101))]
-    trunk, shared = _trunk(asked)
+    trunk, shared = common_trunk(asked)
     assert len(trunk) == len(asked[-1]) - 1
     own = [len(prompt) - length for prompt, length in zip(asked, shared.tolist(), strict=True)]
     assert max(own) < 15 < len(asked[-1]) / 15
     alike = [embedded.encode(prompts.iterative(KNOWN, [a])) for a in ("Lyon", "Nice", "Metz")]
-    trunk, shared = _trunk(alike)
+    trunk, shared = common_trunk(alike)
     assert shared.tolist() == [len(trunk)] * 3
     assert len(trunk) == min(prefix(alike[0], other) for other in alike[1:])
 
@@ -351,7 +351,7 @@ def test_rows_that_leave_a_trunk_do_not_see_what_comes_behind(embedded):
     lengths = np.array([4, 9, len(trunk)])
     _, past = embedded.llama.forward(np.array([trunk]))
     seen = []
-    hidden, _ = embedded.llama.forward(own, (_left_at(past, lengths),), attention=seen)
+    hidden, _ = embedded.llama.forward(own, (branched_trunk(past, lengths),), attention=seen)
     for row, length in enumerate(lengths):
         alone = []
         whole, _ = embedded.llama.forward(np.array([[*trunk[:length], *own[row]]]), attention=alone)
@@ -364,13 +364,13 @@ def test_rows_that_leave_a_trunk_do_not_see_what_comes_behind(embedded):
 
 def test_nobody_looks_on_unless_asked(embedded, monkeypatch):
     watched = []
-    attend = runtime._attention
+    attend = runtime.attend
 
     def noted(query, stretches, visible, length, seen=None):
         watched.append(seen)
         return attend(query, stretches, visible, length, seen)
 
-    monkeypatch.setattr(runtime, "_attention", noted)
+    monkeypatch.setattr(runtime, "attend", noted)
     embedded.log_likelihoods(told(range(20)), ANSWERS)
     embedded.sample(prompts.iterative(KNOWN), 3)
     assert watched and all(seen is None for seen in watched)

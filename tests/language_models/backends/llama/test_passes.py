@@ -165,7 +165,7 @@ def test_enough_tokens_do_not_wait_for_more(llama, shared, monkeypatch):
 @pytest.mark.parametrize("in_a_server", [False, True])
 def test_while_some_are_computed_the_others_gather(llama, shared, monkeypatch, in_a_server):
     if in_a_server:
-        monkeypatch.setattr(passes, "_one_at_a_time", threading.Event())
+        monkeypatch.setattr(passes, "ONE_AT_A_TIME", threading.Event())
         passes.one_at_a_time()
         monkeypatch.setattr(passes, "ENOUGH", 1)  # elsewhere, none would wait
     llama.gate.clear()

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from core.language_models.backends.openai.address import read_address
 from core.language_models.backends.openai.http import (
     Service,
-    _parse,
     is_uneven,
     log_probability,
+    parsed_reply,
     tokens_of,
     top_of,
     total,
@@ -74,7 +74,7 @@ def no_settings(monkeypatch):
 @example({"choices": [{"text": "", "logprobs": {"content": [None]}}]})
 def test_whatever_json_comes_only_a_sentence_comes_out(reply):
     service = Service(read_address("http://127.0.0.1:1/v1"), None, Meter())
-    parsed = _parse(json.dumps(reply).encode())
+    parsed = parsed_reply(json.dumps(reply).encode())
     if parsed is None:
         return
     for name in ("prompt_tokens", "completion_tokens"):

@@ -19,6 +19,7 @@ from core import prompts
 from core.language_models import stopping
 from core.language_models.backends.openai import address, http
 from core.language_models.backends.openai.address import (
+    Address,
     is_global,
     key_for,
     key_variable,
@@ -292,17 +293,18 @@ def certificate(folder, name):
     return context, str(folder / "authority.pem")
 
 
-def test_a_pinned_connection_asks_for_the_host_by_name_and_checks_its_certificate(tmp_path):
+def test_a_pinned_connection_asks_for_the_host_by_name_and_checks_it(tmp_path, monkeypatch):
     context, authority = certificate(tmp_path, "model.example")
-    asked_for = []
+    asked_for, connect = [], Address.connect
     context.sni_callback = lambda connection, name, _: asked_for.append(name)
     with serving("echo", tls=context) as server:
         for host, right in (("model.example", True), ("other.example", False)):
             address = read_address(server.base_url.replace("127.0.0.1", host))
-            session = address.connect("127.0.0.1", KEY)
+            session = connect(address, "127.0.0.1", KEY)
             session.verify = authority
+            monkeypatch.setattr(Address, "look_up", lambda self: "127.0.0.1")
+            monkeypatch.setattr(Address, "connect", lambda *_, session=session: session)
             service = Service(address, KEY, Meter())
-            service._pinned, service._idle = ("127.0.0.1",), [session]
             body = {"model": server.model, "prompt": "A:", "max_tokens": 1}
             if right:
                 assert service.post("/completions", body)["choices"]

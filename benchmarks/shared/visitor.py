@@ -17,6 +17,7 @@ from uuid import uuid4
 import requests
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -45,6 +46,8 @@ class Visitor:
     ----------
     received : int
         Bytes of all messages so far.
+    ids : dict
+        Of the widgets, by the keys that the pages give them.
     """
 
     def __init__(self, address: str, patience: float = PATIENCE) -> None:
@@ -52,7 +55,7 @@ class Visitor:
         self.received = 0
         self._address = address
         self._socket: ClientConnection | None = None
-        self._ids: dict[str, str] = {}  # of the widgets, by the keys that the pages give them
+        self.ids: dict[str, str] = {}
         self._states: dict[str, WidgetState] = {}  # what was changed, by widget
         self._pages: dict[str, str] = {}  # hashes, by the name in the address
         self._page = self._query = ""
@@ -119,21 +122,8 @@ class Visitor:
     async def upload(self, key: str, name: str, content: bytes) -> float:
         """Bring a file; the time holds its transfer."""
         began = time.perf_counter()
-        wish = BackMsg()
-        wish.file_urls_request.request_id = str(uuid4())
-        wish.file_urls_request.file_names.append(name)
-        await self._send(wish)
-        reply = await asyncio.wait_for(self._links.get(), PATIENCE)
-        (urls,) = reply.file_urls_response.file_urls
-        sent = await asyncio.to_thread(
-            requests.put,
-            f"{self._address}{urls.upload_url}",
-            files={name: (name, content)},
-            cookies=self._cookies,
-            headers={"X-Xsrftoken": self._cookies.get("_streamlit_xsrf", "")},
-            timeout=PATIENCE,
-        )
-        sent.raise_for_status()
+        urls = await self.link(name)
+        (await self.put(urls.upload_url, name, content)).raise_for_status()
         state = WidgetState()
         info = state.file_uploader_state_value.uploaded_file_info.add()
         info.name, info.size, info.file_id = name, len(content), urls.file_id
@@ -143,14 +133,35 @@ class Visitor:
 
     def has(self, key: str) -> bool:
         """Say whether a widget of this key was ever drawn."""
-        return key in self._ids
+        return key in self.ids
 
     # ------------------------------------------------------------------ what a browser does
 
+    async def link(self, name: str) -> FileURLs:
+        """Ask where a file of this name is to be sent."""
+        wish = BackMsg()
+        wish.file_urls_request.request_id = str(uuid4())
+        wish.file_urls_request.file_names.append(name)
+        await self._send(wish)
+        reply = await asyncio.wait_for(self._links.get(), PATIENCE)
+        (urls,) = reply.file_urls_response.file_urls
+        return urls
+
+    async def put(self, path: str, name: str, content: bytes) -> requests.Response:
+        """Send a file there, which the page is not told."""
+        return await asyncio.to_thread(
+            requests.put,
+            f"{self._address}{path}",
+            files={name: (name, content)},
+            cookies=self._cookies,
+            headers={"X-Xsrftoken": self._cookies.get("_streamlit_xsrf", "")},
+            timeout=PATIENCE,
+        )
+
     def _id(self, key: str) -> str:
-        if key not in self._ids:
+        if key not in self.ids:
             raise VisitError(f"No page has drawn a widget {key}.")
-        return self._ids[key]
+        return self.ids[key]
 
     async def _change(self, key: str, state: WidgetState) -> float:
         state.id = self._id(key)
@@ -243,7 +254,7 @@ class Visitor:
             inner = getattr(element, element.WhichOneof("type") or "", None)
         id = getattr(inner, "id", "")
         if isinstance(id, str) and id.count("-") >= 2:
-            self._ids[id.split("-", 2)[2]] = id
+            self.ids[id.split("-", 2)[2]] = id
 
     def _finished(self, how: int) -> None:
         if how == ForwardMsg.ScriptFinishedStatus.FINISHED_WITH_COMPILE_ERROR:

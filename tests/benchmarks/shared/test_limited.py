@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks._limited import Limited
+from benchmarks.shared.limited import Limited
 from core import prompts
 from core.language_models.errors import ModelError, SmallerRequestsError
 from tests.fakes import QUERY, copies

@@ -1,0 +1,1 @@
+"""What several benchmarks, and tests, have in common; nothing here measures by itself."""
