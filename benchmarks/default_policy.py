@@ -62,7 +62,8 @@ from core.abstention.policy import Belief, Policy, to_dict
 from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled
+from core.data.tabular.suggestions import suggest
 from core.data.world import facts as world
 from core.data.world.grading import is_right, matches
 from core.language_models.base import LanguageModel

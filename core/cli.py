@@ -30,6 +30,7 @@ from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.isolation import parse_isolated
+from core.data.tabular.labelled import UnknownLabelsError
 from core.data.tabular.labels import Meaning, UnreadLabelsError
 from core.data.tabular.uploads import UploadError
 from core.language_models.base import Capabilities, LanguageModel
@@ -77,20 +78,22 @@ MEANING = (
     "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
     "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
 )
-SAY_IT_SO = (
-    "Add --meaning VALUE=right, --meaning VALUE=wrong or --meaning VALUE=out for each; "
-    "--meaning =wrong decides about empty cells."
-)
 DIRECTION = (
     "Direction of all the scores; needed where a heading does not say it, as “confidence” and "
     "“entropy” do."
 )
-SAY_WHICH_WAY = (
-    "Add --larger-is-surer or --larger-is-doubt; of several scores, name the one you mean with "
-    "--score."
-)
-
-
+#: What to add to a command that could not do without a guess.
+OPTIONS = {
+    UnreadLabelsError: (
+        "Add --meaning VALUE=right, --meaning VALUE=wrong or --meaning VALUE=out for each; "
+        "--meaning =wrong decides about empty cells."
+    ),
+    UnknownDirectionError: (
+        "Add --larger-is-surer or --larger-is-doubt; of several scores, name the one you mean with "
+        "--score."
+    ),
+    UnknownLabelsError: "Add --correct COLUMN.",
+}
 SAY_SHOW = "Add --show-untaught to see what it would have said."
 
 
@@ -103,12 +106,9 @@ class Stoppable(click.Group):
         """Run a command; see `click.Group.invoke`. What a person can act on is a sentence."""
         try:
             return super().invoke(ctx)
-        except UnreadLabelsError as error:
-            raise click.ClickException(f"{error} {SAY_IT_SO}") from error
-        except UnknownDirectionError as error:
-            raise click.ClickException(f"{error} {SAY_WHICH_WAY}") from error
         except PROBLEMS as error:
-            raise click.ClickException(str(error)) from error
+            option = next((add for kind, add in OPTIONS.items() if isinstance(error, kind)), "")
+            raise click.ClickException(f"{error} {option}".strip()) from error
         except KeyboardInterrupt:
             click.echo("Stopped.", err=True)
         ctx.exit(STOPPED)

@@ -630,7 +630,7 @@ def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
 @pytest.mark.parametrize(
     ("options", "says", "status"),
     [
-        (("--score", "c"), "No column says", 1),
+        (("--score", "c"), "There is no column “c”", 1),
         (("--score", "doubt", "--correct", "question"), "No cell of", 1),
         (("--score", "doubt", "--correct", "source"), "neither right nor wrong: “x” (40 rows)", 1),
         (("--score", "doubt", "--target-error", 0.001), "Too few", 1),

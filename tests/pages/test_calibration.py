@@ -397,7 +397,10 @@ def test_labels_that_say_neither_are_asked_about_and_promise_nothing(app):
     lines[8] = lines[8].removesuffix("1")
     upload(app, "\n".join(lines).encode())
     assert asked(app) and [field.value for field in meanings(app)] == [None, None]
-    assert said(app, "“correct” has cells that say neither right nor wrong. What do they mean?")
+    assert said(
+        app,
+        "“maybe” (1 row) and empty (1 row). What does each of them mean?",
+    )
     assert said(app, "“maybe” (1 row)") and said(app, "empty (1 row)")
     assert asked(means(app, Meaning.OUT, None))
     means(app, Meaning.OUT, Meaning.OUT)
@@ -484,13 +487,24 @@ def test_best_of_all_scores_pays_for_the_choice(app):
     assert score(settled(app)).value == "doubt"
 
 
+def test_what_several_columns_could_say_is_asked_and_then_what_its_values_mean(app):
+    """A gold answer and a prediction in the same words look like labels, and neither is."""
+    lines = [f"q{i},0.{i:02d},{'yes' if i % 3 else 'no'},yes" for i in range(1, 100)]
+    upload(app, "\n".join(["question,confidence,label,prediction", *lines]).encode())
+    (field,) = [box for box in app.selectbox if box.label == "Right or wrong"]
+    assert asked(app) and field.value is None and set(field.options) == {"label", "prediction"}
+    field.set_value("label").run()
+    assert asked(app) and said(app, "“label” does not say which of its values means a right answer")
+    assert [box.value for box in meanings(app)] == [None, None]
+
+
 def test_columns_named_like_our_own_words(app):
     for number, (column, label) in enumerate(
         (
             (BEST, "correct"),
-            ("score", ONE_EACH),
+            ("score", f"right ({ONE_EACH})"),
             ("(none)", "correct"),
-            ("score", '"it\'s ""x"" \\"'),
+            ("score", '"it\'s right ""x"" \\"'),
         )
     ):
         upload(app, written(heading=f"question,{column},{label}"), f"{number}.csv")

@@ -17,8 +17,9 @@ from core.data.datasets.draw import draw
 from core.data.datasets.uploaded import uploaded_questions
 from core.data.tabular.gold_questions import gold_questions
 from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.labelled import MAX_SCORED, Columns, labelled, suggest
+from core.data.tabular.labelled import MAX_SCORED, Columns, labelled
 from core.data.tabular.rows import MAX_BYTES, MAX_CELLS
+from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import BEST, Target, independent
 from core.studies.calibration.diagnostics import speaks_against
 from core.studies.calibration.holdout import halves

@@ -21,24 +21,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
+from core.data.tabular.label_words import LONGEST_HEADING, RIGHT, WRONG
 from core.data.tabular.rows import as_text
 from core.data.tabular.uploads import Upload
 
 LONGEST_NUMBER = 64  # characters: a longer text is no number
 LONGEST_LIST = 100_000  # characters: a longer text is no list
 MOST_VALUES = 12  # of labels that say neither right nor wrong: a person is asked about each
-LONGEST_HEADING = 200  # characters that are compared
 
-# Only words that mean one thing in every language they occur in: of others, such as "x" or "w",
-# the person is asked what they mean.
-_RIGHT = frozenset({"1", "1.0", "true", "t", "yes", "y", "c", "correct", "right"}) | {
-    *("ja", "wahr", "richtig", "oui", "vrai", "sí", "sì", "si", "verdadero", "vero"),
-    *("✓", "✔", "✅"),
-}
-_WRONG = frozenset({"0", "0.0", "false", "f", "no", "n", "i", "incorrect", "wrong"}) | {
-    *("nein", "falsch", "non", "faux", "falso"),
-    *("✗", "✘", "❌"),
-}
 _MISSING = frozenset({"", "nan", "none", "null", "na", "n/a", "-"})
 # No two repeats that follow each other may match the same characters: where such a pattern
 # fails, it tries every way to divide them, which takes the square of the text's length.
@@ -52,7 +42,7 @@ _PLAIN_NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _SPACE = r"[ \t-\r\x1c-\x1f]*"
 _SAYS_SOMETHING = (
     rf"(?i)^{_SPACE}(?:\[|[+-]?[0-9.,]+(?:e[+-]?[0-9]+)?{_SPACE}$|[+-]?inf(?:inity)?{_SPACE}$|(?:"
-    + "|".join(re.escape(word) for word in sorted(_RIGHT | _WRONG | _MISSING) if word.isascii())
+    + "|".join(re.escape(word) for word in sorted(RIGHT | WRONG | _MISSING) if word.isascii())
     + rf"){_SPACE}$)"
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:e[+-]?\d+)?", re.ASCII)
@@ -111,9 +101,12 @@ def is_missing(text: str) -> bool:
 
 
 def parse_correctness(text: str) -> bool | None:
-    """Return whether a cell says right or wrong; None if it says neither."""
+    """Return whether a word judges or affirms (True), or denies (False); None if it does neither.
+
+    What "yes" affirms, its heading says: `core.data.tabular.labels.meanings_of`.
+    """
     word = word_of(text).removesuffix("\ufe0f")  # asks for a colourful tick
-    return True if word in _RIGHT else False if word in _WRONG else None
+    return True if word in RIGHT else False if word in WRONG else None
 
 
 def parse_score(text: str) -> float | None:
@@ -340,7 +333,7 @@ def _cells(
     )
     values[is_number] = [float(texts[code]) for code in np.flatnonzero(is_number).tolist()]
     cells = np.where(is_number, 0, int(Cell.ODD)).astype(np.uint8)
-    for words, label in ((_RIGHT, Cell.RIGHT), (_WRONG, Cell.WRONG)):
+    for words, label in ((RIGHT, Cell.RIGHT), (WRONG, Cell.WRONG)):
         says_so = compute.is_in(distinct, pa.array(sorted(words), pa.large_string()))
         cells[_flags(says_so) & is_number] = int(label)
     is_ascii = _flags(compute.string_is_ascii(distinct))

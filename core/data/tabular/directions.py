@@ -11,8 +11,9 @@ import re
 from collections.abc import Sequence
 
 from core.codec import list_of, one_line
-from core.data.tabular.columns import LONGEST_HEADING
-from core.data.tabular.uploads import UploadError
+from core.data.tabular.columns import column_of
+from core.data.tabular.label_words import heading_words
+from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 
 # Of a heading as words with one space between them. A doubt is looked for first: “uncertain”
@@ -22,6 +23,19 @@ _DOUBT = re.compile(
     r"varianc|mutual ?information|hallucinat|error|wrong|incorrect|\bfalse|\brisk"
 )
 _SURE = re.compile(r"confiden|certain|\bsure|prob(?![le])|\bp ?true|likel|log ?p\b|agree|consisten")
+#: Of these, one has to know what is probable: the answer, or that it contradicts.
+_OF_SOMETHING = re.compile(r"confiden|certain|prob(?![le])|\bp ?true|likel")
+_LOGARITHM = re.compile(r"\blog|\bln\b|logp")
+#: Words beside a probability that leave it one of the answer.
+_NEUTRAL = re.compile(
+    r"a|an|answer|answers|average|avg|being|best|by|calibrated|completion|correct|"
+    r"correctness|elicited|estimate|estimated|final|first|for|generated|generation|gpt|"
+    r"greedy|how|in|inverse|is|length|level|likelihood|llm|lm|ln|log|logit|logits|max|"
+    r"maximum|mean|median|min|minimum|minus|model|neg|negative|norm|normalised|normalized|"
+    r"of|our|output|overall|p|pct|per|percent|predicted|prediction|probabilities|rating|"
+    r"raw|reported|response|right|s|score|self|seq|sequence|softmax|stated|sum|text|the|"
+    r"token|tokens|top|total|true|value|verbal|verbalised|verbalized"
+)
 _NEGATIVE = re.compile(r"\bneg|\bminus\b|\binverse\b")
 _TURNED = re.compile(r"\s*(1\s*)?[-−]")  # −log p, 1 − confidence
 
@@ -33,16 +47,38 @@ class UnknownDirectionError(UploadError):
 def direction_of(heading: str) -> bool | None:
     """Return whether larger means surer, by a heading alone; None if it does not say.
 
-    One that says both, such as “probability of an error”, does not say.
+    One that says both, such as “probability of an error”, does not say. Nor does a probability of
+    something else: “contradiction_prob”.
     """
     if heading in SCORES:
         return False  # what this app exports are doubts, also of probabilities
-    words = " ".join(re.findall(r"[^\W_]+", heading[:LONGEST_HEADING].casefold()))
-    doubt, sure = _DOUBT.search(words), _SURE.search(_DOUBT.sub(" ", words))
+    words = heading_words(heading)
+    doubt, rest = _DOUBT.search(words), _DOUBT.sub(" ", words)
+    sure = _SURE.search(rest)
     if bool(doubt) == bool(sure):
+        return None
+    if _OF_SOMETHING.search(rest) and not all(map(_is_neutral, rest.split())):
         return None
     turned = _NEGATIVE.search(words) or _TURNED.match(heading)
     return bool(sure) != bool(turned)
+
+
+def direction_in(upload: Upload, name: str) -> bool | None:
+    """Return whether larger means surer in a column; None if its heading does not say.
+
+    A toolkit calls −ln p a probability: one with a number outside 0 to 1 may be anything.
+    """
+    words, surer = heading_words(name), direction_of(name)
+    if name in SCORES or surer is None or not _OF_SOMETHING.search(words):
+        return surer
+    values = column_of(upload, name).values
+    if _LOGARITHM.search(words):  # of a probability it is at most 0
+        return None if ((values > 0) if surer else (values < 0)).any() else surer
+    return None if ((values < 0) | (values > 1)).any() else surer
+
+
+def _is_neutral(word: str) -> bool:
+    return bool(_NEUTRAL.fullmatch(word)) or bool(_SURE.search(word)) or any(map(str.isdigit, word))
 
 
 def check_directions(directions: Sequence[tuple[str, bool | None]]) -> dict[str, bool]:

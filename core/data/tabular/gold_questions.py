@@ -19,7 +19,8 @@ from core.data.tabular.columns import (
     first,
     parse_list,
 )
-from core.data.tabular.labelled import LEFT_OUT, complaint, suggest
+from core.data.tabular.labelled import LEFT_OUT, complaint
+from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload
 
 MAX_GOLD = 2000  # questions: each is asked of a model

@@ -7,8 +7,7 @@ compared on the same rows.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,25 +18,24 @@ from pyarrow import compute
 from core.codec import list_of, one_line
 from core.data.tabular.columns import (
     HOLDS,
-    LONGEST_HEADING,
-    QUERIES,
-    RIGHT_ANSWERS,
-    SOURCES,
     Cell,
-    ColumnKind,
     column_of,
-    columns_named,
     first,
-    kinds,
-    plain_heading,
     question_numbers,
     text_numbers,
 )
 from core.data.tabular.csv_export import to_csv
-from core.data.tabular.directions import check_directions, direction_of
-from core.data.tabular.labels import Meaning, Meant, check_meanings, decisions, display, spelt
+from core.data.tabular.directions import check_directions
+from core.data.tabular.labels import (
+    Meaning,
+    Meant,
+    check_meanings,
+    decisions,
+    display,
+    meanings_of,
+    spelt,
+)
 from core.data.tabular.uploads import Upload, UploadError
-from core.uncertainty.scores import SCORES
 
 LEFT_OUT = "left out"  # what becomes of them
 #: Scores × rows. Doubts, labels and curves take some 60 bytes of each as long as a session looks at
@@ -45,31 +43,11 @@ LEFT_OUT = "left out"  # what becomes of them
 #: file and a hundred of ten thousand rows have room.
 MAX_SCORED = 1_000_000
 
-# Headings are compared without case, white space, _ and -. The first that is found is taken.
-_CORRECT = ("correct", "iscorrect", "correctness", "right", "isright", "label")
-_ANSWERS = (
-    "answer",
-    "modelanswer",
-    "response",
-    "modelresponse",
-    "prediction",
-    "completion",
-    "output",
-)
-_TRUTHS = (
-    *("rightanswers", "rightanswer", "correctanswers", "correctanswer", *RIGHT_ANSWERS),
-    *("groundtruth", "truth", "expected", "target"),
-)
-_ENTROPIES = ("semanticentropy", "entropy")
-#: Numbers that are no score: they name or count a row, or say how it was made.
-_NO_SCORE = re.compile(
-    r"id|index|idx|row(number)?|line|number|no|n|k|seed|fold|step|epoch|rank|year|popularity|"
-    r"(n|num)?(samples|clusters)|sampledmass|exposures|length|tokens|seconds|latency|time|"
-    r"temperature|tau|gamma[12]?"
-)
-#: These compare an answer with the truth: a kind of correctness, which no score may know.
-_JUDGEMENTS = frozenset({"f1", "em", "bleu", "rouge", "rouge1", "rougel", "bertscore", "exact"})
 _TRUTH = {Meaning.RIGHT: True, Meaning.WRONG: False, Meaning.OUT: None}
+
+
+class UnknownLabelsError(UploadError):
+    """Nobody has said which column says whether answers are right."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +59,14 @@ class ScoreColumn:
     column : str
     larger_is_surer : bool or None
         Whether it is a confidence; its doubt is then the negative. None while nobody has said it.
-    correct : str
-        The column that says whether the answer that this score serves is right.
+    correct : str or None
+        The column that says whether the answer that this score serves is right. None while nobody
+        has said which of several it is.
     """
 
     column: str
     larger_is_surer: bool | None
-    correct: str
+    correct: str | None
 
 
 @dataclass(frozen=True)
@@ -118,7 +97,7 @@ class Columns:
     @property
     def labels(self) -> tuple[str, ...]:
         """The columns that say whether answers are right, each once."""
-        return tuple(dict.fromkeys(score.correct for score in self.scores))
+        return tuple(dict.fromkeys(each.correct for each in self.scores if each.correct))
 
 
 @dataclass(frozen=True)
@@ -188,71 +167,6 @@ class Labelled:
         return 0.0 - self.doubts[score] if self.surer[score] else self.doubts[score]
 
 
-# -------------------------------------------------------------------------- suggestions
-
-
-def suggest(upload: Upload) -> Columns:
-    """Return the best guess at what the columns mean; it may have no scores.
-
-    A score whose heading says which way it points is preferred to others. Raises nothing: what
-    cannot be guessed is left open.
-    """
-    looks = kinds(upload)
-    query, source = first(upload, QUERIES), first(upload, SOURCES)
-    # With labels of its own, "semantic_entropy" is a doubt: missing where too little was seen.
-    is_doubt = first(upload, ["semanticentropycorrect"]) is not None
-    entropy = first(upload, _ENTROPIES[::-1] if is_doubt else _ENTROPIES)
-    if entropy is not None and looks[entropy] is not ColumnKind.NUMBER:
-        entropy = None
-    labels = [name for name, kind in looks.items() if kind is ColumnKind.LABEL]
-    common = _correctness(upload, looks, _CORRECT)
-    if common is None and len(labels) == 1:
-        common = labels[0]
-    scores = []
-    for name, kind in looks.items():
-        plain = plain_heading(name)
-        own = _correctness(upload, looks, [f"{plain}correct", f"correct{plain}"])
-        correct = own or common
-        # Our own doubts may all be 0, which looks like wrong.
-        number = kind is ColumnKind.NUMBER or (kind is ColumnKind.LABEL and name in SCORES and own)
-        is_score = number and name not in (query, source, common)
-        if correct and is_score and (own or _could_be_score(name)):
-            scores.append(ScoreColumn(name, direction_of(name), correct))
-    # One that would be refused stands in nobody's way; the only one is refused with a sentence.
-    clear = [s for s in scores if column_of(upload, s.column).doubtful_number() is None] or scores
-    directed = [s for s in clear if s.larger_is_surer is not None]
-    used = {name for score in scores for name in (score.column, score.correct)} | {query, source}
-    answer, truth = (
-        next((name for name in columns_named(upload, names) if name not in used), None)
-        for names in (_ANSWERS, _TRUTHS)
-    )
-    return Columns(query, source, tuple(directed or clear), entropy, answer=answer, truth=truth)
-
-
-def _correctness(
-    upload: Upload, looks: Mapping[str, ColumnKind], names: Sequence[str]
-) -> str | None:
-    """Return the first column of these names in which half of the cells say right or wrong."""
-    for name in columns_named(upload, names):
-        if looks[name] is ColumnKind.LABEL:
-            return name
-        if looks[name] is ColumnKind.TEXT:
-            cells = column_of(upload, name)
-            read = np.count_nonzero(~np.isnan(cells.correctness()))
-            if 2 * read >= np.count_nonzero(~cells.where(Cell.MISSING)):
-                return name
-    return None
-
-
-def _could_be_score(heading: str) -> bool:
-    words = re.split(r"[\s_-]+", heading[:LONGEST_HEADING].casefold())
-    return (
-        not _NO_SCORE.fullmatch(plain_heading(heading))
-        and words[-1] not in {"id", "index"}
-        and not _JUDGEMENTS & set(words)
-    )
-
-
 # ------------------------------------------------------------------------------- arrays
 
 
@@ -263,12 +177,13 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     ------
     UploadError
         When a column does not exist or does not fit, nobody has said what a larger score means
-        (`UnknownDirectionError`), there are more than `MAX_SCORED` scores times rows, no row says
-        whether its answer is right, a label says neither right nor wrong and nobody has said what
-        it means (`UnreadLabelsError`), a score has no number, or its commas can be read in two
-        ways.
+        (`UnknownDirectionError`) or which column has the labels (`UnknownLabelsError`), there are
+        more than `MAX_SCORED` scores times rows, no row says whether its answer is right, nothing
+        says what a label means (`UnreadLabelsError`), a score has no number or is the label, or
+        its commas can be read in two ways.
     """
     _check(upload, columns)
+    correct = check_labels(columns)
     usable, right, problems = _rows(upload, columns)
     scores = {}
     for score in columns.scores:
@@ -276,6 +191,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         scores[score.column], complaints = _numbers(upload, score.column, usable)
         if np.isnan(scores[score.column]).all():
             raise UploadError(_no_number(upload, score.column, "score"))
+        _refuse_label(score.column, scores[score.column], correct[score.column], right)
         problems += complaints
     surer = check_directions([(score.column, score.larger_is_surer) for score in columns.scores])
     entropies = None
@@ -298,7 +214,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         queries=queries,
         sources=sources,
         doubts={name: _doubts(numbers, surer[name]) for name, numbers in scores.items()},
-        correct={score.column: right[score.correct] for score in columns.scores},
+        correct={name: right[label] for name, label in correct.items()},
         entropies=entropies,
         surer=surer,
         pipeline=pipeline,
@@ -307,7 +223,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         decided=tuple(decisions(upload, columns.meant)),
         left_out=len(upload.table) - len(usable),
         one_kind=frozenset(
-            score.column for score in columns.scores if len(np.unique(right[score.correct])) == 1
+            name for name, label in correct.items() if len(np.unique(right[label])) == 1
         ),
         answers=column_of(upload, columns.answer)[usable] if columns.answer else None,
         truths=column_of(upload, columns.truth)[usable] if columns.truth else None,
@@ -342,6 +258,39 @@ def _check(upload: Upload, columns: Columns) -> None:
             )
 
 
+def check_labels(columns: Columns) -> dict[str, str]:
+    """Return the columns that say whether answers are right, by score.
+
+    Raises
+    ------
+    UnknownLabelsError
+        When nobody has said it of a score.
+    """
+    labels = {each.column: each.correct for each in columns.scores if each.correct}
+    unclear = [f"“{one_line(s.column)}”" for s in columns.scores if s.correct is None]
+    if unclear:
+        raise UnknownLabelsError(
+            f"Say which column tells whether the answers of {list_of(unclear)} are right: several "
+            "could, and a guess could promise the opposite of the truth."
+        )
+    return labels
+
+
+def _refuse_label(
+    score: str, numbers: NDArray[np.float64], label: str, right: Mapping[str, NDArray[np.bool_]]
+) -> None:
+    """Refuse a score that is the label: it knows the answer, which no new question brings along."""
+    there = ~np.isnan(numbers)
+    numbers, labels = numbers[there], right[label][there]
+    both = labels.any() and not labels.all()
+    if both and (np.array_equal(numbers, labels) or np.array_equal(numbers, ~labels)):
+        raise UploadError(
+            f"“{one_line(score)}” is no score: in every row it says the same as "
+            f"“{one_line(label)}”. Choose a score that was made without looking at the right "
+            "answers."
+        )
+
+
 def _rows(
     upload: Upload, columns: Columns
 ) -> tuple[NDArray[np.int64], dict[str, NDArray[np.bool_]], list[str]]:
@@ -353,7 +302,8 @@ def _rows(
     usable = np.ones(len(upload.table), bool)
     for name in columns.labels:
         cells = column_of(upload, name)
-        own = {each.value: each.meaning for each in columns.meant if each.column == name}
+        own = meanings_of(upload, name)
+        own |= {each.value: each.meaning for each in columns.meant if each.column == name}
         values[name] = cells.correctness({value: _TRUTH[own[value]] for value in own})
         for value in (value for value in own if own[value] is Meaning.OUT):
             rows = cells.of_word(value)

@@ -24,9 +24,11 @@ from core.data.tabular.columns import (
     column_of,
     word_of,
 )
+from core.data.tabular.label_words import is_judgement, rightness_of
 from core.data.tabular.uploads import Upload, UploadError
 
 _NAMED = 3  # values that a refusal names
+_COLOURFUL = "\ufe0f"  # behind a tick
 
 
 class Meaning(StrEnum):
@@ -67,12 +69,15 @@ class Unread:
         As the file writes it.
     rows : int
         How many have it.
+    affirms : bool
+        Whether it affirms or denies the heading, which does not say what.
     """
 
     column: str
     value: str
     text: str
     rows: int
+    affirms: bool = False
 
     def __str__(self) -> str:
         return f"{display(self.text)} ({rows(self.rows)})"
@@ -110,8 +115,41 @@ def values_of(column: Column) -> Counter[str]:
     return Counter(dict(counter.most_common()))
 
 
+def meanings_of(upload: Upload, name: str) -> dict[str, Meaning]:
+    """Return what heading and words of a column of labels settle, by value as of `word_of`.
+
+    Under "is_hallucination" a 1 is wrong. Where the heading says nothing, only words that judge by
+    themselves have a meaning.
+    """
+    words = _label_words(column_of(upload, name))
+    meanings = {}
+    for word in words:
+        right = rightness_of(word.removesuffix(_COLOURFUL), name, frozenset(words))
+        if right is not None:
+            meanings[word] = Meaning.RIGHT if right else Meaning.WRONG
+    return meanings
+
+
+def judges(column: Column) -> bool:
+    """Return whether all that a column says of right and wrong, it says whatever its heading is."""
+    words = _label_words(column)
+    return bool(words) and all(
+        is_judgement(word.removesuffix(_COLOURFUL), frozenset(words)) for word in words
+    )
+
+
+def _label_words(column: Column) -> dict[str, int]:
+    """Return the words of a column that judge, affirm or deny, with the first cell of each."""
+    words: dict[str, int] = {}
+    for code in np.flatnonzero(column.has(Cell.RIGHT | Cell.WRONG)).tolist():
+        words.setdefault(word_of(column.text(code)), code)
+    return words
+
+
 def unread(upload: Upload, name: str) -> tuple[Unread, ...]:
-    """Return the values of a column of labels that say neither right nor wrong.
+    """Return the values of a column of labels of which nothing says whether they mean right.
+
+    They say neither right nor wrong, or affirm a heading that does not say what of.
 
     Raises
     ------
@@ -138,26 +176,43 @@ def unread(upload: Upload, name: str) -> tuple[Unread, ...]:
             f"right nor wrong, such as {named}. Write right or wrong in their place, or choose "
             "another column."
         )
-    return tuple(cells)
+    meanings = meanings_of(upload, name)
+    open_words = {w: c for w, c in _label_words(column).items() if w not in meanings}
+    rows_by_word = values_of(column) if open_words else Counter()
+    open_cells = [
+        Unread(name, word, column.text(code).strip(), rows_by_word[word], affirms=True)
+        for word, code in open_words.items()
+    ]
+    return (*sorted(open_cells, key=lambda each: -each.rows), *cells)
 
 
 def hint(upload: Upload, name: str) -> str:
     """Return a sentence where all labels of a column that can be read say the same; else ""."""
-    column = column_of(upload, name)
-    right, wrong = (column.has(label).any() for label in (Cell.RIGHT, Cell.WRONG))
-    if right == wrong:
-        return ""
-    return f" All its other labels say {Meaning.RIGHT if right else Meaning.WRONG}."
+    meanings = set(meanings_of(upload, name).values())
+    return f" All its other labels say {meanings.pop()}." if len(meanings) == 1 else ""
 
 
-def _complaint(upload: Upload, cells: Sequence[Unread]) -> str:
-    name = cells[0].column
+def complaint_of(upload: Upload, cells: Sequence[Unread]) -> str:
+    """Return what is not clear about values of one column, in a sentence or two."""
+    name, sentences = one_line(cells[0].column), []
+    whose = f"“{name}”"
+    if affirming := [each for each in cells if each.affirms]:
+        sentences.append(
+            f"The heading {whose} does not say which of its values means a right answer: "
+            f"{_listed(affirming)}."
+        )
+        whose = "It also"
+    if odd := [each for each in cells if not each.affirms]:
+        sentences.append(
+            f"{whose} has cells that say neither right nor wrong: {_listed(odd)}."
+            f"{hint(upload, cells[0].column)}"
+        )
+    return " ".join(sentences)
+
+
+def _listed(cells: Sequence[Unread]) -> str:
     *most, last = map(str, cells)
-    named = f"{', '.join(most)} and {last}" if most else last
-    return (
-        f"“{one_line(name)}” has cells that say neither right nor wrong: {named}."
-        f"{hint(upload, name)}"
-    )
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def check_meanings(
@@ -182,7 +237,7 @@ def check_meanings(
     for name in names:
         missing = [each for each in unread(upload, name) if (name, each.value) not in meant]
         if missing:
-            sentences.append(_complaint(upload, missing))
+            sentences.append(complaint_of(upload, missing))
     if sentences:
         sentences.append("Nothing is guaranteed until you say what each of these means.")
         raise UnreadLabelsError(" ".join(sentences))

@@ -19,15 +19,11 @@ from core.abstention.policy import Pipeline, Policy
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.codec import one_line
 from core.data.tabular import uploads
-from core.data.tabular.directions import direction_of
-from core.data.tabular.labelled import (
-    Columns,
-    Labelled,
-    ScoreColumn,
-    labelled,
-    suggest,
-)
+from core.data.tabular.columns import kinds
+from core.data.tabular.directions import direction_in
+from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning, meant_by
+from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.inspection.pipeline import from_text
 from core.studies.inspection.verdict import SCORE
@@ -255,14 +251,19 @@ def choice(
 ) -> Columns:
     """Return a guess at the columns with what a person says in its place."""
     guessed = {score.column: score for score in guess.scores}
+    labels = label_columns(upload, kinds(upload))
     names = []
     for name in scores or guessed:
         label = correct or (guessed[name].correct if name in guessed else None)
-        if label is None:
+        if label is None and len(labels) == 1 and name not in guessed:
+            label = labels[0]
+        if label is None and not labels:
             raise UploadError(
                 f"No column says whether the answers of “{one_line(name)}” are right. Name one."
             )
-        surer = direction_of(name) if larger_is_surer is None else larger_is_surer
+        surer = larger_is_surer
+        if surer is None and name in upload.table.columns:
+            surer = direction_in(upload, name)
         names.append(ScoreColumn(name, surer, label))
     return replace(guess, scores=tuple(names))
 

@@ -8,20 +8,15 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.inspection import shown
 from core.codec import count_of
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.gold_questions import GoldQuestions, gold_questions
-from core.data.tabular.labelled import (
-    Columns,
-    Labelled,
-    ScoreColumn,
-    labelled,
-    suggest,
-    template,
-)
+from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, template
+from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import REPEATED, independent
@@ -258,13 +253,13 @@ def _map(upload: Upload) -> Labelled | None:
         expanded=not is_clear,
     ):
         surer = directions(guess, numbers, key, place)
-        correct = _correctness(list(surer), labels, own, key)
+        correct = _correctness(list(surer), labels, own, key, place)
         query = _column("query", upload, guess.query)
         answer = _column("answer", upload, guess.answer)
         truth = _column("truth", upload, guess.truth)
         source = _column("source", upload, guess.source)
         entropy = _column("entropy", upload, guess.entropy)
-    if not surer:
+    if not surer or None in correct.values():
         return None
     scores = tuple(ScoreColumn(name, way, correct[name]) for name, way in surer.items())
     columns = Columns(query, source, scores, entropy, answer=answer, truth=truth)
@@ -277,28 +272,47 @@ def _map(upload: Upload) -> Labelled | None:
 
 
 def _correctness(
-    scores: list[str], labels: list[str], own: dict[str, str], key: str
-) -> dict[str, str]:
-    """Let the person say which column tells whether a score's answers are right."""
-    each = ONE_EACH
-    if len(scores) > 1:
-        guessed = set(own.values())
-        first = labels.index(next(iter(guessed))) + 1 if len(guessed) == 1 else 0
-        each = st.selectbox(
+    scores: list[str],
+    labels: list[str],
+    own: dict[str, str | None],
+    key: str,
+    place: DeltaGenerator,
+) -> dict[str, str | None]:
+    """Let the person say which column tells whether a score's answers are right.
+
+    Where several columns could, none is taken unasked: the field stands in `place`, empty.
+    """
+    each: str | None = ONE_EACH
+    if unclear := None in own.values():
+        place = place.container(border=True, key="labels")
+        head = place.empty()
+        place.text(
+            "Several columns could say whether an answer is right, and a guess could promise the "
+            "opposite of the truth. Choose one."
+        )
+    if unclear or len(scores) > 1:
+        names = set(own.values())
+        options = labels if unclear else [ONE_EACH, *labels]
+        only = names.pop() if len(names) == 1 else None
+        first = 0 if only is None else labels.index(only) + 1
+        each = (place if unclear else st).selectbox(
             "Right or wrong",
-            [ONE_EACH, *labels],
-            first,
+            options,
+            None if unclear else first,
             key=f"correct_{key}",
             persist_state="session",
             help=RIGHT_OR_WRONG,
+            placeholder="Choose the column that says right or wrong",
         )
+    if each is None:
+        head.badge("Your answer is needed", icon=":material/help:", color="orange")
     if each != ONE_EACH:
         return dict.fromkeys(scores, each)
     return {
         score: st.selectbox(
             "Right or wrong",
             labels,
-            labels.index(own.get(score, labels[0])),
+            labels.index(own.get(score) or labels[0]),
             key=f"correct_{key}_{score}",
             persist_state="session",
             format_func=partial(_of, score) if len(scores) > 1 else str,

@@ -1,4 +1,4 @@
-"""What labels mean that say neither right nor wrong: the page asks, the person answers."""
+"""What labels mean that do not say it themselves: the page asks, the person answers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.codec import one_line
-from core.data.tabular.labels import Meaning, Meant, Unread, hint, unread
+from core.data.tabular.labels import Meaning, Meant, Unread, complaint_of, unread
 from core.data.tabular.uploads import Upload
 from core.ui.session import memory_of
 
@@ -19,7 +18,7 @@ CHOICES = {
 
 
 def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None:
-    """Ask what each value means that says neither right nor wrong.
+    """Ask what each value means of which nothing says whether it is right.
 
     Parameters
     ----------
@@ -49,10 +48,8 @@ def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None
         meant = []
         for number, each in enumerate(questions):
             if number == 0 or each.column != questions[number - 1].column:
-                st.text(
-                    f"“{one_line(each.column)}” has cells that say neither right nor wrong. What "
-                    f"do they mean?{hint(upload, each.column)}"
-                )
+                of_column = [other for other in questions if other.column == each.column]
+                st.text(f"{complaint_of(upload, of_column)} What does each of them mean?")
             meant.append(_meaning(upload, each, number))
         answered = tuple(each for each in meant if each is not None)
         if len(answered) == len(meant):

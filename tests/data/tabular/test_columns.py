@@ -11,7 +11,8 @@ import pytest
 
 from core.data.tabular import columns
 from core.data.tabular.columns import Cell, ColumnKind, column_of, kinds
-from core.data.tabular.labelled import Columns, ScoreColumn, doubts_of, labelled, suggest
+from core.data.tabular.labelled import Columns, ScoreColumn, doubts_of, labelled
+from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
 
 

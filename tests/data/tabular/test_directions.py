@@ -2,7 +2,13 @@
 
 import pytest
 
-from core.data.tabular.directions import UnknownDirectionError, check_directions, direction_of
+from core.data.tabular.directions import (
+    UnknownDirectionError,
+    check_directions,
+    direction_in,
+    direction_of,
+)
+from core.data.tabular.uploads import parse
 from core.uncertainty.scores import SCORES
 
 
@@ -20,12 +26,33 @@ from core.uncertainty.scores import SCORES
         # A word may stand in another, and a name may say both, or neither.
         (["score", "x", "", "problem_no", "measure", "pressure", "logit", "M.I."], None),
         (["hallucination_probability", "probability of an error", "confidence_entropy"], None),
+        # It has to be the answer that is probable.
+        (["contradiction_prob", "no_answer_prob", "na_prob", "refusal_probability"], None),
+        (["prob_std", "confidence_interval_width", "human confidence"], None),
+        (["MaximumSequenceProbability", "gpt4_confidence", "mean token prob"], True),
     ],
 )
 def test_what_a_heading_says(headings, surer):
     assert {heading: direction_of(heading) for heading in headings} == dict.fromkeys(
         headings, surer
     )
+
+
+def test_a_probability_outside_0_to_1_is_none_and_may_point_either_way():
+    """A toolkit calls −ln p a probability; a log-probability above 0 is no logarithm of one."""
+    for heading, cells, surer in (
+        ("probability", (0, 1), True),
+        ("MaximumSequenceProbability", (0.7, 11), None),
+        ("p_true", (-0.3, -0.9), None),
+        ("confidence", (0.9, 87), None),
+        ("1 - confidence", (0.1, 0.3), False),
+        ("log_prob", (-3, -0.1), True),
+        ("log_prob", (3, 0.1), None),
+        ("neg_log_prob", (3, 0.1), False),
+        ("agreement", (3, 9), True),
+    ):
+        lines = "\n".join([heading, *map(str, cells)])
+        assert direction_in(parse(lines.encode(), "x.csv"), heading) is surer, heading
 
 
 def test_our_own_scores_are_doubts_though_some_are_named_like_probabilities():

@@ -22,12 +22,13 @@ from core.data.tabular.gold_questions import MAX_GOLD, gold_questions
 from core.data.tabular.labelled import (
     Columns,
     ScoreColumn,
+    UnknownLabelsError,
     labelled,
     pipelines_of,
-    suggest,
     template,
 )
 from core.data.tabular.labels import Meaning, Meant
+from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
 
 
@@ -79,11 +80,11 @@ def refused(upload, columns=PLAIN):
     [
         (["1", "1.0", "true", "True", "TRUE", "t", "yes", "Y", "c", "Correct", " right "], True),
         (["Ja", "Richtig", "WAHR", "oui", "Vrai", "sí", "Sì", "verdadero", "vero"], True),
-        (["✓", "✅", "✔", "✔\ufe0f"], True),
+        (["✓", "✅", "✔", "✔\ufe0f", "PASS", "passed", "korrekt", "Верно"], True),
         (["0", "0.0", "false", "F", "no", "N", "i", "incorrect", "WRONG", "\tno\n"], False),
-        (["Nein", "FALSCH", "non", "Faux", "falso", "✗", "✘", "❌"], False),
+        (["Nein", "FALSCH", "non", "Faux", "falso", "✗", "✘", "❌", "Fail"], False),
         (["", "2", "-1", "0.5", "maybe", "none", "nan", "tr", "11", "not correct"], None),
-        (["w", "W", "x", "X", "r", "-", "o", "s", "v", "pass", "✓✗"], None),  # of many meanings
+        (["w", "W", "x", "X", "r", "-", "o", "s", "v", "good", "✓✗"], None),  # of many meanings
     ],
 )
 def test_words_for_right_and_wrong(texts, right):
@@ -166,18 +167,45 @@ def test_names_of_queries_and_sources(role, headings):
 
 def test_names_of_correctness():
     for heading in (
-        *("correct", "Is Correct", "is-correct", "label", "right", "correctness", "is_right"),
+        "correct",
+        "Is Correct",
+        "is-correct",
+        "right",
+        "correctness",
+        "is_hallucination",
     ):
         upload = table(["s", heading, "flag"], ["0.5", "1", "0"], ["0.7", "0", "0"])
         assert [score.correct for score in suggest(upload).scores] == [heading]
 
 
-def test_without_a_name_the_only_column_of_right_and_wrong_is_the_correctness():
+def test_what_no_heading_calls_right_is_proposed_and_of_two_neither():
     upload = table(["s", "judged"], ["0.5", "yes"], ["0.7", "no"])
     assert suggest(upload).scores == (ScoreColumn("s", None, "judged"),)
-    two = table(["s", "judged", "other"], ["0.5", "yes", "1"], ["0.7", "no", "1"])
-    assert suggest(two).scores == ()
+    for heading in (
+        ["s", "human_a", "human_b"],  # two annotators
+        ["s", "gold", "prediction"],  # right is where they agree
+        ["s", "correct", "hallucination"],
+    ):
+        two = table(heading, ["0.5", "yes", "no"], ["0.7", "no", "no"])
+        (score,) = suggest(two).scores
+        assert score.correct is None
+        with pytest.raises(UnknownLabelsError, match="which column tells whether the answers of"):
+            labelled(two, scored(replace(score, larger_is_surer=True), query=None))
+    words = table(["s", "verdict", "temperature"], ["0.5", "PASS", "1"], ["0.7", "fail", "0"])
+    assert [score.correct for score in suggest(words).scores] == ["verdict"]
+    assert suggest(table(["s", "temperature"], ["0.5", "1"], ["0.7", "0"])).scores == ()
     assert suggest(table(["a", "b"], ["x", "y"])) == Columns(None, None, ())
+
+
+def test_a_score_that_is_the_label_certifies_nothing():
+    """A trace tool's long form has both in one column: it is the label wherever that counts."""
+    rows = [["a", "1", "correct"], ["b", "0", "wrong"], ["c", "0.7", ""]]
+    columns = meaning(scored(ScoreColumn("value", True, "said")), said=[("", OUT)])
+    for turned in (rows, [[a, {"1": "0", "0": "1"}.get(b, b), c] for a, b, c in rows]):
+        upload = table(["question", "value", "said"], *turned)
+        assert "“value” is no score: in every row it says the same as “said”" in refused(
+            upload, columns
+        )
 
 
 def test_a_correctness_of_its_own_for_each_score():
@@ -219,7 +247,7 @@ def test_ids_counters_judgements_sources_and_queries_are_no_scores():
 def test_labels_have_no_say_in_the_direction_of_what_they_certify(rows):
     for name, surer in (("confidence", True), ("doubt", False), ("x", None)):
         for turned in (False, True):
-            cells = ([f"{number}.5", int(right != turned)] for number, right in rows)
+            cells = ([f"0.{number}5", int(right != turned)] for number, right in rows)
             upload = table([name, "correct"], *cells)
             assert suggest(upload).scores == (ScoreColumn(name, surer, "correct"),)
 
@@ -399,9 +427,9 @@ def test_different_pipelines_are_no_pipeline():
         (replace(EMPTY_OUT, query=None), "number in any row that says whether its answer is right"),
         (
             meaning(
-                scored(*PLAIN.scores, ScoreColumn("b", False, "y"), query=None),
+                scored(*PLAIN.scores, ScoreColumn("b", False, "accurate"), query=None),
                 correct=[("", OUT)],
-                y=[("", OUT)],
+                accurate=[("", OUT)],
             ),
             "No row says for every chosen score",
         ),
@@ -412,7 +440,9 @@ def test_different_pipelines_are_no_pipeline():
     ],
 )
 def test_columns_that_do_not_fit_are_refused(columns, says):
-    upload = table(["score", "correct", "b", "y"], ["", "1", "0.5", ""], ["0.5", "", "0.5", "1"])
+    upload = table(
+        ["score", "correct", "b", "accurate"], ["", "1", "0.5", ""], ["0.5", "", "0.5", "1"]
+    )
     assert says in refused(upload, columns)
 
 
@@ -475,7 +505,7 @@ def test_an_unreadable_entropy_is_missing_and_complained_of(cells, entropies, pr
 
 
 def test_hostile_headings_are_short_and_in_one_line_in_complaints():
-    heading = "x\n" * 450
+    heading = "right\n" + "x\n" * 450
     upload = table(["score", heading.strip()], ["0.5", "1"], ["0.5", "?"])
     columns = Columns(None, None, (ScoreColumn("score", False, heading.strip()),))
     assert len(refused(upload, columns)) < 300 and "\n" not in refused(upload, columns)
@@ -619,7 +649,7 @@ def test_outside_scores_with_labels():
     assert len(upload.table) == 1938
     assert {"question", "answer", "score", "correct"} <= set(upload.table.columns)
     suggested = suggest(upload)
-    assert suggested == scored(ScoreColumn("score", None, "correct"))  # a question for the person
+    assert suggested.scores == (ScoreColumn("score", None, "correct"),)  # a question for the person
     found = labelled(upload, scored(ScoreColumn("score", True, "correct")))
     assert len(found.kept) == 1938 and found.problems == ()
     assert auroc(found.doubts["score"], found.correct["score"]) > 0.6

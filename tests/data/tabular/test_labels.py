@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.data.tabular.columns import column_of
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled
 from core.data.tabular.labels import (
     MOST_VALUES,
     Meaning,
@@ -16,6 +16,7 @@ from core.data.tabular.labels import (
     unread,
     values_of,
 )
+from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
 
 RIGHT, WRONG, OUT = Meaning.RIGHT, Meaning.WRONG, Meaning.OUT

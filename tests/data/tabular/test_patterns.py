@@ -41,7 +41,7 @@ PATTERNS = {
     "core.data.tabular.directions._SURE": ["'log ' * n", "'p ' * n"],
     "core.data.tabular.directions._NEGATIVE": ["'minu' * n"],
     "core.data.tabular.directions._TURNED": ["' ' * n + 'x'", "'1' + ' ' * n + 'x'"],
-    "core.data.tabular.labelled._NO_SCORE": ["'n' * n", "'row' + 'number' * n"],
+    "core.data.tabular.suggestions._NO_SCORE": ["'n' * n", "'row' + 'number' * n"],
     "core.uncertainty.similarity._ARTICLES": ["'a' * n", "'the ' * n"],
     "core.language_models.backends.openai.http.TOO_LONG": [
         "'context ' * n",

@@ -16,8 +16,9 @@ from core.abstention.policy import Pipeline, PolicyError, from_json, to_json
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular import uploads
 from core.data.tabular.directions import UnknownDirectionError
-from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, suggest
+from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning
+from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout, new_rows

@@ -12,7 +12,8 @@ import pytest
 
 from benchmarks.promise import certified_from_the_seed_on
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled
+from core.data.tabular.suggestions import suggest
 from core.data.world.grading import matches
 from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.client.stack import prepared

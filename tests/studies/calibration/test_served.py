@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled
+from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.calibration.served import ServedPart, question, serve, table
 

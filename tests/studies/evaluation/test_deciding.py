@@ -10,7 +10,8 @@ import pytest
 from core.abstention.policy import PolicyError
 from core.abstention.thresholds import clopper_pearson
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled
+from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.evaluation.deciding import decide, decisions_csv, has_rows_of
 from core.studies.evaluation.reading import Run, labelled_csv

@@ -13,7 +13,8 @@ from pyarrow import parquet
 from core.abstention import metrics
 from core.abstention.policy import PolicyError
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled
+from core.data.tabular.suggestions import suggest
 from core.language_models.errors import RefusedError
 from core.studies.calibration.calibration import Target, calibrate, pipeline_of_data
 from core.studies.calibration.new_rows import new_decisions, new_scores

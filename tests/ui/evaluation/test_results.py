@@ -7,7 +7,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.data.tabular import uploads
-from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labelled import labelled
+from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.evaluation.listing import scatter_points
 from core.studies.evaluation.reading import Run, labelled_csv

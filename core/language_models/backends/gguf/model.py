@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.backends.gguf.vocabulary import control_tokens, tokenizer
-from core.language_models.backends.gguf.weights import Fields, Weights, config
+from core.language_models.backends.gguf.weights import Fields, Weights, config, unknown
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.backends.llama.runtime import Llama
 from core.language_models.chat_template import around
@@ -190,6 +190,8 @@ def _load(path: Path, size: int, changed: int) -> OpenedWeights:
             sizes["num_key_value_heads"],
         )
         llama = Llama(weights, sizes)
+        if weights.unread:
+            raise unknown(f"the tensor “{min(weights.unread):.60}”")
         opened = _open(digest[:12], llama, fields)
         _try(llama, [0, max(opened.tokenizer.get_vocab().values()), *opened.begin])
     except ModelError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,10 @@ NAMES = {  # transformers' names -> llama.cpp's
     "model.embed_tokens.weight": "token_embd.weight",
     "model.norm.weight": "output_norm.weight",
     "lm_head.weight": "output.weight",
+    "lm_head.bias": "output.bias",
 }
-FIRST = {"token_embd.weight", "output.weight", "blk.0.attn_q.weight", "blk.0.attn_k.weight"}
+FACTORS = "rope_freqs.weight"
+NORMS = re.compile(r"attn_[qk]_norm")
 LAYER_NAMES = {
     "input_layernorm": "attn_norm",
     "self_attn.q_proj": "attn_q",
@@ -35,6 +38,19 @@ LAYER_NAMES = {
     "mlp.gate_proj": "ffn_gate",
     "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down",
+}
+
+# What a file may say below its architecture's name. Of these `config` makes the network:
+READ = {
+    *("block_count", "context_length", "embedding_length", "feed_forward_length"),
+    *("attention.head_count", "attention.head_count_kv", "attention.layer_norm_rms_epsilon"),
+    *("attention.key_length", "rope.freq_base", "rope.scaling.factor", "rope.scale_linear"),
+}
+# Nobody reads these of such an architecture: llama.cpp computes the same with and without them.
+UNREAD = {
+    *("attention.sliding_window", "attention.scale", "logit_scale", "tensor_data_layout"),
+    *("attn_logit_softcapping", "final_logit_softcapping", "vocab_size"),
+    *("rope.scaling.original_context_length", "rope.scaling.finetuned"),
 }
 
 
@@ -66,6 +82,18 @@ class Fields:
             )
         return value
 
+    def names(self, beginning: str) -> list[str]:
+        """Return the rest of every name that begins so."""
+        return [name.removeprefix(beginning) for name in self._fields if name.startswith(beginning)]
+
+
+def unknown(what: str) -> BrokenModelError:
+    """Return the error for a file that has more in it than we read."""
+    return BrokenModelError(
+        f"The file has {what}, which Believe does not know: it would be another network. Choose "
+        "another file, or serve this one with llama.cpp."
+    )
+
 
 def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
     """Return the sizes of the network, by transformers' names.
@@ -85,37 +113,43 @@ def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
     key_heads = int(fields.own("attention.head_count_kv", heads))
     width = int(fields.own("embedding_length"))
     head_width = int(fields.own("attention.key_length", width // max(heads, 1)))
-    unknown = {
-        "several experts": fields.own("expert_count", 0),
-        "stretched positions": fields.own("rope.scaling.type", "none") != "none",
-        "positions in a part of each head": fields.own("rope.dimension_count", head_width)
-        != head_width,
-    }
-    for what, there in unknown.items():
-        if there:
-            raise BrokenModelError(
-                f"The file’s network has {what}, which Believe does not know. Choose another file, "
-                "or serve this one with llama.cpp."
-            )
+    _check_fields(
+        fields,
+        {
+            "attention.causal": (True,),
+            "attention.value_length": (head_width,),
+            "expert_count": (0,),
+            "expert_used_count": (0,),
+            "rope.dimension_count": (head_width,),
+            "rope.scaling.attn_factor": (1.0,),
+            "rope.scaling.type": ("linear", "none"),
+        },
+    )
     tensors = {tensor.name: tensor for tensor in reader.tensors}
+    parts = int(fields.get("split.count", 1))
+    if parts > 1:
+        raise BrokenModelError(
+            f"The file is part {int(fields.get('split.no', 0)) + 1} of {parts}. Join the parts "
+            "with `llama-gguf-split --merge`, and open what comes of it."
+        )
     # Nothing is made of a size that a file only states, and no tensors of the same bytes. A head is
     # no wider than the network: the table of positions takes a multiple of its width.
-    shapes = {name: [int(size) for size in tensors[name].shape] for name in FIRST & tensors.keys()}
-    embeddings = [width, *shapes.get("token_embd.weight", [])[1:]]
-    stated = {
-        "token_embd.weight": embeddings,
-        "blk.0.attn_q.weight": [width, heads * head_width],
-        "blk.0.attn_k.weight": [width, key_heads * head_width],
-    }
-    if "output.weight" in tensors:
-        stated["output.weight"] = embeddings
-    overlap = sum(tensor.n_bytes for tensor in reader.tensors) > reader.data.nbytes
-    if overlap or min(heads, key_heads) < 1 or head_width > width or shapes != stated:
-        raise BrokenModelError(
-            "The sizes that the file states are not those of its weights. Fetch it again, or "
-            "choose another file."
-        )
-    factors = tensors.get("rope_freqs.weight")
+    hidden = int(fields.own("feed_forward_length"))
+    shapes = _shapes(width, heads * head_width, key_heads * head_width, head_width, hidden)
+    embeddings = tensors.get("token_embd.weight")
+    if embeddings is None or min(heads, key_heads) < 1 or head_width > width:
+        raise _other_sizes()
+    for name, tensor in tensors.items():
+        expected = shapes.get(re.sub(r"^blk\.\d+\.", "", name))
+        rows = [int(embeddings.shape[-1]) if size is None else size for size in expected or ()]
+        if expected is not None and [*map(int, tensor.shape)] != rows:
+            raise _other_sizes()
+    if sum(tensor.n_bytes for tensor in reader.tensors) > reader.data.nbytes:
+        raise _other_sizes()
+    stretch = float(fields.own("rope.scaling.factor", fields.own("rope.scale_linear", 0.0))) or 1.0
+    if fields.own("rope.scaling.type", "linear") == "none":
+        stretch = 1.0
+    factors = tensors.get(FACTORS)
     return {
         "hidden_size": width,
         "num_hidden_layers": int(fields.own("block_count")),
@@ -124,16 +158,73 @@ def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
         "head_dim": head_width,
         "rms_norm_eps": float(fields.own("attention.layer_norm_rms_epsilon")),
         "rope_theta": float(fields.own("rope.freq_base", 10_000.0)),
-        "rope_factors": 1.0 if factors is None else _numbers(factors),
+        "rope_factors": stretch * (1.0 if factors is None else _numbers(factors)),
         "max_position_embeddings": min(int(fields.own("context_length")), LONGEST_CONTEXT),
     }
 
 
+def _check_fields(fields: Fields, values: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse a file that says what we do not read; of some fields, `values` are all we know."""
+    for name in fields.names(f"{fields.architecture}."):
+        own = f"“{fields.architecture}.{name:.60}”"
+        if name in values and fields.own(name) not in values[name]:
+            raise unknown(f"{fields.own(name)!s:.40} for {own}")
+        if name not in READ | UNREAD | values.keys():
+            raise unknown(own)
+
+
+def _shapes(
+    width: int, queries: int, keys: int, head: int, hidden: int
+) -> dict[str, tuple[int | None, ...]]:
+    """Return the shape of every tensor, inputs first; None stands for the vocabulary."""
+    return {
+        "token_embd.weight": (width, None),
+        "output.weight": (width, None),
+        "output.bias": (None,),
+        "output_norm.weight": (width,),
+        FACTORS: (head // 2,),
+        "attn_norm.weight": (width,),
+        "attn_q.weight": (width, queries),
+        "attn_q.bias": (queries,),
+        "attn_q_norm.weight": (head,),
+        "attn_k.weight": (width, keys),
+        "attn_k.bias": (keys,),
+        "attn_k_norm.weight": (head,),
+        "attn_v.weight": (width, keys),
+        "attn_v.bias": (keys,),
+        "attn_output.weight": (queries, width),
+        "attn_output.bias": (width,),
+        "ffn_norm.weight": (width,),
+        "ffn_gate.weight": (width, hidden),
+        "ffn_gate.bias": (hidden,),
+        "ffn_up.weight": (width, hidden),
+        "ffn_up.bias": (hidden,),
+        "ffn_down.weight": (hidden, width),
+        "ffn_down.bias": (width,),
+    }
+
+
+def _other_sizes() -> BrokenModelError:
+    return BrokenModelError(
+        "The sizes that the file states are not those of its weights. Fetch it again, or choose "
+        "another file."
+    )
+
+
 class Weights(Mapping[str, NDArray[np.float32]]):
-    """The weights of a file by transformers' names; each is read when it is looked up."""
+    """The weights of a file by transformers' names; each is read when it is looked up.
+
+    Attributes
+    ----------
+    unread : set of str
+        The tensors, by their names in the file, that nobody has looked up yet.
+    """
 
     def __init__(self, reader: GGUFReader, architecture: str, heads: int, key_heads: int) -> None:
         self._tensors = {tensor.name: tensor for tensor in reader.tensors}
+        self.unread = {*self._tensors} - {FACTORS}  # which `config` reads
+        if architecture != "qwen3":  # no other has them, and Llama's rows are in another order
+            self._tensors = {n: t for n, t in self._tensors.items() if not NORMS.search(n)}
         # llama.cpp keeps the rows of these in another order, for Llama alone.
         self._interleaved = {}
         if architecture == "llama":
@@ -141,12 +232,23 @@ class Weights(Mapping[str, NDArray[np.float32]]):
 
     def __getitem__(self, name: str) -> NDArray[np.float32]:
         stored = _stored_name(name)
+        if stored not in self._tensors:
+            raise BrokenModelError(
+                f"The file lacks the tensor “{stored}”. Fetch it again, or choose another file."
+            )
+        self.unread.discard(stored)
         array = _numbers(self._tensors[stored])
         heads = self._interleaved.get(stored.split(".")[-2])
         if heads is None:
             return array
         pairs = array.reshape(heads, len(array) // heads // 2, 2, -1)
         return pairs.swapaxes(1, 2).reshape(array.shape)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a weight, or the default where the file has none of that name."""
+        if name not in self:
+            return default
+        return self[name]
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and _stored_name(name) in self._tensors

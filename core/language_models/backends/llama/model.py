@@ -96,6 +96,10 @@ class LlamaModel(LanguageModel):
         """Return the tokens of a text; nothing in it is ever read as the end token."""
         return self.tokenizer.encode(text).ids
 
+    def encode_prompt(self, prompt: str) -> list[int]:
+        """Return all tokens that are read for a prompt: its own, and those around it."""
+        return [*self.frame.before, *self._prompt_tokens(prompt)]
+
     # ---------------------------------------------------------------------- sampling
 
     def sample(

@@ -105,6 +105,7 @@ class Llama:
         self.embeddings = self.unembedding.T  # (V, W); a view: there is one copy
         if "lm_head.weight" in weights:
             self.unembedding = _transpose(weights["lm_head.weight"])
+        self.unembedding_bias = weights.get("lm_head.bias")  # (V,), or None
         self.norm = np.asarray(weights["model.norm.weight"], np.float32)  # (W,)
         self.layers = [
             _Layer(weights, f"model.layers.{i}.") for i in range(config["num_hidden_layers"])
@@ -175,12 +176,11 @@ class Llama:
             if states is not None:
                 states.append(x)
             normed = _rms_norm(x, layer.input_norm, self.epsilon)
-            qkv = _product(normed, layer.qkv)  # (N, (H+2K)D)
-            if layer.qkv_bias is not None:
-                qkv += layer.qkv_bias
+            qkv = _product(normed, layer.qkv, layer.qkv_bias)  # (N, (H+2K)D)
             heads = qkv.reshape(N, H + 2 * K, D)
-            if layer.query_norm is not None and layer.key_norm is not None:
+            if layer.query_norm is not None:
                 heads[:, :H] = _rms_norm(heads[:, :H], layer.query_norm, self.epsilon)
+            if layer.key_norm is not None:
                 heads[:, H:-K] = _rms_norm(heads[:, H:-K], layer.key_norm, self.epsilon)
             turned, value = _rotate(heads[:, :-K], cosine, sine), heads[:, -K:]
             query, key = turned[:, :H], turned[:, H:]
@@ -199,11 +199,11 @@ class Llama:
                     attention,
                 )  # (B, H, L, D)
                 out[place] = attended.swapaxes(1, 2).reshape(B * L, H, D)
-            x = x + _product(out.reshape(N, H * D), layer.output)
+            x = x + _product(out.reshape(N, H * D), layer.output, layer.output_bias)
             normed = _rms_norm(x, layer.mlp_norm, self.epsilon)
-            gate_up = _product(normed, layer.gate_up)  # (N, 2M)
+            gate_up = _product(normed, layer.gate_up, layer.gate_up_bias)  # (N, 2M)
             gate, up = np.split(gate_up, 2, axis=-1)
-            x = x + _product(_silu(gate) * up, layer.down)
+            x = x + _product(_silu(gate) * up, layer.down, layer.down_bias)
         hidden = _rms_norm(x, self.norm, self.epsilon)
         return [
             (hidden[place].reshape(*tokens.shape, -1), own)
@@ -232,7 +232,7 @@ class Llama:
         rows = hidden.reshape(-1, self.width)
         result = np.empty((len(rows), self.unembedding.shape[1]), np.float32)
         for part in self._few_logits(len(rows)):
-            logits = _product(rows[part], self.unembedding)
+            logits = _product(rows[part], self.unembedding, self.unembedding_bias)
             logits -= logits.max(axis=-1, keepdims=True)
             np.subtract(
                 logits, np.log(np.exp(logits).sum(axis=-1, keepdims=True)), out=result[part]
@@ -253,7 +253,7 @@ class Llama:
         return (slice(i, i + size) for i in range(0, rows, size))
 
     def _log_probability(self, hidden: Array, targets: Tokens, ends: Tokens) -> Array:
-        logits = _product(hidden, self.unembedding)  # (N, V)
+        logits = _product(hidden, self.unembedding, self.unembedding_bias)  # (N, V)
         chosen = np.take_along_axis(logits, targets[:, None], axis=1)[:, 0]
         ended = targets < 0
         chosen[ended] = np.logaddexp.reduce(logits[ended][:, ends], axis=1)
@@ -274,17 +274,32 @@ class _Layer:
             values = weights.get(prefix + name)
             return None if values is None else np.asarray(values, np.float32)
 
+        def bias(*names: str) -> Array | None:
+            """Return the biases of matrices one behind the other; zeros where one has none."""
+            parts = [vector(f"{name}.bias") for name in names]
+            if all(part is None for part in parts):
+                return None
+            sizes = [len(weights[f"{prefix}{name}.weight"]) for name in names]
+            return np.concatenate(
+                [
+                    np.zeros(n, np.float32) if p is None else p
+                    for n, p in zip(sizes, parts, strict=True)
+                ]
+            )
+
         attended = [f"self_attn.{x}_proj" for x in "qkv"]
         self.input_norm = weights[f"{prefix}input_layernorm.weight"]  # (W,)
         self.qkv = joined(*attended)  # (W, (H+2K)D)
-        biases = [b for b in (vector(f"{name}.bias") for name in attended) if b is not None]
-        self.qkv_bias = np.concatenate(biases) if biases else None  # ((H+2K)D,), Qwen2
+        self.qkv_bias = bias(*attended)  # ((H+2K)D,), Qwen2
         self.query_norm = vector("self_attn.q_norm.weight")  # (D,), Qwen3
         self.key_norm = vector("self_attn.k_norm.weight")
         self.output = joined("self_attn.o_proj")  # (HD, W)
+        self.output_bias = bias("self_attn.o_proj")  # (W,)
         self.mlp_norm = weights[f"{prefix}post_attention_layernorm.weight"]  # (W,)
         self.gate_up = joined("mlp.gate_proj", "mlp.up_proj")  # (W, 2M)
+        self.gate_up_bias = bias("mlp.gate_proj", "mlp.up_proj")  # (2M,)
         self.down = joined("mlp.down_proj")  # (M, W)
+        self.down_bias = bias("mlp.down_proj")  # (W,)
 
 
 def _positions(tokens: Tokens, past: Sequence[Segment]) -> Tokens:
@@ -299,7 +314,15 @@ def _processors() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(PROCESSORS, "product")
 
 
-def _product(x: Array, weights: Array) -> Array:
+def _product(x: Array, weights: Array, bias: Array | None) -> Array:
+    """Return x @ weights + bias, of shape (…, N)."""
+    result = _multiplied(x, weights)
+    if bias is not None:
+        result += bias
+    return result
+
+
+def _multiplied(x: Array, weights: Array) -> Array:
     """Return x @ weights, of shape (…, N); the columns of a large one are dealt to all processors.
 
     NumPy's matrix library could, too, but its threads wait for each other in busy loops: beside

@@ -51,7 +51,7 @@ def embedded_as_gguf(
     fields |= {name.replace("__", "."): value for name, value in changed.items()}
     writer = GGUFWriter(path, architecture)
     for name, value in fields.items():
-        _add(writer, name, value)
+        add(writer, name, value)
     shapes = shapes or {}
     for name, values in restore(FOLDER).items():
         stored = _stored(name)
@@ -75,11 +75,14 @@ def embedded_as_gguf(
     return Path(path)
 
 
-def _add(writer, name, value):
+def add(writer, name, value):
+    """Add a field of whatever type; None adds nothing."""
     if isinstance(value, list):
         writer.add_array(name, value)
     elif isinstance(value, str):
         writer.add_string(name, value)
+    elif isinstance(value, bool):
+        writer.add_bool(name, value)
     elif isinstance(value, float):
         writer.add_float32(name, value)
     elif value is not None:

@@ -1,0 +1,165 @@
+"""What the columns of an upload seem to mean, by their headings and by what their cells look like.
+
+A guess settles nothing that can break a promise: of two columns that could be the labels, none is
+taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from core.data.tabular.columns import (
+    MOST_VALUES,
+    QUERIES,
+    RIGHT_ANSWERS,
+    SOURCES,
+    Cell,
+    ColumnKind,
+    column_of,
+    columns_named,
+    first,
+    kinds,
+    plain_heading,
+)
+from core.data.tabular.directions import direction_in
+from core.data.tabular.label_words import (
+    LONGEST_HEADING,
+    affirmation_is_right,
+    heading_words,
+)
+from core.data.tabular.labelled import Columns, ScoreColumn
+from core.data.tabular.labels import judges
+from core.data.tabular.uploads import Upload
+from core.uncertainty.scores import SCORES
+
+# Headings are compared without case, white space, _ and -. The first that is found is taken.
+_CORRECT = ("correct", "iscorrect", "correctness", "right", "isright")
+_ANSWERS = (
+    "answer",
+    "modelanswer",
+    "response",
+    "modelresponse",
+    "prediction",
+    "completion",
+    "output",
+)
+_TRUTHS = (
+    *("rightanswers", "rightanswer", "correctanswers", "correctanswer", *RIGHT_ANSWERS),
+    *("groundtruth", "truth", "expected", "target"),
+)
+_ENTROPIES = ("semanticentropy", "entropy")
+#: Numbers that are neither score nor label: they name or count a row, or say how it was made.
+_NO_SCORE = re.compile(
+    r"id|index|idx|row(number)?|line|number|no|n|k|seed|fold|step|epoch|rank|year|popularity|"
+    r"(n|num)?(samples|clusters)|sampledmass|exposures|length|tokens|seconds|latency|time|"
+    r"temperature|tau|gamma[12]?|topp|topk|turn|attempt|repeat|iteration"
+)
+_LAST = frozenset({"id", "index", "timestamp", "date", "time"})
+#: These compare an answer with the truth: a kind of correctness, which no score may know.
+_JUDGEMENTS = frozenset({"f1", "em", "bleu", "rouge", "rouge1", "rougel", "bertscore", "exact"})
+
+
+def suggest(upload: Upload) -> Columns:
+    """Return the best guess at what the columns mean; it may have no scores.
+
+    A score whose heading says which way it points is preferred to others. Raises nothing: what
+    cannot be guessed is left open, as a score without direction or labels.
+    """
+    looks = kinds(upload)
+    query, source = first(upload, QUERIES), first(upload, SOURCES)
+    # With labels of its own, "semantic_entropy" is a doubt: missing where too little was seen.
+    is_doubt = first(upload, ["semanticentropycorrect"]) is not None
+    entropy = first(upload, _ENTROPIES[::-1] if is_doubt else _ENTROPIES)
+    if entropy is not None and looks[entropy] is not ColumnKind.NUMBER:
+        entropy = None
+    own = _own_labels(upload, looks)
+    labels = label_columns(upload, looks, own)
+    common = labels[0] if len(labels) == 1 else None
+    scores = []
+    for name, kind in looks.items():
+        # Our own doubts may all be 0, which looks like wrong.
+        is_number = kind is ColumnKind.NUMBER or (
+            kind is ColumnKind.LABEL and name in SCORES and name in own
+        )
+        is_score = is_number and name not in (query, source, *labels)
+        if is_score and (name in own or (labels and _could_be_score(name))):
+            scores.append(ScoreColumn(name, direction_in(upload, name), own.get(name, common)))
+    # One that would be refused stands in nobody's way; the only one is refused with a sentence.
+    clear = [s for s in scores if column_of(upload, s.column).doubtful_number() is None] or scores
+    directed = [s for s in clear if s.larger_is_surer is not None]
+    used = {name for score in scores for name in (score.column, score.correct)} | {query, source}
+    answer, truth = (
+        next((name for name in columns_named(upload, names) if name not in used), None)
+        for names in (_ANSWERS, _TRUTHS)
+    )
+    return Columns(query, source, tuple(directed or clear), entropy, answer=answer, truth=truth)
+
+
+def label_columns(
+    upload: Upload, looks: Mapping[str, ColumnKind], own: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """Return the columns that could say whether answers are right, whatever the score.
+
+    Parameters
+    ----------
+    looks : mapping of str to ColumnKind
+    own : mapping of str to str, optional
+        The labels of scores that have some of their own; where any has, only a heading such as
+        "correct" speaks of the others.
+
+    Returns
+    -------
+    tuple of str
+        Those whose heading or words say so; only where there is none, those of 0 and 1 or yes and
+        no whose heading says nothing. More than one: a person has to choose.
+    """
+    if own:
+        only = _labels_named(upload, _CORRECT)
+        return () if only is None else (only,)
+    clear: list[str] = []
+    unclear: list[str] = []
+    for name, kind in looks.items():
+        if plain_heading(name) in QUERIES or not _looks_like_labels(upload, name):
+            continue
+        if affirmation_is_right(name) is not None or judges(column_of(upload, name)):
+            clear.append(name)
+        elif kind is ColumnKind.LABEL and _could_be_score(name):
+            unclear.append(name)
+    return tuple(clear or unclear)
+
+
+def _own_labels(upload: Upload, looks: Mapping[str, ColumnKind]) -> dict[str, str]:
+    """Return the columns that say of one score each whether its answers are right, by score."""
+    own = {}
+    for name, kind in looks.items():
+        plain = plain_heading(name)
+        labels = _labels_named(upload, [f"{plain}correct", f"correct{plain}"])
+        if labels and (kind is ColumnKind.NUMBER or (kind is ColumnKind.LABEL and name in SCORES)):
+            own[name] = labels
+    return own
+
+
+def _labels_named(upload: Upload, names: Sequence[str]) -> str | None:
+    return next((n for n in columns_named(upload, names) if _looks_like_labels(upload, n)), None)
+
+
+def _looks_like_labels(upload: Upload, name: str) -> bool:
+    """Whether half of the cells of a column judge, affirm or deny, and its other words are few."""
+    column = column_of(upload, name)
+    if column.kind is not ColumnKind.TEXT:
+        return column.kind is ColumnKind.LABEL
+    says = int(np.count_nonzero(column.where(Cell.RIGHT | Cell.WRONG)))
+    is_few = column.unread_words <= MOST_VALUES or affirmation_is_right(name) is not None
+    return is_few and says > 0 and 2 * says >= int(np.count_nonzero(~column.where(Cell.MISSING)))
+
+
+def _could_be_score(heading: str) -> bool:
+    words = heading_words(heading[:LONGEST_HEADING]).split() or [""]
+    return (
+        not _NO_SCORE.fullmatch(plain_heading(heading))
+        and words[-1] not in _LAST
+        and not _JUDGEMENTS & set(words)
+    )

@@ -1,0 +1,55 @@
+"""What labels mean: words that judge by themselves, and words that affirm a heading."""
+
+import pytest
+
+from core.data.tabular.label_words import affirmation_is_right, rightness_of
+
+
+@pytest.mark.parametrize(
+    ("headings", "meaning"),
+    [
+        (["correct", "isCorrect", "is_right", "answer_correct", "accurate", "factual"], True),
+        (["supported", "passed", "success", "exact_match", "faithfulness", "acc"], True),
+        (["richtig", "Korrekt", "est_correcte", "juste", "correcto", "верно"], True),
+        (["is_hallucination", "hallucinated?", "incorrect", "wrong", "error", "is_false"], False),
+        (["eval.Hallucination.score", "unsupported", "refused", "failed", "mistake"], False),
+        (
+            ["Halluzination", "falsch", "fehlerhaft", "faux", "erreur", "alucinación", "fallo"],
+            False,
+        ),
+        # What says nothing, both, the opposite, or names the right answer itself.
+        (["label", "verdict", "judged", "human_a", "target", "temperature", "x", ""], None),
+        (["correct_or_wrong", "not_correct", "no hallucination", "error free"], None),
+        (["correct_answer", "right option", "richtige Antwort", "num_correct", "corrected"], None),
+        (["passage", "copyright", "counterfactual", "bright"], None),
+    ],
+)
+def test_what_a_heading_makes_of_yes(headings, meaning):
+    assert {heading: affirmation_is_right(heading) for heading in headings} == dict.fromkeys(
+        headings, meaning
+    )
+
+
+def test_words_that_judge_need_no_heading_and_words_that_affirm_do():
+    def right(word, heading, *others):
+        return rightness_of(word, heading, frozenset({word, *others}))
+
+    for heading in ("verdict", "is_hallucination", "correct"):
+        assert (right("pass", heading), right("incorrect", heading)) == (True, False)
+    assert [right(word, "correct") for word in ("1", "yes", "0", "nein")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert [right(word, "wrong") for word in ("1", "ja", "0", "false")] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert [right(word, "label") for word in ("1", "yes", "0", "no")] == [None] * 4
+    # Whoever met no error and did not refuse may be wrong all the same.
+    assert [right(word, "refused") for word in ("true", "false")] == [False, None]
+    assert right("falsch", "verdict", "richtig") is False
+    assert right("falsch", "is_hallucination", "wahr") is True

@@ -1,0 +1,72 @@
+"""Files in the shape that other tools write, each read as its README says."""
+
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from core.cli import main
+from core.data.tabular.directions import UnknownDirectionError
+from core.data.tabular.labelled import UnknownLabelsError, labelled
+from core.data.tabular.suggestions import suggest
+from core.data.tabular.uploads import parse
+
+FOLDER = Path(os.environ.get("BELIEVE_TEST_DATA", "")) / "foreign_files"
+pytestmark = pytest.mark.skipif(
+    not os.environ.get("BELIEVE_TEST_DATA"), reason="BELIEVE_TEST_DATA names no folder of files"
+)
+
+
+def upload(name):
+    (path,) = FOLDER.glob(f"{name}_*")
+    return parse(path.read_bytes(), path.name)
+
+
+def read(name):
+    table = upload(name)
+    return labelled(table, suggest(table))
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "right", "rows"),
+    [
+        ("g01", "is_hallucination", 1, 80),
+        ("g02", "incorrect", 1, 80),
+        ("g03", "verdict", 50, 80),
+        ("g05", "verdict", 48, 60),
+        ("g21", "hallucination", 67, 160),
+    ],
+)
+def test_labels_mean_what_their_heading_or_words_say(name, label, right, rows):
+    data = read(name)
+    (score,) = suggest(upload(name)).scores
+    assert score.correct == label
+    (correct,) = data.correct.values()
+    assert (correct.sum(), len(correct)) == (right, rows)
+
+
+def test_of_a_gold_and_a_predicted_column_neither_is_taken_as_labels():
+    with pytest.raises(UnknownLabelsError):
+        read("g04")
+
+
+def test_minus_the_logarithm_of_a_probability_is_asked_about():
+    with pytest.raises(UnknownDirectionError):
+        read("g22")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "says"),
+    [
+        ("g01", [], "Wrong among the 51 surest answers: 51"),
+        ("g02", [], "Wrong among the 51 surest answers: 51"),
+        ("g04", [], "Add --correct COLUMN."),
+        ("g04", ["--correct", "label"], "Add --meaning VALUE=right"),
+        ("g22", [], "Add --larger-is-surer or --larger-is-doubt"),
+    ],
+)
+def test_the_command_refuses_with_the_option_to_add(name, options, says):
+    (path,) = FOLDER.glob(f"{name}_*")
+    result = CliRunner().invoke(main, ["calibrate", str(path), *options, "--no-keep"])
+    assert (result.exit_code, result.stdout) == (1, "") and says in result.stderr
