@@ -141,11 +141,11 @@ def _answers(inspection: Inspection) -> Part:
             "; ".join(display(text) for text, *_ in c.members) for c in inspection.clusters
         ],
     }
-    return Part(
-        "What counts as one answer",
-        pictures=[clusters(inspection)],
-        tables=[Table("Answers", columns)],
-    )
+    tables = [Table("Answers", columns)]
+    if gaps := inspection.recording.gaps:
+        columns = {"why": list(gaps), "samples": list(gaps.values())}
+        tables.append(Table("Answers without a share", columns))
+    return Part("What counts as one answer", pictures=[clusters(inspection)], tables=tables)
 
 
 def _scores(inspection: Inspection) -> Part:
