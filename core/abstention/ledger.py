@@ -98,3 +98,33 @@ def from_text(text: str) -> Rows:
 def asks_the_same(rows: Rows, others: Rows) -> NDArray[np.bool_]:
     """Return of each row whether others ask its question, whatever their labels, (n,)."""
     return np.isin(rows | LABEL, others | LABEL)
+
+
+# ------------------------------------------------------------------------------- in words
+
+UNKNOWN_ROWS: Final = (
+    "This policy does not say which questions made it. If these did, they are no test of it, and "
+    "the next sentence does not hold."
+)
+
+
+def no_test(own: int, questions: int) -> str:
+    """Say that some of the questions made the policy that they are to test."""
+    these = "All" if own == questions else f"{own:,} of {questions:,}"
+    return (
+        f"{these} of these questions made this policy, so they are no test of it, and nothing is "
+        "promised here. Ask other questions for that."
+    )
+
+
+def spent(place: int) -> str:
+    """Say that the looks before one have left too little."""
+    return f"{place - 1} looks at these labels have spent δ. Bring questions nobody has looked at."
+
+
+def price(place: int, part: float, delta: float) -> str:
+    """Say what the next look costs."""
+    return (
+        "To calibrate again on these rows, with more of them, another score or another target, is "
+        f"look {place} at them and may spend {part:.2g} of δ = {delta:.2g}."
+    )

@@ -332,8 +332,7 @@ def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Unce
     """Return the outcome, and what trying again would cost where nothing is certified."""
     if target.looks > MOST_LOOKS:
         return target.score if target.score != BEST else next(iter(data.doubts)), Uncertifiable(
-            f"{target.looks - 1} looks at these labels have spent δ. Bring questions that nobody "
-            "has looked at.",
+            ledger.spent(target.looks),
             None,
         )
     name, outcome = _outcome(data, target)
@@ -345,9 +344,7 @@ def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Unce
         outcome = planned if isinstance(planned, Uncertifiable) else outcome
     return name, replace(
         outcome,
-        reason=f"{outcome.reason} To calibrate again on these rows, with more of them, another "
-        f"score or another target, is look {after.looks} at them and may spend {after.delta:.2g} "
-        f"of δ = {1 - target.confidence:.2g}.",
+        reason=f"{outcome.reason} {ledger.price(after.looks, after.delta, 1 - target.confidence)}",
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention import metrics, thresholds
-from core.abstention.ledger import MOST_KEPT, asks_the_same
+from core.abstention.ledger import MOST_KEPT, UNKNOWN_ROWS, asks_the_same, no_test
 from core.abstention.metrics import Bin
 from core.abstention.policy import Policy, PolicyError, check_pipeline
 from core.abstention.thresholds import Threshold
@@ -104,16 +104,9 @@ def _sentences(
         )
     ]
     if not policy.rows:
-        sentences.append(
-            "This policy does not say which questions made it. If these did, they are no test of "
-            "it, and the next sentence does not hold."
-        )
+        sentences.append(UNKNOWN_ROWS)
     if own:
-        these = "All" if own == threshold.queries else f"{own:,} of {threshold.queries:,}"
-        sentences.append(
-            f"{these} of these questions made this policy, so they are no test of it, and nothing "
-            "is promised here. Ask other questions for that."
-        )
+        sentences.append(no_test(own, threshold.queries))
     elif threshold.answered:
         what = "all questions are answered and wrong" if of_all else "answered questions are wrong"
         within = bound <= policy.target_error
