@@ -39,16 +39,17 @@ from core.language_models.errors import ModelError
 from core.reports.amplification.words import remarks, verdict
 from core.reports.amplification.words import to_dict as curve_to_dict
 from core.reports.amplification.words import to_json as curves_to_json
+from core.reports.text import table
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import MAX_BYTES, SavedResults
 from core.studies import costs
 from core.studies.amplification import curve
+from core.studies.amplification import serialise as serialise_curves
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     Amplification,
     Case,
-    Point,
     tidy,
 )
 from core.studies.calibration import calibration, diagnostics, groups
@@ -346,26 +347,8 @@ def amplify(
 
 
 def _curve(amplification: Amplification) -> str:
-    head = f"{'t':>5}  {'P(a)/(P(a)+P(b))':>17}  {'ln P(a)':>9}  {'ln P(b)':>9}"
-    return "\n".join(
-        [
-            verdict(amplification),
-            *remarks([amplification]),
-            "",
-            head,
-            *map(_point, amplification.points),
-        ]
-    )
-
-
-def _point(point: Point) -> str:
-    numbers = (
-        (point.normalised_probability, 17),
-        (point.log_likelihood_answer, 9),
-        (point.log_likelihood_repeated, 9),
-    )
-    cells = [f"{'–':>{w}}" if v is None else f"{v:{w}.4f}" for v, w in numbers]
-    return "  ".join([f"{point.repetitions:5d}", *cells])
+    points = serialise_curves.to_table([amplification], texts=False)
+    return "\n".join([verdict(amplification), *remarks([amplification]), "", *table(points)])
 
 
 @main.command(help="Ask a model what it can do, and report how that was found out.")
