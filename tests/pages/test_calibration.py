@@ -19,6 +19,7 @@ from core.data.tabular.labels import Meaning
 from core.data.world.grading import matches
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.errors import ModelError
+from core.reports.inspection.words import HEADLINES
 from core.store import files
 from core.store.errors import StoreError
 from core.store.results import SavedResults
@@ -31,7 +32,6 @@ from core.studies.calibration.served import ServedPart
 from core.studies.inspection.certificates import default_policies, default_policy
 from core.studies.inspection.inspection import cannot_decide, run
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.served import HEADLINES
 from core.studies.inspection.verdict import SCORE, Headline
 from core.ui import uploads as reading
 from core.ui.calibration import data
