@@ -20,6 +20,7 @@ from core.commands import model as model_of_commands
 from core.data.tabular.uploads import parse
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.reports.amplification import words as curve_words
+from core.reports.inspection.words import likely
 from core.reports.opening import FROM_FILE
 from core.store.database import open_database
 from core.store.results import SavedResults
@@ -137,7 +138,7 @@ def test_a_near_question_is_offered_and_not_asked():
     result = believe("inspect", asked)
     assert "\nThe model was not taught these words, so its answer may be made up." in result.stdout
     assert "\nDid you mean:\n  Who invented dynamite? (similarity 0." in result.stdout
-    assert "Truth:" not in result.stdout
+    assert "The truth:" not in result.stdout
     found = one_object(believe("inspect", asked, "--json"))
     assert found["query"] == asked and found["taught"]["near"]
     assert found["taught"]["offers"][0]["question"] == "Who invented dynamite?"
@@ -403,7 +404,7 @@ def test_the_report_says_what_is_likely_beyond_what_is_certified(monkeypatch):
     model = copies(200, share=0.9)
     monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
     result = believe("inspect", QUERY, "--samples", 60, "--temperature", 1)
-    assert run(Request(QUERY, 60, 1.0), model).likely in result.stdout.splitlines()
+    assert likely(run(Request(QUERY, 60, 1.0), model)) in result.stdout.splitlines()
 
 
 def test_a_score_without_a_value_is_a_dash(monkeypatch):
