@@ -87,11 +87,11 @@ class Fields:
         return [name.removeprefix(beginning) for name in self._fields if name.startswith(beginning)]
 
 
-def unknown(what: str) -> BrokenModelError:
+def unknown(what: str, otherwise: str = "would be another network") -> BrokenModelError:
     """Return the error for a file that has more in it than we read."""
     return BrokenModelError(
-        f"The file has {what}, which Believe does not know: it would be another network. Choose "
-        "another file, or serve this one with llama.cpp."
+        f"The file has {what}, which Believe does not know: it {otherwise}. Choose another file, "
+        "or serve this one with llama.cpp."
     )
 
 

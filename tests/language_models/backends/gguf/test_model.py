@@ -182,10 +182,12 @@ def test_a_form_is_part_of_the_revision(model):
 
 def test_in_a_chat_the_marks_are_marks_and_a_text_is_text(model):
     frame = model.asked_in(Form.CHAT).frame
-    assert model.tokenizer.decode([*frame.before, *frame.after]) == "<|user|><|end|><|assistant|>"
+    assert (frame.before, frame.head, frame.tail) == ((), "<|user|>", "")  # read with the prompt
+    assert model.tokenizer.decode(frame.after) == "<|end|><|assistant|>"
     assert frame.after[0] == 1  # the end token of a turn, and not its letters
     behind = model.asked_in(Form.CHAT_WITH_EXAMPLES).frame
     assert EXAMPLES[0].prompt in model.tokenizer.decode(behind.before)
+    assert behind.before[-1] == 1 and behind.head == "<|user|>"
     assert frame.lead == ""
 
 
