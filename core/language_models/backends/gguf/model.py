@@ -7,14 +7,15 @@ import hashlib
 import importlib.util
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from gguf import GGUFReader
 from tokenizers import Tokenizer
 
 from core.language_models.backends.gguf import SMOLLM2
+from core.language_models.backends.gguf.reader import Contents
 from core.language_models.backends.gguf.vocabulary import (
     beginning,
     check_fields,
@@ -213,17 +214,21 @@ def _try(llama: Llama, tokens: Sequence[int]) -> None:
             raise ValueError("The network computes no probabilities.")
 
 
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 @once
 def _load(path: Path, size: int, changed: int) -> OpenedWeights:
     """Read a file once a process, as long as it stays as it is."""
     try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        reader = GGUFReader(path)
-        fields = Fields(reader)
-        sizes = config(fields, reader)
+        beside = ThreadPoolExecutor(1, "hash").submit(_sha256, path)
+        contents = Contents(path)
+        fields = Fields(contents.fields)
+        sizes = config(fields, contents.tensors)
         weights = Weights(
-            reader,
+            contents.tensors,
             fields.architecture,
             sizes["num_attention_heads"],
             sizes["num_key_value_heads"],
@@ -231,7 +236,7 @@ def _load(path: Path, size: int, changed: int) -> OpenedWeights:
         llama = Llama(weights, sizes)
         if weights.unread:
             raise unknown(f"the tensor “{min(weights.unread):.60}”")
-        opened = _open(digest[:12], llama, fields)
+        opened = _open(beside.result()[:12], llama, fields)
         _try(llama, [0, max(opened.tokenizer.get_vocab().values()), *opened.begin])
     except ModelError:
         raise

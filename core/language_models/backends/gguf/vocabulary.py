@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from tokenizers import (
     AddedToken,
     Regex,
@@ -153,11 +154,8 @@ def notes(fields: Fields) -> tuple[str, ...]:
 def user_defined(fields: Fields) -> list[str]:
     """Return the tokens that are read as such wherever a text has them."""
     tokens, control = fields.get("tokenizer.ggml.tokens"), control_tokens(fields)
-    return [
-        token
-        for token, kind in zip(tokens, _kinds(fields), strict=True)
-        if kind == TokenType.USER_DEFINED and token not in control
-    ]
+    defined = [tokens[i] for i in np.flatnonzero(_kinds(fields) == TokenType.USER_DEFINED)]
+    return [token for token in defined if token not in control]
 
 
 def control_tokens(fields: Fields) -> dict[str, int]:
@@ -165,18 +163,19 @@ def control_tokens(fields: Fields) -> dict[str, int]:
 
     The ends that a file names are among them, whatever it says of their kind.
     """
-    tokens = fields.get("tokenizer.ggml.tokens")
-    ends = {fields.get(f"tokenizer.ggml.{end}_token_id") for end in ("eos", "eot", "eom")}
-    return {
-        token: i
-        for i, (token, kind) in enumerate(zip(tokens, _kinds(fields), strict=True))
-        if kind == TokenType.CONTROL or i in ends
-    }
+    tokens, kinds = fields.get("tokenizer.ggml.tokens"), _kinds(fields)
+    ends = (fields.get(f"tokenizer.ggml.{end}_token_id") for end in ("eos", "eot", "eom"))
+    control = {*np.flatnonzero(kinds == TokenType.CONTROL).tolist(), *ends} - {None}
+    return {tokens[i]: i for i in sorted(control)}
 
 
-def _kinds(fields: Fields) -> Sequence[int]:
-    types = fields.get("tokenizer.ggml.token_type")
-    return types or [TokenType.NORMAL] * len(fields.get("tokenizer.ggml.tokens"))
+def _kinds(fields: Fields) -> NDArray[np.int64]:
+    """Return what every token is, of shape (V,)."""
+    count = len(fields.get("tokenizer.ggml.tokens"))
+    types = fields.get("tokenizer.ggml.token_type") or [TokenType.NORMAL] * count
+    if len(types) != count:
+        raise ValueError("Not every token has its kind.")
+    return np.array(types)
 
 
 def _byte_level(fields: Fields) -> Tokenizer:
