@@ -73,6 +73,7 @@ FIELDS = re.compile(
     r"|n_cmpl|n|model|prompt|messages)(?!\w)"
 )
 THEIRS = {"n_cmpl": "n", "n_probs": "top_logprobs"}
+VERSIONED = re.compile(r"/v\d")  # an address that names an interface
 SHORT_KEY = 8  # characters; fewer may be part of any word
 MOST_SAID = 20_000  # characters of a service's own words that are looked at
 
@@ -187,6 +188,8 @@ class Service:
         if not 200 <= status < 300:
             raise self._refusal(status, waits, parsed, data)
         if parsed is None:
+            if not beside and parsed_reply(data, lists=True):
+                raise self._other_interface()
             raise self.spoilt("a reply that is cut off or not JSON")
         if parsed.get("error") and "choices" not in parsed:  # some say 200 and mean another
             code = parsed["error"].get("code") if isinstance(parsed["error"], dict) else None
@@ -299,13 +302,22 @@ class Service:
         """Return the error for a reply that cannot be used, and may be better next time."""
         return TemporaryError(f"{self.host} sent {what}. Try again.")
 
+    def _other_interface(self) -> ModelError:
+        """Return the error for a good reply that is not of OpenAI's interface."""
+        if VERSIONED.search(self.address.url):
+            return self.spoilt("a reply without answers")
+        return RefusedError(
+            f"{self.host} answers, but not as OpenAI’s interface does. Base URLs mostly end in "
+            f"/v1: try {self.address.url}/v1."
+        )
+
     # ----------------------------------------------------------------------- replies
 
     def choices(self, reply: Reply, count: int | None = None) -> list[Reply]:
         """Return the reply's choices in their order; `count` of them, if that is given."""
         choices = reply.get("choices")
         if not isinstance(choices, list) or not all(isinstance(c, dict) for c in choices):
-            raise self.spoilt("a reply without answers")
+            raise self._other_interface()
         if not choices or len(choices) != (count or len(choices)):
             raise self.spoilt("a wrong number of answers")
         indices = [choice.get("index") for choice in choices]

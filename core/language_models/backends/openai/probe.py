@@ -246,7 +246,7 @@ class Probe:
         try:
             self._reads(PROBES[0])
             reply = self._post(how.path, forced.request(body, tokens, top=1))
-            *values, _ = forced.token_log_probabilities(self.service, reply, tokens)
+            *values, _ = forced.token_log_probabilities(self.service, reply, tokens, top=1)
         except RefusedError:
             return how
         before = [log_probability(e.get("logprob")) for e in entries]
