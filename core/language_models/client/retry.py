@@ -178,17 +178,34 @@ class Resilient(Wrapper):
             self.budget.take()
             once = Meter()
             try:
-                with self.inner.meter.also(once):
+                with (
+                    self.inner.meter.also(once),
+                    self.inner.meter.allowed_by(_behind_the_first(self.budget.take)),
+                ):
                     return self._in_time(clock, request)
             except NeedsKeyError as error:
                 self._refused = error
                 raise
             finally:
                 self._meter.add(max(once.requests, 1), once.prompt_tokens, once.response_tokens)
+                self.budget.spend(once.used)
 
     def _in_time(self, clock: _Clock, request: Callable[[], T]) -> T:
         with patience(clock.stop, LONGEST_CALL - clock.seconds):
             return request()
+
+
+def _behind_the_first(take: Callable[[], None]) -> Callable[[], None]:
+    """Let the first request of a call pass, which is counted already, and count the others."""
+    first = True
+
+    def allow() -> None:
+        nonlocal first
+        if not first:
+            take()
+        first = False
+
+    return allow
 
 
 class _Open:

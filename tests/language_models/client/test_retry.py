@@ -17,6 +17,7 @@ from core.language_models.client.retry import (
     TRIES,
     Resilient,
 )
+from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import (
     BudgetError,
     LoadingError,
@@ -557,3 +558,21 @@ def test_a_server_that_is_gone_for_one_call_is_gone_for_all_that_are_open():
     model.waiting.release(7)
     ask()  # whoever asks later tries anew
     assert model.requests == 9 and len(failed) == 9
+
+
+def test_each_request_of_a_call_is_counted():
+    """An answer that is scored token by token takes several."""
+
+    class Several(Wrapper):
+        def log_likelihoods(self, prompts, answers):
+            for _ in range(3):
+                self.meter.begin()
+                self.meter.add(requests=1, prompt_tokens=10)
+            return super().log_likelihoods(prompts, answers)
+
+    patient = Resilient(Several(copies(3)), Budget(7))
+    for _ in range(2):
+        patient.log_likelihoods([prompts.iterative(QUERY)], ["answer0"])
+    assert patient.budget.used == patient.meter.requests == 6
+    with pytest.raises(BudgetError):
+        patient.log_likelihoods([prompts.iterative(QUERY)], ["answer1"])

@@ -7,7 +7,7 @@ import threading
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-FORMAT = 1  # of what is stored: another number where an older one would be misread
+FORMAT = 2  # of what is stored: another number where an older one would be misread
 CANDIDATES = 8  # what the service gives at most in one reply; some models give one only
 
 
@@ -19,12 +19,15 @@ class Abilities:
     ----------
     candidates : int
         How many answers it gives a request.
+    thoughts : int
+        The most tokens that an answer was seen to take, thoughts included.
     own : bool
         Whether it says how likely its answers are, at every temperature the same.
     """
 
     candidates: int = CANDIDATES
     own: bool = False
+    thoughts: int = 0
 
     def to_json(self) -> str:
         """Return text for `from_json`."""
@@ -46,4 +49,5 @@ class Facts:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     abilities: Abilities | None = None
+    thoughts: int = 0  # as of `Abilities`
     stated: Any = None  # the service's description of the model

@@ -36,7 +36,7 @@ import requests
 from numpy.typing import NDArray
 
 from core.codec import one_line
-from core.language_models.backends.gemini.abilities import Abilities, Facts
+from core.language_models.backends.gemini.abilities import CANDIDATES, Abilities, Facts
 from core.language_models.backends.gemini.answers import (
     MAX_CHARACTERS,
     same,
@@ -239,6 +239,7 @@ class Gemini(LanguageModel):
             seeded=False,
             local=False,
             candidates_a_call=abilities.candidates,
+            thoughts=min(2 * abilities.thoughts, OUTPUT_TOKENS),
             in_front=len(in_front()) if self.form.has_examples else 0,
             notes=(f"It draws from its {only} likeliest tokens only.",) if only else (),
         )
@@ -257,9 +258,12 @@ class Gemini(LanguageModel):
             return self._find_out()[1]
 
     def _find_out(self) -> tuple[Abilities, list[str]]:
-        """Ask for log-probabilities, and where they come, at another temperature as well."""
+        """Ask for log-probabilities, and where they come, at another temperature as well.
+
+        And for as many answers at once as the service gives: what a run costs depends on it.
+        """
         log = ["an answer with its log-probabilities"]
-        own = False
+        own, candidates = False, CANDIDATES
         try:
             at_one = self._first_tokens(1.0)
             log[0] += ": answered" if at_one else ": answered without any that can be used"
@@ -268,7 +272,17 @@ class Gemini(LanguageModel):
                 log.append(f"the same at temperature 0.5: {'as' if own else 'not as'} likely")
         except _NoLikelihoods as refusal:
             log[-1] += f": refused ({refusal})"
-        abilities = Abilities(own=own)
+        log.append(f"{CANDIDATES} answers at once")
+        try:
+            self._candidates(PROBE, CANDIDATES, 1.0)
+            log[-1] += ": answered"
+        except SmallerRequestsError:
+            candidates = 1
+            log[-1] += ": one comes"
+            if self._facts.thoughts == 0:  # nothing has been answered yet
+                self._candidates(PROBE, 1, 1.0)
+                log.append("an answer: answered")
+        abilities = Abilities(candidates, own, self._facts.thoughts)
         self._learn(abilities)
         return abilities, log
 
@@ -366,13 +380,12 @@ class Gemini(LanguageModel):
         message: Any = type(reply).pb(reply)  # plain numbers, also for reasons newer than the SDK
         usage = message.usage_metadata
         prompt_tokens = token_count(usage.prompt_token_count)
-        self.meter.add(
-            prompt_tokens=prompt_tokens,
-            # The SDK has no field for thoughts; they are paid for, and part of the total.
-            response_tokens=token_count(
-                max(usage.candidates_token_count, usage.total_token_count - prompt_tokens)
-            ),
+        # The SDK has no field for thoughts; they are paid for, and part of the total.
+        response_tokens = token_count(
+            max(usage.candidates_token_count, usage.total_token_count - prompt_tokens)
         )
+        self.meter.add(prompt_tokens=prompt_tokens, response_tokens=response_tokens)
+        self._weigh(-(-response_tokens // max(len(message.candidates), 1)))
         if message.prompt_feedback.block_reason:
             reasons = genai.protos.GenerateContentResponse.PromptFeedback.BlockReason
             raise _BlockedPromptError(
@@ -386,6 +399,13 @@ class Gemini(LanguageModel):
                 "Try again in a moment."
             )
         return list(message.candidates)
+
+    def _weigh(self, tokens: int) -> None:
+        """Remember how many tokens an answer may take with its thoughts: the price holds them."""
+        if tokens > self._facts.thoughts:
+            self._facts.thoughts = tokens
+            if self._facts.abilities:
+                self._learn(replace(self._facts.abilities, thoughts=tokens))
 
     def _one_a_request(self) -> SmallerRequestsError:
         return SmallerRequestsError(f"{self.name} gives one answer a request.")

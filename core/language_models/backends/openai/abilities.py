@@ -61,6 +61,8 @@ class OpenAIAbilities:
         What is sent to switch thinking off; empty where nothing has to be.
     thinks : bool
         Whether thoughts stand in front of its answers all the same.
+    thoughts : int
+        The most tokens that an answer was seen to take, thoughts included.
     scaled : bool or None
         Whether log-probabilities depend on the temperature; None if that is not known.
     limit : str
@@ -88,6 +90,7 @@ class OpenAIAbilities:
     without: tuple[str, ...] = ()
     switches: Mapping[str, Any] = field(default_factory=dict)
     thinks: bool = False
+    thoughts: int = 0
     scaled: bool | None = None
     limit: str = "max_tokens"
     end: str = ""
@@ -116,7 +119,7 @@ class OpenAIAbilities:
         if self.thinks:
             notes.append(
                 "It thinks before it answers. Its thoughts are left out; each answer may take "
-                f"{THINKING_ROOM:,} more tokens for them."
+                f"{THINKING_ROOM:,} more tokens for them, which are paid for."
             )
         elif self.switches:
             notes.append("It can think before it answers; that is switched off.")

@@ -40,6 +40,7 @@ from core.language_models.backends.openai.replies import (
     tokens_of,
     top_of,
     total,
+    used,
 )
 from core.language_models.errors import (
     ModelError,
@@ -147,7 +148,7 @@ class Probe:
         texts = map(self.service.text, self.service.choices(reply))
         if not any(thinking.answer_in(text).strip() for text in texts):
             raise thinking.no_answer(self.service.host, SHORT)
-        return replace(how, own=False, next_token=False)
+        return replace(how, own=False, next_token=False, thoughts=used(reply, "completion_tokens"))
 
     def _sample(
         self, how: OpenAIAbilities, *, many: bool = True

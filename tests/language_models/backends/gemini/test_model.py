@@ -347,13 +347,19 @@ def test_a_revision_that_could_not_be_had_is_asked_for_again():
         assert len(service.received) == 2
 
 
+def test_the_probe_learns_how_many_answers_come_at_once_and_what_thoughts_take():
+    with serving(candidates=1, thoughts=1200) as service:
+        able = service.open(known=False).capabilities
+    assert able.candidates_a_call == 1 and 2400 < able.thoughts < 2500
+
+
 # --------------------------------------------------------------- its own log-probabilities
 
 
 def test_a_model_that_says_no_likelihoods_is_asked_once_and_that_is_kept():
     kept = Remembered()
     with serving() as service:
-        for calls in (1, 0):  # the next process asks nothing
+        for calls in (2, 0):  # the next process asks nothing
             model = service.open(known=False)
             model.remember_in(lambda: kept)
             able = model.capabilities
@@ -362,17 +368,18 @@ def test_a_model_that_says_no_likelihoods_is_asked_once_and_that_is_kept():
             assert model.meter.requests == calls
         assert "responseLogprobs" in service.received[0].body["generationConfig"]
         model.sample(PROMPT, 3)
-        assert "responseLogprobs" not in service.received[1].body["generationConfig"]
-        (said,) = model.probe()
+        assert "responseLogprobs" not in service.received[2].body["generationConfig"]
+        said, at_once = model.probe()
+        assert at_once == "8 answers at once: answered"
         assert said.endswith(f"refused (Logprobs is not enabled for models/{NAME})")
 
 
 def test_where_likelihoods_come_answers_have_them_and_the_revision_says_so(embedded):
-    expected = embedded.sample(PROMPT, 5, seed=SEED, first=2)
+    expected = embedded.sample(PROMPT, 5, seed=SEED, first=10)
     with serving(logprobs=True) as service:
         model = service.open(known=False)
         assert model.capabilities.own_log_likelihoods
-        assert service.generated == 2, "at two temperatures"
+        assert service.generated == 3, "at two temperatures, and eight at once"
         drawn = model.sample(PROMPT, 5)
         assert model.revision.endswith("; own log-probabilities")
     assert [r.text for r in drawn] == [r.text for r in expected]
