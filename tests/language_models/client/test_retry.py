@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models.client import retry
+from core.language_models.client import pace, retry
 from core.language_models.client.batch import Batched
 from core.language_models.client.retry import (
     FIRST_WAIT,
@@ -287,7 +287,7 @@ def test_a_try_gets_no_more_time_than_the_call_has_left(clock, monkeypatch):
     given = []
 
     @contextmanager
-    def patience(stop, seconds):
+    def patience(stop, seconds, longest):
         given.append(seconds)
         yield
 
@@ -576,3 +576,45 @@ def test_each_request_of_a_call_is_counted():
     assert patient.budget.used == patient.meter.requests == 6
     with pytest.raises(BudgetError):
         patient.log_likelihoods([prompts.iterative(QUERY)], ["answer1"])
+
+
+@pytest.mark.parametrize(("bears", "at_last"), [(8, 8), (3, 2), (1, 1)])
+def test_after_a_time_out_half_as_many_are_asked_at_once(bears, at_last):
+    """Eight that time out together halve the pace once; none is given up for it."""
+    seen = []
+
+    class Slow(Wrapper):
+        def sample(self, prompt, count, **options):
+            seen.append(patient.pace.at_once)
+            if patient.pace.at_once > bears:
+                raise SILENT
+            return super().sample(prompt, count, **options)
+
+    patient = Resilient(Slow(copies(3)), Budget(200), wait=lambda seconds: None)
+    in_threads(lambda: patient.sample(prompts.iterative(QUERY), 1), 8)
+    assert patient.pace.at_once == at_last
+    assert patient.budget.used == patient.meter.requests == len(seen)
+
+
+def test_a_server_that_is_silent_one_by_one_is_given_up():
+    patient = Resilient(Flaky(*[SILENT] * 50), at_once=1, wait=lambda seconds: None)
+    with pytest.raises(UnreachableError, match="took too long"):
+        patient.sample(prompts.iterative(QUERY), 1)
+    assert patient.meter.requests == TRIES
+
+
+def test_a_request_may_take_as_long_as_the_queue_before_it(monkeypatch):
+    """Ten seconds for one of two: of four, each may take twice twenty."""
+    now = [100.0]
+    monkeypatch.setattr(pace.time, "monotonic", lambda: now[0])
+    kept = pace.Pace(8)
+    assert kept.longest == 0
+    kept.acquire()
+    kept.acquire()
+    kept.timed(lambda: now.__setitem__(0, 110.0))
+    assert kept.longest == pace.ROOM * 10
+    kept.acquire()
+    kept.acquire()
+    assert kept.longest == pace.ROOM * 20
+    kept.timed(lambda: now.__setitem__(0, 9000.0))
+    assert kept.longest == pace.LONGEST_QUEUE

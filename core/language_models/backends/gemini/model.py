@@ -35,7 +35,6 @@ import numpy as np
 import requests
 from numpy.typing import NDArray
 
-from core.codec import one_line
 from core.language_models.backends.gemini.abilities import CANDIDATES, Abilities, Facts
 from core.language_models.backends.gemini.answers import (
     MAX_CHARACTERS,
@@ -46,32 +45,24 @@ from core.language_models.backends.gemini.answers import (
     total,
 )
 from core.language_models.backends.gemini.description import KEY_VARIABLE
+from core.language_models.backends.gemini.faults import Faults, NoLikelihoodsError
 from core.language_models.backends.gemini.refusals import (
-    details,
-    no_way,
-    quotas,
     reason_for,
-    retry_after,
-    too_much,
 )
 from core.language_models.base import Capabilities, LanguageModel, Response, token_count
 from core.language_models.connections import Fault, WatchedAdapter, exchange
 from core.language_models.errors import (
     ModelError,
-    NeedsKeyError,
-    PromptTooLongError,
     RefusedError,
     SilentError,
     SmallerRequestsError,
     StoppedError,
     TemporaryError,
     UnknownModelError,
-    UnreachableError,
-    refused_key,
 )
 from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
 from core.language_models.keys import environment_key
-from core.language_models.stopping import TooLateError, current_stop, in_time
+from core.language_models.stopping import TooLateError, at_least, current_stop, in_time
 from core.language_models.usage import Meter
 
 # The SDK says on import that it is inactive, and google.api_core that this Python will be old
@@ -95,8 +86,6 @@ OUTPUT_TOKENS = 8192
 NAME = r"[A-Za-z0-9][\w.-]*"  # of a model
 MOST_LISTED = 1000
 
-WORDS = 200  # characters of the service's own words in a message
-
 STOP, MAX_TOKENS = 1, 2  # the finish reasons that come with an answer
 
 # The faults of a call to which no reply came back, and those of them to which one did. Any other
@@ -119,10 +108,6 @@ _TURNS = [
     for example in EXAMPLES
     for role, text in (("user", example.prompt), ("model", example.answer))
 ]
-
-
-class _NoLikelihoods(RefusedError):
-    """The model gives no log-probabilities."""
 
 
 class _BlockedPromptError(RefusedError):
@@ -176,6 +161,8 @@ class Gemini(LanguageModel):
         self._host = endpoint or HOST
         self._timeout = timeout
         self._facts = Facts()
+        typed = not self.uses_environment_key
+        self._faults = Faults(self.name, self._host, self._key, typed, timeout)
         client: dict[str, Any] = {
             "credentials": Key(self._key),
             "transport": "rest",  # gRPC would keep threads of its own, and knows no local server
@@ -270,7 +257,7 @@ class Gemini(LanguageModel):
             if at_one:
                 own = same(at_one, self._first_tokens(0.5))
                 log.append(f"the same at temperature 0.5: {'as' if own else 'not as'} likely")
-        except _NoLikelihoods as refusal:
+        except NoLikelihoodsError as refusal:
             log[-1] += f": refused ({refusal})"
         log.append(f"{CANDIDATES} answers at once")
         try:
@@ -347,7 +334,7 @@ class Gemini(LanguageModel):
             except SmallerRequestsError:  # only when more than one was wanted
                 self._learn(replace(abilities, candidates=1))
                 raise
-            except _NoLikelihoods:
+            except NoLikelihoodsError:
                 self._learn(replace(abilities, own=False))
                 raise RefusedError(
                     f"{self.name} no longer says how likely its answers are. Ask again: they are "
@@ -451,7 +438,7 @@ class Gemini(LanguageModel):
     # ------------------------------------------------------------------------ faults
 
     def _options(self) -> genai.types.RequestOptions:
-        return genai.types.RequestOptions(retry=None, timeout=self._timeout)
+        return genai.types.RequestOptions(retry=None, timeout=at_least(self._timeout))
 
     def _ask(self, call: Callable[[], Reply], several: bool = False) -> Reply:
         """Make one request; its faults become a sentence without the key.
@@ -475,79 +462,5 @@ class Gemini(LanguageModel):
             self.meter.add(requests=isinstance(fault, REPLIES) or not isinstance(fault, NO_REPLY))
             if not isinstance(reply, Fault):
                 return reply
-            failure = self._failure(reply.error, several)
+            failure = self._faults.sentence(reply.error, several)
         raise failure
-
-    def _failure(self, error: Exception, several: bool) -> ModelError:
-        match error:
-            case GoogleAPICallError():
-                return self._refusal(error, several)
-            case GoogleAuthError():
-                return self._bad_key()
-            case requests.Timeout():
-                return SilentError(
-                    f"{self.name} did not answer within {self._timeout:g} seconds. "
-                    "Try again in a moment."
-                )
-            case requests.ConnectionError() if no_way(error):
-                return UnreachableError(
-                    f"{self._host} cannot be reached ({type(error).__name__}). Check the "
-                    "connection of this computer."
-                )
-            case requests.RequestException():
-                return TemporaryError(
-                    f"The connection to {self._host} broke off. Try again in a moment."
-                )
-        return TemporaryError(
-            f"{self._host} sent a reply that cannot be read. Try again in a moment."
-        )
-
-    def _refusal(self, error: GoogleAPICallError, several: bool) -> ModelError:
-        """Translate a reply whose status is an error."""
-        words = self._words(error)
-        says = f" It says: “{one_line(words, WORDS)}”" if words else ""
-        code = int(error.code or 0)
-        reasons = [str(info.get("reason", "")) for info in details(error, "ErrorInfo")]
-        if code in (401, 403) or any(reason.startswith("API_KEY") for reason in reasons):
-            return self._bad_key(says)
-        if code == 404:
-            return UnknownModelError(
-                f"Google has no model for {self.name}, or not for this key. Check the name, for "
-                f"example gemini:gemini-2.5-flash.{says}"
-            )
-        if code == 429 and any("PerDay" in quota for quota in quotas(error)):
-            return RefusedError(
-                f"The day’s quota for {self.name} is used up. Continue tomorrow, or choose "
-                f"another model or key.{says}"
-            )
-        if code == 429:
-            return TemporaryError(
-                f"{self.name} received too many requests at once. Try again in a moment.{says}",
-                retry_after(error, words),
-            )
-        if code >= 500 or code == 408:
-            return TemporaryError(
-                f"{self.name} has a fault (status {code}). Try again in a moment.{says}",
-                retry_after(error, words),
-            )
-        if several and "candidate" in words.lower():
-            return SmallerRequestsError(words)
-        if "logprob" in words.lower():
-            return _NoLikelihoods(one_line(words, WORDS))
-        if code == 413 or too_much(words):
-            return PromptTooLongError(
-                f"The prompt is too long for {self.name}. Shorten the question or repeat fewer "
-                f"answers.{says}"
-            )
-        return RefusedError(f"{self.name} did not accept the request (status {code}).{says}")
-
-    def _bad_key(self, says: str = "") -> NeedsKeyError:
-        error = refused_key(self.name, KEY_VARIABLE, typed=not self.uses_environment_key)
-        return NeedsKeyError(f"{error}{says}")
-
-    def _words(self, error: GoogleAPICallError) -> str:
-        """Return what the service says, without the key; nothing where it is a page of HTML."""
-        sent: Any = getattr(error.response, "request", None)
-        opening = f"{sent.method} {sent.url}: " if sent else ""
-        words = str(error.message).removeprefix(opening).replace(self._key, "[key]")
-        return "" if words.lstrip().startswith("<") else " ".join(words.split())

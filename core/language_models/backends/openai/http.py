@@ -36,7 +36,7 @@ from core.language_models.errors import (
     UnreachableError,
     refused_key,
 )
-from core.language_models.stopping import TooLateError, in_time
+from core.language_models.stopping import TooLateError, at_least, in_time
 from core.language_models.usage import Meter
 
 # Seconds to connect, and between two pieces of a reply. What all of it may take, however small
@@ -103,6 +103,7 @@ class _Exchange:
     status: int = 0  # until a reply has begun
     waits: str | None = None
     data: bytes = b""
+    silence: float = TIMEOUTS[1]  # seconds between two pieces
 
 
 class Service:
@@ -157,7 +158,7 @@ class Service:
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
         meter = Meter() if free else self.meter
         meter.begin()
-        exchange = _Exchange()
+        exchange = _Exchange(silence=at_least(TIMEOUTS[1]))
         failure: ModelError | None = None
         try:
             fault = in_time(partial(self._exchange, method, f"{base}{path}", content, exchange))
@@ -353,7 +354,7 @@ def _transfer(
         url,
         data=content,
         headers=None if content is None else {"Content-Type": "application/json"},
-        timeout=TIMEOUTS,
+        timeout=(TIMEOUTS[0], exchange.silence),
         allow_redirects=False,
         stream=True,
     ) as reply:

@@ -74,7 +74,9 @@ WRONG_ECHO = (
 
 
 class Probe:
-    """Finds out how to speak to one model of a server, in at most `MOST_PROBES` requests.
+    """Finds out how to speak to one model of a server.
+
+    In at most `MOST_PROBES` requests, and one more for each field that a refusal names.
 
     Attributes
     ----------
@@ -87,6 +89,7 @@ class Probe:
         self.log: list[str] = []
         self._heard: dict[str, Reply | Rejected] = {}
         self._rejected: list[Rejected] = []
+        self._named: set[str] = set()  # fields that refusals spoke of
         self._broke: set[str] = set()  # requests of no standard that did not come through once
         self._drawn = False  # whether two answers to one prompt differed
         self._top: Mapping[str, float] = {}  # the likeliest next tokens at temperature 1
@@ -396,14 +399,13 @@ class Probe:
             except Rejected as error:
                 self._rejected.append(error)
                 absent = error.status in ABSENT
-                less = None if absent or self._spent else how.after(error, body)
+                another = not self._named.issuperset(error.named)  # each field ends once
+                self._named.update(error.named)
+                spent = len(self._heard) >= MOST_PROBES and not another
+                less = None if absent or spent else how.after(error, body)
             if less is None:
                 return how, None
             how = less
-
-    @property
-    def _spent(self) -> bool:
-        return len(self._heard) >= MOST_PROBES
 
     def _tried(self, path: str, body: Reply, *, beside: bool = False) -> Reply | Rejected | None:
         """Make a request of no standard; None where what stands before the server stops it.
