@@ -57,7 +57,7 @@ class Pace:
         """
         with self._changed:
             if self.at_once == before and self._under_way > 1:  # alone, nobody stood before it
-                self.at_once = before // 2
+                self.at_once = max(before // 2, 1)
             return self.at_once < before
 
     @property

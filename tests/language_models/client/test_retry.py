@@ -578,22 +578,26 @@ def test_each_request_of_a_call_is_counted():
         patient.log_likelihoods([prompts.iterative(QUERY)], ["answer1"])
 
 
-@pytest.mark.parametrize(("bears", "at_last"), [(8, 8), (3, 2), (1, 1)])
-def test_after_a_time_out_half_as_many_are_asked_at_once(bears, at_last):
-    """Eight that time out together halve the pace once; none is given up for it."""
-    seen = []
+def test_after_a_time_out_half_as_many_are_asked_at_once():
+    """Beside another request, whose place is held here; nothing is given up for it."""
+    patient = Resilient(Flaky(SILENT, SILENT), Budget(9), wait=lambda seconds: None)
+    patient.pace.acquire()
+    assert patient.sample(PROMPT, 1)
+    assert patient.pace.at_once == 2
+    assert patient.budget.used == patient.meter.requests == 3
 
-    class Slow(Wrapper):
-        def sample(self, prompt, count, **options):
-            seen.append(patient.pace.at_once)
-            if patient.pace.at_once > bears:
-                raise SILENT
-            return super().sample(prompt, count, **options)
 
-    patient = Resilient(Slow(copies(3)), Budget(200), wait=lambda seconds: None)
-    in_threads(lambda: patient.sample(prompts.iterative(QUERY), 1), 8)
-    assert patient.pace.at_once == at_last
-    assert patient.budget.used == patient.meter.requests == len(seen)
+def test_the_pace_is_halved_once_for_all_that_time_out_together():
+    places = pace.Pace(8)
+    for _ in range(8):
+        places.acquire()
+    assert [places.halve(8) for _ in range(8)] == [True] * 8 and places.at_once == 4
+    assert not places.acquire(blocking=False)
+    assert places.halve(4) and places.halve(2) and places.at_once == 1
+    assert not places.halve(1)
+    for _ in range(7):
+        places.release()
+    assert not pace.Pace(8).halve(8)  # alone, nobody stood before it
 
 
 def test_a_server_that_is_silent_one_by_one_is_given_up():

@@ -243,9 +243,9 @@ class OpenAICompatible(Scoring):
 
     def _weigh(self, reply: Reply, count: int) -> None:
         """Remember how many tokens an answer may take, where it thinks: the price holds them."""
-        known, each = self._endpoint.abilities, -(-used(reply, "completion_tokens") // count)
-        if known and known.thinks and each > known.thoughts:
-            self._learn(replace(known, thoughts=each))
+        abilities, each = self._endpoint.abilities, -(-used(reply, "completion_tokens") // count)
+        if abilities and abilities.thinks and each > abilities.thoughts:
+            self._learn(replace(abilities, thoughts=each))
 
     def _check_sum(self, choices: Sequence[Reply], abilities: OpenAIAbilities) -> None:
         """Raise, and use no log-probabilities any more, where those of answers cannot be true."""
