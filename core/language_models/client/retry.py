@@ -28,7 +28,7 @@ from tenacity.stop import stop_base
 
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.client.concurrency import AT_ONCE
-from core.language_models.client.pace import Pace
+from core.language_models.client.crowd import Crowd
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import (
     CrowdedError,
@@ -85,7 +85,7 @@ class Resilient(Wrapper):
         super().__init__(inner)
         self.budget = budget or Budget()
         self._meter = Meter()
-        self.pace = Pace(at_once)
+        self.crowd = Crowd(at_once)
         self._wait, self._tell = wait, tell
         self._open = _Open(self.budget.stop)
         self._refused: NeedsKeyError | None = None
@@ -173,9 +173,9 @@ class Resilient(Wrapper):
         )
 
     def _once(self, request: Callable[[], T], clock: _Clock) -> T:
-        with clock.paused(clock.stop.holding(self.pace)):
+        with clock.paused(clock.stop.holding(self.crowd)):
             clock.stop.check()
-            crowd = self.pace.at_once
+            crowd = self.crowd.at_once
             if self._refused:  # a key that one call was refused is refused to all
                 raise NeedsKeyError(str(self._refused))
             self.budget.take()
@@ -185,12 +185,12 @@ class Resilient(Wrapper):
                     self.inner.meter.also(once),
                     self.inner.meter.allowed_by(_behind_the_first(self.budget.take)),
                 ):
-                    return self.pace.timed(lambda: self._in_time(clock, request))
+                    return self.crowd.timed(lambda: self._in_time(clock, request))
             except NeedsKeyError as error:
                 self._refused = error
                 raise
             except SilentError as error:
-                if self.pace.halve(crowd):
+                if self.crowd.halve(crowd):
                     raise CrowdedError(str(error)) from None
                 raise
             finally:
@@ -198,7 +198,7 @@ class Resilient(Wrapper):
                 self.budget.spend(once.used)
 
     def _in_time(self, clock: _Clock, request: Callable[[], T]) -> T:
-        longest = self.pace.longest
+        longest = self.crowd.longest
         with patience(clock.stop, max(LONGEST_CALL - clock.seconds, longest), longest):
             return request()
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models.client import pace, retry
+from core.language_models.client import crowd, retry
 from core.language_models.client.batch import Batched
 from core.language_models.client.retry import (
     FIRST_WAIT,
@@ -581,14 +581,14 @@ def test_each_request_of_a_call_is_counted():
 def test_after_a_time_out_half_as_many_are_asked_at_once():
     """Beside another request, whose place is held here; nothing is given up for it."""
     patient = Resilient(Flaky(SILENT, SILENT), Budget(9), wait=lambda seconds: None)
-    patient.pace.acquire()
+    patient.crowd.acquire()
     assert patient.sample(PROMPT, 1)
-    assert patient.pace.at_once == 2
+    assert patient.crowd.at_once == 2
     assert patient.budget.used == patient.meter.requests == 3
 
 
 def test_the_pace_is_halved_once_for_all_that_time_out_together():
-    places = pace.Pace(8)
+    places = crowd.Crowd(8)
     for _ in range(8):
         places.acquire()
     assert [places.halve(8) for _ in range(8)] == [True] * 8 and places.at_once == 4
@@ -597,7 +597,7 @@ def test_the_pace_is_halved_once_for_all_that_time_out_together():
     assert not places.halve(1)
     for _ in range(7):
         places.release()
-    assert not pace.Pace(8).halve(8)  # alone, nobody stood before it
+    assert not crowd.Crowd(8).halve(8)  # alone, nobody stood before it
 
 
 def test_a_server_that_is_silent_one_by_one_is_given_up():
@@ -610,15 +610,15 @@ def test_a_server_that_is_silent_one_by_one_is_given_up():
 def test_a_request_may_take_as_long_as_the_queue_before_it(monkeypatch):
     """Ten seconds for one of two: of four, each may take twice twenty."""
     now = [100.0]
-    monkeypatch.setattr(pace.time, "monotonic", lambda: now[0])
-    kept = pace.Pace(8)
+    monkeypatch.setattr(crowd.time, "monotonic", lambda: now[0])
+    kept = crowd.Crowd(8)
     assert kept.longest == 0
     kept.acquire()
     kept.acquire()
     kept.timed(lambda: now.__setitem__(0, 110.0))
-    assert kept.longest == pace.ROOM * 10
+    assert kept.longest == crowd.ROOM * 10
     kept.acquire()
     kept.acquire()
-    assert kept.longest == pace.ROOM * 20
+    assert kept.longest == crowd.ROOM * 20
     kept.timed(lambda: now.__setitem__(0, 9000.0))
-    assert kept.longest == pace.LONGEST_QUEUE
+    assert kept.longest == crowd.LONGEST_QUEUE

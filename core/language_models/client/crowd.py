@@ -18,7 +18,7 @@ LONGEST_QUEUE = 600.0  # seconds that a request may take behind others
 ROOM = 2.0  # times as long as expected
 
 
-class Pace:
+class Crowd:
     """A lock for as many as a server bears.
 
     Attributes
