@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,11 +36,31 @@ with warnings.catch_warnings():  # as beside the model
     from google.api_core.exceptions import GoogleAPICallError
     from google.auth.exceptions import GoogleAuthError
 
+NO_QUOTA = re.compile(r"\blimit: 0\b(?![.,]\d)")
 WORDS = 200  # characters of the service's own words in a message
 
 
-class NoLikelihoodsError(RefusedError):
-    """The model gives no log-probabilities."""
+class NoFieldError(RefusedError):
+    """The model takes no such field of a request.
+
+    Attributes
+    ----------
+    name : str
+        Of the field, as in `OPTIONAL`.
+    """
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+# How refusals speak of what a request can do without.
+OPTIONAL = {
+    "logprobs": re.compile(r"logprob", re.IGNORECASE),
+    "thinkingConfig": re.compile(r"think|budget", re.IGNORECASE),
+    "stopSequences": re.compile(r"stop.?sequence", re.IGNORECASE),
+    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
+}
 
 
 @dataclass(frozen=True)
@@ -103,6 +124,11 @@ class Faults:
                 f"The day’s quota for {self.name} is used up. Continue tomorrow, or choose "
                 f"another model or key.{says}"
             )
+        if code == 429 and NO_QUOTA.search(words):
+            return RefusedError(
+                f"This key has no quota for {self.name}: its limit is 0. Choose another model, or "
+                f"a key with billing.{says}"
+            )
         if code == 429:
             return TemporaryError(
                 f"{self.name} received too many requests at once. Try again in a moment.{says}",
@@ -115,14 +141,16 @@ class Faults:
             )
         if several and "candidate" in words.lower():
             return SmallerRequestsError(words)
-        if "logprob" in words.lower():
-            return NoLikelihoodsError(one_line(words, WORDS))
         if code == 413 or too_much(words):
             return PromptTooLongError(
                 f"The prompt is too long for {self.name}. Shorten the question or repeat fewer "
                 f"answers.{says}"
             )
-        return RefusedError(f"{self.name} did not accept the request (status {code}).{says}")
+        sentence = f"{self.name} did not accept the request (status {code}).{says}"
+        for name, pattern in OPTIONAL.items():
+            if code == 400 and pattern.search(words):
+                return NoFieldError(sentence, name)
+        return RefusedError(sentence)
 
     def _bad_key(self, says: str = "") -> NeedsKeyError:
         error = refused_key(self.name, KEY_VARIABLE, typed=self.typed)

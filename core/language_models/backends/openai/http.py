@@ -23,7 +23,7 @@ from core.codec import one_line
 from core.language_models.backends.openai.address import Address, unknown_host
 from core.language_models.backends.openai.replies import Reply, refusal_of, used
 from core.language_models.base import whole
-from core.language_models.connections import Fault, exchange
+from core.language_models.connections import LARGEST_REPLY, Fault, exceeds, exchange
 from core.language_models.errors import (
     LoadingError,
     ModelError,
@@ -42,13 +42,6 @@ from core.language_models.usage import Meter
 # Seconds to connect, and between two pieces of a reply. What all of it may take, however small
 # the pieces are, stands in `stopping`.
 TIMEOUTS = 5.0, 60.0
-LARGEST_REPLY = 8_000_000  # bytes
-# Of parts, which take many times their length once they are parsed: an object 200 bytes, a text
-# 90. The largest replies repeat up to 64 texts (`PAIRS_A_CALL`, and as many prompts), with an
-# object and five commas a token. This has room for 2,300 tokens a text, which is more than one of
-# 2,000 characters mostly has, and about what servers write into 8 MB. An answer said by force has
-# 200 alternatives to each of 33 tokens, with two brackets and up to 20 commas each: far less.
-MOST_LISTS, MOST_COMMAS = 150_000, 750_000
 LONGEST_WORDS = 200  # characters of a service's own words in a sentence of ours
 
 ABSENT = {404, 405, 501}  # there is no such service, or no such model
@@ -175,15 +168,9 @@ class Service:
         if exchange.session:
             self._idle.append(exchange.session)
         status, waits, data = exchange.status, exchange.waits, exchange.data
-        if len(data) > LARGEST_REPLY:
+        if excess := exceeds(data):
             raise RefusedError(
-                f"{self.host} sent more than {LARGEST_REPLY // 1_000_000} MB. Check that the "
-                "address is that of a language model."
-            )
-        if data.count(b"{") + data.count(b"[") > MOST_LISTS or data.count(b",") > MOST_COMMAS:
-            raise RefusedError(
-                f"{self.host} sent a reply of more than {MOST_LISTS:,} lists and objects, or "
-                f"{MOST_COMMAS:,} values. Check that the address is that of a language model."
+                f"{self.host} sent {excess}. Check that the address is that of a language model."
             )
         parsed = parsed_reply(data, lists=beside or method == "GET")  # as Together lists its models
         if not 200 <= status < 300:
