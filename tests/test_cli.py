@@ -200,7 +200,7 @@ def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_
         assert form.startswith(f"{server.name} is asked in the form plain. To 5 simple questions")
         took = int(probed.split()[-2])
         said = re.search(
-            r"at most ([\d,]+) calls, about [\d,]+ tokens if answers are long, "
+            r"at most ([\d,]+) calls and [\d,]+ tokens, "
             r"[\d.]+ at your prices. The budget is 900 calls",
             offered,
         )
@@ -223,6 +223,10 @@ def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_
         assert stopped.exit_code == 1 and "budget of 0 calls" in stopped.stderr
         assert len(server.exchanges) == made and "kept from before" not in stopped.stderr
         assert believe(*arguments, "--model", server.name, "--budget", -5).exit_code == 2
+    with serving("chat-none") as server:  # finding out what it can do is part of the budget
+        stopped = believe(*arguments, "--model", server.name, "--budget", 1)
+        assert stopped.exit_code == 1 and "budget of 1 calls is used up" in stopped.stderr
+        assert len(server.exchanges) == 1
 
 
 def test_what_is_found_is_kept_for_history(monkeypatch, tmp_path):
