@@ -17,6 +17,7 @@ from core.abstention.policy import to_json
 from core.data.tabular import isolation, uploads
 from core.data.tabular.labels import Meaning
 from core.data.world.grading import matches
+from core.reports.inspection.words import HEADLINES
 from core.store import files
 from core.store.errors import StoreError
 from core.store.results import SavedResults
@@ -29,7 +30,6 @@ from core.studies.evaluation.reading import Run
 from core.studies.inspection.certificates import default_policies, default_policy
 from core.studies.inspection.inspection import cannot_decide, run
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.served import HEADLINES
 from core.studies.inspection.verdict import SCORE, Headline
 from core.ui import uploads as reading
 from core.ui.calibration import data
@@ -572,11 +572,11 @@ def test_another_target_or_method_is_another_promise(app):
 
 
 def in_groups(*names):
-    """Rows whose wrong answers are all of the last group."""
+    """Rows whose wrong answers are all of the last group, which has a right one, too."""
     others = len(names) - 1
     rows = (
         f"question {row},{row / 100},{int(row < RIGHT)},"
-        + (names[row % others] if row < RIGHT else names[-1])
+        + (names[row % others] if 0 < row < RIGHT else names[-1])
         for row in range(ROWS)
     )
     return "\n".join(["question,doubt,correct,Band", *rows]).encode()
@@ -585,8 +585,9 @@ def in_groups(*names):
 def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says_no(app):
     upload(app, in_groups("easy", "hard"))
     wrong = certified(RIGHT, WRONG) - RIGHT
-    assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
-    alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong"
+    counts = f"{wrong} of {wrong + 1}"
+    assert said(app, f"“easy”. No promise holds by itself for “hard” ({counts} wrong).")
+    alone = f"easy: 0 of {RIGHT - 1} answered wrong; hard: {counts} answered wrong"
     assert pictures(app)[0] == alone
     choose(app, "source_", NO_COLUMN)
     assert not said(app, "No promise holds") and alone not in pictures(app)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention import metrics, thresholds
-from core.abstention.ledger import MOST_KEPT, UNKNOWN_ROWS, asks_the_same, no_test
+from core.abstention.ledger import MOST_KEPT, asks_the_same
 from core.abstention.metrics import Bin
 from core.abstention.policy import Policy, PolicyError, check_pipeline
 from core.abstention.thresholds import Threshold
-from core.codec import count_of, one_line
+from core.codec import one_line
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.fingerprints import of_questions
 from core.studies.evaluation.results import Results
@@ -35,7 +35,12 @@ class Decided:
     observed : Threshold
         On one row of every question; with the Clopper–Pearson bound of the error where none of them
         made the policy, else NaN.
-    sentences : tuple of str
+    confidence : float
+        Of the bound.
+    of_all : bool
+        Whether the bound is of errors among all questions.
+    own : int
+        How many of these questions made the policy, and are no test of it.
     by_source : tuple of Bin
         Of those rows; empty where all are of one source.
     """
@@ -44,7 +49,9 @@ class Decided:
     policy: Policy
     answers: NDArray[np.bool_]
     observed: Threshold
-    sentences: tuple[str, ...]
+    confidence: float
+    of_all: bool
+    own: int
     by_source: tuple[Bin, ...]
 
 
@@ -77,51 +84,11 @@ def decide(results: Results, policy: Policy) -> Decided:
         policy,
         doubts < policy.threshold,
         Threshold(threshold.value, threshold.answered, threshold.errors, threshold.queries, bound),
-        tuple(_sentences(policy, threshold, bound, confidence, of_all, own)),
+        confidence,
+        of_all,
+        own,
         tuple(bins),
     )
-
-
-def _sentences(
-    policy: Policy,
-    threshold: Threshold,
-    bound: float,
-    confidence: float,
-    of_all: bool,
-    own: int,
-) -> list[str]:
-    symbol = SCORES[policy.score].symbol
-    where = f", where {symbol} is {policy.where}" if math.isfinite(policy.threshold) else ""
-    if not threshold.queries:
-        return ["No row counts, so there is nothing to decide on."]
-    sentences = [
-        f"The policy answers {count_of(threshold.answered, 'question')} of {threshold.queries:,} "
-        f"({threshold.answered / threshold.queries:.1%}){where}"
-        + (
-            f"; {threshold.errors:,} of them wrongly ({threshold.errors / threshold.answered:.1%})."
-            if threshold.answered
-            else "."
-        )
-    ]
-    if not policy.rows:
-        sentences.append(UNKNOWN_ROWS)
-    if own:
-        sentences.append(no_test(own, threshold.queries))
-    elif threshold.answered:
-        what = "all questions are answered and wrong" if of_all else "answered questions are wrong"
-        within = bound <= policy.target_error
-        observed = threshold.errors / (threshold.queries if of_all else threshold.answered)
-        sentences.append(
-            f"With {100 * confidence:.6g}% confidence at most {bound:.1%} of {what}, for questions "
-            f"drawn like these: {'within' if within else 'not shown to be within'} the target of "
-            f"{100 * policy.target_error:.6g}%."
-            + (
-                " More are wrong here than the target allows."
-                if observed > policy.target_error
-                else ""
-            )
-        )
-    return sentences
 
 
 def own_questions(policy: Policy, results: Results) -> NDArray[np.bool_]:
