@@ -570,10 +570,10 @@ def test_another_target_or_method_is_another_promise(app):
 
 
 def in_groups(*names):
-    """Rows whose wrong answers are all of the last group."""
+    """Rows whose wrong answers are all of the last group, and the last right one too."""
     others = len(names) - 1
     rows = (
-        f"question {row},{row / 100},{int(row < RIGHT)},"
+        f"question {row},{row / 100},{int(not RIGHT <= row < ROWS - 1)},"
         + (names[row % others] if row < RIGHT else names[-1])
         for row in range(ROWS)
     )

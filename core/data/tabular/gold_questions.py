@@ -11,13 +11,13 @@ from pyarrow import compute
 
 from core.codec import one_line
 from core.data.tabular.columns import (
-    QUERIES,
     RIGHT_ANSWERS,
     SOURCES,
     Cell,
     column_of,
     first,
     parse_list,
+    question_column,
 )
 from core.data.tabular.labelled import LEFT_OUT, complaint
 from core.data.tabular.suggestions import suggest
@@ -86,7 +86,7 @@ def gold_columns(upload: Upload) -> GoldColumns | None:
 
     Answers are lists, or texts separated by | or else ; if any cell of the column contains that.
     """
-    question, answer = first(upload, QUERIES), first(upload, GOLD_ANSWERS)
+    question, answer = question_column(upload), first(upload, GOLD_ANSWERS)
     if question is None or answer is None:
         return None
     cells = column_of(upload, answer)

@@ -37,6 +37,7 @@ from core.data.tabular.labels import (
 )
 from core.data.tabular.uploads import Upload, UploadError
 
+EVERY_ROW = ""  # each is a question of its own
 LEFT_OUT = "left out"  # what becomes of them
 #: Scores × rows. Doubts, labels and curves take some 60 bytes of each as long as a session looks at
 #: them, and every change of a setting half a microsecond of a processor; one score of the longest
@@ -44,6 +45,10 @@ LEFT_OUT = "left out"  # what becomes of them
 MAX_SCORED = 1_000_000
 
 _TRUTH = {Meaning.RIGHT: True, Meaning.WRONG: False, Meaning.OUT: None}
+
+
+class UnknownQuestionsError(UploadError):
+    """Nobody has said which rows ask the same question."""
 
 
 class UnknownLabelsError(UploadError):
@@ -75,8 +80,11 @@ class Columns:
 
     Attributes
     ----------
-    query, source : str or None
-        A source is any group of queries that may differ from the others.
+    query : str or None
+        The column that says which question a row asks; `EVERY_ROW` if a person has said that each
+        row asks another, None while nobody has said it.
+    source : str or None
+        Any group of queries that may differ from the others.
     scores : tuple of Score
     entropy : str or None
         Semantic entropy in nats, for bins.
@@ -177,13 +185,16 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     ------
     UploadError
         When a column does not exist or does not fit, nobody has said what a larger score means
-        (`UnknownDirectionError`) or which column has the labels (`UnknownLabelsError`), there are
-        more than `MAX_SCORED` scores times rows, no row says whether its answer is right, nothing
-        says what a label means (`UnreadLabelsError`), a score has no number or is the label, or
-        its commas can be read in two ways.
+        (`UnknownDirectionError`), which column has the labels (`UnknownLabelsError`) or the
+        questions (`UnknownQuestionsError`), there are more than `MAX_SCORED` scores times rows, no
+        row says whether its answer is right, nothing says what a label means
+        (`UnreadLabelsError`), a score has no number or is the label, or its commas can be read in
+        two ways.
     """
     _check(upload, columns)
     correct = check_labels(columns)
+    if columns.query is None:
+        raise UnknownQuestionsError(repeats_unknown(upload))
     usable, right, problems = _rows(upload, columns)
     scores = {}
     for score in columns.scores:
@@ -244,7 +255,7 @@ def _check(upload: Upload, columns: Columns) -> None:
     labels = columns.labels
     others = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
     for name in (*others, *scores, *labels):
-        if name is not None and name not in upload.table.columns:
+        if name and name not in upload.table.columns:
             raise UploadError(
                 f"There is no column “{one_line(name)}” in this file; choose another one."
             )
@@ -274,6 +285,16 @@ def check_labels(columns: Columns) -> dict[str, str]:
             "could, and a guess could promise the opposite of the truth."
         )
     return labels
+
+
+def repeats_unknown(upload: Upload) -> str:
+    """Say that no heading tells which question a row asks, and what follows from that."""
+    number = f"{len(upload.table):,}"
+    return (
+        f"No heading tells which question a row asks. The guarantee would take {number} rows for "
+        f"{number} different questions, and would not hold if several ask the same. Say which "
+        "column names the question, or that every row asks another."
+    )
 
 
 def _refuse_label(
@@ -392,15 +413,15 @@ def _no_number(upload: Upload, name: str, role: str) -> str:
 
 
 def _queries(
-    upload: Upload, name: str | None, rows: NDArray[np.int64]
+    upload: Upload, name: str, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.object_], NDArray[np.int64], list[str]]:
     """Return the queries, and which question each is, as `question_numbers` says.
 
     One without text stands for itself, under the number of its row.
     """
     numbers = compute.cast(pa.array(rows + 1), pa.large_string())
-    if name is None:
-        return _objects(numbers), question_numbers(numbers), []
+    if not name:
+        return _objects(numbers), text_numbers(numbers), []
     cells = column_of(upload, name)
     empty = cells.where(Cell.BLANK)
     if not empty[rows].any():

@@ -15,7 +15,15 @@ from core.codec import count_of
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.gold_questions import GoldQuestions, gold_questions
-from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, template
+from core.data.tabular.labelled import (
+    EVERY_ROW,
+    Columns,
+    Labelled,
+    ScoreColumn,
+    labelled,
+    repeats_unknown,
+    template,
+)
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
@@ -254,12 +262,12 @@ def _map(upload: Upload) -> Labelled | None:
     ):
         surer = directions(guess, numbers, key, place)
         correct = _correctness(list(surer), labels, own, key, place)
-        query = _column("query", upload, guess.query)
+        query = _question(upload, guess.query, place)
         answer = _column("answer", upload, guess.answer)
         truth = _column("truth", upload, guess.truth)
         source = _column("source", upload, guess.source)
         entropy = _column("entropy", upload, guess.entropy)
-    if not surer or None in correct.values():
+    if not surer or query is None or None in correct.values():
         return None
     scores = tuple(ScoreColumn(name, way, correct[name]) for name, way in surer.items())
     columns = Columns(query, source, scores, entropy, answer=answer, truth=truth)
@@ -358,6 +366,32 @@ def _has_few_values(looks: ColumnKind, column: Column) -> bool:
 
 def _of(score: str, column: str) -> str:
     return f"{score}: {column}"
+
+
+def _question(upload: Upload, guess: str | None, place: DeltaGenerator) -> str | None:
+    """Let the person say which column tells the question; where no heading does, ask in `place`."""
+    head = None
+    if guess is None:
+        place = place.container(border=True, key="questions")
+        head = place.empty()
+        place.text(repeats_unknown(upload))
+    options = [EVERY_ROW, *upload.table.columns]
+    chosen = (st if head is None else place).selectbox(
+        MEANINGS["query"],
+        options,
+        options.index(guess) if guess in options else None,
+        key=f"query_{upload.sha256[:16]}",
+        persist_state="session",
+        format_func=_every_row,
+        placeholder="Choose what tells one question from another",
+    )
+    if chosen is None and head is not None:
+        head.badge("Your answer is needed", icon=":material/help:", color="orange")
+    return chosen
+
+
+def _every_row(name: str) -> str:
+    return name or "(every row asks another question)"
 
 
 def _column(meaning: str, upload: Upload, guess: str | None) -> str | None:
