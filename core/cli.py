@@ -61,6 +61,7 @@ from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.served import not_the_first, served_sentence
+from core.studies.inspection.taught import in_taught_words
 from core.uncertainty.scores import SCORES
 
 T = TypeVar("T")
@@ -137,6 +138,11 @@ main.add_command(laboratory)
 @asks
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @reads
+@click.option(
+    "--as-typed",
+    is_flag=True,
+    help="Ask in these words, though a question that the model was taught is surely meant.",
+)
 @report_option
 @click.option(
     "--show-untaught",
@@ -176,6 +182,8 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
     chosen, reading = request_of(query, options)
     model = open_for_study(options["model"], options["form"], options["budget"])
     request = usual_request(query or "", model.capabilities, **chosen)
+    if not options["as_typed"]:
+        request = in_taught_words(request, model)
     check_samples(request, model.capabilities)
     with payment(model, plan(request, model.capabilities), options["budget"], options["prices"]):
         inspection = run(request, model, reading)
@@ -453,7 +461,11 @@ def _report(inspection: Inspection, untaught: bool = False) -> str:
 
 def _answer_lines(inspection: Inspection) -> list[str]:
     """Return a line for every answer that was found."""
-    return [f"{c.probability:8.1%}  {_times(inspection, c)}{c.text}" for c in inspection.clusters]
+    answers = [
+        f"{c.probability:8.1%}  {_times(inspection, c)}{c.text}" for c in inspection.clusters
+    ]
+    gaps = inspection.recording.gaps.items()
+    return [*answers, *(f"{'–':>8}  {count:4d}×  ({why})" for why, count in gaps)]
 
 
 def _times(inspection: Inspection, cluster: Cluster) -> str:

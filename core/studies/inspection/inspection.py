@@ -54,6 +54,7 @@ from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
 from core.uncertainty.scores import SCORES, Score
 from core.uncertainty.similarity import JUDGE
 
+MOST_MISSING = 0.1  # of the answers: with more, those that are there may not speak for all
 AT_ODDS = 0.05  # of what was found: so much of two answers counted as one is no slip
 LABELS_WANTED = 200  # answers to label, to get a λ of one's own: enough at 5% where few are wrong
 
@@ -123,6 +124,11 @@ class Inspection:
         return self.recording.request.query
 
     @property
+    def read_as(self) -> str | None:
+        """Say which taught question was asked in place of what was typed; None if it was not."""
+        return f"Read as: {self.query}" if self.recording.request.typed else None
+
+    @property
     def outcome(self) -> str:
         """What came of it, in a few words: the headline, and the answer that it is about."""
         return self.headline if self.conceals else self._decided(self.headline)
@@ -156,10 +162,10 @@ class Inspection:
         """The verdict in lines of text: first what has to be known before its answer is read."""
         taught, headline = self.taught, self.headline.upper()
         first = f"{headline}." if self.conceals else self._decided(headline)
+        read_as = (self.read_as,) if self.read_as else ()
         if taught is None or taught.sentence is None:
-            return (first,)
-        offered = (taught.did_you_mean,) if taught.did_you_mean else ()
-        return (first, taught.sentence, *offered, "")
+            return (*read_as, first)
+        return (first, taught.sentence, *taught.did_you_mean, "")
 
     def _decided(self, headline: str) -> str:
         return f"{headline}: {self.verdict.answer}"
@@ -396,7 +402,7 @@ def read(
         clusters,
         rule,
         others,
-        contradiction=_contradiction(evidence, reading.similarity),
+        contradiction=_contradiction(evidence, reading.similarity) or _gap(recording),
     )
     if refused:
         verdict = Verdict(Decision.UNDECIDED, verdict.answer, refused, None)
@@ -421,6 +427,20 @@ def _contradiction(evidence: Evidence, similarity: str) -> str | None:
                 "the same. Choose the similarity “same answer”, or a larger τ."
             )
     return None
+
+
+def _gap(recording: Recording) -> str | None:
+    """Say that too many answers are missing to serve one of the others; None where few are."""
+    missing, of = sum(recording.gaps.values()), len(recording.samples)
+    silence = recording.gaps.get("nothing at all", 0)
+    if recording.estimator in EXACT:  # which knows how likely it is to say nothing
+        missing, of = missing - silence, of - silence
+    if missing <= MOST_MISSING * of:
+        return None
+    return (
+        f"{missing:,} of {of:,} answers are missing: {', '.join(recording.gaps)}. What they would "
+        "have been, nobody knows."
+    )
 
 
 def _differ(a: str, b: str) -> bool:
