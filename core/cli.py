@@ -241,7 +241,9 @@ def calibrate(
         calibration.Target, options["target_error"], options["confidence"], method, score
     )
     outcome = calibration.calibrate(data, target)
-    for problem in (*data.problems, *data.decided):
+    for line in data.decided if as_json else (*data.reading, *data.decided):
+        click.echo(line, err=True)
+    for problem in data.problems if as_json else set(data.problems).difference(data.reading):
         click.echo(problem, err=True)
     if outcome.repeated:
         click.echo(calibration.REPEATED.format(outcome.repeated), err=True)

@@ -675,7 +675,17 @@ def test_calibrate_runs_as_a_module():
     assert (done.returncode, done.stderr) == (0, b"")
     # The default shares δ = 10% between this promise and that of what it believes.
     bundled = replace(default_policy(), belief=None, confidence=0.95)
-    assert policy_from_dict(json.loads(done.stdout)) == bundled
+    printed = policy_from_dict(json.loads(done.stdout))
+    assert printed.codebook is not None and replace(printed, codebook=None) == bundled
+
+
+def test_what_was_read_stands_beside_the_policy_and_before_it_in_it(scores):
+    done = believe("calibrate", scores, "--score", "doubt", "--target-error", 0.2)
+    assert done.stderr.splitlines()[:3] == [
+        "Question: “question”; 40 rows ask 40 different questions.",
+        "Right: “doubt_correct” is “1” (32 of 40 rows); wrong: “0”.",
+        "Score: “doubt”; larger means more doubt.",
+    ]
 
 
 def test_outside_scores_are_calibrated():

@@ -8,14 +8,16 @@ compared on the same rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
+from core.abstention.codebook import Codebook
 from core.codec import list_of, one_line
+from core.data.tabular.codebooks import codebooks_of
 from core.data.tabular.columns import (
     HOLDS,
     Cell,
@@ -37,7 +39,6 @@ from core.data.tabular.labels import (
 )
 from core.data.tabular.uploads import Upload, UploadError
 
-EVERY_ROW = ""  # each is a question of its own
 LEFT_OUT = "left out"  # what becomes of them
 #: Scores × rows. Doubts, labels and curves take some 60 bytes of each as long as a session looks at
 #: them, and every change of a setting half a microsecond of a processor; one score of the longest
@@ -142,6 +143,8 @@ class Labelled:
         The scores whose labels in the file are all right, or all wrong.
     answers, truths : ndarray of shape (n,) or None
         What was answered, and what would have been right; None where the file does not say it.
+    codebooks : mapping of str to Codebook
+        What the table was read as, by score.
     numbered : ndarray of shape (n,) or None
         Which question each row asks, as `question_numbers` says; None until it is needed.
     """
@@ -162,12 +165,22 @@ class Labelled:
     one_kind: frozenset[str] = frozenset()
     answers: NDArray[np.object_] | None = None
     truths: NDArray[np.object_] | None = None
+    codebooks: Mapping[str, Codebook] = field(default_factory=dict)
     numbered: NDArray[np.int64] | None = None
 
     @property
     def questions(self) -> NDArray[np.int64]:
         """Which question each row asks: rows of one question have the same number."""
         return question_numbers(self.queries) if self.numbered is None else self.numbered
+
+    @property
+    def reading(self) -> tuple[str, ...]:
+        """What the table was read as, in words: for all scores, and the first rows for one."""
+        books = [book.sentences for book in self.codebooks.values()]
+        first = self.codebooks and next(iter(self.codebooks.values())).first
+        every = dict.fromkeys(line for book in books for line in book)
+        own = {line for book in list(self.codebooks.values())[1:] for line in book.first}
+        return tuple(line for line in every if line in first or line not in own) if first else ()
 
     def numbers(self, score: str) -> NDArray[np.float64]:
         """Return a score as the file has it, in its own direction; NaN is missing."""
@@ -196,6 +209,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     if columns.query is None:
         raise UnknownQuestionsError(repeats_unknown(upload))
     usable, right, problems = _rows(upload, columns)
+    left_out = tuple(problems)
     scores = {}
     for score in columns.scores:
         _refuse_doubtful(upload, score.column)
@@ -238,6 +252,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         ),
         answers=column_of(upload, columns.answer)[usable] if columns.answer else None,
         truths=column_of(upload, columns.truth)[usable] if columns.truth else None,
+        codebooks=codebooks_of(upload, columns, usable, questions, right, left_out),
         numbered=questions,
     )
 

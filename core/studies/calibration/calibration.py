@@ -343,6 +343,7 @@ def _policy(
         pipeline=pipeline_of_data(data),
         larger_is_surer=data.surer[score],
         left_out=data.left_out,
+        codebook=data.codebooks.get(score),
         **promised,
     )
 

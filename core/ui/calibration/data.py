@@ -10,13 +10,13 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.abstention.codebook import EVERY_ROW
 from core.charts.inspection import shown
 from core.codec import count_of
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.gold_questions import GoldQuestions, gold_questions
 from core.data.tabular.labelled import (
-    EVERY_ROW,
     Columns,
     Labelled,
     ScoreColumn,
@@ -54,6 +54,9 @@ WHERE = {  # by whether this is a public demo
 }
 RIGHT_OR_WRONG = (
     "Whether the answer that this score would serve is right. It can differ between scores."
+)
+WHAT_WAS_READ = (
+    "Check it before you look at the result. “What the columns mean” changes each part of it."
 )
 MEANINGS = {
     "query": "Question",
@@ -423,8 +426,12 @@ def _read(upload: Upload, columns: Columns) -> Labelled | None:
     if read_rows is None:
         return None
     rows, repeated = read_rows
+    with st.container(border=True, key="reading"):
+        st.text("What was read", help=WHAT_WAS_READ)
+        st.text("\n".join(rows.reading))
     for complaint in rows.problems:
-        st.text(complaint)
+        if complaint not in rows.reading:
+            st.text(complaint)
     if repeated:
         st.text(REPEATED.format(repeated))
     return rows

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.abstention.codebook import EVERY_ROW
 from core.abstention.metrics import auroc
 from core.data.tabular import columns
 from core.data.tabular import labelled as module
 from core.data.tabular.columns import ColumnKind, kinds, parse_correctness, parse_score
 from core.data.tabular.gold_questions import MAX_GOLD, gold_questions
 from core.data.tabular.labelled import (
-    EVERY_ROW,
     Columns,
     ScoreColumn,
     UnknownLabelsError,
@@ -682,3 +682,27 @@ def test_more_scores_times_rows_than_can_be_calibrated_on_are_refused(monkeypatc
         "choose at most 1 of these scores, or upload fewer rows."
     )
     assert len(labelled(upload, Columns(EVERY_ROW, None, scores[:1])).doubts) == 1
+
+
+def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
+    upload = table(
+        ["question", "response", "confidence", "is_hallucination", "model"],
+        ["Why?", "so", "0.9", "0", "m"],
+        ["why", "no", "0.2", "1", "m"],
+        ["How?", "so", "", "1", "m"],
+        ["Who?", "so", "0.5", "n/a", "m"],
+    )
+    columns = meaning(suggest(upload), is_hallucination=[("n/a", OUT)])
+    data = labelled(upload, columns)
+    assert data.codebooks["confidence"].sentences == data.reading
+    assert data.reading == (
+        "Question: “question”; 3 rows ask 2 different questions.",
+        "Right: “is_hallucination” is “0” (1 of 3 rows); wrong: “1”.",
+        "Score: “confidence”; larger means a surer answer.",
+        "Rows used: 3 of 4.",
+        "Line 5: “is_hallucination” is “n/a” (left out).",
+        "Columns not used: “model”.",
+        "Line 2: “Why?”, answered “so”, confidence 0.9, right.",
+        "Line 3: “why”, answered “no”, confidence 0.2, wrong.",
+        "Line 4: “How?”, answered “so”, confidence missing, wrong.",
+    )
