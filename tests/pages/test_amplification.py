@@ -591,13 +591,6 @@ def test_what_costs_calls_is_said_first_and_asked_only_on_demand(use):
     assert model.calls == calls
 
 
-def test_where_neither_answer_was_ever_sampled_that_is_said(use):
-    use(Counted(lambda told: ["Something else"], "says something else"))
-    page = opened(kept="")
-    press(page, "pay_own")
-    assert said(page, "Neither answer was sampled") and not said(page, "nan")
-
-
 # -------------------------------------------------------------------- a model that fails
 
 
