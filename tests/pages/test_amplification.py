@@ -37,6 +37,7 @@ from core.ui.runs import widget
 from core.uncertainty import attention
 from tests.fakes import Counted, Turning
 from tests.hostile import TEXTS
+from tests.patience import LONG
 from tests.sessions import (
     harmless,
     keys,
@@ -293,7 +294,7 @@ def test_one_persons_cancel_does_not_end_anothers_proposal(use, monkeypatch):
     sample = model.sample
 
     def slow(*given, **settings):
-        assert gate.wait(60)
+        assert gate.wait(LONG)
         return sample(*given, **settings)
 
     pages = [opened(kept="", query="Whose?") for _ in range(2)]
@@ -459,13 +460,13 @@ def test_curves_are_drawn_as_they_finish(use, monkeypatch):
     def slow(prompts, answers):
         if cases[4].query in prompts[0]:
             asked.set()
-            assert gate.wait(60)
+            assert gate.wait(LONG)
         return score(prompts, answers)
 
     model.log_likelihoods = slow
     monkeypatch.setattr(widget, "QUICK", 0.01)
     page = visit("amplification", tab=WORLD, each="3").run()
-    assert asked.wait(60)
+    assert asked.wait(LONG)
     done = [amplify(case, Turning(0.32), DEFAULT_REPETITIONS) for case in cases[:4]]
     first, second, *_ = by_band(3)
     page.run()

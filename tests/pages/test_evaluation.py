@@ -19,6 +19,7 @@ from core.ui.evaluation.runs import runs
 from core.ui.runs.job import JOB
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
+from tests.patience import LONG
 from tests.sessions import (
     badges,
     chosen,
@@ -36,7 +37,6 @@ from tests.sessions import (
 from tests.studies.evaluation.worlds import questions, rows_of
 
 NUMBER = 12
-LONG = 60  # seconds: what never happens unless something hangs
 
 pytestmark = pytest.mark.usefixtures("on_ones_own")
 

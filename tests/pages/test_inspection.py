@@ -28,6 +28,7 @@ from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import SIMILARITIES
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
+from tests.patience import LONG
 from tests.sessions import (
     FOLDS,
     choose,
@@ -420,7 +421,7 @@ def test_who_asks_something_else_has_no_more_sampled_for_what_was_asked_before(a
     gate, search = threading.Event(), EmbeddedModel.likeliest
 
     def slow(self, prompt, count):
-        assert "tool" not in prompt or gate.wait(60)
+        assert "tool" not in prompt or gate.wait(LONG)
         return search(self, prompt, count)
 
     ask(app, "Name a tool")
@@ -431,7 +432,7 @@ def test_who_asks_something_else_has_no_more_sampled_for_what_was_asked_before(a
     ask(app, "Name a noble gas")
     assert job.cancelling and "run_certifying" not in app.session_state
     gate.set()
-    assert job.wait(60) and job.cancelled
+    assert job.wait(LONG) and job.cancelled
 
 
 def test_the_question_is_still_there_on_the_way_back(app):

@@ -14,6 +14,7 @@ from core.studies.inspection.request import Request
 from core.studies.inspection.verdict import Decision
 from core.ui.glossary import TERMS
 from core.uncertainty.scores import SCORES
+from tests.patience import LONG
 from tests.sessions import session
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,7 +84,7 @@ def test_every_meaning_is_a_sentence():
 
 
 def offered(search=None):
-    shown = AppTest.from_function(_draw_button, default_timeout=60).run()
+    shown = AppTest.from_function(_draw_button, default_timeout=LONG).run()
     if search is not None:
         shown.text_input(key="glossary_term").set_value(search).run()
     assert not shown.exception

@@ -15,9 +15,9 @@ from core.ui.amplification import curves as module
 from core.ui.amplification.curves import CurveJobs
 from core.ui.runs import widget
 from tests.fakes import Counted, Turning, times_told
+from tests.patience import LONG
 from tests.sessions import said, texts, until
 
-LONG = 60  # seconds: what never happens unless something hangs
 TIMES = (0, 1, 5)
 A, B, C = (Case(f"{letter}?", "right", "wrong") for letter in "ABC")
 
