@@ -128,7 +128,7 @@ def test_what_only_reads_the_answers_asks_the_model_nothing_and_more_samples_onl
 ):
     ask(app, "Name a city in the UK")
     assert calls[:2] == [("sample", 1), ("likeliest", 8)]  # the greedy answer first
-    app.selectbox(key="sampling").set_value("drawn").run()
+    settled(app.selectbox(key="sampling").set_value("drawn").run())
     assert app.number_input(key="k").value == 10 and ("sample", 10) in calls
     calls.clear()
     app.slider(key="tau").set_value(0.9).run()
@@ -403,7 +403,7 @@ def test_more_answers_are_wanted_to_one_question_and_not_to_the_next(app):
     assert app.number_input(key="k").value == 12
 
 
-@pytest.mark.parametrize(("button", "query"), [("draw_many", "Name a gas"), ("ask", "Name a cat")])
+@pytest.mark.parametrize(("button", "query"), [("draw_many", "Name a duke"), ("ask", "Name a cat")])
 def test_a_link_to_many_samples_waits_for_a_press(button, query, monkeypatch):
     monkeypatch.setattr(form, "MOST_UNASKED", 11)  # 300 take minutes of a processor
     page = visit("inspection", q=query, k="12").run()
@@ -413,7 +413,7 @@ def test_a_link_to_many_samples_waits_for_a_press(button, query, monkeypatch):
 
 def test_who_asks_for_many_samples_on_the_page_need_not_ask_twice(app, monkeypatch):
     monkeypatch.setattr(form, "MOST_UNASKED", 11)
-    ask(app, "Name a gas", k=12)
+    ask(app, "Name a count", k=12)
     assert app.code and "draw_many" not in keys(app)
 
 
