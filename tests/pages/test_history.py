@@ -162,9 +162,7 @@ def test_hostile_titles_queries_and_searches_stay_text():
 def brought(content):
     """The page with a file in it, which was saved elsewhere."""
     page = session("history")
-    page.file_uploader(key="result_file").upload("result.json", content).run()
-    assert not page.exception
-    return page
+    return settled(page.file_uploader(key="result_file").upload("result.json", content).run())
 
 
 def test_a_result_of_another_machine_opens_with_the_same_numbers(monkeypatch):

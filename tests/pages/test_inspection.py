@@ -143,6 +143,7 @@ def test_what_only_reads_the_answers_asks_the_model_nothing_and_more_samples_onl
 def test_what_is_folded_is_not_computed(app, monkeypatch):
     for fold in FOLDS:
         app.session_state[fold] = False
+    app.run()  # which remembers that they are closed
     drawn = []
     monkeypatch.setattr(matrices, "mount", lambda **content: drawn.append(content))
     ask(app, MAMMAL)
