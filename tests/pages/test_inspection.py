@@ -140,13 +140,13 @@ def test_what_only_reads_the_answers_asks_the_model_nothing_and_more_samples_onl
     assert [count for name, count in calls if name == "sample"] == [20]
 
 
-def test_what_is_folded_is_not_computed(app, monkeypatch):
-    for fold in FOLDS:
-        app.session_state[fold] = False
-    app.run()  # which remembers that they are closed
+def test_what_is_folded_is_not_computed(monkeypatch):
     drawn = []
     monkeypatch.setattr(matrices, "mount", lambda **content: drawn.append(content))
-    ask(app, MAMMAL)
+    app = visit("inspection")
+    for fold in FOLDS:  # none of which anybody has opened
+        del app.session_state[fold]
+    ask(settled(app.run()), MAMMAL)
     assert not drawn and not app.dataframe and not metrics(app)
     app.session_state["arithmetic"] = True
     app.run()

@@ -267,5 +267,5 @@ def wordnet() -> tuple[Question, ...]:
 
 
 def has_wordnet() -> bool:
-    """Say whether WordNet is installed where its reader looks for it."""
+    """Say whether WordNet can be drawn from: it is installed, and nobody else uses this server."""
     return alone() and FOLDER.is_dir() and importlib.util.find_spec("nltk") is not None
