@@ -5,22 +5,25 @@ const MOST = 8; // suggestions at a time
 const FEWEST_LETTERS = 2;
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
-let questions = [];
-let folded = [];
-let label = "";
+// Of the window, since Streamlit may load this script, and draw the field, more than once.
+const now = (window.believeSuggestions ??= { label: "", questions: [], folded: [] });
+const isOurs = (field) => field?.tagName === "INPUT" && field.getAttribute("aria-label") === now.label;
 
 function matches(typed) {
   const text = plain(typed).trim();
   const words = text.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
   if (text.length < FEWEST_LETTERS || !words.length) return [];
   const places = [];
-  for (let n = 0; n < folded.length; n++) {
-    if (folded[n] === text) return []; // it is there already
-    if (words.every((word) => folded[n].includes(word))) places.push(n);
+  for (let n = 0; n < now.folded.length; n++) {
+    if (now.folded[n] === text) return []; // it is there already
+    if (words.every((word) => now.folded[n].includes(word))) places.push(n);
   }
-  const begins = (n) => words.every((word) => ` ${folded[n]}`.includes(` ${word}`));
-  const rank = (n) => (folded[n].startsWith(text) ? 0 : begins(n) ? 1000 : 2000) + folded[n].length;
-  return places.sort((a, b) => rank(a) - rank(b)).slice(0, MOST).map((n) => questions[n]);
+  const begins = (question) => words.every((word) => ` ${question}`.includes(` ${word}`));
+  const rank = (n) => {
+    const question = now.folded[n];
+    return (question.startsWith(text) ? 0 : begins(question) ? 1000 : 2000) + question.length;
+  };
+  return places.sort((a, b) => rank(a) - rank(b)).slice(0, MOST).map((n) => now.questions[n]);
 }
 
 function listOf(field) {
@@ -87,9 +90,8 @@ function move(field, by) {
 }
 
 function press(event) {
-  const field = event.currentTarget;
-  const list = listOf(field);
-  if (!event.isTrusted || list.hidden) return;
+  const field = event.target;
+  if (!event.isTrusted || !isOurs(field) || listOf(field).hidden) return;
   const active = document.getElementById(field.getAttribute("aria-activedescendant") ?? "");
   if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     event.preventDefault();
@@ -106,22 +108,28 @@ function press(event) {
   }
 }
 
-function attach(field) {
+function describe(field) {
   if (field.getAttribute("role") === "combobox") return;
   field.setAttribute("role", "combobox");
   field.setAttribute("aria-autocomplete", "list");
   field.setAttribute("aria-controls", "believe-suggestions");
   field.autocomplete = "off";
   close(field);
-  field.addEventListener("input", (event) => event.isTrusted && open(field));
-  field.addEventListener("keydown", press, { capture: true });
-  field.addEventListener("blur", () => close(field));
+}
+
+function listen(kind, act) {
+  document.addEventListener(kind, (event) => isOurs(event.target) && act(event.target, event), true);
+}
+
+if (!now.listens) {
+  now.listens = true;
+  listen("focusin", describe);
+  listen("input", (field, event) => event.isTrusted && (describe(field), open(field)));
+  listen("focusout", close);
+  document.addEventListener("keydown", press, true);
 }
 
 export default function ({ data: [{ field, texts }] }) {
-  [label, questions] = [field, texts];
-  folded = questions.map(plain);
-  for (const input of document.querySelectorAll("input")) {
-    if (input.getAttribute("aria-label") === label) attach(input);
-  }
+  Object.assign(now, { label: field, questions: texts, folded: texts.map(plain) });
+  [...document.querySelectorAll("input")].filter(isOurs).forEach(describe);
 }
