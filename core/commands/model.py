@@ -16,6 +16,7 @@ from core.language_models.forms import Form
 from core.language_models.registry import (
     BACK_ENDS,
     open_model,
+    opening_cost,
     price_unit,
     usages,
     with_only_model,
@@ -79,6 +80,9 @@ def by_name(name: str) -> LanguageModel:
     # On a public server, too, whoever types commands there is no stranger.
     key = keys.owners_key(name) if settings.is_public() else None
     name = with_only_model(name, key)
+    cost = opening_cost(name)
+    if cost:
+        tell(cost)
     return open_model(name, key) if key else open_model(name)
 
 

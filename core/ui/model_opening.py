@@ -11,7 +11,7 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import prepared
 from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
 from core.language_models.forms import Form
-from core.language_models.registry import BACK_ENDS, open_model, with_only_model
+from core.language_models.registry import BACK_ENDS, open_model, opening_cost, with_only_model
 from core.language_models.stopping import patience
 from core.language_models.trial import InItsForm, in_its_form
 from core.language_models.usage import Budget
@@ -130,9 +130,13 @@ def _open(
         raise ModelError("There is no model. Type its name as on the service.")
     full = wish.name
     if not name and back_end.lists:
-        trying.part(session).take()
+        lent = not wish.key and lending.lends(wish.name)
+        trying.part(session, *([lending.lent()] if lent else [])).take()
         with patience(trying.stop, model_listing.LONGEST):
             full = with_only_model(full, wish.key)
+    cost = opening_cost(full)
+    if cost:
+        tell(cost)
     model = open_model(full, wish.key)
     if back_end.is_service:
         with model.meter.allowed_by(session.part(*lending.budgets(model)).take):
