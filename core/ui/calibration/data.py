@@ -10,12 +10,20 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.abstention.codebook import EVERY_ROW
 from core.charts.inspection import shown
 from core.codec import count_of
 from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
-from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, template
+from core.data.tabular.labelled import (
+    Columns,
+    Labelled,
+    ScoreColumn,
+    labelled,
+    repeats_unknown,
+    template,
+)
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
@@ -45,6 +53,9 @@ WHERE = {  # by whether this is a public demo
 }
 RIGHT_OR_WRONG = (
     "Whether the answer that this score would serve is right. It can differ between scores."
+)
+WHAT_WAS_READ = (
+    "Check it before you look at the result. “What the columns mean” changes each part of it."
 )
 MEANINGS = {
     "query": "Question",
@@ -229,7 +240,7 @@ def _map(upload: Upload) -> Labelled | None:
     ):
         surer = directions(guess, numbers, key, place)
         correct = _correctness(list(surer), labels, own, key, place)
-        query = _column("query", upload, guess.query)
+        query = _question(upload, guess.query, place if surer else None)
         answer = _column("answer", upload, guess.answer)
         truth = _column("truth", upload, guess.truth)
         source = _column("source", upload, guess.source)
@@ -243,7 +254,7 @@ def _map(upload: Upload) -> Labelled | None:
     except UploadError as error:
         problem(str(error))
         return None
-    return None if meant is None else _read(upload, replace(columns, meant=meant))
+    return None if meant is None or query is None else _read(upload, replace(columns, meant=meant))
 
 
 def _correctness(
@@ -339,6 +350,32 @@ def _of(score: str, column: str) -> str:
     return f"{score}: {column}"
 
 
+def _question(upload: Upload, guess: str | None, place: DeltaGenerator | None) -> str | None:
+    """Let the person say which column tells the question; where no heading does, ask in `place`."""
+    head = None
+    if guess is None and place is not None:
+        place = place.container(border=True, key="questions")
+        head = place.empty()
+        place.text(repeats_unknown(upload))
+    options = [EVERY_ROW, *upload.table.columns]
+    chosen = (place if head and place else st).selectbox(
+        MEANINGS["query"],
+        options,
+        options.index(guess) if guess in options else None,
+        key=f"query_{upload.sha256[:16]}",
+        persist_state="session",
+        format_func=_every_row,
+        placeholder="Choose what tells one question from another",
+    )
+    if chosen is None and head is not None:
+        head.badge("Your answer is needed", icon=":material/help:", color="orange")
+    return chosen
+
+
+def _every_row(name: str) -> str:
+    return name or "(every row asks another question)"
+
+
 def _column(meaning: str, upload: Upload, guess: str | None) -> str | None:
     options = [NO_COLUMN, *upload.table.columns]
     chosen = st.selectbox(
@@ -368,8 +405,12 @@ def _read(upload: Upload, columns: Columns) -> Labelled | None:
     if read_rows is None:
         return None
     rows, repeated = read_rows
+    with st.container(border=True, key="reading"):
+        st.text("What was read", help=WHAT_WAS_READ)
+        st.text("\n".join(rows.reading))
     for complaint in rows.problems:
-        st.text(complaint)
+        if complaint not in rows.reading:
+            st.text(complaint)
     if repeated:
         st.text(REPEATED.format(repeated))
     return rows

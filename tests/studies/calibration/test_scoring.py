@@ -35,6 +35,7 @@ from core.studies.progress import Cancelled
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, TableModel, copies, falling, knows, words
 from tests.language_models.openai_server import serving
+from tests.patience import LONG
 
 INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
 LEAST = usual_least_mass()
@@ -201,7 +202,6 @@ def test_what_was_scored_is_kept_when_somebody_cancels():
 # ---------------------------------------------------------------- many, of a service
 
 MANY = [Gold(f"Question {i}?", ("answer0",), f"{i}") for i in range(2 * QUESTIONS_AT_ONCE)]
-LONG = 60  # seconds: what never happens unless something hangs
 
 
 class Service(TableModel):
