@@ -95,7 +95,7 @@ def _look(calibration: Calibration, earlier: Sequence[Look]) -> Look:
     data, target, score = calibration.data, calibration.target, calibration.score
     kinds = sorted(zip(data.queries.tolist(), data.sources.tolist(), strict=True))
     what = ["groups", target.confidence, target.error, kinds]
-    return look_at(data, [score], what, f"{one_line(score)}: every group", earlier)
+    return look_at(data, [score], what, f"{one_line(score)}: groups", earlier)
 
 
 def _sentence(policy: Policy, groups: Sequence[Group], number: int) -> str:
@@ -107,7 +107,7 @@ def _sentence(policy: Policy, groups: Sequence[Group], number: int) -> str:
             f"with at most {MOST_GROUPS}."
         )
     promised = [_quote(each) for each in groups if each.promised]
-    whom = "these groups and all questions" if policy.looks else "these groups"
+    whom = "these groups and all" if policy.looks else "these groups"
     others = [each for each in groups if each.answered and not each.promised]
     others.sort(key=lambda each: policy.target_error * each.answered - each.errors)
     sentences = []

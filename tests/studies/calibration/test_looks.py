@@ -92,7 +92,7 @@ def test_groups_are_a_look_of_their_own_and_share_delta_with_all():
     data = scored(np.random.default_rng(0), 600, 0.005, kinds=2)
     first = calibrate(data, WANTED, looks=())
     groups = by_group(first)
-    assert groups.look.place == 2 and "these groups and all questions together" in groups.sentence
+    assert groups.look.place == 2 and "these groups and all together" in groups.sentence
     looks = (*first.looks, groups.look)
     assert by_group(calibrate(data, WANTED, looks=looks)).look is groups.look
     other = replace(data, sources=data.sources[::-1].copy())
