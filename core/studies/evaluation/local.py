@@ -6,6 +6,7 @@ Another one does the same elsewhere with `ask`, and everything around it stays.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from typing import Protocol
 
 from core.data.datasets.questions import Question
 from core.language_models.base import LanguageModel
-from core.language_models.client.concurrency import Abandoned, stream
+from core.language_models.client.concurrency import Abandoned, questions_at_once, stream
 from core.language_models.client.metered import meter_for
 from core.language_models.errors import (
     BrokenModelError,
@@ -27,14 +28,16 @@ from core.language_models.errors import (
 )
 from core.language_models.usage import Meter
 from core.store.errors import StoreError
-from core.studies.calibration.scoring import inspect_one, questions_at_once
 from core.studies.evaluation.rows import Row, Took, failed_row, scored_row
+from core.studies.inspection.inspection import read
+from core.studies.inspection.recorder import record
 from core.studies.inspection.request import (
     MAX_QUERY_CHARACTERS,
     InvalidRequestError,
     Reading,
     Request,
 )
+from core.studies.inspection.verdict import DecisionRule
 from core.studies.progress import Cancelled
 
 #: What ends a run, and is no question's own fault: the question is asked when somebody goes on.
@@ -81,7 +84,9 @@ def local(
     questions: Iterator[Question], task: Task, tick: Callable[[], None]
 ) -> Generator[Row, None, None]:
     """Ask in this process; see `Engine`."""
-    return stream(questions, partial(ask, task), workers=questions_at_once(task.model), tick=tick)
+    return stream(
+        questions, partial(ask, task), workers=questions_at_once(task.model.capabilities), tick=tick
+    )
 
 
 def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
@@ -104,7 +109,10 @@ def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
 
     try:
         request = replace(task.request, query=question.query)
-        inspection = inspect_one(request, model, task.reading, progress, least_mass=task.least_mass)
+        with model.beside():
+            recording = record(request, model, progress)
+        # Nothing is decided: a policy will, by the doubts.
+        inspection = read(recording, task.reading, DecisionRule(math.inf, task.least_mass))
         return scored_row(question, inspection, took())
     except ENDS_A_RUN:
         raise
