@@ -18,6 +18,7 @@ from core.abstention import thresholds
 from core.abstention.policy import Pipeline, Policy
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.codec import one_line
+from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
@@ -37,6 +38,13 @@ METHODS = {
 REPEATED = (
     "Rows that repeat another row’s question: {:,}. One row of each question counts, drawn at "
     "random, because several answers to one question are not independent evidence."
+)
+
+ASK_FIRST = (
+    "The file has questions with right answers, and no scores. Have a model asked first: "
+    "python -m core dataset file FILE --out questions.jsonl, then "
+    "python -m core evaluate questions.jsonl --out RUN --labelled scored.csv, and calibrate on "
+    "scored.csv."
 )
 
 
@@ -233,7 +241,10 @@ def read(
         When the file cannot be read, or lacks what it takes.
     """
     upload = parse(content, name)
-    columns = choice(upload, suggest(upload), scores, correct, larger_is_surer)
+    guess = suggest(upload)
+    if not (scores or guess.scores) and holds_questions(upload):
+        raise UploadError(ASK_FIRST)
+    columns = choice(upload, guess, scores, correct, larger_is_surer)
     if group is not None:
         columns = replace(columns, source=group or None)
     if meanings:

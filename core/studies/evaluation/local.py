@@ -26,9 +26,9 @@ from core.language_models.errors import (
     UnknownModelError,
     UnreachableError,
 )
-from core.language_models.usage import Meter
+from core.language_models.usage import Meter, Used
 from core.store.errors import StoreError
-from core.studies.evaluation.rows import Row, Took, failed_row, scored_row
+from core.studies.evaluation.rows import Row, failed_row, scored_row
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import (
@@ -104,8 +104,8 @@ def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
     def progress(stage: str, share: float) -> None:
         go_on()
 
-    def took() -> Took:
-        return Took(meter.used if at_a_price else None, time.perf_counter() - started)
+    def cost() -> tuple[Used | None, float]:
+        return meter.used if at_a_price else None, time.perf_counter() - started
 
     try:
         request = replace(task.request, query=question.query)
@@ -113,15 +113,15 @@ def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
             recording = record(request, model, progress)
         # Nothing is decided: a policy will, by the doubts.
         inspection = read(recording, task.reading, DecisionRule(math.inf, task.least_mass))
-        return scored_row(question, inspection, took())
+        return scored_row(question, inspection, *cost())
     except ENDS_A_RUN:
         raise
     except UnreachableError as error:
-        return replace(failed_row(question, str(error), took()), unreachable=True)
+        return replace(failed_row(question, str(error), *cost()), unreachable=True)
     except (ModelError, InvalidRequestError) as error:
-        return failed_row(question, str(error), took())
+        return failed_row(question, str(error), *cost())
     except Exception as error:  # whatever it is, the other questions are worth going on
-        return failed_row(question, f"{type(error).__name__}: {error}", took())
+        return failed_row(question, f"{type(error).__name__}: {error}", *cost())
 
 
 def lasts(longest: str, task: Task) -> float:

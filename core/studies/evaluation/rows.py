@@ -77,25 +77,6 @@ RECORDINGS = pa.schema([("id", pa.string()), ("recording", pa.string())])
 
 
 @dataclass(frozen=True)
-class Took:
-    """What a question took.
-
-    Attributes
-    ----------
-    used : Used or None
-        Of a service; None where calls cost nothing but time.
-    seconds : float
-        From its first call to its scores, those included in which it waited beside others.
-    """
-
-    used: Used | None
-    seconds: float
-
-
-NOTHING = Took(None, 0.0)
-
-
-@dataclass(frozen=True)
 class Row:
     """One finished question.
 
@@ -131,14 +112,23 @@ class Row:
         return matches(column, chain(*self.values["answers"]), self.values["query"])
 
 
-def scored_row(question: Question, inspection: Inspection, took: Took = NOTHING) -> Row:
+def scored_row(
+    question: Question, inspection: Inspection, used: Used | None = None, seconds: float = 0.0
+) -> Row:
     """Return the row of a question that was answered.
 
     Where too little of the probability was seen for a verdict the doubts are missing: the pipeline
     abstains there whatever the score.
+
+    Parameters
+    ----------
+    used : Used, optional
+        What the question took of a service; None where calls cost nothing but time.
+    seconds : float
+        From its first call to its scores, those included in which it waited beside others.
     """
     recording, mass = inspection.recording, inspection.sampled_mass
-    values = _about(question, took) | {
+    values = _about(question, used, seconds) | {
         "greedy": recording.greedy.text,
         "responses": list(recording.texts),
         "clusters": len(inspection.clusters),
@@ -168,10 +158,10 @@ def scored_row(question: Question, inspection: Inspection, took: Took = NOTHING)
     return Row(values, serialised)
 
 
-def failed_row(question: Question, error: str, took: Took) -> Row:
-    """Return the row of a question that could not be scored."""
+def failed_row(question: Question, error: str, used: Used | None, seconds: float) -> Row:
+    """Return the row of a question that could not be scored; see `scored_row`."""
     reason = one_line(whole(error), LONGEST_ERROR)
-    return Row(_about(question, took) | {"error": reason})
+    return Row(_about(question, used, seconds) | {"error": reason})
 
 
 def table(rows: Iterable[Row]) -> pa.Table:
@@ -209,15 +199,15 @@ def _numbers(column: pa.Array) -> NDArray[np.float64]:
     return np.asarray(column.to_numpy(zero_copy_only=False), float)
 
 
-def _about(question: Question, took: Took) -> dict[str, Any]:
+def _about(question: Question, used: Used | None, seconds: float) -> dict[str, Any]:
     return {
         "id": question.id,
         "query": question.query,
         "answers": [list(names) for names in question.answers],
         "source": question.source,
         "error": None,
-        **(asdict(took.used) if took.used else {}),
-        "seconds": round(took.seconds, 6),
+        **(asdict(used) if used else {}),
+        "seconds": round(seconds, 6),
     }
 
 

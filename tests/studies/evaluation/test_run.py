@@ -24,7 +24,7 @@ from core.language_models.errors import (
 )
 from core.language_models.usage import Used
 from core.studies.evaluation import files
-from core.studies.evaluation.local import Took, ask, local
+from core.studies.evaluation.local import ask, local
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.rows import Row, failed_row
 from core.studies.evaluation.run import (
@@ -522,6 +522,6 @@ def test_memory_does_not_grow_with_the_number_of_questions(tmp_path, monkeypatch
 
 def test_an_error_is_a_row_of_its_question(tmp_path):
     (question,) = questions(1)
-    row = failed_row(question, "It says nothing.", Took(Used(3, 20, 1), 1.5))
+    row = failed_row(question, "It says nothing.", Used(3, 20, 1), 1.5)
     assert row.failed and row.id == "q0" and row.recording is None
     assert (row.values["requests"], row.values["seconds"]) == (3, 1.5)
