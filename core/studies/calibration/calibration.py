@@ -40,13 +40,6 @@ REPEATED = (
     "random, because several answers to one question are not independent evidence."
 )
 
-ASK_FIRST = (
-    "The file has questions with right answers, and no scores. Have a model asked first: "
-    "python -m core dataset file FILE --out questions.jsonl, then "
-    "python -m core evaluate questions.jsonl --out RUN --labelled scored.csv, and calibrate on "
-    "scored.csv."
-)
-
 
 class CalibrationError(ValueError):
     """A target or a setting that cannot be calibrated for; the message says why."""
@@ -243,7 +236,11 @@ def read(
     upload = parse(content, name)
     guess = suggest(upload)
     if not (scores or guess.scores) and holds_questions(upload):
-        raise UploadError(ASK_FIRST)
+        raise UploadError(
+            "The file has questions with right answers, and no scores. Have a model asked first: "
+            "python -m core dataset file FILE --out questions.jsonl, then python -m core evaluate "
+            "questions.jsonl --out RUN --labelled scored.csv, and calibrate on scored.csv."
+        )
     columns = choice(upload, guess, scores, correct, larger_is_surer)
     if group is not None:
         columns = replace(columns, source=group or None)
