@@ -30,7 +30,7 @@ from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.labelled import UnknownLabelsError
+from core.data.tabular.labelled import UnknownLabelsError, UnknownQuestionsError
 from core.data.tabular.labels import Meaning, UnreadLabelsError
 from core.data.tabular.uploads import UploadError
 from core.language_models.base import Capabilities, LanguageModel
@@ -95,6 +95,7 @@ OPTIONS = {
         "--score."
     ),
     UnknownLabelsError: "Add --correct COLUMN.",
+    UnknownQuestionsError: 'Add --question COLUMN, or --question "" if every row asks another.',
 }
 SAY_SHOW = "Add --show-untaught to see what it would have said."
 
@@ -206,6 +207,11 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
     help="Column of scores; of several, the best, at δ divided by their number.",
 )
 @click.option("--correct", help="Column that says right or wrong; guessed if omitted.")
+@click.option(
+    "--question",
+    help="Column of questions, of which rows with the same count once; empty if every row asks "
+    "another. Guessed if omitted.",
+)
 @click.option("--group", help="Column of groups; guessed if omitted, none if empty.")
 @click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help=DIRECTION)
 @click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
@@ -233,13 +239,16 @@ def calibrate(
         *(content, file.name, scores, options["correct"], options["surer"], meant),
         parse=parse_isolated,
         group=options["group"],
+        question=options["question"],
     )
     score = calibration.preference(data, scores, method)
     target = usage(
         calibration.Target, options["target_error"], options["confidence"], method, score
     )
     outcome = calibration.calibrate(data, target)
-    for problem in (*data.problems, *data.decided):
+    for line in data.decided if as_json else (*data.reading, *data.decided):
+        click.echo(line, err=True)
+    for problem in data.problems if as_json else set(data.problems).difference(data.reading):
         click.echo(problem, err=True)
     if outcome.repeated:
         click.echo(calibration.REPEATED.format(outcome.repeated), err=True)

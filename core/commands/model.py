@@ -13,7 +13,13 @@ from core.language_models import keys
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import limit, prepared, stop
 from core.language_models.forms import Form
-from core.language_models.registry import BACK_ENDS, open_model, price_unit, usages
+from core.language_models.registry import (
+    BACK_ENDS,
+    open_model,
+    opening_cost,
+    price_unit,
+    usages,
+)
 from core.language_models.trial import in_its_form
 from core.language_models.usage import Budget, Used
 from core.store.calls import Calls
@@ -72,6 +78,9 @@ def by_name(name: str) -> LanguageModel:
     """Open a model by its name."""
     # On a public server, too, whoever types commands there is no stranger.
     key = keys.owners_key(name) if settings.is_public() else None
+    cost = opening_cost(name)
+    if cost:
+        tell(cost)
     return open_model(name, key) if key else open_model(name)
 
 

@@ -46,6 +46,11 @@ def test_labels_mean_what_their_heading_or_words_say(name, label, right, rows):
     assert (correct.sum(), len(correct)) == (right, rows)
 
 
+def test_rows_of_one_question_count_once():
+    data = read("g08")
+    assert (len(data.kept), len(set(data.questions.tolist()))) == (120, 30)
+
+
 def test_of_a_gold_and_a_predicted_column_neither_is_taken_as_labels():
     with pytest.raises(UnknownLabelsError):
         read("g04")

@@ -16,6 +16,7 @@ from core.ui.results import storage
 from core.ui.runs import widget
 from tests.language_models.backends.gguf.files import embedded_as_gguf
 from tests.language_models.openai_server import serving
+from tests.patience import LONG
 from tests.sessions import (
     OWN,
     PAGES,
@@ -38,7 +39,6 @@ from tests.sessions import (
 from tests.wire.dripping import dripping
 
 KEY = "sk-very-secret-4711"
-LONG = 30  # seconds, of a wait that ends as soon as all is well; less than `dripping.HELD`
 READY = "embedded: ready."
 
 pytestmark = pytest.mark.usefixtures("on_ones_own")

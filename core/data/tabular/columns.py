@@ -59,7 +59,19 @@ _PRINTED_LIST = re.compile(rf"\[\s*{_QUOTED}(?:(?:\s*,\s*|\s+){_QUOTED})*(?:\s*,
 
 
 # Headings are compared without case, white space, _ and -. The first that is found is taken.
-QUERIES = ("question", "query", "prompt", "q", "input")
+QUERIES = (
+    *("question", "query", "prompt", "q", "input", "userinput", "problem", "questiontext"),
+    *("frage", "pregunta", "domanda", "вопрос"),
+)
+#: What a heading ends in that names a column of questions, after a dot or in one word.
+_QUESTION = re.compile(
+    r"(.*[._])?(question|query|prompt|problem|input)|.*(question|frage|pregunta)"
+)
+#: What names an item, of which one may have several rows.
+_ITEM = re.compile(
+    r"(.*\.)?((question|q|query|doc|document|prompt|example|sample|item|task|problem|case|test)?id|"
+    r"(doc|prompt|test|question|sample|example)(idx|index|no|nr|number))"
+)
 # A group first: "source" is often there as well, and says less.
 SOURCES = ("group", "band", "source", "dataset", "category", "relation", "topic", "subject")
 RIGHT_ANSWERS = (
@@ -203,7 +215,7 @@ class Column:
         How many such words there are; where no cell says right or wrong, any number above
         `MOST_VALUES` for more.
     ranks : ndarray of shape (d,) or None
-        The place of each in the order of texts; None where the column seems to ask nothing.
+        Which question each asks; None where the column seems to ask nothing.
     """
 
     codes: NDArray[np.int32]
@@ -270,16 +282,43 @@ class Column:
 
     def questions(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what `question_numbers` returns of the cells in some rows."""
-        ranks = _ranks(self.distinct) if self.ranks is None else self.ranks
+        ranks = _question_ranks(self.distinct) if self.ranks is None else self.ranks
         return np.unique(ranks[self.codes[rows]], return_inverse=True)[1]
 
 
 def question_numbers(texts: pa.Array | NDArray[np.object_]) -> NDArray[np.int64]:
     """Return which question each row asks, as a number: rows of one question have the same.
 
-    This alone says what one question is: the same text. Numbers count from 0, as `text_numbers`.
+    This alone says what one question is: the same words, whatever their case, spaces and marks
+    are. Signs of arithmetic stay where there are digits: 3 - 2 is not 3 / 2. Numbers count from 0
+    in the order of texts.
     """
-    return text_numbers(texts)
+    encoded = pa.array(texts, pa.large_string()).dictionary_encode()
+    return _question_ranks(encoded.dictionary)[encoded.indices.to_numpy()].astype(np.int64)
+
+
+def _question_ranks(distinct: pa.LargeStringArray) -> NDArray[np.int32]:
+    """Return the place of each text's question among all, by the first of its texts."""
+    ranks = _ranks(distinct)
+    keys = _question_keys(distinct).dictionary_encode()
+    if len(keys.dictionary) == len(distinct):
+        return ranks
+    codes = keys.indices.to_numpy()
+    least = np.full(len(keys.dictionary), len(distinct), np.int32)
+    np.minimum.at(least, codes, ranks)
+    return np.unique(least[codes], return_inverse=True)[1].astype(np.int32)
+
+
+def _question_keys(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return texts without what makes no other question; one of marks alone stays as it is."""
+    lower = compute.utf8_lower(compute.utf8_normalize(texts, "NFKC"))
+    joined = compute.replace_substring_regex(lower, "['’`]", "")
+    words = compute.replace_substring_regex(joined, r"[^\pL\pN\pM\pS#&@]+", " ")
+    sums = compute.replace_substring_regex(joined, r"[^\pL\pN\pM\pS#&@*/%.,\-]+", " ")
+    sums = compute.replace_substring_regex(sums, r"[.,]+( |$)", r"\1")
+    with_digits = compute.match_substring_regex(joined, r"\pN")
+    keys = compute.utf8_trim_whitespace(compute.if_else(with_digits, sums, words))
+    return compute.if_else(compute.equal(keys, ""), texts, keys)
 
 
 def text_numbers(texts: pa.Array | NDArray[np.object_]) -> NDArray[np.int64]:
@@ -317,7 +356,7 @@ def column_from(series: pd.Series, *, asks: bool = False) -> Column:
     values, cells, is_number = _cells(distinct, texts, doubtful is None)
     kind = _kind(cells, is_number)
     unread, unread_words = _unread(texts, codes, cells)
-    ranks = _ranks(distinct) if asks else None
+    ranks = _question_ranks(distinct) if asks else None
     return Column(codes, distinct, values, cells, kind, doubtful, unread, unread_words, ranks)
 
 
@@ -423,7 +462,7 @@ def _unread(
 def column_of(upload: Upload, name: str) -> Column:
     """Return a column by its distinct cells, found once."""
     if name not in upload.columns:
-        asks = plain_heading(name) in QUERIES
+        asks = is_question_heading(name)
         upload.columns[name] = column_from(upload.table[name], asks=asks)
     return upload.columns[name]
 
@@ -439,6 +478,31 @@ def kinds(upload: Upload) -> dict[str, ColumnKind]:
 def plain_heading(heading: str) -> str:
     """Return a heading as headings are compared."""
     return re.sub(r"[\s_-]", "", heading[:LONGEST_HEADING].casefold())
+
+
+def is_question_heading(heading: str) -> bool:
+    """Return whether a heading names questions: “question”, “doc.question”, “Prüfungsfrage”."""
+    plain = plain_heading(heading)
+    return plain in QUERIES or _QUESTION.fullmatch(plain) is not None
+
+
+def question_column(upload: Upload) -> str | None:
+    """Return the column that says which question a row asks; None where no heading does.
+
+    Without questions, an id whose values repeat: the rows of one item are no independent evidence.
+    """
+    if exact := first(upload, QUERIES):
+        return exact
+    looks = kinds(upload)
+    for name, kind in looks.items():
+        if is_question_heading(name) and kind in (ColumnKind.TEXT, ColumnKind.LIST):
+            return name
+    for name in looks:
+        if _ITEM.fullmatch(plain_heading(name)):
+            column = column_of(upload, name)
+            if 1 < len(column.distinct) < np.count_nonzero(~column.where(Cell.MISSING)):
+                return name
+    return None
 
 
 def columns_named(upload: Upload, names: Sequence[str]) -> list[str]:

@@ -13,7 +13,6 @@ import numpy as np
 
 from core.data.tabular.columns import (
     MOST_VALUES,
-    QUERIES,
     RIGHT_ANSWERS,
     SOURCES,
     Cell,
@@ -21,8 +20,10 @@ from core.data.tabular.columns import (
     column_of,
     columns_named,
     first,
+    is_question_heading,
     kinds,
     plain_heading,
+    question_column,
 )
 from core.data.tabular.directions import direction_in
 from core.data.tabular.label_words import (
@@ -69,7 +70,7 @@ def suggest(upload: Upload) -> Columns:
     cannot be guessed is left open, as a score without direction or labels.
     """
     looks = kinds(upload)
-    query, source = first(upload, QUERIES), first(upload, SOURCES)
+    query, source = question_column(upload), first(upload, SOURCES)
     # With labels of its own, "semantic_entropy" is a doubt: missing where too little was seen.
     is_doubt = first(upload, ["semanticentropycorrect"]) is not None
     entropy = first(upload, _ENTROPIES[::-1] if is_doubt else _ENTROPIES)
@@ -122,7 +123,7 @@ def label_columns(
     clear: list[str] = []
     unclear: list[str] = []
     for name, kind in looks.items():
-        if plain_heading(name) in QUERIES or not _looks_like_labels(upload, name):
+        if is_question_heading(name) or not _looks_like_labels(upload, name):
             continue
         if affirmation_is_right(name) is not None or judges(column_of(upload, name)):
             clear.append(name)

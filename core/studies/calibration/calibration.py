@@ -210,6 +210,7 @@ def read(
     meanings: Mapping[str, Meaning] | None = None,
     parse: Callable[[bytes, str], Upload] = uploads.parse,
     group: str | None = None,
+    question: str | None = None,
 ) -> Labelled:
     """Read a labelled file, guessing what is not said about its columns.
 
@@ -223,6 +224,8 @@ def read(
         For a file that a stranger may have written, `core.data.tabular.isolation.parse_isolated`.
     group : str, optional
         The column of groups, or "" for none; guessed if None.
+    question : str, optional
+        The column that says which question a row asks, or "" if each asks another; guessed if None.
 
     Raises
     ------
@@ -244,6 +247,8 @@ def read(
     columns = choice(upload, guess, scores, correct, larger_is_surer)
     if group is not None:
         columns = replace(columns, source=group or None)
+    if question is not None:
+        columns = replace(columns, query=question)
     if meanings:
         names = [name for name in columns.labels if name in upload.table.columns]
         columns = replace(columns, meant=meant_by(upload, names, meanings))
@@ -346,6 +351,7 @@ def _policy(
         pipeline=pipeline_of_data(data),
         larger_is_surer=data.surer[score],
         left_out=data.left_out,
+        codebook=data.codebooks.get(score),
         **promised,
     )
 

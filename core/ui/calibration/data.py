@@ -10,11 +10,19 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.abstention.codebook import EVERY_ROW
 from core.charts.inspection import shown
 from core.codec import count_of
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
-from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, template
+from core.data.tabular.labelled import (
+    Columns,
+    Labelled,
+    ScoreColumn,
+    labelled,
+    repeats_unknown,
+    template,
+)
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
@@ -44,6 +52,9 @@ WHERE = {  # by whether this is a public demo
 }
 RIGHT_OR_WRONG = (
     "Whether the answer that this score would serve is right. It can differ between scores."
+)
+WHAT_WAS_READ = (
+    "Check it before you look at the result. “What the columns mean” changes each part of it."
 )
 MEANINGS = {
     "query": "Question",
@@ -230,12 +241,12 @@ def _map(upload: Upload) -> Labelled | None:
     ):
         surer = directions(guess, numbers, key, place)
         correct = _correctness(list(surer), labels, own, key, place)
-        query = _column("query", upload, guess.query)
+        query = _question(upload, guess.query, place)
         answer = _column("answer", upload, guess.answer)
         truth = _column("truth", upload, guess.truth)
         source = _column("source", upload, guess.source)
         entropy = _column("entropy", upload, guess.entropy)
-    if not surer or None in correct.values():
+    if not surer or query is None or None in correct.values():
         return None
     scores = tuple(ScoreColumn(name, way, correct[name]) for name, way in surer.items())
     columns = Columns(query, source, scores, entropy, answer=answer, truth=truth)
@@ -336,6 +347,32 @@ def _of(score: str, column: str) -> str:
     return f"{score}: {column}"
 
 
+def _question(upload: Upload, guess: str | None, place: DeltaGenerator) -> str | None:
+    """Let the person say which column tells the question; where no heading does, ask in `place`."""
+    head = None
+    if guess is None:
+        place = place.container(border=True, key="questions")
+        head = place.empty()
+        place.text(repeats_unknown(upload))
+    options = [EVERY_ROW, *upload.table.columns]
+    chosen = (st if head is None else place).selectbox(
+        MEANINGS["query"],
+        options,
+        options.index(guess) if guess in options else None,
+        key=f"query_{upload.sha256[:16]}",
+        persist_state="session",
+        format_func=_every_row,
+        placeholder="Choose what tells one question from another",
+    )
+    if chosen is None and head is not None:
+        head.badge("Your answer is needed", icon=":material/help:", color="orange")
+    return chosen
+
+
+def _every_row(name: str) -> str:
+    return name or "(every row asks another question)"
+
+
 def _column(meaning: str, upload: Upload, guess: str | None) -> str | None:
     options = [NO_COLUMN, *upload.table.columns]
     chosen = st.selectbox(
@@ -365,8 +402,12 @@ def _read(upload: Upload, columns: Columns) -> Labelled | None:
     if read_rows is None:
         return None
     rows, repeated = read_rows
+    with st.container(border=True, key="reading"):
+        st.text("What was read", help=WHAT_WAS_READ)
+        st.text("\n".join(rows.reading))
     for complaint in rows.problems:
-        st.text(complaint)
+        if complaint not in rows.reading:
+            st.text(complaint)
     if repeated:
         st.text(REPEATED.format(repeated))
     return rows

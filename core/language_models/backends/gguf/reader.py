@@ -48,10 +48,19 @@ class StoredTensor:
     kind: GGMLQuantizationType
     stored: NDArray[np.uint8]
 
+    @property
+    def count(self) -> int:
+        """How many numbers it has."""
+        return math.prod(self.shape)
+
     def numbers(self) -> NDArray[np.float32]:
         """Return the tensor in NumPy's order."""
+        return self.beginning(self.count).reshape(self.shape[::-1])
+
+    def beginning(self, count: int) -> NDArray[np.float32]:
+        """Return the first numbers, of whole blocks: at least `count`, if there are as many."""
         numbers, size = GGML_QUANT_SIZES[self.kind]
-        blocks = self.stored.reshape(-1, size)
+        blocks = self.stored.reshape(-1, size)[: -(-count // numbers)]
         result = np.empty((len(blocks), numbers), np.float32)
 
         def read(part: slice) -> None:
@@ -60,7 +69,7 @@ class StoredTensor:
         step = max(1, AT_ONCE // size)
         parts = [slice(start, start + step) for start in range(0, len(blocks), step)]
         list(_processors().map(read, parts))
-        return result.reshape(self.shape[::-1])
+        return result.ravel()
 
 
 @once
