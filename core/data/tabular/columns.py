@@ -41,10 +41,13 @@ _PLAIN_NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 #: is missing, a number of any kind, a list. White space as `str.strip` knows it.
 _SPACE = r"[ \t-\r\x1c-\x1f]*"
 _SAYS_SOMETHING = (
-    rf"(?i)^{_SPACE}(?:\[|[+-]?[0-9.,]+(?:e[+-]?[0-9]+)?{_SPACE}$|[+-]?inf(?:inity)?{_SPACE}$|(?:"
+    rf"(?i)^{_SPACE}(?:\[|[+-]?[0-9.,']+(?:e[+-]?[0-9]+)?{_SPACE}%?{_SPACE}$|tensor|[+-]?inf(?:inity)?{_SPACE}$|(?:"
     + "|".join(re.escape(word) for word in sorted(RIGHT | WRONG | _MISSING) if word.isascii())
     + rf"){_SPACE}$)"
 )
+#: Thousands parted by what cannot part decimals.
+_APOSTROPHES = re.compile("[+-]?[0-9]{1,3}(?:['’\u202f\xa0][0-9]{3})+(?:[.,][0-9]*)?")
+_TENSOR = re.compile(r"tensor\(([^()]{1,40})\)")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:e[+-]?\d+)?", re.ASCII)
 #: 3,425 is three thousand to one person and three and a bit to another. "0,425" is not: nobody
 #: begins a group with 0.
@@ -76,7 +79,8 @@ _ITEM = re.compile(
 SOURCES = ("group", "band", "source", "dataset", "category", "relation", "topic", "subject")
 RIGHT_ANSWERS = (
     *("goldenanswers", "goldanswers", "goldenanswer", "goldanswer", "goldaliases", "gold"),
-    *("aliases", "references", "reference", "answers"),
+    *("aliases", "references", "reference", "answers", "rightanswers", "rightanswer"),
+    *("correctanswers", "correctanswer", "answers.text", "answer.aliases"),
 )
 #: An "answer" beside gold answers is what a model said.
 GOLD_ANSWERS = (*RIGHT_ANSWERS, "answer")
@@ -132,16 +136,29 @@ def parse_score(text: str) -> float | None:
     if is_missing(text):
         return math.nan
     word = _plain_number(text)
+    shares = word.endswith("%")
+    if shares:
+        word = word[:-1].rstrip()
     if _DECIMAL_COMMA.fullmatch(word):
         word = word.replace(",", ".")
     # float() alone takes "1_000", and the digits of every script.
-    return float(word) if _NUMBER.fullmatch(word) else None
+    number = float(word) if _NUMBER.fullmatch(word) else None
+    return number / 100 if shares and number is not None else number
 
 
 def _plain_number(text: str) -> str:
-    """Return a cell as numbers are compared; "" if it is too long to be one."""
+    """Return a cell as numbers are compared; "" if it is too long to be one.
+
+    What stands around a number in other programs' cells goes: 1'234.5, tensor(0.9).
+    """
     text = text.strip()
-    return "" if len(text) > LONGEST_NUMBER else text.casefold().replace("−", "-")
+    if len(text) > LONGEST_NUMBER:
+        return ""
+    word = text.casefold().replace("−", "-")
+    if grouped := _APOSTROPHES.fullmatch(word):
+        word = re.sub("['’\u202f\xa0]", "", grouped[0])
+    tensor = _TENSOR.fullmatch(word)
+    return tensor[1] if tensor else word
 
 
 def _is_grouped(text: str) -> bool:

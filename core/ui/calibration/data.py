@@ -241,12 +241,12 @@ def _map(upload: Upload) -> Labelled | None:
     ):
         surer = directions(guess, numbers, key, place)
         correct = _correctness(list(surer), labels, own, key, place)
-        query = _question(upload, guess.query, place)
+        query = _question(upload, guess.query, place if surer else None)
         answer = _column("answer", upload, guess.answer)
         truth = _column("truth", upload, guess.truth)
         source = _column("source", upload, guess.source)
         entropy = _column("entropy", upload, guess.entropy)
-    if not surer or query is None or None in correct.values():
+    if not surer or None in correct.values():
         return None
     scores = tuple(ScoreColumn(name, way, correct[name]) for name, way in surer.items())
     columns = Columns(query, source, scores, entropy, answer=answer, truth=truth)
@@ -255,7 +255,7 @@ def _map(upload: Upload) -> Labelled | None:
     except UploadError as error:
         problem(str(error))
         return None
-    return None if meant is None else _read(upload, replace(columns, meant=meant))
+    return None if meant is None or query is None else _read(upload, replace(columns, meant=meant))
 
 
 def _correctness(
@@ -347,15 +347,15 @@ def _of(score: str, column: str) -> str:
     return f"{score}: {column}"
 
 
-def _question(upload: Upload, guess: str | None, place: DeltaGenerator) -> str | None:
+def _question(upload: Upload, guess: str | None, place: DeltaGenerator | None) -> str | None:
     """Let the person say which column tells the question; where no heading does, ask in `place`."""
     head = None
-    if guess is None:
+    if guess is None and place is not None:
         place = place.container(border=True, key="questions")
         head = place.empty()
         place.text(repeats_unknown(upload))
     options = [EVERY_ROW, *upload.table.columns]
-    chosen = (st if head is None else place).selectbox(
+    chosen = (place if head and place else st).selectbox(
         MEANINGS["query"],
         options,
         options.index(guess) if guess in options else None,
