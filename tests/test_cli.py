@@ -651,7 +651,7 @@ def test_a_meaning_that_means_nothing_is_refused(unread_labels, options, says, s
     ("content", "says"),
     [
         (b"", "The file is empty"),
-        (b"question,answer\na,b\n", "No score is chosen"),
+        (b"question,answer\na,b\n", "python -m core evaluate questions.jsonl"),
         (b"question,doubt,correct\na,0.5,1\nb,0.9,0\n", "Too few"),
     ],
 )

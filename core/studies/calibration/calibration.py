@@ -19,6 +19,7 @@ from core.abstention.ledger import MOST_LOOKS, Look
 from core.abstention.policy import Pipeline, Policy
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.codec import list_of, one_line
+from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
@@ -273,7 +274,14 @@ def read(
         When the file cannot be read, or lacks what it takes.
     """
     upload = parse(content, name)
-    columns = choice(upload, suggest(upload), scores, correct, larger_is_surer)
+    guess = suggest(upload)
+    if not (scores or guess.scores) and holds_questions(upload):
+        raise UploadError(
+            "The file has questions with right answers, and no scores. Have a model asked first: "
+            "python -m core dataset file FILE --out questions.jsonl, then python -m core evaluate "
+            "questions.jsonl --out RUN --labelled scored.csv, and calibrate on scored.csv."
+        )
+    columns = choice(upload, guess, scores, correct, larger_is_surer)
     if group is not None:
         columns = replace(columns, source=group or None)
     if question is not None:

@@ -107,13 +107,13 @@ def _sentence(policy: Policy, groups: Sequence[Group], number: int) -> str:
             f"with at most {MOST_GROUPS}."
         )
     promised = [_quote(each) for each in groups if each.promised]
-    whom = "these groups and all" if policy.looks else "these groups"
+    too = " and all" if policy.looks else ""
     others = [each for each in groups if each.answered and not each.promised]
     others.sort(key=lambda each: policy.target_error * each.answered - each.errors)
     sentences = []
     if promised:
         sentences.append(
-            f"With {100 * (policy.confidence or 0):.6g}% confidence for {whom} together, at "
+            f"With {100 * (policy.confidence or 0):.6g}% confidence for these groups{too} together, at "
             f"most {100 * policy.target_error:.6g}% of answered questions are wrong in each of "
             f"them, too: {_list(promised)}."
         )

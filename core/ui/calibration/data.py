@@ -13,7 +13,6 @@ from streamlit.delta_generator import DeltaGenerator
 from core.abstention.codebook import EVERY_ROW
 from core.charts.inspection import shown
 from core.codec import count_of
-from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.labelled import (
@@ -37,7 +36,7 @@ from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of, public
 from core.ui.uploaders import content_of, let_go, wait_for
-from core.ui.uploads import prepare, read
+from core.ui.uploads import is_long, prepare, read
 
 _UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
 _PROBLEM = "calibration_upload_problem"
@@ -107,7 +106,9 @@ def labelled_data() -> Labelled | None:
     else:
         _what_was_read(upload)
         keeping.why_not()
-        to_ask = not _suggestion(upload).scores and holds_questions(upload)
+        to_ask = result_of("to_ask", upload, lambda _: run.is_to_ask(upload), large=is_long(upload))
+        if to_ask is None:
+            return None
         rows = run.rows_of_questions(upload) if to_ask else upload
     return None if rows is None else _map(rows)
 
@@ -313,10 +314,6 @@ def _kinds(upload: Upload) -> dict[str, ColumnKind]:
     return memory_of("kinds", upload, partial(kinds, upload))
 
 
-def _suggestion(upload: Upload) -> Columns:
-    return memory_of("suggestion", upload, partial(suggest, upload))
-
-
 def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     """Return what the columns seem to mean, which hold any number, and which any label.
 
@@ -324,7 +321,7 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     Columns of labels alone come first, and a column of few words may be one; where there is none,
     every column can be chosen.
     """
-    guess, looks = _suggestion(upload), _kinds(upload)
+    guess, looks = suggest(upload), _kinds(upload)
     columns = {name: column_of(upload, name) for name in looks}
     numbers = [
         name
