@@ -337,7 +337,7 @@ def _look(data: Labelled, target: Target, earlier: Sequence[Look]) -> Look:
     is_list = target.targets_tried > 1
     what = [target.method, target.confidence, "list" if is_list else target.error]
     shown = list_of([one_line(name) for name in names], most=MOST_NAMED)
-    about = f"{shown}: {'list of prices' if is_list else f'at most {100 * target.error:.6g}%'}"
+    about = f"{shown}: {'price list' if is_list else f'at most {100 * target.error:.6g}%'}"
     return look_at(data, names, what, about, earlier)
 
 

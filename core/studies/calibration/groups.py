@@ -113,9 +113,9 @@ def _sentence(policy: Policy, groups: Sequence[Group], number: int) -> str:
     sentences = []
     if promised:
         sentences.append(
-            f"With {100 * (policy.confidence or 0):.6g}% confidence for these groups{too} together, at "
-            f"most {100 * policy.target_error:.6g}% of answered questions are wrong in each of "
-            f"them, too: {_list(promised)}."
+            f"With {100 * (policy.confidence or 0):.6g}% confidence for these groups{too} "
+            f"together, at most {100 * policy.target_error:.6g}% of answered questions are wrong "
+            f"in each of them, too: {_list(promised)}."
         )
     if others:
         counts = [f"{_quote(each)} ({each.errors:,} of {each.answered:,} wrong)" for each in others]
