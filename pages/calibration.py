@@ -9,9 +9,10 @@ from core.ui.calibration.diagnostics import comparison
 from core.ui.calibration.directions import contradictions
 from core.ui.calibration.groups import groups
 from core.ui.calibration.holdout import confirmation, held_back, holding_back, new_scores
+from core.ui.calibration.ledger import looks_at
 from core.ui.calibration.prices import prices
 from core.ui.calibration.result import outcome
-from core.ui.calibration.target import calibration_for, looked_at_all, target
+from core.ui.calibration.target import calibration_for, target
 from core.ui.calibration.threshold import threshold
 from core.ui.header import page_header
 from core.ui.messages import problem
@@ -66,7 +67,7 @@ def page() -> None:
         st.header("4. Use")
     else:
         threshold(whole)
-        confirmation(whole.calibration, untouched, looked_at_all(data, rows))
+        confirmation(whole.calibration, untouched, looks_at(untouched) if untouched else 0)
         new_scores(whole.calibration)
     policy.bring()
     if whole is not None:

@@ -28,8 +28,8 @@ READING: Final = (
     "against the share answered. The band is the interval at each point by itself, the dashed "
     "line the target, the diamond the threshold, and a circle one chosen by hand.",
     "The price list tests seven targets as one family, so that a promise of it holds even if it is "
-    "chosen after looking. Choosing between settings after looking is not paid for; the report "
-    "says how many were tried.",
+    "chosen after looking. Every look at the same labels spends a part of δ, so that all looks at "
+    "them together keep the promise; the report says which one this was.",
 )
 
 
@@ -177,7 +177,7 @@ def _settings(calibration: Calibration) -> dict[str, Cell]:
         "Targets tried": target.targets_tried,
     }
     if policy is not None:
-        settings |= {"Settings tried on these rows": policy.settings_tried}
+        settings |= {"Look at these labels": policy.looks or "the only one"}
         settings |= {"Rows left out for want of a label": policy.left_out}
         settings |= {"Threshold λ, of the doubt": repr(policy.threshold)}
         if policy.pipeline is None:

@@ -14,6 +14,7 @@ from core.store.calls import Calls
 from core.store.database import Database, folder_beside, open_database
 from core.store.errors import StoreError
 from core.store.files import Files
+from core.store.looks import Looks
 from core.store.results import SavedResults
 from core.store.stopgap import IN_MEMORY, Stopgap
 from core.studies.inspection.inspection import Inspection, read
@@ -69,6 +70,11 @@ class Kept:
     def results(self) -> SavedResults:
         """The saved results of who looks at the page, to be asked for in its own thread."""
         return SavedResults(self.database, owner())
+
+    @property
+    def looks(self) -> Looks:
+        """What who looks at the page has looked at of labels."""
+        return Looks(self.database, owner())
 
     @property
     def files(self) -> Files:

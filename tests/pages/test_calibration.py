@@ -76,7 +76,7 @@ def read_here(monkeypatch):
 
 
 @pytest.fixture
-def app():
+def app(fresh):
     return session("calibration")
 
 
@@ -109,7 +109,7 @@ def two_scores(more=lambda row: ""):
     return "\n".join(["question,doubt,sure,doubt_correct,sure_correct" + more(-1), *rows]).encode()
 
 
-def certified(right, wrong, error=0.05, confidence=0.9):
+def certified(right, wrong, error=0.05, confidence=0.95):  # of the first look at 90%
     """How many are answered if all the wrong ones have the largest doubts: the exact walk."""
     errors = 0
     while errors < wrong:
@@ -169,8 +169,15 @@ def move(page, value):
     return settled(page.slider[0].set_value(value).run())
 
 
-def tried(page):
-    return [c.value for c in page.caption if "You have tried" in c.value]
+def look(page):
+    """Which look at its labels the page says that this is."""
+    (caption,) = (c.value for c in page.caption if c.value.startswith("Look "))
+    return int(caption.split()[1])
+
+
+def paid(page, right, wrong, error=0.05, parts=1):
+    """How many are answered at the part of δ = 10% that this look may spend."""
+    return certified(right, wrong, error, 1 - 0.1 / 2 ** look(page) / parts)
 
 
 def elsewhere_and_back(page):
@@ -195,7 +202,9 @@ def test_opens_without_data_and_says_what_it_wants(app):
 
 def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(example):
     """At half of δ it is the policy that decides unless somebody brings another."""
-    policy = calibrate(study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE)).policy
+    policy = calibrate(
+        study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE), looks=()
+    ).policy
     assert said(example, f"{EXAMPLE_NAME}: {policy.labels:,} rows, 24 columns (CSV)")
     assert badges(example) == [GUARANTEED] and policy.sentence in texts(example)
     assert metrics(example) == {
@@ -205,7 +214,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(examp
         "Promised": "≤ 5%",
     }
     (described,) = [c.value for c in example.caption if "no promise" in c.value]
-    assert f"at most {policy.upper_bound:.1%} (Clopper–Pearson, 90.0%)" in described
+    assert f"at most {policy.upper_bound:.1%} (Clopper–Pearson, 95.0%)" in described
     until(example, lambda: any("95% interval" in t.value for t in example.dataframe))
     by_group, *alt = pictures(example)
     assert len(alt) == 5
@@ -240,7 +249,7 @@ def test_a_file_in_strange_clothes_is_read_in_another_process_and_calibrated(app
     assert list(preview.index[:2]) == [2, 3]  # lines of the file
     assert said(app, "Rows that repeat another row’s question: ")
     assert badges(app) == [GUARANTEED]
-    assert metrics(app)["Threshold λ"] == "1.525"
+    assert metrics(app)["Threshold λ"] == "1.515"
     # P(Bin(153, 5 %) ≤ 3) is 4.9 %, P(Bin(154, 5 %) ≤ 4) is 11 %; one right answer is left out.
     assert certified(RIGHT, WRONG) == 153
     assert answered(app) == share(certified(RIGHT - 1, WRONG), ROWS - 1)
@@ -259,7 +268,7 @@ def test_a_missing_score_abstains_and_one_that_is_no_number_is_named_by_its_line
     assert badges(app) == [PROBLEM]  # one word makes it text: the person says that it is a score
     choose_scores(app, "doubt")
     assert said(app, "Line 5: “doubt” is not a number (counts as missing).")
-    assert answered(app) == share(certified(RIGHT - 1, WRONG))
+    assert answered(app) == share(paid(app, RIGHT - 1, WRONG))
 
 
 USELESS = {
@@ -440,14 +449,13 @@ def test_columns_are_guessed_and_the_person_decides(app):
     assert of_key(app.multiselect, "surer_").value == ["sure"]
     assert said(app, "Larger means a surer answer: “sure”.\nLarger means more doubt: “doubt”.")
     assert of_key(app.selectbox, "query_").value == "question"
-    half = 0.95  # each of two scores is tested at δ / 2
-    best = share(certified(ROWS - 10, 10, confidence=half))
+    best = share(paid(app, ROWS - 10, 10, parts=2))  # each score has half of what is spent
     assert answered(app) == best
     assert said(app, "Best of 2 scores, each tested at δ divided by 2: sure.")
     (each,) = [s.key for s in app.selectbox if s.value == ONE_EACH]
     app.selectbox(key=each).set_value("doubt_correct").run()  # one label for all scores
-    other = share(certified(RIGHT, WRONG, confidence=half))
-    assert answered(settled(app)) == other != best
+    settled(app)
+    assert answered(app) == share(paid(app, RIGHT, WRONG, parts=2)) != best and look(app) == 3
     app.selectbox(key=each).set_value(ONE_EACH).run()
     assert answered(settled(app)) == best
     choose(app, "source_", "kind")
@@ -458,7 +466,7 @@ def test_columns_are_guessed_and_the_person_decides(app):
     choose_scores(app)
     assert said(app, "Choose at least one score column") and has_no_result(app)
     choose_scores(app, "doubt")
-    assert answered(app) == share(certified(RIGHT, WRONG)) and not said(app, "Best of")
+    assert answered(app) == share(paid(app, RIGHT, WRONG)) and not said(app, "Best of")
 
 
 def test_what_larger_means_is_asked_where_no_heading_says_it(app):
@@ -482,7 +490,7 @@ def test_best_of_all_scores_pays_for_the_choice(app):
     upload(app, two_scores())
     assert score(app).options == [BEST, "doubt", "sure"] and score(app).value == BEST
     score(app).set_value("sure").run()
-    assert answered(app) == share(certified(ROWS - 10, 10)) and not said(app, "Best of")
+    assert answered(app) == share(paid(app, ROWS - 10, 10)) and not said(app, "Best of")
     app.selectbox(key="method").set_value("empirical").run()
     assert BEST not in score(app).options  # only the guarantee can pay for it
     app.selectbox(key="method").set_value("ltt").run()
@@ -526,6 +534,7 @@ def test_hostile_names_and_cells_reach_no_markdown(app):
     )
     content = "\n".join([heading, *rows]).encode()
     app.toggle(key="hold").set_value(True).run()
+    set_target(app, alpha=0.2)
     upload(app, content, f"{IMAGE}.csv")
     assert asked(app) and said(app, f"a larger “{IMAGE}” or “{SCRIPT}” means") and harmless(app)
     choose_scores(app, IMAGE, surer=[SCRIPT])
@@ -548,9 +557,9 @@ def test_hostile_names_and_cells_reach_no_markdown(app):
 
 def test_another_target_or_method_is_another_promise(app):
     upload(app, written())
-    assert not tried(app)
+    assert look(app) == 1
     set_target(app, alpha=0.11, confidence=0.95)
-    assert answered(app) == share(certified(RIGHT, WRONG, 0.11, 0.95))
+    assert answered(app) == share(certified(RIGHT, WRONG, 0.11, 1 - 0.05 / 2 ** look(app)))
     assert said(
         app,
         f"With 95% confidence over the {ROWS} labelled rows, at most 11% of answered questions "
@@ -588,8 +597,9 @@ def in_groups(*names):
 def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says_no(app):
     upload(app, in_groups("easy", "hard"))
     wrong = certified(RIGHT, WRONG) - RIGHT
-    assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
-    alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong"
+    counts = f"{wrong} of {wrong + 1}"
+    assert said(app, f"“easy”. No promise holds by itself for “hard” ({counts} wrong).")
+    alone = f"easy: 0 of {RIGHT - 1} answered wrong; hard: {counts} answered wrong"
     assert pictures(app)[0] == alone
     choose(app, "source_", NO_COLUMN)
     assert not said(app, "No promise holds") and alone not in pictures(app)
@@ -602,19 +612,20 @@ def test_of_many_groups_the_largest_are_drawn(app):
     assert any("the 12 largest groups" in c.value for c in app.caption)
 
 
-def test_settings_that_were_tried_are_counted_once_each_for_these_rows(app):
+def test_every_look_at_these_labels_is_paid_for_and_the_same_one_once(app):
+    """The list of prices is look 2. Each is said with what it may spend."""
     upload(app, written())
-    for alpha, number in ((0.11, 2), (0.05, 2), (0.11, 2), (0.21, 3)):
+    for alpha, place in ((0.11, 3), (0.05, 1), (0.11, 3), (0.21, 4)):
         set_target(app, alpha=alpha)
-        assert f"You have tried {number} settings on these rows" in tried(app)[0]
-        assert said(app, f"This is one of {number} settings tried on these rows")
-    settled(app.selectbox(key="method").set_value("crc").run())
-    assert "tried 4 settings" in tried(app)[0]
-    for surer, doubts in ((["doubt"], []), ([], ["doubt"])):  # a score turned around is another one
-        choose_scores(app, *doubts, surer=surer)
-        assert "tried 5 settings" in tried(app)[0]
-    upload(app, two_scores(), "other.csv")
-    assert not tried(app)
+        assert look(app) == place and answered(app) == share(paid(app, RIGHT, WRONG, alpha))
+        assert said(app, f"Look {place} at these labels: it was tested at")
+    assert said(app, f"Looks before it: doubt: at most 5%, {ROWS} rows of")
+    # Another file with these rows goes on, in another session too; other rows begin anew.
+    more = session("calibration")
+    upload(more, written() + b"\nquestion x,0.5,1", "more.csv")
+    assert look(more) == 5
+    upload(more, written().replace(b"question", b"another"), "other.csv")
+    assert look(more) == 1
 
 
 def test_a_target_out_of_reach_is_said_and_offers_nothing_to_use(app):
@@ -646,11 +657,11 @@ def test_what_cannot_be_certified_shows_what_can_and_offers_it(app):
     prices = table(app, "at most wrong")
     assert list(prices["at most wrong"]) == ["2%", "5%", "6%", "8%", "10%", "15%", "20%"]
     # Without an error, 5 % at δ / 7 takes 83 answers, 10 % takes 41, and 15 % takes 27.
-    cheapest = certified(40, 10, 0.15, 1 - 0.1 / 7)
+    cheapest = certified(40, 10, 0.15, 1 - 0.025 / 7)
     assert list(prices["answered"][:5]) == ["cannot be promised"] * 5
     assert list(prices["answered"][5:]) == [
         share(cheapest, 50),
-        share(certified(40, 10, 0.2, 1 - 0.1 / 7), 50),
+        share(certified(40, 10, 0.2, 1 - 0.025 / 7), 50),
     ]
     assert app.button(key="promise").label == "Promise at most 15%"
     settled(app.selectbox(key="method").set_value("crc").run())
@@ -666,20 +677,19 @@ def test_what_cannot_be_certified_shows_what_can_and_offers_it(app):
 
 def test_the_list_pays_for_itself_and_not_for_other_choices(app):
     upload(app, written())
-    assert said(app, "5% was set before these rows were looked at, and uses all of δ.")
+    assert said(app, "5% was set before these rows were looked at.") and look(app) == 1
     set_target(app, alpha=0.1)
-    assert said(app, "10% was chosen from the list") and not tried(app)
-    assert answered(app) == share(certified(RIGHT, WRONG, 0.1, 1 - 0.1 / 7))
+    assert said(app, "10% was chosen from the list") and look(app) == 2
+    assert answered(app) == share(certified(RIGHT, WRONG, 0.1, 1 - 0.025 / 7))
     set_target(app, alpha=0.2)
-    assert said(app, "20% was chosen from the list") and not tried(app)
+    assert said(app, "20% was chosen from the list") and look(app) == 2
     set_target(app, alpha=0.11)
-    assert said(app, "11% is not on the list: it has all of δ.")
-    assert answered(app) == share(certified(RIGHT, WRONG, 0.11))
-    assert "You have tried 3 settings" in tried(app)[0]  # the first, the list, and this one
+    assert said(app, "11% is not on the list: it is look 3 at these labels, and is paid for.")
+    assert answered(app) == share(paid(app, RIGHT, WRONG, 0.11))
     set_target(app, alpha=0.1)
-    assert "You have tried 2 settings" in tried(app)[0]  # 11 % is no part of what is paid for
+    assert look(app) == 2
     set_target(app, alpha=0.05)
-    assert said(app, "5% was set before") and "You have tried 3 settings" in tried(app)[0]
+    assert said(app, "5% was set before") and look(app) == 1
 
 
 def test_a_target_that_is_set_before_the_file_has_all_of_delta(app):
@@ -882,7 +892,7 @@ def test_a_reload_finds_the_file_what_was_said_of_it_and_what_was_tried(app):
     assert metrics(again) == before and texts(again) == words
     assert of_key(again.multiselect, "doubtful_").value == ["doubt"]
     # Chosen from the list after a look: a reload does not make it a target set before.
-    assert said(again, "10% was chosen from the list") and "tried 2 settings" in tried(again)[0]
+    assert said(again, "10% was chosen from the list") and look(again) == look(app)
     press(again, "remove_upload")
     assert "file" not in again.query_params
     gone = reloaded(app)
@@ -977,7 +987,7 @@ def test_a_half_is_held_back_and_confirms_once(app):
     first, second = holdout.halves(study.read(example_bytes(), EXAMPLE_NAME, ()))
     half = len(first.kept)
     assert said(app, f"Rows to try settings on: {half}; held back: {len(second.kept)}.")
-    found = calibrate(first, Target(score="mutual_information"))
+    found = calibrate(first, Target(score="mutual_information"), looks=())
     assert answered(app) == f"{found.outcome.coverage:.1%}" and badges(app) == [GUARANTEED]
     press(app, "confirm")
     expected = holdout.confirm(found.policy, second, 0.9)
@@ -997,8 +1007,7 @@ def test_what_was_tried_on_all_rows_is_held_against_a_confirmation(app):
     upload(app, written())
     set_target(app, alpha=0.1)
     app.toggle(key="hold").set_value(True).run()
-    assert said(app, "Before the split, 2 settings were tried on all rows.")
-    assert not tried(app)  # on these rows: one
+    assert said(app, "Before the split, 2 looks had the held-back rows, too.")
     press(app, "confirm")
     assert badges(app)[-1] in ("Within the target", "Not confirmed")
 
@@ -1012,7 +1021,9 @@ def use(page):
 
 
 def test_a_policy_is_used_until_it_is_stopped(example):
-    policy = calibrate(study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE)).policy
+    policy = calibrate(
+        study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE), looks=()
+    ).policy
     sentence = policy.sentence
     assert "stop_policy" not in keys(example)
     use(example)

@@ -192,7 +192,7 @@ def calibrate(
         )
     look = None
     if looks is not None:
-        look = _look(data, target, looks)
+        look = look_at_target(data, target, looks)
         looks = (*looks, *([] if look in looks else [look]))
         target = replace(target, looks=look.place)
         settings_tried = 1 if target.method == "ltt" else look.place
@@ -331,7 +331,7 @@ def preference(data: Labelled, names: Sequence[str] = (), method: str = "ltt") -
     return BEST if len(data.doubts) > 1 and method == "ltt" else next(iter(data.doubts))
 
 
-def _look(data: Labelled, target: Target, earlier: Sequence[Look]) -> Look:
+def look_at_target(data: Labelled, target: Target, earlier: Sequence[Look]) -> Look:
     """Return which look a target is. All errors of a list of prices are one look."""
     names = list(data.doubts) if target.score == BEST else [target.score]
     is_list = target.targets_tried > 1

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
 
+from core.abstention.ledger import Look
 from core.abstention.metrics import Curve
 from core.data.tabular.labelled import Labelled
-from core.studies.calibration.calibration import Calibration, Target, calibrate
+from core.studies.calibration.calibration import (
+    Calibration,
+    Target,
+    calibrate,
+    look_at_target,
+)
 from core.studies.calibration.diagnostics import Binned, by_entropy, curves, shares
 from core.studies.calibration.groups import ByGroup, by_group
-from core.studies.calibration.price_list import Price, price_list
+from core.studies.calibration.price_list import Price, list_entry, price_list
 from core.studies.progress import Progress, silent
 
 ENTROPY = "semantic_entropy"  # the score beside which the entropies are looked at
@@ -34,6 +40,8 @@ class Whole:
         As of `core.studies.calibration.diagnostics.shares`.
     by_entropy : tuple of Binned
         Of its score and of the semantic entropy.
+    looks : tuple of Look
+        That were taken for all this; none where they are not counted.
     """
 
     calibration: Calibration
@@ -42,6 +50,7 @@ class Whole:
     curves: Mapping[str, Curve]
     shares: Mapping[str, NDArray[Any]]
     by_entropy: tuple[Binned, ...]
+    looks: tuple[Look, ...] = ()
 
 
 def whole(
@@ -49,13 +58,17 @@ def whole(
     target: Target,
     progress: Progress = silent,
     *,
-    settings_tried: int = 1,
+    looks: Sequence[Look] | None = None,
     earlier: MutableMapping[Any, Any] | None = None,
 ) -> Whole:
     """Calibrate, and work out all that is shown of it.
 
+    Target, groups and list of prices are a look each.
+
     Parameters
     ----------
+    looks : sequence of Look, optional
+        As of `calibrate`.
     earlier : mutable mapping, optional
         What earlier calls worked out of the same data that does not depend on the target's
         error or method; what this one works out is added.
@@ -67,21 +80,29 @@ def whole(
     """
     earlier = {} if earlier is None else earlier
     progress("Looking for the threshold", 0.0)
-    calibration = calibrate(data, target, settings_tried=settings_tried)
+    calibration = calibrate(data, target, looks=looks)
+    groups = by_group(calibration)
+    taken = [each for each in (calibration.look, groups.look) if each is not None]
     listed = target.confidence, target.score
     if listed not in earlier:
         progress("Finding what each target costs", 0.2)
-        earlier[listed] = price_list(data, target)
+        wanted, look = replace(target, method="ltt"), None
+        if looks is not None:
+            look = look_at_target(data, list_entry(wanted, target.error), (*looks, *taken))
+            wanted = replace(wanted, looks=look.place)
+        earlier[listed] = price_list(data, wanted), look
+    prices, look = earlier[listed]
+    taken += [] if look is None else [look]
     if "curves" not in earlier:
         progress("Drawing the curves", 0.6)
         earlier["curves"] = curves(data)
-    progress("Looking at each group", 0.8)
     others = [ENTROPY] if ENTROPY in data.doubts else []
     return Whole(
         calibration,
-        earlier[listed],
-        by_group(calibration),
+        prices,
+        groups,
         earlier["curves"],
         shares(calibration),
         by_entropy(calibration, others),
+        tuple(taken),
     )

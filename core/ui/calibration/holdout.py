@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.abstention.policy import Policy, PolicyError
+from core.codec import count_of
 from core.data.tabular.labelled import Labelled
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.calibration import holdout, new_rows
@@ -53,7 +54,7 @@ def confirmation(calibration: Calibration, untouched: Labelled | None, looked_at
     confirmed: dict[str, list[Policy]] = st.session_state.setdefault("calibration_confirmed", {})
     before = confirmed.setdefault(untouched.sha256, [])
     # The same threshold again, after a look at others, is no other threshold.
-    policy = replace(policy, settings_tried=1)
+    policy = replace(policy, settings_tried=1, looks=0)
     st.button(
         "Confirm this threshold",
         key="confirm",
@@ -63,9 +64,8 @@ def confirmation(calibration: Calibration, untouched: Labelled | None, looked_at
     )
     if looked_at_all:
         st.text(
-            f"Before the split, {looked_at_all} "
-            + ("setting was" if looked_at_all == 1 else "settings were")
-            + " tried on all rows. A choice made then used the half that would confirm it."
+            f"Before the split, {count_of(looked_at_all, 'look')} had the held-back rows, too. A "
+            "choice made then used the half that would confirm it."
         )
     if policy not in before:
         return

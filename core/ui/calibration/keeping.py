@@ -110,7 +110,7 @@ def note(upload: Upload) -> None:
         return
     if st.query_params.get(_ADDRESS) != hash:
         st.query_params[_ADDRESS] = hash
-    notes = json.dumps({"widgets": _widgets(upload.sha256[:16]), "looks": target.looks()})
+    notes = json.dumps({"widgets": _widgets(upload.sha256[:16]), "firsts": target.firsts()})
     if st.session_state.get(_NOTED) != notes:
         try:
             storage().files.note(hash, notes)
@@ -136,6 +136,6 @@ def _remember(notes: str) -> None:
         for name, value in notes_by_name.get("widgets", {}).items():
             is_meaning = name.startswith("meaning_") and value is not None
             st.session_state[name] = Meaning(value) if is_meaning else value
-        target.look_again(notes_by_name.get("looks", []))
+        target.set_first(notes_by_name.get("firsts", []))
     except (ValueError, TypeError, AttributeError, KeyError):
         return  # of another version: the file is there, and the person says it again

@@ -7,17 +7,21 @@ import streamlit as st
 from core.abstention.policy import Policy
 from core.abstention.thresholds import Uncertifiable
 from core.charts import calibration as charts
+from core.codec import list_of
 from core.studies.calibration.calibration import BEST, Calibration
+from core.studies.calibration.looks import spent_by
 from core.studies.calibration.whole import Whole
 from core.ui import figures
 from core.ui.calibration.rule import numbers
 from core.ui.glossary import TERMS
 
+MOST_LISTED = 5  # earlier looks
+
 
 def _level(calibration: Calibration) -> float:
-    """Return the confidence of the bound: δ is shared by the targets and scores tried at once."""
+    """Return the confidence of the bound: a look's part of δ, shared by its targets and scores."""
     scores = len(calibration.data.doubts) if calibration.target.score == BEST else 1
-    return 1 - (1 - calibration.target.confidence) / (calibration.target.targets_tried * scores)
+    return 1 - (1 - calibration.target.tested_at) / scores
 
 
 def outcome(calibration: Calibration) -> None:
@@ -49,12 +53,15 @@ def outcome(calibration: Calibration) -> None:
                 f"Best of {len(calibration.data.doubts)} scores, each tested at δ divided by "
                 f"{len(calibration.data.doubts)}: {charts.name_of(calibration.score)}."
             )
-        if calibration.policy is not None and calibration.policy.settings_tried > 1:
+        if calibration.look is not None and calibration.target.method == "ltt":
+            before = spent_by(calibration.look, calibration.looks or ())
             st.caption(
-                f"You have tried {calibration.policy.settings_tried:d} settings on these rows. The "
-                "guarantee holds for a setting chosen in advance; picking the best of several "
-                "afterwards weakens it. Confirm your choice on rows held back."
+                f"Look {calibration.look.place:d} at these labels: it may spend "
+                f"{calibration.target.delta:.4f} of δ = {1 - calibration.target.confidence:.3f}. "
+                "More rows, another score or another target is another look."
             )
+            if before:
+                st.text(f"Looks before it: {list_of(before, most=MOST_LISTED)}.")
 
 
 def risk(whole: Whole, moved: Policy | None) -> None:

@@ -53,6 +53,7 @@ def _calibrate(run: Run) -> None:
         only = [Filter(name) for name in st.session_state.get("results_only") or ()]
         content, _ = labelled_csv(run, only, match)
         calibration.use(content, f"{one_line(run.manifest['questions']['name'])} (run).csv")
+        calibration.choose_best()  # the AUROCs of all scores were seen
     except (RunError, UploadError) as error:
         problem(complaint(error, run.folder))
         return
