@@ -131,7 +131,7 @@ def report(run: Run, sets: Sequence[Set], targets: Sequence[float]) -> Iterator[
         yield measures(made)
         if MUTUAL_INFORMATION in results.scores:
             yield " ".join(c.sentence for c in compare(made, MUTUAL_INFORMATION))
-        yield from results.unsaid
+        yield from results.gaps
         for target in targets if each.many else ():
             mixed = mix(results, each.single, each.many, target_error=target)
             yield from mixed.sentences

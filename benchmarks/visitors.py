@@ -42,7 +42,7 @@ def outcome(row: dict[str, str]) -> str:
         found = run(usual_request(row["question"], model.capabilities), model)
     except InvalidRequestError:
         return "refused"
-    taught = found.taught
+    taught = found.nearest_taught
     if found.verdict.decision is Decision.ANSWER and not (taught and taught.outside):
         right_answer = grading.matches(found.verdict.answer, right)
         return "answered rightly" if right_answer else "answered wrongly"

@@ -148,7 +148,7 @@ def mixture_bars(mixtures: Sequence[Mixture], measure: str, palette: Palette) ->
             bar.name,
             bar.queries,
             _in_two_lines(bar.name),
-            shown(bar, measure),
+            bar_value(bar, measure),
             getattr(bar, f"{measure}_spread"),
         )
         for each in mixtures
@@ -204,7 +204,7 @@ def mixture_bars(mixtures: Sequence[Mixture], measure: str, palette: Palette) ->
     return theme(alt.layer(layers, spread).properties(height=BARS_HEIGHT), palette)
 
 
-def shown(bar: Bar, measure: str) -> float:
+def bar_value(bar: Bar, measure: str) -> float:
     """Return what is drawn of a bar; NaN where so little is answered that no error can be told."""
     if measure == ERROR and not bar.queries * bar.recall >= FEWEST_ANSWERED:
         return math.nan
@@ -222,9 +222,9 @@ def mixture_bars_alt(mixtures: Sequence[Mixture], measure: str) -> str:
     sentences = []
     for each in mixtures:
         bars = [
-            f"{bar.name} {shown(bar, measure):.0%}"
+            f"{bar.name} {bar_value(bar, measure):.0%}"
             for bar in each.bars
-            if not math.isnan(shown(bar, measure))
+            if not math.isnan(bar_value(bar, measure))
         ]
         which = f"{symbol_of(each.score)}, {RULES[each.rule]}"
         sentences.append(f"{which}: {', '.join(bars) or 'hardly anything answered'}")

@@ -11,7 +11,7 @@ import click
 from core import settings
 from core.language_models import keys
 from core.language_models.base import LanguageModel
-from core.language_models.client.stack import prepared, stop
+from core.language_models.client.stack import stop, with_layers
 from core.language_models.forms import Form
 from core.language_models.registry import BACK_ENDS, open_model, price_unit, usages
 from core.language_models.trial import in_its_form
@@ -81,7 +81,7 @@ def open_for_study(name: str, form: str, budget: int) -> LanguageModel:
     if price_unit(name):
         Budget(budget).take()  # with nothing left, its abilities are not asked for either
     try:
-        ready = prepared(model, calls, allowed, tell)
+        ready = with_layers(model, calls, allowed, tell)
     finally:  # a request under way counts as well when somebody stops: it may be billed
         took = model.meter.requests
         if took:
@@ -89,7 +89,7 @@ def open_for_study(name: str, form: str, budget: int) -> LanguageModel:
     for _ in range(took):
         allowed.take()
     if form != AUTO and not ready.capabilities.local:  # chosen: no trial has to be paid for
-        return ready.asked_in(Form(form))
+        return ready.in_form(Form(form))
     return _in_its_form(ready, None if form == AUTO else Form(form))
 
 
@@ -129,7 +129,7 @@ def payment(
     most = costs.at_most(offered, _costing(model, offered, prices))
     tell(f"{model.name}: {most} The budget is {costs.calls(budget)}.")
     agree()
-    ended, more, before = False, "", model.meter.used
+    ended, more, before = False, "", model.meter.usage
     try:
         yield
         ended = True
@@ -139,7 +139,7 @@ def payment(
         more += "command again to continue."
         raise
     finally:
-        used = model.meter.used - before
+        used = model.meter.usage - before
         sentence = costs.spending(used, _costing(model, used, prices), ended=ended)
         tell(f"Used: {sentence}{more}")
 

@@ -39,7 +39,7 @@ def report(measured: RunMeasures) -> Report:
         kind="Evaluation of a model",
         title=f"{pipeline.model} on {questions['name']}",
         finding=finding(results) or f"{count_of(len(results), 'row')} count here.",
-        texts=[*results.dropped, *results.unsaid],
+        texts=[*results.dropped, *results.gaps],
         parts=[_scores(measured), *_mixture(measured)],
         settings=_settings(measured, manifest),
         reading=READING,

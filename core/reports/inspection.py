@@ -187,7 +187,7 @@ def _responses(inspection: Inspection) -> Part:
 
 def _prompts(inspection: Inspection) -> Part:
     recording = inspection.recording
-    prompt_of = partial(prompts.iterative, recording.asked)
+    prompt_of = partial(prompts.iterative, recording.question)
     others = [text for text, _ in recording.others if text not in recording.texts]
     texts = [*recording.texts, *others]
     some = f"The first {MOST_PROMPTS} of {len(texts)} prompts with an answer follow."

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from core.language_models.base import LanguageModel
-from core.language_models.client.stack import prepared
+from core.language_models.client.stack import with_layers
 from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
 from core.language_models.forms import Form
 from core.language_models.registry import BACK_ENDS, open_model
@@ -129,13 +129,13 @@ def _open(
         raise ModelError("There is no model. Type its name as on the service.")
     model = open_model(wish.name, wish.key)
     if back_end.is_service:
-        with model.meter.allowed_by(session.part(*lending.budgets(model)).take):
-            ready = prepared(model, None, trying, tell)  # asks for its abilities, patiently
+        with model.meter.gate(session.part(*lending.budgets(model)).take):
+            ready = with_layers(model, None, trying, tell)  # asks for its abilities, patiently
             ready.revision  # noqa: B018  which may take a question too
     return model
 
 
 def _try(model: LanguageModel, form: Form | None, calls: Calls, budget: Budget) -> InItsForm:
     """Return a service in its form; what the trial takes is counted, kept, and not paid twice."""
-    formed, trials = in_its_form(prepared(model, lambda: calls, budget), form)
-    return model.asked_in(formed.form), trials
+    formed, trials = in_its_form(with_layers(model, lambda: calls, budget), form)
+    return model.in_form(formed.form), trials

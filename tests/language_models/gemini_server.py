@@ -153,7 +153,7 @@ class Service:
 
         model = Gemini(name, key=key, endpoint=self.endpoint, **options)
         if known:
-            found = Remembered({model.known_as: Abilities(own=self.logprobs).to_json()})
+            found = Remembered({model.canonical_name: Abilities(own=self.logprobs).to_json()})
             model.remember_in(lambda: found)
         return model
 

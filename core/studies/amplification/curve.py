@@ -146,7 +146,7 @@ class Point:
     upper: float | None = None
 
     @property
-    def turned(self) -> bool:
+    def repeated_is_likelier(self) -> bool:
         """Whether the repeated answer is the likelier one."""
         return self.normalised_probability is not None and self.normalised_probability < 0.5
 
@@ -192,14 +192,14 @@ class Amplification:
         return any(value is not None for both in pairs for value in both)
 
     @property
-    def overtaken_at(self) -> int | None:
+    def crossing(self) -> int | None:
         """The first t of the curve where the repeated answer is the likelier; None if none is."""
-        return next((p.repetitions for p in self._seen if p.turned), None)
+        return next((p.repetitions for p in self._measured_points if p.repeated_is_likelier), None)
 
     @property
     def verdict(self) -> str:
         """What repeating did, in one sentence; in two where the curve says little."""
-        if not self._seen:
+        if not self._measured_points:
             return "Neither answer was sampled, so they cannot be compared."
         return self._turn + (
             " The model almost never gives either answer in this spelling, so the curve shows "
@@ -211,16 +211,16 @@ class Amplification:
     @property
     def _turn(self) -> str:
         ours, theirs = (f"“{text}”" for text in (self.case.answer, self.case.repeated))
-        first, last = self._seen[0], self._seen[-1]
-        at = self.overtaken_at
+        first, last = self._measured_points[0], self._measured_points[-1]
+        at = self.crossing
         keeps = f"{percent(last.normalised_probability or 0.0)} of the two answers' probability"
         if at is None:
-            return f"{theirs} does not overtake {self._looked_at}: {ours} keeps {keeps}."
+            return f"{theirs} does not overtake {self._extent}: {ours} keeps {keeps}."
         if at == first.repetitions:
             since = "before any repetition" if at == 0 else f"already at {in_words(at)}"
             begins, again = f"{theirs} is more likely {since}", ""
         else:
-            before = max(p.repetitions for p in self._seen if p.repetitions < at)
+            before = max(p.repetitions for p in self._measured_points if p.repetitions < at)
             where = (
                 f"at {in_words(at)}" if at == before + 1 else f"between {before} and {in_words(at)}"
             )
@@ -228,15 +228,15 @@ class Amplification:
         if at == last.repetitions:
             return f"{begins}: {ours} keeps {keeps}."
         after = f"after {in_words(last.repetitions)} {ours}"
-        if last.turned:
+        if last.repeated_is_likelier:
             return f"{begins}; {after} keeps {keeps}."
         ahead = "level" if last.normalised_probability == 0.5 else f"ahead{again}"
         return f"{begins}; but {after} is {ahead}, with {keeps}."
 
     @property
-    def _looked_at(self) -> str:
+    def _extent(self) -> str:
         """Where the curve was looked at: every number of repetitions, or only some of them."""
-        seen = [p.repetitions for p in self._seen]
+        seen = [p.repetitions for p in self._measured_points]
         if seen == list(range(len(seen))):
             return f"within {in_words(seen[-1])}"
         if len(seen) == 1:
@@ -252,7 +252,7 @@ class Amplification:
         return first.repetitions == 0 and all(v is not None and v < HARDLY_EVER for v in values)
 
     @property
-    def _seen(self) -> list[Point]:
+    def _measured_points(self) -> list[Point]:
         return [p for p in self.points if p.normalised_probability is not None]
 
 
@@ -332,7 +332,7 @@ def amplify(
     """
     times = tidy(repetitions)
     progress(stage := f"Repeating an answer up to {times[-1]} times", 0.0)
-    before, source = model.meter.used, source_of(model)
+    before, source = model.meter.usage, source_of(model)
     notes: tuple[str, ...] = ()
     if source is Origin.SCORED:
         points = _by_likelihood(case, model, times, progress, stage)
@@ -341,7 +341,7 @@ def amplify(
         responses = _draw(case, model, times, progress, seed)
         points = tuple(point(t, row, case) for t, row in zip(times, responses, strict=True))
         notes = notes_on_cut(chain.from_iterable(responses))
-    used = None if model.capabilities.local else model.meter.used - before
+    used = None if model.capabilities.local else model.meter.usage - before
     read = model.reads(case.query)
     read_as = None if read == case.query else read
     return Amplification(case, model.name, model.revision, points, used, source, read_as, notes)

@@ -22,7 +22,7 @@ from core.data.tabular import uploads
 from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
 from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
-from core.data.tabular.labels import Meaning, meant_by
+from core.data.tabular.labels import Meaning, meanings_in
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.inspection.pipeline import from_text
@@ -94,7 +94,7 @@ class Target:
             )
 
     @property
-    def tested_at(self) -> float:
+    def test_confidence(self) -> float:
         """The confidence of every test: δ is divided by the number of targets."""
         return 1 - (1 - self.confidence) / self.targets_tried
 
@@ -238,7 +238,7 @@ def read(
         columns = replace(columns, source=group or None)
     if meanings:
         names = [name for name in columns.labels if name in upload.table.columns]
-        columns = replace(columns, meant=meant_by(upload, names, meanings))
+        columns = replace(columns, meant=meanings_in(upload, names, meanings))
     return labelled(upload, columns)
 
 
@@ -284,12 +284,12 @@ def preference(data: Labelled, names: Sequence[str] = (), method: str = "ltt") -
 def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:
     if target.score == BEST:
         return thresholds.best_of(
-            data.doubts, data.correct, target_error=target.error, confidence=target.tested_at
+            data.doubts, data.correct, target_error=target.error, confidence=target.test_confidence
         )
     rows = data.doubts[target.score], data.correct[target.score]
     if target.method == "ltt":
         outcome = thresholds.learn_then_test(
-            *rows, target_error=target.error, confidence=target.tested_at
+            *rows, target_error=target.error, confidence=target.test_confidence
         )
     elif target.method == "crc":
         outcome = thresholds.conformal_risk_control(*rows, target_error=target.error)
@@ -317,7 +317,7 @@ def move(calibration: Calibration, value: float) -> Policy:
     """Return the policy with λ chosen by hand: what it does is observed, nothing promised."""
     threshold = thresholds.at(calibration.doubts, calibration.correct, value)
     if calibration.policy is not None:
-        return calibration.policy.moved(value, threshold.answered, threshold.errors)
+        return calibration.policy.with_threshold(value, threshold.answered, threshold.errors)
     about = calibration.data, calibration.target, calibration.score
     return _policy(*about, threshold, method="by hand", confidence=None)
 

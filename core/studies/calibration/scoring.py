@@ -195,7 +195,7 @@ def score_all(
         # Within a question too: who stops must not wait for a slow service's hundred answers.
         metered_model = model if local else meter_for(model, meters.setdefault(place, Meter()))
         scored = score(golds[place], metered_model, request, reading, lambda _, __: go_on())
-        return place, scored if local else replace(scored, used=metered_model.meter.used)
+        return place, scored if local else replace(scored, used=metered_model.meter.usage)
 
     for place, scored in stream(left, ask, workers=workers, tick=say):
         results[place] = scored

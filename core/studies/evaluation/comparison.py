@@ -61,7 +61,7 @@ class ScoreComparison:
     adjusted: float = math.nan
 
     @property
-    def shown(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the two differ by more than chance."""
         return self.adjusted < LEVEL
 
@@ -81,16 +81,18 @@ class ScoreComparison:
             return f"{one} and {two} cannot be compared by {self.measure.upper()}."
         digits = DIGITS[self.measure]
         numbers = (
-            f"{self.measure.upper()} {signed(self.values[0], digits)} against "
-            f"{signed(self.values[1], digits)}, difference {signed(self.difference.value, digits)}"
+            f"{self.measure.upper()} {signed_number(self.values[0], digits)} against "
+            f"{signed_number(self.values[1], digits)}, "
+            f"difference {signed_number(self.difference.value, digits)}"
         )
         if math.isnan(self.p_value):
             return f"{one} and {two}: {numbers}; how much of that is chance is not known."
-        ends = f"{signed(self.difference.lower, digits)} to {signed(self.difference.upper, digits)}"
+        lower, upper = self.difference.lower, self.difference.upper
+        ends = f"{signed_number(lower, digits)} to {signed_number(upper, digits)}"
         numbers += (
             f" ({CONFIDENCE:.0%} {ends}), Holm-adjusted {p_in_words(self.adjusted)} ({self.test})."
         )
-        if not self.shown:
+        if not self.is_significant:
             return f"No difference between {one} and {two} is shown: {numbers}"
         how = "better" if self.better else "worse"
         return f"{one} {BETTER[self.measure]} {how} than {two}: {numbers}"
@@ -135,7 +137,7 @@ def _compare(measured: RunMeasures, score: str, other: str, measure: str) -> Sco
     results, resampled = measured.results, measured.resampled
     values = tuple(resampled.interval(name, measure).value for name in (score, other))
     share_labels = np.array_equal(results.correct[score], results.correct[other])
-    if measure == "auroc" and share_labels and results.asked_once:
+    if measure == "auroc" and share_labels and results.has_independent_rows:
         by = delong(results.doubts[score], results.doubts[other], results.correct[score])
         return ScoreComparison(
             *(score, other, measure, (by.first, by.second)),
@@ -157,7 +159,7 @@ def normal(value: float, error: float) -> Interval:
     return Interval(value, value - reach, value + reach)
 
 
-def signed(value: float, digits: int = 2) -> str:
+def signed_number(value: float, digits: int = 2) -> str:
     """Return a number as a person reads it, with a true minus."""
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
@@ -167,12 +169,12 @@ def with_interval(of: Interval) -> str:
     value = number_shown(of.value)
     if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
         return value
-    return f"{value} ({signed(of.lower, 3)} to {signed(of.upper, 3)})"
+    return f"{value} ({signed_number(of.lower, 3)} to {signed_number(of.upper, 3)})"
 
 
 def number_shown(value: float) -> str:
     """Return a measure without its interval."""
-    return signed(value, 3) if math.isfinite(value) else NONE
+    return signed_number(value, 3) if math.isfinite(value) else NONE
 
 
 def percent(value: float) -> str:

@@ -99,21 +99,21 @@ def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
     def progress(stage: str, share: float) -> None:
         go_on()
 
-    def took() -> Took:
-        return Took(meter.used if at_a_price else None, time.perf_counter() - started)
+    def cost() -> Took:
+        return Took(meter.usage if at_a_price else None, time.perf_counter() - started)
 
     try:
         request = replace(task.request, query=question.query)
         inspection = inspect_one(request, model, task.reading, progress, least_mass=task.least_mass)
-        return scored_row(question, inspection, took())
+        return scored_row(question, inspection, cost())
     except ENDS_A_RUN:
         raise
     except UnreachableError as error:
-        return replace(failed_row(question, str(error), took()), unreachable=True)
+        return replace(failed_row(question, str(error), cost()), unreachable=True)
     except (ModelError, InvalidRequestError) as error:
-        return failed_row(question, str(error), took())
+        return failed_row(question, str(error), cost())
     except Exception as error:  # whatever it is, the other questions are worth going on
-        return failed_row(question, f"{type(error).__name__}: {error}", took())
+        return failed_row(question, f"{type(error).__name__}: {error}", cost())
 
 
 def lasts(longest: str, task: Task) -> float:

@@ -24,9 +24,9 @@ from core.studies.evaluation.files import (
     batches,
     manifest_of,
     parts_of,
-    unfinished,
+    whole_lines,
 )
-from core.studies.evaluation.rows import SCHEMA, Match, Row, scored_of, table
+from core.studies.evaluation.rows import SCHEMA, Match, Row, scored_question, table
 from core.studies.evaluation.run import pipeline_in
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.request import Reading
@@ -84,7 +84,7 @@ class Filter:
     source: str | None = None
 
     @classmethod
-    def named(cls, text: str) -> Filter:
+    def from_text(cls, text: str) -> Filter:
         """Return a filter by its text.
 
         Raises
@@ -156,13 +156,13 @@ class Run:
             yield from rows.select(list(columns or SCHEMA.names)).to_batches()
 
     @property
-    def done(self) -> int:
+    def finished_questions(self) -> int:
         """How many questions are finished."""
         return sum(len(batch) for batch in self.batches(["id"]))
 
     @property
     def _waiting(self) -> list[Row]:
-        return unfinished(self.folder / UNFINISHED)[0]
+        return whole_lines(self.folder / UNFINISHED)[0]
 
     def rows(self, filters: Sequence[Filter] = (), columns: Sequence[str] | None = None) -> RunRows:
         """Return the rows that did not fail and that the filters keep.
@@ -256,6 +256,8 @@ def labelled_csv(
     """
     rows = run.rows(filters)
     scored = (
-        scored_of(row, match) for batch in rows.table.to_batches() for row in batch.to_pylist()
+        scored_question(row, match)
+        for batch in rows.table.to_batches()
+        for row in batch.to_pylist()
     )
     return labelled_table(scored, run.pipeline), rows.dropped

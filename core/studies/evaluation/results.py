@@ -122,7 +122,7 @@ class Results:
         return tuple(name for name in SCORES if not np.isnan(self.doubts[name]).all())
 
     @cached_property
-    def asked_once(self) -> bool:
+    def has_independent_rows(self) -> bool:
         """Whether every row has a question of its own, so that rows are independent."""
         return len(set(self.queries)) == len(self)
 
@@ -132,7 +132,7 @@ class Results:
         return {name: metrics.curve(self.doubts[name], self.correct[name]) for name in self.scores}
 
     @property
-    def unsaid(self) -> tuple[str, ...]:
+    def gaps(self) -> tuple[str, ...]:
         """Say of which scores nothing can be said."""
         if not len(self):
             return ("No row counts, so nothing can be said.",)

@@ -158,7 +158,7 @@ def gold_of(question: Question) -> Gold:
     return Gold(question.query, tuple(chain(*question.answers)), question.source)
 
 
-def scored_of(values: Mapping[str, Any], match: Match = "same_answer") -> ScoredQuestion:
+def scored_question(values: Mapping[str, Any], match: Match = "same_answer") -> ScoredQuestion:
     """Return what a row that did not fail says, as the calibration takes it."""
     gold = Gold(values["query"], tuple(chain(*values["answers"])), values["source"])
     return ScoredQuestion(

@@ -125,7 +125,7 @@ class Inspection:
     @property
     def outcome(self) -> str:
         """What came of it, in a few words: the headline, and the answer that it is about."""
-        return self.headline if self.conceals else self._decided(self.headline)
+        return self.headline if self.conceals else self._decision(self.headline)
 
     @property
     def conceals(self) -> bool:
@@ -134,12 +134,12 @@ class Inspection:
         What is made up has no place on a page, in a report, in a list or in a terminal until
         somebody wants to see it. Files that a program reads hold everything.
         """
-        return self.taught is not None and self.taught.outside
+        return self.nearest_taught is not None and self.nearest_taught.outside
 
     @property
     def decision(self) -> Decision:
         """What to do with the answer: the verdict's decision, where enough answers were wanted."""
-        return self.verdict.decision if self.wanted is None else Decision.TOO_LITTLE
+        return self.verdict.decision if self.samples_needed is None else Decision.TOO_LITTLE
 
     @property
     def headline(self) -> Headline:
@@ -148,29 +148,29 @@ class Inspection:
             return Headline.UNTAUGHT
         if self.decision is not Decision.ANSWER:
             return Headline(self.decision)
-        in_taught_words = self.taught is None or self.taught.recognised
+        in_taught_words = self.nearest_taught is None or self.nearest_taught.recognised
         return Headline.BELIEVE if self.verdict.firm and in_taught_words else Headline.PERHAPS
 
     @property
     def headlines(self) -> tuple[str, ...]:
         """The verdict in lines of text: first what has to be known before its answer is read."""
-        taught, headline = self.taught, self.headline.upper()
-        first = f"{headline}." if self.conceals else self._decided(headline)
+        taught, headline = self.nearest_taught, self.headline.upper()
+        first = f"{headline}." if self.conceals else self._decision(headline)
         if taught is None or taught.sentence is None:
             return (first,)
         offered = (taught.did_you_mean,) if taught.did_you_mean else ()
         return (first, taught.sentence, *offered, "")
 
-    def _decided(self, headline: str) -> str:
+    def _decision(self, headline: str) -> str:
         return f"{headline}: {self.verdict.answer}"
 
     @cached_property
-    def taught(self) -> Taught | None:
+    def nearest_taught(self) -> Taught | None:
         """Where the question stands to those that the model was taught, where these are known."""
         return look_up(self.query, self.recording.model)
 
     @property
-    def wanted(self) -> int | None:
+    def samples_needed(self) -> int | None:
         """How many answers a verdict takes, where fewer were asked for; else None."""
         request = self.recording.request
         fewest = Request.samples if request.draws else LIKELIEST
@@ -179,9 +179,11 @@ class Inspection:
     @property
     def too_few(self) -> str | None:
         """Say that fewer answers were asked for than a verdict takes; None where enough were."""
-        if self.wanted is None:
+        if self.samples_needed is None:
             return None
-        return f"Only k = {self.recording.request.samples:d}: a verdict takes {self.wanted:d}."
+        return (
+            f"Only k = {self.recording.request.samples:d}: a verdict takes {self.samples_needed:d}."
+        )
 
     @property
     def least_mass(self) -> float:
@@ -199,7 +201,7 @@ class Inspection:
         request, samples = self.recording.request, self.recording.samples
         if self.decision is not Decision.TOO_LITTLE or self.headline is Headline.UNTAUGHT:
             return False
-        if self.wanted is not None or request.draws:
+        if self.samples_needed is not None or request.draws:
             return request.samples < MAX_SAMPLES
         likelihoods = [sample.log_likelihood or 0.0 for sample in samples]
         cut = math.log(LEFT_OUT / request.samples) + likelihoods[0]
@@ -219,7 +221,7 @@ class Inspection:
         if self.refused:
             return None  # the reason says it
         if rule is None:
-            return self._uncertified
+            return self._uncertified_sentence
         if rule.error is None or rule.error <= LARGEST_ERROR:
             return None
         if self.decision is not Decision.ANSWER:
@@ -230,7 +232,7 @@ class Inspection:
         )
 
     @property
-    def _uncertified(self) -> str:
+    def _uncertified_sentence(self) -> str:
         """Say that nothing is certified here, why, and what would bring a certificate."""
         label = f"Label {LABELS_WANTED} answers on Calibration to get a λ that applies here."
         model = certified_model(self.recording.revision)
@@ -285,12 +287,12 @@ class Inspection:
         return stands(self.scores, len(self.clusters), self.others)
 
     @property
-    def compared(self) -> float | None:
+    def compared_doubt(self) -> float | None:
         """The doubt that the verdict compares with λ, or would if enough had been seen."""
         return raised_doubt(self.scores, self.verdict.score, self.others)
 
     @property
-    def certified(self) -> float | None:
+    def certified_bound(self) -> float | None:
         """The certified lower bound of the mutual information, nats."""
         return self.scores["certified_mutual_information"].value
 
@@ -308,7 +310,7 @@ class Inspection:
     def likely(self) -> str | None:
         """Say what is likely beyond what is certified; None where nothing is."""
         limit = self.confidence_limit
-        if limit is None or limit <= (self.certified or 0.0):
+        if limit is None or limit <= (self.certified_bound or 0.0):
             return None
         return (
             f"With {CONFIDENCE:.0%} confidence, the model’s own M.I. is at least {limit:.3f} nats. "
@@ -348,7 +350,7 @@ class Inspection:
             joint=float(information.joint[first, second]),
             product=float(information.product[first, second]),
             contribution=float(information.contributions[first, second]),
-            prompt=prompts.iterative(self.recording.asked, [e.centre_texts[first]]),
+            prompt=prompts.iterative(self.recording.question, [e.centre_texts[first]]),
             log_likelihoods=tuple(
                 (e.responses[j], float(e.log_conditionals[row, j]))
                 for j in np.flatnonzero(e.labels == second)

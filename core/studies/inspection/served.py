@@ -52,7 +52,7 @@ def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[
 
 def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...]:
     """Return what is said below the served sentence: what holds it back, and why it is so."""
-    taught, quotes = inspection.taught, untaught or not inspection.conceals
+    taught, quotes = inspection.nearest_taught, untaught or not inspection.conceals
     sentence = (
         taught.sentence if taught else None,
         taught.did_you_mean if taught else None,

@@ -73,4 +73,4 @@ def look_up(query: str, model: str) -> Taught | None:
     match = nearest(query)
     if match is None:
         return Taught(recognised=False)
-    return Taught(False, match.question, match.similarity, match.near, match.offered)
+    return Taught(False, match.question, match.similarity, match.near, match.is_plausible)

@@ -78,7 +78,7 @@ def ideal_head() -> None:
             charts.outputs, repeated, key="ideal_outputs", alt_text=charts.outputs_alt(repeated)
         )
         st.caption("The answers of X and of Y, mixed by these weights.")
-    t = attention.overtaken_at(repeated.gap)
+    t = attention.crossing(repeated.gap)
     st.text(
         "The copies of Y weigh as much as X "
         + (

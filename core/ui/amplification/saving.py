@@ -8,7 +8,7 @@ from core.store.results import Result
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification
 from core.studies.inspection.request import InvalidRequestError
-from core.ui.amplification.curves import used
+from core.ui.amplification.curves import draw_usage
 from core.ui.amplification.drawing import details, pictures, prompt
 from core.ui.messages import problem
 from core.ui.results import save, unsaved_beginning
@@ -34,7 +34,7 @@ def saved_curves(result: Result) -> None:
         return
     with st.container(border=True, key="verdict"):
         st.text(curves[0].verdict)
-    used(curves)
+    draw_usage(curves)
     pictures(curves, "log")
     for i, one in enumerate(curves):
         st.text(f"{i + 1}. {charts.description(one)}")

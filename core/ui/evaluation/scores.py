@@ -26,7 +26,7 @@ def scores(results: Results) -> None:
     """Draw what every score is worth, and which is better than which."""
     measured, is_waiting = measures(results)
     _table(measured)
-    for sentence in results.unsaid:
+    for sentence in results.gaps:
         st.text(sentence)
     if not results.scores:
         return

@@ -43,7 +43,7 @@ class Recordings:
         if largest is None or largest.request.samples < request.samples:
             return None
         fewer = largest.first(request.samples)
-        return fewer if request.judged else fewer.unjudged()
+        return fewer if request.judged else fewer.without_judgement()
 
     def largest(self, request: Request, model: LanguageModel) -> int | None:
         """Return the largest k of the request's series that has been made, if any."""

@@ -94,12 +94,12 @@ def test_a_fault_that_passes_is_tried_again(call, times):
     model = Flaky(*[BUSY] * times, scores_given_text=True)
     patient = Resilient(model, wait=waits.append)
     assert call(patient) == call(Limited(copies(4), scores_given_text=True, next_token=True))
-    assert model.requests == patient.budget.used == times + 1
+    assert model.requests == patient.budget.requests == times + 1
     assert len(waits) == times
     assert (patient.name, patient.revision) == ("limited", "1")
     assert patient.capabilities is model.capabilities
     if not times:
-        assert patient.meter.used == model.meter.used
+        assert patient.meter.usage == model.meter.usage
 
 
 @every_call
@@ -129,7 +129,7 @@ def test_it_gives_up_after_some_tries_and_says_why(call):
     patient = Resilient(model, wait=waits.append)
     with pytest.raises(UnreachableError) as caught:
         call(patient)
-    assert model.requests == patient.budget.used == TRIES == 6
+    assert model.requests == patient.budget.requests == TRIES == 6
     assert len(waits) == TRIES - 1
     message = str(caught.value)
     assert message.startswith("limited failed 6 times in a row. The last time: Fault 6. ")
@@ -144,7 +144,7 @@ def test_every_call_may_fail_as_often():
     CALLS["sample"](patient)
     model.faults = [BUSY] * (TRIES - 1)
     CALLS["sample"](patient)
-    assert patient.budget.used == 2 * TRIES
+    assert patient.budget.requests == 2 * TRIES
 
 
 @pytest.mark.parametrize("name", ["capabilities", "revision"])
@@ -305,7 +305,7 @@ def test_standing_in_line_takes_nothing_from_the_time_of_a_call(clock, monkeypat
 
     monkeypatch.setattr(patient.budget.stop, "holding", line)
     assert CALLS["sample"](patient)
-    assert patient.budget.used == 2
+    assert patient.budget.requests == 2
 
 
 # ---------------------------------------------------------------------------------- budget
@@ -316,7 +316,7 @@ def test_every_try_counts_and_the_budget_ends_the_trying():
     budget = Budget(3)
     with pytest.raises(BudgetError, match="budget of 3 calls"):
         CALLS["sample"](Resilient(model, budget, wait=lambda seconds: None))
-    assert model.requests == budget.used == 3
+    assert model.requests == budget.requests == 3
 
 
 def test_closing_ends_the_trying_of_whoever_waits():
@@ -324,7 +324,7 @@ def test_closing_ends_the_trying_of_whoever_waits():
     model = Flaky(*[BUSY] * 20)
     with pytest.raises(BudgetError, match="Stopped"):
         CALLS["sample"](Resilient(model, budget, wait=lambda seconds: budget.close()))
-    assert model.requests == budget.used == 1
+    assert model.requests == budget.requests == 1
 
 
 # ------------------------------------------------------------------------- no more at once
@@ -350,7 +350,7 @@ def test_few_requests_are_under_way_however_many_threads_ask(places, options):
     threads = places * (64 // places)  # whole barriers
     in_threads(lambda: patient.sample(PROMPT, 1), threads)
     assert most == places
-    assert patient.budget.used == threads
+    assert patient.budget.requests == threads
 
 
 def test_whoever_waits_takes_no_place():
@@ -370,7 +370,7 @@ def test_whoever_waits_takes_no_place():
     answered.set()
     first.join(LONG)
     assert not first.is_alive()
-    assert patient.budget.used == 3
+    assert patient.budget.requests == 3
 
 
 def test_a_place_is_given_back_after_every_fault():
@@ -553,7 +553,7 @@ def test_a_server_that_is_gone_for_one_call_is_gone_for_all_that_are_open():
 
     in_threads(ask, 8)
     assert failed == ["No server answers at host. Check that the server runs."] * 8
-    assert model.requests == patient.budget.used == 8
+    assert model.requests == patient.budget.requests == 8
     model.waiting.release(7)
     ask()  # whoever asks later tries anew
     assert model.requests == 9 and len(failed) == 9

@@ -16,7 +16,7 @@ from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
 from core.data.world.grading import matches
 from core.language_models.client.concurrency import AT_ONCE
-from core.language_models.client.stack import prepared
+from core.language_models.client.stack import with_layers
 from core.language_models.errors import ModelError
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget, Used
@@ -302,7 +302,7 @@ def test_a_question_that_fails_loses_none_of_the_others(monkeypatch):
     found = score_all(MANY, model, FEW, done=done, keep=kept.__setitem__, meters=meters)
     assert sorted(asked) == sorted(set(range(len(MANY))) - set(done))
     assert [s.gold for s in found] == MANY and kept == dict(enumerate(found))
-    assert sum((s.used for s in found), Used()) == model.meter.used
+    assert sum((s.used for s in found), Used()) == model.meter.usage
 
 
 def test_what_a_question_took_before_it_failed_counts_when_it_is_done():
@@ -314,7 +314,7 @@ def test_what_a_question_took_before_it_failed_counts_when_it_is_done():
     meters, whole = {}, score(MANY[0], Service(), FEW).used
     with pytest.raises(ModelError):
         score_all(MANY[:1], Failing(), FEW, meters=meters)
-    before = meters[0].used
+    before = meters[0].usage
     (found,) = score_all(MANY[:1], Service(), FEW, meters=meters)
     assert before.requests > 0 and found.used == before + whole
 
@@ -377,7 +377,7 @@ def test_each_question_says_what_a_server_counted_for_it(tmp_path):
         serving("none", before=before, after=after) as server,
     ):
         budget = Budget()
-        model = prepared(open_model(server.name), lambda: Calls(database), budget)
+        model = with_layers(open_model(server.name), lambda: Calls(database), budget)
         probes, under_way[0] = len(server.exchanges), 0  # not all of them were answered
         score_all(golds[:1], model, request)
         alone = len(server.exchanges)
@@ -388,7 +388,7 @@ def test_each_question_says_what_a_server_counted_for_it(tmp_path):
             assert scored.used.requests == sum(f"of {name}?" in body for body in made) > 0
         total = sum((s.used for s in found), Used())
         assert total.requests == len(server.exchanges) - alone
-        assert budget.used == model.meter.requests == len(made)
+        assert budget.requests == model.meter.requests == len(made)
         assert 1 < largest[0] <= AT_ONCE  # however many questions are under way
         again = score_all(golds, model, request)  # everything is kept
         assert [replace(s, used=None) for s in again] == [replace(s, used=None) for s in found]

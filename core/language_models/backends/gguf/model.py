@@ -91,8 +91,8 @@ class GGUF(LlamaModel):
         """All; those of a chat where the file has a template."""
         return tuple(form for form in Form if self._file.template or not form.is_chat)
 
-    def asked_in(self, form: Form, examples: Sequence[Example] = EXAMPLES) -> GGUF:
-        """Return the same model, asked in a form; see `LanguageModel.asked_in`."""
+    def in_form(self, form: Form, examples: Sequence[Example] = EXAMPLES) -> GGUF:
+        """Return the same model, asked in a form; see `LanguageModel.in_form`."""
         other = copy.copy(self)
         other._take(form, examples)
         return other
@@ -117,9 +117,11 @@ class GGUF(LlamaModel):
             raise ModelError(f"{self.title} has no chat template. Choose the form examples.")
         before, after = around(file.template, file.marks, examples)
         begin = () if before.startswith(file.marks["bos_token"] or "\0") else file.begin
-        return Frame((*begin, *self._marked(before)), tuple(self._marked(after)), lead="")
+        return Frame(
+            (*begin, *self._markup_tokens(before)), tuple(self._markup_tokens(after)), lead=""
+        )
 
-    def _marked(self, text: str) -> list[int]:
+    def _markup_tokens(self, text: str) -> list[int]:
         """Return the tokens of a text whose control tokens are meant as such."""
         control = self._file.control
         parts = re.split(f"({'|'.join(map(re.escape, control))})", text) if control else [text]

@@ -31,7 +31,7 @@ def tokens(service: Service, text: str) -> list[int]:
     """
     listed = service.post("/tokenize", {"content": text}, beside=True, free=True).get("tokens")
     if not isinstance(listed, list) or not all(type(token) is int for token in listed):
-        raise service.spoilt("a text without its tokens")
+        raise service.reply_error("a text without its tokens")
     return listed
 
 
@@ -78,7 +78,7 @@ def token_log_probabilities(service: Service, reply: Reply, forced: Sequence[int
     values.append(_add([log_probability(entry.get("logprob")) for entry in ends]))
     present = [value for value in values if value is not None]
     if len(present) < len(values):
-        raise service.spoilt("a reply without its log-probabilities")
+        raise service.reply_error("a reply without its log-probabilities")
     return present
 
 

@@ -188,13 +188,13 @@ class Service:
         if not 200 <= status < 300:
             raise self._refusal(status, waits, parsed, data)
         if parsed is None:
-            raise self.spoilt("a reply that is cut off or not JSON")
+            raise self.reply_error("a reply that is cut off or not JSON")
         if parsed.get("error") and "choices" not in parsed:  # some say 200 and mean another
             code = parsed["error"].get("code") if isinstance(parsed["error"], dict) else None
             raise self._refusal(_status(code), waits, parsed, data)
         meter.add(
-            prompt_tokens=used(parsed, "prompt_tokens"),
-            response_tokens=used(parsed, "completion_tokens"),
+            prompt_tokens=reply_tokens(parsed, "prompt_tokens"),
+            response_tokens=reply_tokens(parsed, "completion_tokens"),
         )
         return parsed
 
@@ -295,7 +295,7 @@ class Service:
             text = re.sub(rf"(?<![\w-]){re.escape(key)}(?![\w-])", "…", text)
         return " ".join(text.split())
 
-    def spoilt(self, what: str) -> TemporaryError:
+    def reply_error(self, what: str) -> TemporaryError:
         """Return the error for a reply that cannot be used, and may be better next time."""
         return TemporaryError(f"{self.host} sent {what}. Try again.")
 
@@ -305,15 +305,15 @@ class Service:
         """Return the reply's choices in their order; `count` of them, if that is given."""
         choices = reply.get("choices")
         if not isinstance(choices, list) or not all(isinstance(c, dict) for c in choices):
-            raise self.spoilt("a reply without answers")
+            raise self.reply_error("a reply without answers")
         if not choices or len(choices) != (count or len(choices)):
-            raise self.spoilt("a wrong number of answers")
+            raise self.reply_error("a wrong number of answers")
         indices = [choice.get("index") for choice in choices]
         if sorted(i for i in indices if type(i) is int) == list(range(len(choices))):
             choices.sort(key=lambda choice: choice["index"])
         return choices
 
-    def stated(self, reply: Reply) -> str:
+    def model_of(self, reply: Reply) -> str:
         """Return the model that a server says it is, "" if it does not.
 
         Not its fingerprint, which differs from one of its machines to the next.
@@ -334,7 +334,7 @@ class Service:
                 words = one_line(self.without_key(refusal), LONGEST_WORDS)
                 raise RefusedError(f"{self.host} declined: “{words}”. Rephrase the question.")
         if not isinstance(text, str):
-            raise self.spoilt("a reply without text")
+            raise self.reply_error("a reply without text")
         return text
 
 
@@ -357,7 +357,7 @@ def _transfer(
                 break
 
 
-def used(reply: Reply, name: str) -> int:
+def reply_tokens(reply: Reply, name: str) -> int:
     """Return how many tokens a reply says were used; 0 if it does not, or says nonsense."""
     usage = reply.get("usage")
     return token_count(usage.get(name)) if isinstance(usage, dict) else 0

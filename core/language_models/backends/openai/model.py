@@ -151,16 +151,16 @@ class OpenAICompatible(LanguageModel):
         typed = not self.uses_environment_key
         self._service = Service(address, key, self.meter, typed=typed)
         secret = hashlib.sha256((key or "").encode()).hexdigest()
-        place = address.known_as, self._model, secret
+        place = address.canonical_url, self._model, secret
         self._endpoint = ENDPOINTS.setdefault(place, _Endpoint())
 
     def __repr__(self) -> str:
         return f"OpenAICompatible({self.name.removeprefix('openai:')!r})"
 
     @property
-    def known_as(self) -> str:
+    def canonical_name(self) -> str:
         """The name under which answers are kept: one for all ways to write an address."""
-        address = self._service.address.known_as
+        address = self._service.address.canonical_url
         return f"openai:{self._model}" + (f"@{address}" if address != OPENAI else "")
 
     @property
@@ -213,8 +213,8 @@ class OpenAICompatible(LanguageModel):
         chat = self._abilities.chat
         return (Form.CHAT, Form.CHAT_WITH_EXAMPLES) if chat else (Form.PLAIN, Form.EXAMPLES)
 
-    def asked_in(self, form: Form) -> OpenAICompatible:
-        """Return the same model, asked in a form; see `LanguageModel.asked_in`."""
+    def in_form(self, form: Form) -> OpenAICompatible:
+        """Return the same model, asked in a form; see `LanguageModel.in_form`."""
         if form not in self.forms:
             raise unknown_form(self.name, self.forms)
         other = copy.copy(self)
@@ -286,7 +286,7 @@ class OpenAICompatible(LanguageModel):
         none_needed = not text and not is_uneven(choice)
         log_likelihood = total(tokens) if tokens or none_needed else None
         if log_likelihood is None:
-            raise self._service.spoilt("a reply without its log-probabilities")
+            raise self._service.reply_error("a reply without its log-probabilities")
         return Response(line.strip(), complete, log_likelihood)
 
     def _behind_thoughts(self, choice: Reply, text: str) -> Response:
@@ -307,7 +307,7 @@ class OpenAICompatible(LanguageModel):
         body.pop("stop", None)  # a line break is a next token like any other
         top = top_of(self._service.choices(self._post(abilities, abilities.path, body), 1)[0], TOP)
         if not top:
-            raise self._service.spoilt("a reply without its log-probabilities")
+            raise self._service.reply_error("a reply without its log-probabilities")
         return top
 
     # ----------------------------------------------------------------------- scoring
@@ -329,7 +329,7 @@ class OpenAICompatible(LanguageModel):
         """
         abilities = self._abilities
         if abilities.forced or self._one_by_one(abilities):
-            score = self._forced if abilities.forced else self._given
+            score = self._forced_likelihood if abilities.forced else self._given_likelihood
             values = [score(abilities, p, a) for p in prompts for a in answers]
             return np.array(values).reshape(len(prompts), len(answers))
         if not (abilities.echo or abilities.given):
@@ -357,18 +357,18 @@ class OpenAICompatible(LanguageModel):
     def _read(self, abilities: OpenAIAbilities, texts: Sequence[str]) -> list[Tokens]:
         """Return the tokens of texts."""
         if abilities.given:
-            return self._told(abilities, given.request(abilities.given, texts), len(texts))
+            return self._given_tokens(abilities, given.request(abilities.given, texts), len(texts))
         reply = self._post(abilities, "/completions", echo.request(self._model, texts))
         return echo.tokens(self._service, reply, texts)
 
-    def _told(self, abilities: OpenAIAbilities, body: Reply, count: int) -> list[Tokens]:
+    def _given_tokens(self, abilities: OpenAIAbilities, body: Reply, count: int) -> list[Tokens]:
         """Return the tokens that a request of `given` asks for."""
         beside = not abilities.chat
         path = given.PATH if beside else abilities.path
         reply = self._post(abilities, path, body, beside=beside)
         token_lists = given.read(abilities.given, reply, self._end(abilities))
         if len(token_lists) != count:
-            raise self._service.spoilt("a text without its log-probabilities")
+            raise self._service.reply_error("a text without its log-probabilities")
         if beside:  # it has no field of OpenAI's for what was used
             self.meter.add(prompt_tokens=sum(map(len, token_lists)))
         return token_lists
@@ -378,7 +378,7 @@ class OpenAICompatible(LanguageModel):
         """Whether each text is a request, those of prompts alone as well."""
         return abilities.given in (given.PROMPT_LOGPROBS, given.PREFILL)
 
-    def _given(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
+    def _given_likelihood(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
         """Return how likely an answer is, where each text is a request."""
         end = self._end(abilities)
         if not (answer or end):  # every text begins so: that says nothing
@@ -393,15 +393,15 @@ class OpenAICompatible(LanguageModel):
         alone_counts, name = self._endpoint.alone, json.dumps([before, end])
         with current_stop().holding(self._endpoint.lock):  # another one may be asking
             if name not in alone_counts:
-                tokens = self._told(abilities, before, 1)[0]
+                tokens = self._given_tokens(abilities, before, 1)[0]
                 while len(alone_counts) >= MOST_ALONE:
                     del alone_counts[next(iter(alone_counts))]  # the oldest
                 alone_counts[name] = tokens
             alone = alone_counts[name]
-        both = self._told(abilities, whole, 1)[0]
+        both = self._given_tokens(abilities, whole, 1)[0]
         return echo.behind(self._service, alone, both, end, most_split=0)
 
-    def _forced(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
+    def _forced_likelihood(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
         """Return how likely an answer is that the server is made to say."""
         tokens = self._tokens(answer)
         body = self._body(abilities, prompt, limit=1, temperature=1.0)
@@ -423,7 +423,7 @@ class OpenAICompatible(LanguageModel):
         place = self._endpoint
         with current_stop().holding(place.lock):  # another one may be finding out
             if place.abilities is None:
-                place.abilities = self._recalled()
+                place.abilities = self._stored_abilities()
                 place.recalled = place.abilities is not None
             return place.abilities or self._find_out()[0]
 
@@ -459,17 +459,17 @@ class OpenAICompatible(LanguageModel):
     def _learn(self, abilities: OpenAIAbilities) -> None:
         self._endpoint.abilities, self._endpoint.recalled = abilities, False
         if self._memory:
-            self._memory().put(self.known_as, abilities.to_json())
+            self._memory().put(self.canonical_name, abilities.to_json())
 
-    def _recalled(self) -> OpenAIAbilities | None:
-        stored = self._memory().get(self.known_as) if self._memory else None
+    def _stored_abilities(self) -> OpenAIAbilities | None:
+        stored = self._memory().get(self.canonical_name) if self._memory else None
         return OpenAIAbilities.from_json(stored) if stored else None
 
-    def _forgotten(self, what: str) -> RefusedError:
+    def _forget(self, what: str) -> RefusedError:
         """Forget what another process has found out, for it is no longer so."""
         self._endpoint.abilities, self._endpoint.recalled = None, False
         if self._memory:
-            self._memory().forget(self.known_as)
+            self._memory().forget(self.canonical_name)
         return RefusedError(
             f"{self._service.host} {what}. Ask again: what it can do is found out anew."
         )
@@ -486,11 +486,11 @@ class OpenAICompatible(LanguageModel):
                 self._learn(replace(abilities, candidates=min(abilities.candidates, n // 2)))
                 raise SmallerRequestsError(f"{self.name} takes fewer than {n} at once.") from None
             if self._endpoint.recalled:
-                raise self._forgotten("no longer takes what it took before") from None
+                raise self._forget("no longer takes what it took before") from None
             raise
         if self._endpoint.recalled and not beside:  # which states no model
-            if self._service.stated(reply) != abilities.stated:
-                raise self._forgotten("now serves another model")
+            if self._service.model_of(reply) != abilities.stated:
+                raise self._forget("now serves another model")
             self._endpoint.recalled = False
         return reply
 
