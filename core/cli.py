@@ -446,7 +446,11 @@ def _report(inspection: Inspection, untaught: bool = False) -> str:
 
 def _answer_lines(inspection: Inspection) -> list[str]:
     """Return a line for every answer that was found."""
-    return [f"{c.probability:8.1%}  {_times(inspection, c)}{c.text}" for c in inspection.clusters]
+    answers = [
+        f"{c.probability:8.1%}  {_times(inspection, c)}{c.text}" for c in inspection.clusters
+    ]
+    gaps = inspection.recording.gaps.items()
+    return [*answers, *(f"{'–':>8}  {count:4d}×  ({why})" for why, count in gaps)]
 
 
 def _times(inspection: Inspection, cluster: Cluster) -> str:

@@ -132,11 +132,15 @@ class Response:
     log_likelihood : float or None
         The sum of its tokens' log-probabilities at temperature 1, nats, where the back end
         reports it.
+    refusal : str
+        Why the service gave no answer this time, in a few words of ours, “its safety filter”;
+        "" of an answer. Then there is no text.
     """
 
     text: str
     complete: bool
     log_likelihood: float | None = None
+    refusal: str = ""
 
     def __post_init__(self) -> None:
         """Make the text one that can be written, from whichever service or cache it comes."""
@@ -285,6 +289,7 @@ class LanguageModel(ABC):
         Returns
         -------
         ndarray of shape (len(prompts), len(answers))
+            NaN where a service cannot say it of one answer behind one prompt.
 
         Raises
         ------

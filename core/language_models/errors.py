@@ -49,6 +49,10 @@ class RefusedError(ModelError):
     """The service answered, and will not answer this: blocked, or not allowed."""
 
 
+class UnscorableError(RefusedError):
+    """One answer cannot be scored behind this prompt; others may be."""
+
+
 class UnreachableError(ModelError):
     """The service could not be reached, or went on failing."""
 

@@ -116,10 +116,14 @@ def _answers(inspection: Inspection) -> Part:
             "; ".join(display(text) for text, *_ in c.members) for c in inspection.clusters
         ],
     }
+    tables = [Table("Answers", columns)]
+    if gaps := inspection.recording.gaps:
+        columns = {"why": list(gaps), "samples": list(gaps.values())}
+        tables.append(Table("Answers without a share", columns))
     picture = Picture(
         "Answers", charts.clusters_alt(inspection), charts.clusters(inspection, LIGHT)
     )
-    return Part("What counts as one answer", pictures=[picture], tables=[Table("Answers", columns)])
+    return Part("What counts as one answer", pictures=[picture], tables=tables)
 
 
 def _scores(inspection: Inspection) -> Part:

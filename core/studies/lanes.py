@@ -163,6 +163,7 @@ def _steps(inspection: Inspection, model: LanguageModel, own: str, answer: str) 
         return tuple(steps)
     contexts = [curve.case.prompt(times, curve.read_as) for times in TIMES]
     rows = np.exp(model.log_likelihoods(contexts, [text for each in spellings for text in each]))
+    rows = np.nan_to_num(rows)  # a spelling that cannot be scored adds nothing
     first = len(spellings[0])
     return tuple(
         Step(

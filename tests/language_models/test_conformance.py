@@ -11,7 +11,7 @@ import pytest
 
 from core import prompts
 from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel
-from core.language_models.errors import ModelError, RefusedError
+from core.language_models.errors import ModelError
 from core.language_models.forms import Form
 from tests.language_models.back_ends import BACK_ENDS, EACH, KEY, SAYING
 
@@ -205,10 +205,11 @@ def test_white_space_in_front_neither_is_nor_ends_an_answer(kind, said, answer, 
 
 
 @pytest.mark.parametrize("kind", SAYING)
-def test_an_answer_that_is_withheld_is_a_sentence_and_no_answer(kind):
-    with SAYING[kind]("", withheld=True) as model, pytest.raises(RefusedError) as caught:
-        model.sample(PROMPT, 1)
-    assert str(caught.value).endswith(".") and KEY not in str(caught.value)
+def test_an_answer_that_is_withheld_says_why_and_is_no_text(kind):
+    with SAYING[kind]("", withheld=True) as model:
+        (response,) = model.sample(PROMPT, 1)
+    assert (response.text, response.complete, response.log_likelihood) == ("", False, None)
+    assert "filter" in response.refusal
 
 
 # -------------------------------------------------------------------------------- scores

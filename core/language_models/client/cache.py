@@ -63,7 +63,7 @@ class Cached(Wrapper):
                 responses = self.inner.sample(
                     prompt, len(run), temperature=temperature, seed=seed, first=run[0]
                 )
-                payloads = [json.dumps([r.text, r.complete, r.log_likelihood]) for r in responses]
+                payloads = [json.dumps(_fields(r)) for r in responses]
                 entries |= self.calls.put_many(
                     {keys[i]: payload for i, payload in zip(run, payloads, strict=True)}
                 )
@@ -142,6 +142,12 @@ def _runs(indices: Sequence[int]) -> Iterator[list[int]]:
         run.append(i)
     if run:
         yield run
+
+
+def _fields(response: Response) -> list[object]:
+    """Return what a response is made of; an answer has no refusal."""
+    fields = [response.text, response.complete, response.log_likelihood]
+    return [*fields, response.refusal] if response.refusal else fields
 
 
 def _to_json(value: float) -> float | None:

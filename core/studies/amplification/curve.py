@@ -26,7 +26,7 @@ from core.codec import is_writable
 from core.data.world.grading import SAME_ANSWER
 from core.language_models.base import LanguageModel, Response, notes_on_cut
 from core.language_models.client.concurrency import AT_ONCE, at_once
-from core.language_models.errors import PromptTooLongError
+from core.language_models.errors import ModelError, PromptTooLongError
 from core.language_models.usage import Used
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS, InvalidRequestError
 from core.studies.progress import Progress, silent
@@ -360,6 +360,11 @@ def _by_likelihood(
 ) -> tuple[Point, ...]:
     try:
         rows = _score_all(case, model, times, progress, stage)
+        if np.isnan(rows).any():
+            raise ModelError(
+                f"{model.name} cannot score one of these answers behind every prompt. Choose other "
+                "answers, or another model."
+            )
     except PromptTooLongError as error:
         if not model.capabilities.local:  # a search would cost calls that nobody agreed to
             raise InvalidRequestError(f"{error} Or choose fewer repetitions.") from error

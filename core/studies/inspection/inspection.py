@@ -54,6 +54,7 @@ from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
 from core.uncertainty.scores import SCORES, Score
 from core.uncertainty.similarity import JUDGE
 
+MOST_MISSING = 0.1  # of the answers: with more, those that are there may not speak for all
 AT_ODDS = 0.05  # of what was found: so much of two answers counted as one is no slip
 LABELS_WANTED = 200  # answers to label, to get a λ of one's own: enough at 5% where few are wrong
 
@@ -398,7 +399,7 @@ def read(
         clusters,
         rule,
         others,
-        contradiction=_contradiction(evidence, reading.similarity),
+        contradiction=_contradiction(evidence, reading.similarity) or _gap(recording),
     )
     if refused:
         verdict = Verdict(Decision.UNDECIDED, verdict.answer, refused, None)
@@ -423,6 +424,20 @@ def _contradiction(evidence: Evidence, similarity: str) -> str | None:
                 "the same. Choose the similarity “same answer”, or a larger τ."
             )
     return None
+
+
+def _gap(recording: Recording) -> str | None:
+    """Say that too many answers are missing to serve one of the others; None where few are."""
+    missing, of = sum(recording.gaps.values()), len(recording.samples)
+    silence = recording.gaps.get("nothing at all", 0)
+    if recording.estimator in EXACT:  # which knows how likely it is to say nothing
+        missing, of = missing - silence, of - silence
+    if missing <= MOST_MISSING * of:
+        return None
+    return (
+        f"{missing:,} of {of:,} answers are missing: {', '.join(recording.gaps)}. What they would "
+        "have been, nobody knows."
+    )
 
 
 def _differ(a: str, b: str) -> bool:

@@ -9,6 +9,7 @@ does not depend on each other goes out together.
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -23,10 +24,11 @@ from numpy.typing import NDArray
 from core import prompts
 from core.language_models.base import Capabilities, LanguageModel, Response, notes_on_cut
 from core.language_models.client.concurrency import AT_ONCE, at_once
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, RefusedError
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
 from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers
+from core.studies.inspection.gaps import texts_to_score, without_gaps
 from core.studies.inspection.pairs import compare
 from core.studies.inspection.recording import (
     EXACT,
@@ -278,7 +280,7 @@ class _Task:
 
 def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     samples, greedy = _first_answers(asking, previous)
-    texts = tuple(dict.fromkeys(sample.text for sample in samples if sample.text))
+    texts = texts_to_score(samples, previous)
     contexts = [asking.first_prompt, *map(asking.prompt_after, texts)]
     matrix = np.empty((len(texts) + 1, len(texts)))
     verification = np.empty((len(texts), 2))
@@ -307,12 +309,15 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
     for (_, part), values in zip(calls, scored, strict=True):
         part[...] = values
 
+    of_texts = dict(zip(texts, matrix[0].tolist(), strict=True))
+    texts, matrix, verification = without_gaps(asking.model, texts, matrix, verification)
     if previous:
         of_greedy = previous.greedy_log_likelihood
     else:
-        of_greedy = float(
-            matrix[0, texts.index(greedy.text)] if greedy.text in texts else alone[0, 0]
-        )
+        of_greedy = float(of_texts.get(greedy.text, alone[0, 0]))
+        if math.isnan(of_greedy):  # what cannot be scored is not served: the likeliest is
+            best = int(np.argmax(matrix[0]))
+            greedy, of_greedy = Response(texts[best], True), float(matrix[0, best])
     return asking.recording(
         samples=samples,
         greedy=greedy,
@@ -353,17 +358,26 @@ def _first_answers(
     collected = (*samples, *candidates)
     answers = Counter(response.text for response in collected if response.text)
     if not answers:
-        raise ModelError(_SILENT.format(asking.model.name, "it is asked"))
+        raise _no_answers(asking, collected, "it is asked")
     if not greedy.text:  # nothing at all is no answer, and none to serve
         often = answers.most_common(1)[0][0]
         greedy = next(response for response in collected if response.text == often)
     return collected, greedy
 
 
-_SILENT = (
-    "{} says nothing at all when {}. Ask it in another form, such as behind examples, or choose "
-    "another model."
-)
+def _no_answers(asking: _Asking, responses: Sequence[Response], when: str) -> ModelError:
+    """Return the error where none, or too few, of some responses are answers."""
+    name = asking.model.name
+    if refusals := Counter(response.refusal for response in responses if response.refusal):
+        reason, count = refusals.most_common(1)[0]
+        return RefusedError(
+            f"{name} withheld {count:,} of {len(responses):,} answers when {when}: {reason}. "
+            "Rephrase the question, or choose another model."
+        )
+    return ModelError(
+        f"{name} says nothing at all when {when}. Ask it in another form, such as behind "
+        "examples, or choose another model."
+    )
 
 
 # ----------------------------------------------------------------------------- samples
@@ -396,9 +410,10 @@ def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -
         counts[text] for text, row in before.items() if not any(response.text for response in row)
     )
     if silent > MOST_SILENT * counts.total():
-        raise ModelError(_SILENT.format(asking.model.name, "it is told an answer"))
+        seconds = [response for row in before.values() for response in row]
+        raise _no_answers(asking, seconds, "it is told an answer")
     if estimator is Estimator.CHAINED and any(
-        response.log_likelihood is None
+        response.log_likelihood is None and not response.refusal
         for response in (*samples, *(second for row in before.values() for second in row))
     ):
         raise ModelError(
@@ -441,7 +456,13 @@ def _tell_others(asking: _Asking, recording: Recording) -> Recording:
         contexts = [asking.prompt_after(text) for text in others]
         task = asking.score(contexts, recording.texts, "tell others")
         replies = asking.together(TELLING_OTHERS, [task] if contexts else [])
-        shares = [float(np.exp(log_sum_exp(row))) for matrix in replies for row in matrix]
+        scored = [
+            (text, row)
+            for text, row in zip(others, [row for m in replies for row in m], strict=True)
+            if not np.isnan(row).any()
+        ]
+        others = [text for text, _ in scored]
+        shares = [float(np.exp(log_sum_exp(row))) for _, row in scored]
     else:
         reply = asking.together(TELLING_OTHERS, [asking.second(t, 0, AFTER_OTHERS) for t in others])
         shares = [len(alike(recording.texts[0], [r.text for r in row])) / len(row) for row in reply]

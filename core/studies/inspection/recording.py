@@ -88,7 +88,8 @@ class Recording:
     greedy_log_likelihood : float or None
         ln Q(greedy | F_0), nats; None where the model does not say it.
     texts : tuple of str, of length r
-        The distinct samples, first seen first. An empty one is no answer, and not among them.
+        The distinct samples, first seen first. An empty one is no answer, and not among them;
+        nor is one that the service could not score. `gaps` counts both.
     log_likelihoods : ndarray of shape (r + 1, r)
         Nats. Row 0 is ln Q(text | F_0); row 1 + i is ln Q(text | F_1 with text i told). Of
         shape (0, 0) where the model cannot score given texts.
@@ -166,6 +167,21 @@ class Recording:
         """How often each distinct text was sampled, of shape (r,)."""
         texts = [sample.text for sample in self.samples]
         return np.array([texts.count(text) for text in self.texts])
+
+    @property
+    def gaps(self) -> dict[str, int]:
+        """How many of the samples are no answers that can be used, by why, the most first."""
+        texts = set(self.texts)
+        reasons = [
+            f"withheld: {sample.refusal}"
+            if sample.refusal
+            else "could not be scored"
+            if sample.text
+            else "nothing at all"
+            for sample in self.samples
+            if sample.text not in texts
+        ]
+        return dict(Counter(reasons).most_common())
 
     @property
     def complete(self) -> NDArray[np.bool_]:

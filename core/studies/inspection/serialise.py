@@ -70,6 +70,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
         "product": information.product.tolist() if matrices else None,
         "contributions": information.contributions.tolist() if matrices else None,
         "correction": information.correction,
+        "gaps": inspection.recording.gaps,
         "sampled_mass": inspection.sampled_mass,
         "certified_lower_bound": inspection.certified_bound,
         "lower_confidence_limit": {"value": inspection.confidence_limit, "confidence": CONFIDENCE},
@@ -233,21 +234,28 @@ def _recording_to_dict(recording: Recording) -> dict[str, Any]:
         "request": asdict(recording.request),
         "model": recording.model,
         "revision": recording.revision,
-        "samples": [asdict(sample) for sample in recording.samples],
-        "greedy": asdict(recording.greedy),
+        "samples": [_fields(sample) for sample in recording.samples],
+        "greedy": _fields(recording.greedy),
         "greedy_log_likelihood": recording.greedy_log_likelihood,
         "texts": list(recording.texts),
         "log_likelihoods": recording.log_likelihoods.tolist(),
         "verification": recording.verification.tolist(),
         "calls": [asdict(call) for call in recording.calls],
         "estimator": recording.estimator.value,
-        "seconds": [[asdict(response) for response in row] for row in recording.seconds],
+        "seconds": [[_fields(response) for response in row] for row in recording.seconds],
         # First answers with all others; the rest is computed from the texts.
         "judged": recording.judged[: len(recording.texts)].tolist(),
         "others": [list(other) for other in recording.others],
         "used": asdict(recording.used) if recording.used else None,
         "notes": list(recording.notes),
         "read_as": recording.read_as,
+    }
+
+
+def _fields(response: Response) -> dict[str, Any]:
+    """Return a response as it is saved: an answer has no refusal."""
+    return {
+        name: value for name, value in asdict(response).items() if value != "" or name == "text"
     }
 
 
@@ -273,9 +281,11 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
     request = _request_from_dict(saved["request"])
     greedy = _response(saved["greedy"])
     distinct = tuple(dict.fromkeys(sample.text for sample in samples))
-    if texts not in (distinct, tuple(filter(None, distinct))):  # once, "" was an answer
-        raise ValueError("the texts are not those of the samples")
     exact = estimator in EXACT
+    # Once, "" was an answer. Some answers cannot be scored.
+    there = tuple(text for text in distinct if text in texts)
+    if texts != there or not texts or (not exact and set(distinct) - {*texts, ""}):
+        raise ValueError("the texts are not those of the samples")
     if np.isinf(matrix).any():  # what a file of ours never holds
         raise ValueError("a likelihood is invalid")
     if exact and matrix.shape != (len(texts) + 1, len(texts)):
@@ -287,7 +297,7 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         if [len(row) for row in seconds] != [counts[text] for text in texts]:
             raise ValueError("there is not one second answer for each sample")
         for response in (*samples, *(r for row in seconds for r in row)):
-            if not float(response.log_likelihood) <= 0:  # type: ignore[arg-type]
+            if not response.refusal and not float(response.log_likelihood) <= 0:  # type: ignore[arg-type]
                 raise ValueError("a likelihood is missing or invalid")
     if not (verification <= 0).all():
         raise ValueError("a verification is not the logarithm of a probability")

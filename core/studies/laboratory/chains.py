@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from core import prompts
 from core.codec import count_of, list_of
-from core.language_models.base import LanguageModel
+from core.language_models.base import LanguageModel, Response
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError
 from core.studies.examples import EXAMPLES
@@ -408,20 +408,24 @@ def _next(
     with model.beside():
         samples = model.sample(prompt, count, temperature=temperature, seed=seed)
         if not model.capabilities.scores_given_text:
-            return [(response.text, _own(response.log_likelihood, model)) for response in samples]
+            return [(response.text, _own(response, model)) for response in samples]
         texts = list(dict.fromkeys(response.text for response in samples if response.text))
         log_likelihoods = model.log_likelihoods([prompt], texts)[0] if texts else np.empty(0)
+    # What cannot be scored is left out, as is what is empty.
+    log_likelihoods = np.where(np.isnan(log_likelihoods), -np.inf, log_likelihoods)
     log = dict(zip(texts, log_likelihoods.tolist(), strict=True))
     return [(response.text, log.get(response.text, -np.inf)) for response in samples]
 
 
-def _own(log_likelihood: float | None, model: LanguageModel) -> float:
-    if log_likelihood is None:
+def _own(response: Response, model: LanguageModel) -> float:
+    if response.refusal:
+        return -np.inf
+    if response.log_likelihood is None:
         raise ModelError(
             f"{model.name} no longer reports how likely its own answers are. Ask again, or choose "
             "another model."
         )
-    return log_likelihood
+    return response.log_likelihood
 
 
 def _estimates(

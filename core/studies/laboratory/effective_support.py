@@ -201,6 +201,8 @@ def _effective_support(
         texts = [r.text if r.complete else None for r in samples]
         new = list(dict.fromkeys(text for text in texts if text and text not in p))
         scores = np.exp(model.log_likelihoods([prompt], new)[0]) if new else np.empty(0)
+        if np.isnan(scores).any():
+            raise ModelError(f"{model.name} cannot score some of its answers. Ask another model.")
         score = dict(zip(new, scores.tolist(), strict=True))
         for text in texts:  # as if they had been drawn one by one
             seen += 1

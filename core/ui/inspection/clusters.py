@@ -35,6 +35,8 @@ def clusters(inspection: Inspection) -> None:
         key="cluster_table",
         alt="Every cluster with its probability and number of texts",
     )
+    for why, count in inspection.recording.gaps.items():
+        st.text(f"Without a share: {count:,} × {why}")
     st.caption(
         "Members of each cluster, with shares"
         if counted

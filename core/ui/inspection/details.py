@@ -108,7 +108,7 @@ def _responses(inspection: Inspection) -> None:
         {
             **({"sample": range(1, len(recording.samples) + 1)} if draws else {}),
             "text": [charts.shown(s.text) for s in recording.samples],
-            inspection.likelihoods_are: [likelihood[s.text] for s in recording.samples],
+            inspection.likelihoods_are: [likelihood.get(s.text) for s in recording.samples],
             "ended by itself": [s.complete for s in recording.samples],
         },
         hide_index=True,

@@ -10,6 +10,8 @@ import pytest
 
 from core import prompts
 from core.data.world.plain import plain
+from core.language_models.base import Response
+from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import ModelError
 from core.language_models.true_false import OPINIONS, question
 from core.studies.inspection import recorder
@@ -789,3 +791,67 @@ def test_a_rare_answer_after_which_nothing_is_said_is_left_out(estimator):
     assert inspection.scores["mutual_information"].doubt is not None
     opened = from_json(to_json(inspection))
     assert opened.verdict == inspection.verdict
+
+
+class Gappy(Wrapper):
+    """Withholds answers by their index, and cannot score some texts."""
+
+    def __init__(self, inner, withheld=(), unscorable=()):
+        super().__init__(inner)
+        self.withheld, self.unscorable = withheld, unscorable
+
+    def sample(self, prompt, count, *, first=0, **options):
+        answers = super().sample(prompt, count, first=first, **options)
+        gap = Response("", False, refusal="its safety filter")
+        withheld = self.withheld if prompt == FIRST_PROMPT and options["temperature"] else ()
+        return [gap if first + i in withheld else a for i, a in enumerate(answers)]
+
+    def log_likelihoods(self, prompts, answers):
+        table = super().log_likelihoods(prompts, answers)
+        table[:, [answer in self.unscorable for answer in answers]] = np.nan
+        return table
+
+
+@every
+def test_withheld_answers_are_counted_and_the_others_used(estimator):
+    model = Gappy(limited(copies(3), estimator), withheld={1, 5, 7})
+    inspection = run(ask(100), model)
+    assert inspection.recording.gaps == {"withheld: its safety filter": 3}
+    assert sum(cluster.samples for cluster in inspection.clusters) == 97
+    opened = from_json(to_json(inspection))
+    assert opened.recording.gaps == inspection.recording.gaps
+    with pytest.raises(ModelError, match=r"withheld 100 of 100 answers .*: its safety filter"):
+        record(ask(100), Gappy(limited(copies(3), estimator), withheld=range(100)))
+
+
+def test_an_answer_that_cannot_be_scored_is_left_out_and_counted():
+    model = Gappy(copies(3), unscorable={"answer0"})
+    first = record(ask(20), model)
+    assert set(first.texts) == {"answer1", "answer2"} and first.log_likelihoods.shape == (3, 2)
+    assert first.greedy.text != "answer0" and np.isfinite(first.greedy_log_likelihood)
+    assert first.gaps == {"could not be scored": sum(s.text == "answer0" for s in first.samples)}
+    larger = record(ask(40), model, previous=first)
+    same(larger, record(ask(40), model))
+    same(from_json(to_json(read(larger))).recording, larger)
+    with pytest.raises(ModelError, match="can score none of its answers"):
+        record(ask(20), Gappy(copies(3), unscorable=set(words(3))))
+
+
+@every
+def test_with_many_answers_missing_none_of_the_others_is_served(estimator):
+    """Less evidence never gives a stronger word: the others alone would stand."""
+    sure = TableModel(words(2), [0.99, 0.01], [[0.99, 0.01]] * 2)
+    whole = run(ask(100), limited(sure, estimator))
+    gappy = run(ask(100), Gappy(limited(sure, estimator), withheld=range(20)))
+    assert whole.decision is Decision.ANSWER
+    assert gappy.decision is Decision.UNDECIDED
+    assert "20 of 100 answers are missing: withheld: its safety filter" in gappy.verdict.reason
+
+
+def test_probabilities_that_add_up_to_more_than_one_are_none():
+    class Sure(Wrapper):
+        def log_likelihoods(self, prompts, answers):
+            return np.full((len(prompts), len(answers)), -0.01)
+
+    with pytest.raises(ModelError, match=r"add up to 2\.97"):
+        record(ask(50), Sure(copies(3)))

@@ -125,6 +125,10 @@ class _NoLikelihoods(RefusedError):
     """The model gives no log-probabilities."""
 
 
+class _BlockedPromptError(RefusedError):
+    """The service answers no such prompt; the message says why in a few words."""
+
+
 class Gemini(LanguageModel):
     """A Gemini model of Google's API.
 
@@ -305,8 +309,9 @@ class Gemini(LanguageModel):
         NeedsKeyError, UnknownModelError, PromptTooLongError
             When the service does not accept the key, the model's name or the prompt's length.
         RefusedError
-            When it blocks the prompt or an answer, when thinking used up all tokens, when the
-            day's quota is used up, and when it does not accept the request.
+            When the day's quota is used up, and when it does not accept the request. A prompt or
+            an answer that it blocks, or thinking that used up all tokens, is a response with a
+            `refusal`.
         TemporaryError
             When it is worth another try.
         UnreachableError
@@ -322,6 +327,9 @@ class Gemini(LanguageModel):
             try:
                 top = 1 if abilities.own else None
                 batch = self._candidates(prompt, number, temperature, top=top)
+            except _BlockedPromptError as error:
+                responses += [Response("", False, refusal=str(error))] * number
+                continue
             except SmallerRequestsError:  # only when more than one was wanted
                 self._learn(replace(abilities, candidates=1))
                 raise
@@ -367,10 +375,8 @@ class Gemini(LanguageModel):
         )
         if message.prompt_feedback.block_reason:
             reasons = genai.protos.GenerateContentResponse.PromptFeedback.BlockReason
-            raise RefusedError(
-                f"{self.name} blocked the prompt: "
-                f"{reason_for(reasons, message.prompt_feedback.block_reason)}. Rephrase the "
-                "question, or choose another model."
+            raise _BlockedPromptError(
+                f"{reason_for(reasons, message.prompt_feedback.block_reason)}, of the prompt"
             )
         if len(message.candidates) == 1 < count:  # older models take the number and ignore it
             raise self._one_a_request()
@@ -387,17 +393,11 @@ class Gemini(LanguageModel):
     def _response(self, candidate: Any, abilities: Abilities) -> Response:
         if candidate.finish_reason not in (STOP, MAX_TOKENS):
             reasons = genai.protos.Candidate.FinishReason
-            raise RefusedError(
-                f"{self.name} stopped an answer: {reason_for(reasons, candidate.finish_reason)}. "
-                "Rephrase the question, or choose another model."
-            )
+            return Response("", False, refusal=reason_for(reasons, candidate.finish_reason))
         text = "".join(part.text for part in candidate.content.parts).strip()
         whole = candidate.finish_reason == STOP
         if not (text or whole):
-            raise RefusedError(
-                f"{self.name} used all {OUTPUT_TOKENS:,} tokens it may use for thinking, "
-                "without an answer. Ask a simpler question, or choose a model that thinks less."
-            )
+            return Response("", False, refusal="its thoughts took all tokens")
         line, rest, _ = text.partition("\n")
         line = line.rstrip()
         short = shorten(line)

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from core.language_models.backends.openai import given
-from core.language_models.backends.openai.http import Rejected, Reply
+from core.language_models.backends.openai.http import Rejected
+from core.language_models.backends.openai.replies import Reply
 
 FORMAT = 2  # of what is stored: another number where an older one would be misread
 CANDIDATES_A_CALL = 8

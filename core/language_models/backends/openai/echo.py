@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.language_models.backends.openai.http import (
+from core.language_models.backends.openai.http import Service
+from core.language_models.backends.openai.replies import (
     Reply,
-    Service,
     Tokens,
     is_uneven,
     reply_tokens,
     tokens_of,
     total,
 )
-from core.language_models.errors import RefusedError
+from core.language_models.errors import RefusedError, UnscorableError
 
 MOST_SPLIT = 2
 
@@ -79,9 +79,11 @@ def behind(
 
     Raises
     ------
-    RefusedError
+    UnscorableError
         Where more differs, or that is no logarithm of a probability: nothing exact can be said
-        about such a text. Also when the text does not end with the one token `end`.
+        about such a text.
+    RefusedError
+        When the text does not end with the one token `end`: no text would.
     """
     if end and (not text or text[-1][0] != end):
         raise RefusedError(
@@ -99,9 +101,9 @@ def behind(
     return both - before
 
 
-def changed_texts(service: Service) -> RefusedError:
+def changed_texts(service: Service) -> UnscorableError:
     """Return the error for texts that come back as others."""
-    return RefusedError(
+    return UnscorableError(
         f"{service.host} does not echo the text unchanged, token by token, so it cannot be "
         "scored. Rephrase the question, or choose another server for exact scores."
     )

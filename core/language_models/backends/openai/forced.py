@@ -4,8 +4,13 @@ A grammar permits the tokens of one answer, one after the other, and then an end
 how likely each of them was before the grammar had its say, so one request scores one answer
 exactly. The prompt is read once and kept by the server.
 
+A token that is only a part of a character no grammar lets through (llama.cpp answers with status
+500), and none is listed alone. An answer with such tokens is read off place by place: the prompt
+ends in its tokens so far, and the next one is looked up among the `WIDE` likeliest. That takes a
+request a token.
+
 The end is any token that ends an answer: one without a text of its own, or with a line break. All
-of those among the `TOP` likeliest are added up, as for the models that run on this machine.
+of those among the likeliest are added up, as for the models that run on this machine.
 """
 
 from __future__ import annotations
@@ -15,10 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from core.language_models.backends.openai.http import Reply, Service, log_probability
-from core.language_models.errors import RefusedError
+from core.language_models.backends.openai.http import Service
+from core.language_models.backends.openai.replies import Reply, log_probability
+from core.language_models.errors import UnscorableError
 
 TOP = 200  # likeliest tokens in each place, the ends among them
+WIDE = 2000  # of them, where a token is looked up
+CERTAIN = 1000  # what is added to the logit of a token that is to be drawn
 BEFORE = "A:"  # what stands in front of an answer: some vocabularies read its space with it
 
 
@@ -47,6 +55,56 @@ def tokens_behind(service: Service, before: str, text: str) -> list[int]:
     if both[: len(first)] != first or len(both) == len(first):
         raise _changed_tokens(service)
     return both[len(first) :]
+
+
+def is_parted(service: Service, tokens: Sequence[int], text: str) -> bool:
+    """Whether one of the tokens of a text is only a part of a character.
+
+    Raises
+    ------
+    ModelError
+    """
+    if text.isascii():
+        return False
+    body = {"content": text, "with_pieces": True}
+    listed = service.post("/tokenize", body, beside=True, free=True).get("tokens")
+    pieces = [e.get("piece") for e in listed or [] if isinstance(e, dict) and e.get("id") in tokens]
+    return any(isinstance(piece, list) for piece in pieces)  # bytes that are no text
+
+
+def request_at(body: Reply, before: Sequence[int], other: int) -> Reply:
+    """Return a request for the likeliest tokens behind a prompt and some tokens of an answer.
+
+    Parameters
+    ----------
+    other : int
+        The token that is drawn there, whose text is whole: else nothing would be listed.
+    """
+    rest = {name: value for name, value in body.items() if name != "stop"}
+    prompt = [body["prompt"], *before] if before else body["prompt"]
+    return rest | {"prompt": prompt, "logprobs": WIDE, "logit_bias": [[other, CERTAIN]]}
+
+
+def log_probability_at(service: Service, reply: Reply, token: int | None) -> float:
+    """Return the log-probability of a token in one place; of the end of an answer, where None.
+
+    Raises
+    ------
+    UnscorableError
+        When it is not among the likeliest.
+    ModelError
+        When none are listed.
+    """
+    entries = token_entries(service.choices(reply, 1)[0])
+    likeliest = entries[0].get("top_logprobs") if len(entries) == 1 else None
+    if not (isinstance(likeliest, list) and all(isinstance(e, dict) for e in likeliest)):
+        raise service.reply_error("a reply without its log-probabilities")
+    ends = token is None
+    meant = [e for e in likeliest if (_is_end(e) if ends else e.get("id") == token)]
+    value = _add([log_probability(e.get("logprob")) for e in meant]) if meant else None
+    if value is None:
+        raise _changed_tokens(service)
+    return value
 
 
 def request(body: Reply, forced: Sequence[int], top: int = TOP) -> Reply:
@@ -105,8 +163,8 @@ def _add(values: Sequence[float | None]) -> float | None:
     return min(float(np.logaddexp.reduce(present)), 0.0)
 
 
-def _changed_tokens(service: Service) -> RefusedError:
-    return RefusedError(
+def _changed_tokens(service: Service) -> UnscorableError:
+    return UnscorableError(
         f"{service.host} cannot be made to say this answer token by token, so it cannot be "
         "scored. Rephrase the question, or choose another server for exact scores."
     )

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.language_models.backends.openai.http import Reply, Tokens, log_probability
+from core.language_models.backends.openai.replies import Reply, Tokens, log_probability
 
 PROMPT_LOGPROBS = "prompt_logprobs"
 INPUT_TOKENS = "input_token_logprobs"

@@ -11,19 +11,18 @@ import math
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any
 
-import numpy as np
 import requests
 from urllib3.exceptions import NameResolutionError, NewConnectionError
 
 from core.codec import one_line
 from core.language_models.backends.openai.address import Address, unknown_host
-from core.language_models.base import token_count, whole
+from core.language_models.backends.openai.replies import Reply, refusal_of
+from core.language_models.base import whole
 from core.language_models.connections import Fault, exchange
 from core.language_models.errors import (
     LoadingError,
@@ -51,7 +50,6 @@ LARGEST_REPLY = 8_000_000  # bytes
 # 200 alternatives to each of 33 tokens, with two brackets and up to 20 commas each: far less.
 MOST_LISTS, MOST_COMMAS = 150_000, 750_000
 LONGEST_WORDS = 200  # characters of a service's own words in a sentence of ours
-LEAST = -9999.0  # what servers write for ln 0
 
 ABSENT = {404, 405, 501}  # there is no such service, or no such model
 TRY_AGAIN = {408, 425, 429, *range(500, 600)} - ABSENT
@@ -64,6 +62,10 @@ TOO_LONG = re.compile(
 LOADING = re.compile(r"\b(loading|warming up|starting|not ready|initiali[sz]ing)\b", re.IGNORECASE)
 COOLING = re.compile(r"no deployments? available|cool.?down", re.IGNORECASE)  # of a proxy
 # The fields of a request, and what llama.cpp calls them in its refusals.
+# What llama.cpp says with status 500 of a grammar that it cannot follow: it never will.
+GRAMMAR = re.compile(r"\bgrammar\b", re.IGNORECASE)
+# What services call the filter that a prompt of theirs did not pass.
+FILTERED = re.compile(r"content_filter|content management policy", re.IGNORECASE)
 FIELDS = re.compile(
     r"(?<![\w\\])(chat_template_kwargs|reasoning_effort|generation_config"
     r"|repetition_penalty|repeat_penalty"
@@ -73,9 +75,6 @@ FIELDS = re.compile(
 THEIRS = {"n_cmpl": "n", "n_probs": "top_logprobs"}
 SHORT_KEY = 8  # characters; fewer may be part of any word
 MOST_SAID = 20_000  # characters of a service's own words that are looked at
-
-Reply = dict[str, Any]
-Tokens = Sequence[tuple[str, float | None]]
 
 
 class Rejected(RefusedError):
@@ -256,7 +255,8 @@ class Service:
         words = self.without_key(explanation)
         if status == 503 and LOADING.search(words):
             return LoadingError(f"{self.host} is still loading its model. Try again later.")
-        if COOLING.search(words) or (status in TRY_AGAIN and "insufficient_quota" not in words):
+        passes = status in TRY_AGAIN and "insufficient_quota" not in words
+        if COOLING.search(words) or (passes and not GRAMMAR.search(words)):
             busy = "received too many requests" if status == 429 else f"failed (status {status})"
             return TemporaryError(f"{self.host} {busy}. Try again later.", _seconds(waits))
         shown = one_line(words, LONGEST_WORDS)
@@ -323,16 +323,11 @@ class Service:
 
     def text(self, choice: Reply) -> str:
         """Return the text of a choice, of completions or of chat completions."""
-        if choice.get("finish_reason") == "content_filter":
-            raise RefusedError(
-                f"{self.host} withheld its answer because of its filter. Rephrase the question."
-            )
         text, message = choice.get("text"), choice.get("message")
         if isinstance(message, dict):
-            text, refusal = message.get("content") or "", message.get("refusal")
-            if not text and isinstance(refusal, str):
-                words = one_line(self.without_key(refusal), LONGEST_WORDS)
-                raise RefusedError(f"{self.host} declined: “{words}”. Rephrase the question.")
+            text = message.get("content") or ""
+        if text is None and refusal_of(choice):
+            return ""
         if not isinstance(text, str):
             raise self.reply_error("a reply without text")
         return text
@@ -355,117 +350,6 @@ def _transfer(
             exchange.data += piece
             if len(exchange.data) > LARGEST_REPLY:
                 break
-
-
-def reply_tokens(reply: Reply, name: str) -> int:
-    """Return how many tokens a reply says were used; 0 if it does not, or says nonsense."""
-    usage = reply.get("usage")
-    return token_count(usage.get(name)) if isinstance(usage, dict) else 0
-
-
-def tokens_of(choice: Reply) -> Tokens:
-    """Return the tokens that a choice lists, with their log-probabilities."""
-    return [(str(token), log_probability(value)) for token, value, _ in _entries(choice)]
-
-
-def is_uneven(choice: Reply) -> bool:
-    """Whether a choice lists another number of tokens than of log-probabilities."""
-    listed = choice.get("logprobs")
-    if not isinstance(listed, dict) or isinstance(listed.get("content"), list):
-        return False
-    tokens, values = listed.get("tokens"), listed.get("token_logprobs")
-    return isinstance(tokens, list) and (not isinstance(values, list) or len(tokens) != len(values))
-
-
-def top_of(choice: Reply, most: int) -> dict[str, float]:
-    """Return the likeliest tokens in the first place of a choice; {} if it does not say.
-
-    Servers add the sampled token, however unlikely; only the `most` likeliest are kept, so that
-    none that is missing is likelier.
-    """
-    _, _, top = next(_entries(choice), (None, None, None))
-    alternatives = _alternatives(top)
-    ranked = sorted(((v, token) for token, v in alternatives if v is not None), reverse=True)[:most]
-    result: dict[str, float] = {}
-    for value, token in ranked:  # different tokens can look alike: their probabilities add up
-        result[token] = min(float(np.logaddexp(result.get(token, -np.inf), value)), 0.0)
-    return result
-
-
-def contradicts_itself(choice: Reply) -> bool:
-    """Whether the log-probabilities of a choice cannot be true.
-
-    All are 0, or one differs from what stands for the same token among the likeliest.
-    """
-    values = []
-    for token, value, top in _entries(choice):
-        own, tops = log_probability(value), _alternatives(top)
-        values.append(own)
-        same = [v for other, v in tops if other == token and v is not None]
-        if own is not None and same and min(abs(v - own) for v in same) > 0.01:
-            return True
-    return len(values) > 1 and not any(values)
-
-
-def total(tokens: Tokens) -> float | None:
-    """Return the sum of log-probabilities; None if one is missing."""
-    values = [value for _, value in tokens if value is not None]
-    return math.fsum(values) if len(values) == len(tokens) else None
-
-
-def until_line_break(tokens: Tokens) -> Tokens:
-    """Return the tokens up to the one with the first line break behind any text; none without."""
-    seen = ""
-    for i, (token, _) in enumerate(tokens):
-        seen += token
-        if "\n" in seen.lstrip():
-            return tokens[: i + 1]
-    return []
-
-
-def that_begin(tokens: Tokens, most: int) -> Tokens:
-    """Return the tokens that begin within the first so many characters of an answer."""
-    seen = ""
-    for i, (token, _) in enumerate(tokens):
-        if len(seen.lstrip()) >= most:
-            return tokens[:i]
-        seen += token
-    return tokens
-
-
-def _entries(choice: Reply) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield token, log-probability and alternatives, in either way that servers write them."""
-    listed = choice.get("logprobs")
-    if not isinstance(listed, dict):
-        return
-    content = listed.get("content")
-    if isinstance(content, list):
-        for entry in content:
-            if isinstance(entry, dict):
-                yield entry.get("token"), entry.get("logprob"), entry.get("top_logprobs")
-        return
-    tokens, values = listed.get("tokens"), listed.get("token_logprobs")
-    if isinstance(tokens, list) and isinstance(values, list) and len(tokens) == len(values):
-        tops = listed.get("top_logprobs")
-        if not isinstance(tops, list) or len(tops) != len(tokens):
-            tops = [None] * len(tokens)
-        yield from zip(tokens, values, tops, strict=True)
-
-
-def _alternatives(top: Any) -> list[tuple[str, float | None]]:
-    """Return what could have stood in one place, in either way that servers write it."""
-    pairs: list[tuple[Any, Any]] = list(top.items()) if isinstance(top, dict) else []
-    if isinstance(top, list):
-        pairs = [(e.get("token"), e.get("logprob")) for e in top if isinstance(e, dict)]
-    return [(str(token), log_probability(value)) for token, value in pairs]
-
-
-def log_probability(value: Any) -> float | None:
-    """Return a logarithm of a probability, forgiving what rounding does to ln 1."""
-    # True is an int, NaN is below nothing.
-    if type(value) not in (int, float) or not value <= 0.001:
-        return None
-    return float(min(max(value, LEAST), 0.0))  # a whole number can be larger than all floats
 
 
 def _words(parsed: Reply | None, data: bytes) -> tuple[str, str]:

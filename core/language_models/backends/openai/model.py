@@ -30,45 +30,38 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import json
-import math
-import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from core.language_models.backends.openai import echo, forced, given, thinking
+from core.language_models.backends.openai import thinking
 from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.address import key_for, read_address, split_name
-from core.language_models.backends.openai.http import (
-    LEAST,
-    Rejected,
+from core.language_models.backends.openai.endpoint import Endpoint
+from core.language_models.backends.openai.http import FILTERED, GRAMMAR, Rejected, Service
+from core.language_models.backends.openai.presets import OPENAI
+from core.language_models.backends.openai.probe import OVERFULL, Probe
+from core.language_models.backends.openai.replies import (
     Reply,
-    Service,
-    Tokens,
+    adds_up,
     is_uneven,
+    refusal_of,
     that_begin,
     tokens_of,
     top_of,
     total,
     until_line_break,
 )
-from core.language_models.backends.openai.presets import OPENAI
-from core.language_models.backends.openai.probe import Probe
+from core.language_models.backends.openai.scoring import PAIRS_A_CALL, Scoring
 from core.language_models.base import (
     LONGEST_ANSWER,
     MAX_RESPONSE_TOKENS,
     Capabilities,
-    LanguageModel,
     Memory,
     Response,
     series,
 )
 from core.language_models.errors import (
-    ModelError,
     RefusedError,
     SmallerRequestsError,
     TemporaryError,
@@ -79,39 +72,11 @@ from core.language_models.usage import Meter
 from core.settings import end_text
 
 TOP = 5  # likeliest next tokens; more is refused by some servers
-PAIRS_A_CALL = 32
-MOST_ALONE = 1000  # prompts whose tokens are kept
 # Behind thoughts, tokens cannot be counted one by one; services count four characters a token.
 MAX_CHARACTERS = 4 * MAX_RESPONSE_TOKENS
 
 
-@dataclass
-class _Endpoint:
-    """What this process knows about one server, model and key.
-
-    Attributes
-    ----------
-    abilities : OpenAIAbilities or None
-        None until they are known.
-    recalled : bool
-        Whether they are from another process, and the server has not been seen to be the same.
-    probe : Probe or None
-        One that broke off.
-    tokens : dict of str to list of int
-        Those of answers, where the server was asked for them.
-    alone : dict of str to Tokens
-        Those of prompts, where they are asked for one by one.
-    """
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    abilities: OpenAIAbilities | None = None
-    recalled: bool = False
-    probe: Probe | None = None
-    tokens: dict[str, list[int]] = field(default_factory=dict)
-    alone: dict[str, Tokens] = field(default_factory=dict)
-
-
-ENDPOINTS: dict[tuple[str, str, str], _Endpoint] = {}
+ENDPOINTS: dict[tuple[str, str, str], Endpoint] = {}
 _TURNS = [
     {"role": role, "content": content}
     for example in EXAMPLES
@@ -119,7 +84,7 @@ _TURNS = [
 ]
 
 
-class OpenAICompatible(LanguageModel):
+class OpenAICompatible(Scoring):
     """A model behind an address that speaks OpenAI's HTTP interface.
 
     Parameters
@@ -152,7 +117,7 @@ class OpenAICompatible(LanguageModel):
         self._service = Service(address, key, self.meter, typed=typed)
         secret = hashlib.sha256((key or "").encode()).hexdigest()
         place = address.canonical_url, self._model, secret
-        self._endpoint = ENDPOINTS.setdefault(place, _Endpoint())
+        self._endpoint = ENDPOINTS.setdefault(place, Endpoint())
 
     def __repr__(self) -> str:
         return f"OpenAICompatible({self.name.removeprefix('openai:')!r})"
@@ -258,13 +223,33 @@ class OpenAICompatible(LanguageModel):
                 seed=own_seed * 2**20 + first + len(answers),  # exact in JSON everywhere
                 top=abilities.beside,
             )
-            choices = self._service.choices(self._post(abilities, abilities.path, body), n)
-            responses = [self._response(choice, abilities) for choice in choices]
+            try:
+                choices = self._service.choices(self._post(abilities, abilities.path, body), n)
+            except Rejected as error:
+                if not FILTERED.search(error.words):
+                    raise
+                responses = [Response("", False, refusal="its filter of prompts")] * n
+            else:
+                self._check_sum(choices, abilities)
+                responses = [self._response(choice, abilities) for choice in choices]
             answers += responses * count if temperature == 0 else responses
         return answers
 
+    def _check_sum(self, choices: Sequence[Reply], abilities: OpenAIAbilities) -> None:
+        """Raise, and use no log-probabilities any more, where those of answers cannot be true."""
+        scores = abilities.echo or abilities.forced or abilities.given  # then none is used
+        if abilities.own and not scores and not adds_up(choices):
+            self._learn(replace(abilities, own=False, remarks=(*abilities.remarks, OVERFULL)))
+            raise RefusedError(
+                f"The probabilities that {self._service.host} states of different answers to one "
+                "prompt add up to more than 1, so they are not used. Ask again: answers are "
+                "counted then."
+            )
+
     def _response(self, choice: Reply, abilities: OpenAIAbilities) -> Response:
         text = self._service.text(choice)
+        if refusal := refusal_of(choice):
+            return Response("", False, refusal=refusal)
         if abilities.thinks:
             return self._behind_thoughts(choice, text)
         if thinking.has_thought(choice, text):
@@ -294,7 +279,7 @@ class OpenAICompatible(LanguageModel):
         line, line_break, _ = thinking.answer_in(text).lstrip().partition("\n")
         complete = bool(line_break) or choice.get("finish_reason") != "length"
         if not (line.strip() or complete):
-            raise thinking.no_answer(self._service.host, MAX_RESPONSE_TOKENS)
+            return Response("", False, refusal=thinking.TOO_LONG)
         cut = line[:MAX_CHARACTERS]
         return Response(cut.strip(), complete and cut == line)
 
@@ -309,112 +294,6 @@ class OpenAICompatible(LanguageModel):
         if not top:
             raise self._service.reply_error("a reply without its log-probabilities")
         return top
-
-    # ----------------------------------------------------------------------- scoring
-
-    def log_likelihoods(
-        self, prompts: Sequence[str], answers: Sequence[str]
-    ) -> NDArray[np.float64]:
-        """Score every answer under every prompt; see `LanguageModel.log_likelihoods`.
-
-        The end of an answer counts only where it is known; see the module. Each request
-        also echoes its prompts alone: how many tokens of a text are the prompt's is read off
-        that, since the offsets that servers report are shifted by marks at the beginning and
-        by characters of several tokens.
-
-        Raises
-        ------
-        ModelError
-            Also when a text comes back changed, or `end` is not a token of the server.
-        """
-        abilities = self._abilities
-        if abilities.forced or self._one_by_one(abilities):
-            score = self._forced_likelihood if abilities.forced else self._given_likelihood
-            values = [score(abilities, p, a) for p in prompts for a in answers]
-            return np.array(values).reshape(len(prompts), len(answers))
-        if not (abilities.echo or abilities.given):
-            raise ModelError(f"{self.name} does not report how likely given answers are.")
-        end = self._end(abilities)
-        if self._behind_examples:
-            prompts = [in_front() + prompt for prompt in prompts]
-        result = np.empty((len(prompts), len(answers)))
-        pairs = [(i, j) for i in range(len(prompts)) for j in range(len(answers))]
-        for start in range(0, len(pairs), PAIRS_A_CALL):
-            block = pairs[start : start + PAIRS_A_CALL]
-            contexts = list(dict.fromkeys(i for i, _ in block))
-            texts = [prompts[i] for i in contexts]
-            texts += [_whole(prompts[i], answers[j], end) for i, j in block]
-            echoed = self._read(abilities, texts)
-            alone = dict(zip(contexts, echoed, strict=False))
-            for (i, j), text in zip(block, echoed[len(contexts) :], strict=True):
-                empty = not (answers[j] or end)  # every text begins so: that says nothing
-                most = 0 if abilities.given else echo.MOST_SPLIT
-                result[i, j] = (
-                    LEAST if empty else echo.behind(self._service, alone[i], text, end, most)
-                )
-        return result
-
-    def _read(self, abilities: OpenAIAbilities, texts: Sequence[str]) -> list[Tokens]:
-        """Return the tokens of texts."""
-        if abilities.given:
-            return self._given_tokens(abilities, given.request(abilities.given, texts), len(texts))
-        reply = self._post(abilities, "/completions", echo.request(self._model, texts))
-        return echo.tokens(self._service, reply, texts)
-
-    def _given_tokens(self, abilities: OpenAIAbilities, body: Reply, count: int) -> list[Tokens]:
-        """Return the tokens that a request of `given` asks for."""
-        beside = not abilities.chat
-        path = given.PATH if beside else abilities.path
-        reply = self._post(abilities, path, body, beside=beside)
-        token_lists = given.read(abilities.given, reply, self._end(abilities))
-        if len(token_lists) != count:
-            raise self._service.reply_error("a text without its log-probabilities")
-        if beside:  # it has no field of OpenAI's for what was used
-            self.meter.add(prompt_tokens=sum(map(len, token_lists)))
-        return token_lists
-
-    @staticmethod
-    def _one_by_one(abilities: OpenAIAbilities) -> bool:
-        """Whether each text is a request, those of prompts alone as well."""
-        return abilities.given in (given.PROMPT_LOGPROBS, given.PREFILL)
-
-    def _given_likelihood(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
-        """Return how likely an answer is, where each text is a request."""
-        end = self._end(abilities)
-        if not (answer or end):  # every text begins so: that says nothing
-            return LEAST
-        if abilities.chat:
-            body = self._body(abilities, prompt, limit=1, temperature=1.0)
-            before, whole = given.continuation(body, None), given.continuation(body, answer + end)
-        else:
-            text = in_front() + prompt if self._behind_examples else prompt
-            before = given.request(abilities.given, [text])
-            whole = given.request(abilities.given, [_whole(text, answer, end)])
-        alone_counts, name = self._endpoint.alone, json.dumps([before, end])
-        with current_stop().holding(self._endpoint.lock):  # another one may be asking
-            if name not in alone_counts:
-                tokens = self._given_tokens(abilities, before, 1)[0]
-                while len(alone_counts) >= MOST_ALONE:
-                    del alone_counts[next(iter(alone_counts))]  # the oldest
-                alone_counts[name] = tokens
-            alone = alone_counts[name]
-        both = self._given_tokens(abilities, whole, 1)[0]
-        return echo.behind(self._service, alone, both, end, most_split=0)
-
-    def _forced_likelihood(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
-        """Return how likely an answer is that the server is made to say."""
-        tokens = self._tokens(answer)
-        body = self._body(abilities, prompt, limit=1, temperature=1.0)
-        reply = self._post(abilities, abilities.path, forced.request(body, tokens))
-        return min(math.fsum(forced.token_log_probabilities(self._service, reply, tokens)), 0.0)
-
-    def _tokens(self, answer: str) -> list[int]:
-        """Return the tokens of an answer behind a prompt; asked for once."""
-        counts = self._endpoint.tokens
-        with current_stop().holding(self._endpoint.lock):  # another one may be asking
-            if answer and answer not in counts:
-                counts[answer] = forced.tokens_behind(self._service, forced.BEFORE, f" {answer}")
-        return counts.get(answer, [])
 
     # --------------------------------------------------------------------- abilities
 
@@ -482,6 +361,8 @@ class OpenAICompatible(LanguageModel):
             reply = self._service.post(path, body, beside=beside)
         except Rejected as error:
             n = body.get("n", 1)
+            if FILTERED.search(error.words) or GRAMMAR.search(error.words):
+                raise  # of this one prompt or answer
             if n > 1 and "n" in error.named:
                 self._learn(replace(abilities, candidates=min(abilities.candidates, n // 2)))
                 raise SmallerRequestsError(f"{self.name} takes fewer than {n} at once.") from None
@@ -493,8 +374,3 @@ class OpenAICompatible(LanguageModel):
                 raise self._forget("now serves another model")
             self._endpoint.recalled = False
         return reply
-
-
-def _whole(prompt: str, answer: str, end: str) -> str:
-    """Return a prompt with an answer; there is no space in front of an empty one."""
-    return f"{prompt} {answer}{end}" if answer else f"{prompt}{end}"

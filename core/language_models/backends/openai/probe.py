@@ -28,14 +28,12 @@ from dataclasses import replace
 from core.codec import one_line
 from core.language_models.backends.openai import echo, forced, given, same, thinking
 from core.language_models.backends.openai.abilities import OpenAIAbilities
-from core.language_models.backends.openai.http import (
-    ABSENT,
+from core.language_models.backends.openai.http import ABSENT, LONGEST_WORDS, Rejected, Service
+from core.language_models.backends.openai.replies import (
     LEAST,
-    LONGEST_WORDS,
-    Rejected,
     Reply,
-    Service,
     Tokens,
+    adds_up,
     contradicts_itself,
     is_uneven,
     log_probability,
@@ -64,6 +62,9 @@ FREE = 1.5  # a temperature at which no two long answers are alike
 DRAWS = 4  # long answers that are alike prove that nothing is drawn
 LETTERS = re.compile(r"[^A-Za-z0-9]")  # vocabularies write others in ways of their own
 MALFORMED = 422  # a request whose fields are others than those that are read
+OVERFULL = (
+    "It states probabilities of different answers that add up to more than 1, so they are not used."
+)
 ODD = "It lists log-probabilities that contradict each other, so they are not used."
 WRONG_ECHO = (
     "It repeats given texts, but with other log-probabilities than those of its own samples, so "
@@ -162,14 +163,15 @@ class Probe:
         choices = self.service.choices(reply)
         listed = _all_listed(choices)
         odd = listed and any(map(contradicts_itself, choices))
+        overfull = listed and not odd and not adds_up(choices)
         self._top = top_of(choices[0], TOP)
         return replace(
             how,
-            own=listed and not odd,
+            own=listed and not odd and not overfull,
             next_token=bool(self._top) and not odd,
             candidates=how.candidates if len(choices) == how.candidates else 1,
             stated=self.service.model_of(reply),
-            remarks=(ODD,) if odd else (),
+            remarks=(ODD,) if odd else (OVERFULL,) if overfull else (),
         )
 
     def _barely(self, how: OpenAIAbilities, reply: Reply) -> OpenAIAbilities:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Self
 
-from core.language_models.backends.openai.http import Reply, Tokens, tokens_of, total
+from core.language_models.backends.openai.replies import Reply, Tokens, tokens_of, total
 
 EXACT = 0.1  # nats a token that batches and precisions may make out
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from core.language_models.backends.openai.abilities import THINKING_ROOM
-from core.language_models.backends.openai.http import Reply
+from core.language_models.backends.openai.replies import Reply
 from core.language_models.errors import RefusedError
 
 FIELDS: Final = ("reasoning_content", "reasoning")
@@ -55,6 +55,9 @@ def answer_in(text: str) -> str:
         if text.lstrip().startswith(begin):
             return ""
     return text
+
+
+TOO_LONG: Final = "its thoughts took all tokens"  # why a response is none
 
 
 def no_answer(host: str, limit: int) -> RefusedError:

@@ -58,19 +58,21 @@ SENTENCES = {
     "foreign error": (TemporaryError, "cannot be read", None),
     "malformed": (TemporaryError, "cannot be read", None),
     "no text": (TemporaryError, "cannot be read", None),
-    "blocked": (RefusedError, "blocked the prompt: its safety filter", None),
     "none": (TemporaryError, "sent 0 answers instead of 3", None),
     "fewer": (TemporaryError, "sent 2 answers instead of 3", None),
-    "thinking": (RefusedError, "used all 8,192 tokens it may use for thinking", None),
-    "safety": (RefusedError, "stopped an answer: its safety filter", None),
-    "recitation": (RefusedError, "recitation", None),
-    "other": (RefusedError, "“OTHER”", None),
-    "newer": (RefusedError, "“99”", None),
     "slow": (SilentError, "did not answer within 3 seconds", None),
     "cut off": (TemporaryError, "broke off", None),
     "dropped": (TemporaryError, "broke off", None),
 }
-ANSWERS = {"one", "empty", "cut", "second line", "long line"}  # faults that give answers
+REFUSALS = {
+    "blocked": "its safety filter, of the prompt",
+    "thinking": "its thoughts took all tokens",
+    "safety": "its safety filter",
+    "recitation": "recitation of a protected text",
+    "other": "“OTHER”",
+    "newer": "“99”",
+}
+ANSWERS = {*REFUSALS, "one", "empty", "cut", "second line", "long line"}  # faults that give answers
 
 
 class Says:
@@ -90,6 +92,14 @@ def caught(model: LanguageModel, count: int = 3) -> ModelError:
 
 
 # ------------------------------------------------------------------------------- answers
+
+
+@pytest.mark.parametrize(("fault", "why"), REFUSALS.items())
+def test_what_is_withheld_is_a_response_that_says_why_and_costs_one_request(fault, why):
+    with serving(faults=[fault]) as service:
+        responses = service.open().sample(PROMPT, 3)
+        assert responses == [Response("", False, refusal=why)] * 3
+        assert len(service.received) == 1
 
 
 def test_the_answers_are_those_that_the_model_behind_the_service_draws(embedded):

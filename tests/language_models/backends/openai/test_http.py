@@ -7,18 +7,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.language_models.backends.openai.address import read_address
-from core.language_models.backends.openai.http import (
-    Service,
+from core.language_models.backends.openai.http import Service, parsed_reply
+from core.language_models.backends.openai.model import OpenAICompatible
+from core.language_models.backends.openai.replies import (
     is_uneven,
     log_probability,
-    parsed_reply,
     reply_tokens,
     tokens_of,
     top_of,
     total,
     until_line_break,
 )
-from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import MOST_TOKENS
 from core.language_models.errors import ModelError, RefusedError
 from core.language_models.usage import Meter

@@ -557,9 +557,13 @@ def test_a_model_that_only_thinks_gets_a_sentence_and_no_empty_answer(at_once):
         if not at_once:
             assert model.capabilities
             late.append(True)
-        with pytest.raises(RefusedError, match="without an answer") as caught:
-            model.sample(PROMPT, 2)
-        sentence(caught, "Switch thinking off")
+        if at_once:
+            with pytest.raises(RefusedError, match="without an answer") as caught:
+                model.sample(PROMPT, 2)
+            sentence(caught, "Switch thinking off")
+        else:
+            refusal = "its thoughts took all tokens"
+            assert model.sample(PROMPT, 2) == [Response("", False, refusal=refusal)] * 2
 
 
 def test_a_model_that_begins_to_think_later_gets_a_sentence():
@@ -1131,7 +1135,48 @@ def test_a_short_key_does_not_hide_what_is_refused(key):
         OpenAICompatible(server.rest, key).capabilities  # noqa: B018
 
 
+def sure(reply):
+    """As if whatever is said had a probability of .99."""
+    for choice in reply["choices"]:
+        listed = choice["logprobs"] or {}
+        for entry in listed.get("content", ()):
+            entry |= {"logprob": -0.01 / len(listed["content"]), "top_logprobs": []}
+    return reply
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_log_probabilities_that_add_up_to_more_than_one_are_not_used(late):
+    changes = []
+    with serving(
+        "chat-top", after=lambda reply: sure(reply) if changes or not late else reply
+    ) as server:
+        model = OpenAICompatible(server.rest)
+        assert model.capabilities.own_log_likelihoods is late
+        if late:
+            changes.append(True)
+            with pytest.raises(RefusedError, match="add up to more than 1"):
+                model.sample(PROMPT, 8, temperature=2.0)
+        assert not model.capabilities.own_log_likelihoods
+        assert any("add up to more than 1" in note for note in model.capabilities.notes)
+
+
 NOT = b'{"choices": [{"message": {"content": null, "refusal": "I will not"}}]}'
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "why"),
+    [
+        (200, b'{"choices": [{"finish_reason": "content_filter"}]}', "its filter"),
+        (200, NOT, "the model declined"),
+        (400, said("The prompt was filtered", code="content_filter"), "its filter of prompts"),
+    ],
+)
+def test_an_answer_that_is_none_is_no_end_of_the_run(status, body, why):
+    answers = []
+    with serving("echo", before=lambda *_: answers.pop() if answers else None) as server:
+        model = probed(server, KEY)
+        answers.append((status, {}, body))
+        assert model.sample(PROMPT, 1) == [Response("", False, refusal=why)]
 
 
 @pytest.mark.parametrize(
@@ -1164,8 +1209,6 @@ NOT = b'{"choices": [{"message": {"content": null, "refusal": "I will not"}}]}'
         (200, b'{"choices": [1]}', TemporaryError, "answers"),
         (200, b'{"choices": []}', TemporaryError, "number of answers"),
         (200, b'{"choices": [{"text": 5}]}', TemporaryError, "text"),
-        (200, b'{"choices": [{"finish_reason": "content_filter"}]}', RefusedError, "filter"),
-        (200, NOT, RefusedError, "“I will not”"),
         (200, b" " * 9_000_000, RefusedError, "8 MB"),
     ],
 )

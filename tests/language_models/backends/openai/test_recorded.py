@@ -3,10 +3,12 @@
 All of them served SmolLM2-135M-Instruct. The numbers are read off their replies by hand.
 """
 
+import json
 import math
 
 import pytest
 
+from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.address import read_address
 from core.language_models.backends.openai.forced import token_log_probabilities
 from core.language_models.backends.openai.http import Service
@@ -15,6 +17,8 @@ from core.language_models.base import Response
 from core.language_models.errors import RefusedError
 from core.language_models.usage import Meter
 from tests.language_models.backends.openai.recording import ask, replayed
+from tests.language_models.gemini_server import Remembered
+from tests.language_models.openai_server import serving
 
 REVISIONS = {
     "llama_server": "completions, given tokens forced, any end, neutral min_p, top_k, repeat_",
@@ -90,3 +94,48 @@ def test_a_server_that_says_something_else_has_scored_nothing():
     for spoilt in (reply, {"choices": [{"logprobs": None}]}):
         with pytest.raises(RefusedError, match="token by token"):
             token_log_probabilities(SERVICE, spoilt, [7])
+
+
+class Bytewise:
+    """Replies as llama.cpp to an answer with parts of characters: 7 is one, 8 completes it."""
+
+    def __init__(self, *, wide=True):
+        self.wide, self.places = wide, []
+
+    def __call__(self, path, body):
+        if path == "/tokenize":
+            numbers = {"A:": [1], "A: 東": [1, 7, 8], "A:\n": [1, 9], "A: x": [1, 6]}
+            pieces = {1: "A:", 6: " x", 7: [32, 230], 8: [157, 177], 9: "\n"}
+            entries = [{"id": i, "piece": pieces[i]} for i in numbers[body["content"]]]
+            with_pieces = body.get("with_pieces")
+            listed = entries if with_pieces else [entry["id"] for entry in entries]
+            return 200, {}, json.dumps({"tokens": listed}).encode()
+        if "grammar" in body:
+            words = "got exception: Unexpected empty grammar stack after accepting piece: x (3)"
+            return 500, {}, json.dumps({"error": {"message": words, "code": 500}}).encode()
+        self.places.append(body["prompt"])
+        assert body["logit_bias"] == [[9, 1000]] and body["logprobs"] == 2000
+        given = body["prompt"][1:] if isinstance(body["prompt"], list) else []
+        likely = [("?", -1.0, 3)]
+        if self.wide:
+            likely.append(("\ufffd", -2.0 - len(given), [7, 8, 5][len(given)]))
+        likely.append(("\n", -0.5, 9))
+        top = [entry(token, value, id=i) for token, value, i in likely]
+        content = [entry("\n", -0.5, id=9) | {"top_logprobs": top}]
+        return 200, {}, json.dumps({"choices": [{"logprobs": {"content": content}}]}).encode()
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_an_answer_with_parts_of_characters_is_read_off_place_by_place(wide):
+    """Two of them and the line break behind: −2 − 3 − .5; where one is unlikely, nothing is."""
+    replies = Bytewise(wide=wide)
+    with serving("top", before=replies) as server:
+        model = OpenAICompatible(server.rest)
+        before = Remembered(
+            {model.canonical_name: OpenAIAbilities(own=True, forced=True).to_json()}
+        )
+        model.remember_in(lambda: before)
+        (table,) = model.log_likelihoods(["Q"], ["東", "x"])
+    assert table[0] == pytest.approx(-5.5) if wide else math.isnan(table[0])
+    assert math.isnan(table[1])  # a grammar that the server cannot follow is no passing fault
+    assert replies.places == (["Q", ["Q", 7], ["Q", 7, 8]] if wide else ["Q"])
