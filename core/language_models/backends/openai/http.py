@@ -21,7 +21,7 @@ from urllib3.exceptions import NameResolutionError, NewConnectionError
 
 from core.codec import one_line
 from core.language_models.backends.openai.address import Address, unknown_host
-from core.language_models.backends.openai.replies import Reply, refusal_of
+from core.language_models.backends.openai.replies import Reply, refusal_of, reply_tokens
 from core.language_models.base import whole
 from core.language_models.connections import Fault, exchange
 from core.language_models.errors import (

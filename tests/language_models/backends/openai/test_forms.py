@@ -87,7 +87,7 @@ def test_answers_of_two_forms_are_kept_apart_and_count_against_one_budget(calls)
             model.sample(PROMPT, 3)
         assert [body["prompt"] for body in server.bodies] == [PROMPT, in_front() + PROMPT]
     assert budget.requests == ready.meter.requests == other.meter.requests == 2
-    assert sum(other.heard.counts(PROMPT)) == 6
+    assert sum(other.listener.counts(PROMPT)) == 6
 
 
 def test_a_usual_form_that_gives_whole_answers_is_tried_once_and_paid_for_once(calls):
