@@ -252,13 +252,13 @@ async def many_samples(visitor: Visitor, asked: Iterator[str]) -> None:
 
 
 async def large_file(visitor: Visitor, asked: Iterator[str]) -> None:
-    """Score one file of 2,000 questions after the other."""
+    """Have one file of 2,000 questions asked after the other, to calibrate on."""
     await visitor.open("calibration")
     for number in itertools.count():
         rows = [[question, "London"] for question in itertools.islice(asked, LONG_FILE)]
         content = to_csv(["question", "answer"], rows)
         await visitor.upload("labelled_file", f"long-{number}.csv", content)
-        await visitor.press("score")
+        await visitor.press("start_run")
 
 
 async def real_model(visitor: Visitor, asked: Iterator[str]) -> None:

@@ -3,8 +3,9 @@
 Two hundred questions in five kinds, typed by somebody who had not seen the tables, and kept out
 of training, of the wordings and of λ (``tests/data/visitors.csv``). The two thresholds of the
 nearest question were settled after a look at them. For each kind:
-how many are answered rightly and wrongly, how many are withheld, how often the headline says
-that this was not taught, and how often the question that is offered instead has the right answer.
+how many are answered rightly and wrongly under “Believe it.” and under “Perhaps.”, how many are
+withheld, how often the headline says that this was not taught, and how often a question that is
+offered instead has the right answer.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from pathlib import Path
 
 from benchmarks.shared.measuring import in_parallel, opened
 from core.data.world import grading
-from core.data.world.nearest import nearest
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.verdict import Decision
+from core.studies.inspection.taught import in_taught_words
+from core.studies.inspection.verdict import Decision, Headline
 
 QUESTIONS = Path("tests/data/visitors.csv")
 OUTCOMES = (
-    "answered rightly",
-    "answered wrongly",
+    "believed, right",
+    "believed, wrong",
+    "perhaps, right",
+    "perhaps, wrong",
     "offered rightly",
     "withheld",
     "said to be not taught",
@@ -39,16 +42,18 @@ def outcome(row: dict[str, str]) -> str:
     right = [answer.strip() for answer in row["answers"].split(";") if answer.strip()]
     model = opened()
     try:
-        found = run(usual_request(row["question"], model.capabilities), model)
+        request = usual_request(row["question"], model.capabilities)
+        found = run(in_taught_words(request, model), model)
     except InvalidRequestError:
         return "refused"
     taught = found.nearest_taught
     if found.verdict.decision is Decision.ANSWER and not (taught and taught.outside):
         right_answer = grading.matches(found.verdict.answer, right)
-        return "answered rightly" if right_answer else "answered wrongly"
-    if taught and taught.offered:
-        near = nearest(row["question"])
-        names = [n for a in near.fact.answers for n in a.names] if near else []
+        word = "believed" if found.headline is Headline.BELIEVE else "perhaps"
+        return f"{word}, {'right' if right_answer else 'wrong'}"
+    for offer in taught.offers if taught else ():
+        fact = grading.find(offer.question)
+        names = [name for answer in fact.answers for name in answer.names] if fact else []
         if any(grading.matches(name, right) for name in names):
             return "offered rightly"
     return "said to be not taught" if taught and taught.outside else "withheld"
@@ -63,7 +68,7 @@ def main() -> int:
         counts = Counter(o for o, row in zip(found, rows, strict=True) if row["kind"] == kind)
         print(f"{kind:<10}" + "".join(f"{counts[name]:>23}" for name in OUTCOMES))
     for row, came in zip(rows, found, strict=True):
-        if came in ("answered wrongly", "withheld") and "-v" in sys.argv:
+        if came.endswith(("wrong", "withheld")) and "-v" in sys.argv:
             print(f"{row['kind']}: {row['question']!r}: {came}")
     return 0
 

@@ -61,6 +61,7 @@ from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.served import not_the_first, served_sentence
+from core.studies.inspection.taught import in_taught_words
 from core.uncertainty.scores import SCORES
 
 T = TypeVar("T")
@@ -136,6 +137,11 @@ main.add_command(laboratory)
 @asks
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @reads
+@click.option(
+    "--as-typed",
+    is_flag=True,
+    help="Ask in these words, though a question that the model was taught is surely meant.",
+)
 @report_option
 @click.option(
     "--show-untaught",
@@ -175,6 +181,8 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
     chosen, reading = request_of(query, options)
     model = open_for_study(options["model"], options["form"], options["budget"])
     request = usual_request(query or "", model.capabilities, **chosen)
+    if not options["as_typed"]:
+        request = in_taught_words(request, model)
     check_samples(request, model.capabilities)
     with payment(model, plan(request, model.capabilities), options["budget"], options["prices"]):
         inspection = run(request, model, reading)

@@ -114,6 +114,12 @@ def press(app, key):
 # ---------------------------------------------------------------------- looking at a page
 
 
+def run_named(app):
+    """The key of the run that the address names."""
+    value = app.query_params["run"]
+    return value if isinstance(value, str) else value[-1]
+
+
 def keys(app):
     return [button.key for button in app.button]
 

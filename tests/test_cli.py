@@ -122,15 +122,26 @@ def test_what_the_model_was_not_taught_is_said_and_its_answer_only_to_who_asks()
     assert [line for line in everything if line.endswith(f"%  {answer}")]
 
 
+def test_what_is_surely_meant_is_asked_and_said_and_what_was_typed_only_at_wish():
+    asked, meant = "whats teh capitol of spain", "What's the capital of Spain?"
+    first, second, *_ = believe("inspect", asked).stdout.splitlines()
+    assert first == f"Read as: {meant}" and second == "ANSWER: Madrid"
+    as_read = one_object(believe("inspect", asked, "--json"))
+    assert (as_read["query"], as_read["typed"]) == (meant, asked)
+    as_typed = one_object(believe("inspect", asked, "--as-typed", "--json"))
+    assert (as_typed["query"], as_typed["typed"]) == (asked, None)
+
+
 def test_a_near_question_is_offered_and_not_asked():
     asked = "who inventd dinamite"
     result = believe("inspect", asked)
     assert "\nThe model was not taught these words, so its answer may be made up." in result.stdout
-    assert "\nDid you mean: Who invented dynamite? (similarity 0." in result.stdout
+    assert "\nDid you mean:\n  Who invented dynamite? (similarity 0." in result.stdout
     assert "Truth:" not in result.stdout
     found = one_object(believe("inspect", asked, "--json"))
     assert found["query"] == asked and found["taught"]["near"]
-    assert found["taught"]["question"] == "Who invented dynamite?" and found["truth"] is None
+    assert found["taught"]["offers"][0]["question"] == "Who invented dynamite?"
+    assert found["truth"] is found["typed"] is None
     recognised = believe("inspect", "What is the capital of France?").stdout
     assert "taught" not in recognised and "Did you mean" not in recognised
 
@@ -508,24 +519,24 @@ def test_the_direction_is_guessed_and_can_be_said(scores):
 
 @pytest.fixture
 def in_groups(tmp_path):
-    """Of two hundred answers the last fifty are wrong, all of one group."""
-    rows = [(i / 100, int(i < 150), "easy" if i < 150 else "hard", "x") for i in range(200)]
+    """Of two hundred answers the last fifty are wrong; their group has two right ones, too."""
+    rows = [(i / 100, int(i < 150), "easy" if i < 148 else "hard", "x") for i in range(200)]
     return scores_file(tmp_path, ["doubt", "correct", "group", "other"], rows)
 
 
 def test_what_is_promised_for_each_group_stands_below_the_policy_and_in_the_json(in_groups):
     """P(Bin(153, 5 %) ≤ 3) is below 10 %, P(Bin(154, 5 %) ≤ 4) is not."""
     result = believe("calibrate", in_groups)
-    assert "too: “easy”. No promise holds by itself for “hard” (3 of 3 wrong)." in result.stdout
+    assert "too: “easy”. No promise holds by itself for “hard” (3 of 5 wrong)." in result.stdout
     assert result.stdout.splitlines()[-2:] == [
-        "easy: answered 150 of 150, 0 of them wrong",
-        "hard: answered 3 of 50, 3 of them wrong",
+        "easy: answered 148 of 148, 0 of them wrong",
+        "hard: answered 5 of 52, 3 of them wrong",
     ]
     found = one_object(believe("calibrate", in_groups, "--json"))
     assert found["group_guarantee"] in result.stdout
     assert found["groups"] == [
-        {"name": "easy", "queries": 150, "answered": 150, "errors": 0, "promised": True},
-        {"name": "hard", "queries": 50, "answered": 3, "errors": 3, "promised": False},
+        {"name": "easy", "queries": 148, "answered": 148, "errors": 0, "promised": True},
+        {"name": "hard", "queries": 52, "answered": 5, "errors": 3, "promised": False},
     ]
     assert policy_from_dict(found).answered == 153
 

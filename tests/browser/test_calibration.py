@@ -207,7 +207,7 @@ def test_moving_the_threshold_reruns_its_own_part_only(address, open_page):
     assert runs == ["FINISHED_FRAGMENT_RUN_SUCCESSFULLY"] * 2
 
 
-def test_questions_are_scored_and_the_table_can_be_kept(address, open_page):
+def test_questions_are_asked_in_a_run_whose_rows_can_be_kept(address, open_page):
     page = open_page(f"{address}/calibration")
     at_rest(page)
     rows = [
@@ -216,14 +216,18 @@ def test_questions_are_scored_and_the_table_can_be_kept(address, open_page):
         (f"What is the capital of {IMAGE}?", FORMULA),
     ]
     upload(page, written(("question", "gold answers"), rows), "gold.csv")
-    page.get_by_role("button", name="Score 3 questions on the embedded model").click()
-    expect(page.get_by_text("3 of 3 scored.")).to_be_visible()
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_text("3 of 3 questions finished.")).to_be_visible()
     at_rest(page)
     content = downloaded(page, "Download the scored table").decode("utf-8-sig")
     scored = list(csv.DictReader(io.StringIO(content, newline="")))
-    assert [row["question"] for row in scored] == [question for question, _ in rows]
-    assert [row["mutual_information_correct"] for row in scored] == ["1", "0", "0"]
-    assert scored[2]["right answers"] == f"'{FORMULA}"
+    by_question = {row["question"]: row for row in scored}
+    assert [by_question[query]["mutual_information_correct"] for query, _ in rows] == [
+        "1",
+        "0",
+        "0",
+    ]
+    assert by_question[rows[2][0]]["right answers"] == f"'{FORMULA}"
     expect(outcome(page)).to_contain_text("Cannot be certified")
 
 

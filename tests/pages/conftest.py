@@ -1,13 +1,21 @@
 """What the tests of pages have in common."""
 
 import functools
+import threading
 
 import pytest
 import streamlit as st
 from streamlit.runtime.media_file_manager import MediaFileManager
 
+from core.data.tabular import isolation, uploads
 from core.language_models.backends.embedded.model import EmbeddedModel
+from core.ui import model as chosen_model
+from core.ui.runs.job import JOB
 from tests.sessions import QUERY, session
+from tests.studies.evaluation.worlds import NUMBER as NUMBERED
+from tests.studies.evaluation.worlds import World
+
+LONG = 60  # seconds: what never happens unless something hangs
 
 SETTINGS = (
     *("OPENAI_API_KEY", "GOOGLE_API_KEY", "BELIEVE_PUBLIC", "BELIEVE_PUBLIC_KEYS"),
@@ -87,3 +95,32 @@ def downloaded(monkeypatch):
         return makers[button.deferred_file_id]()
 
     return content
+
+
+class Gated(World):
+    """A world that answers a run only so many questions; the others wait until it is `open`."""
+
+    def __init__(self, **more):
+        super().__init__(**more)
+        self.open = threading.Event()
+        self.free = 10**9
+        self.in_runs = []  # the numbers that runs asked, not who looks how long one takes
+
+    def sample(self, prompt, count, *, temperature=1.0, **more):
+        if threading.current_thread().name == JOB and temperature == 0:
+            if len(self.in_runs) >= self.free:
+                self.open.wait(LONG)
+            self.in_runs.append(int(NUMBERED.search(prompt)[1]))
+        return super().sample(prompt, count, temperature=temperature, **more)
+
+
+@pytest.fixture
+def world(monkeypatch, tmp_path):
+    """Numbers instead of the shipped model, a folder for runs, files read in this process."""
+    model = Gated()
+    monkeypatch.setattr(chosen_model, "embedded_model", lambda: model)
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
+    monkeypatch.setattr(isolation, "parse_isolated", lambda *file, **_: uploads.parse(*file))
+    st.cache_resource.clear()
+    yield model
+    model.open.set()

@@ -17,17 +17,15 @@ from core.abstention.policy import to_json
 from core.data.tabular import isolation, uploads
 from core.data.tabular.labels import Meaning
 from core.data.world.grading import matches
-from core.language_models.backends.embedded.model import EmbeddedModel
-from core.language_models.errors import ModelError
 from core.store import files
 from core.store.errors import StoreError
 from core.store.results import SavedResults
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout, whole
-from core.studies.calibration import scoring as study_of_scoring
 from core.studies.calibration.calibration import BEST, METHODS, Target, calibrate
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.calibration.served import ServedPart
+from core.studies.evaluation.reading import Run
 from core.studies.inspection.certificates import default_policies, default_policy
 from core.studies.inspection.inspection import cannot_decide, run
 from core.studies.inspection.recorder import usual_request
@@ -36,8 +34,10 @@ from core.studies.inspection.verdict import SCORE, Headline
 from core.ui import uploads as reading
 from core.ui.calibration import data
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
+from core.ui.evaluation.runs import runs
 from core.ui.memory import MemoryBudget
 from core.ui.results import storage
+from core.ui.runs.job import JOB
 from core.uncertainty.scores import SCORES
 from tests.hostile import IMAGE, SCRIPT, TEXTS
 from tests.sessions import (
@@ -49,6 +49,7 @@ from tests.sessions import (
     of_key,
     pictures,
     press,
+    run_named,
     said,
     session,
     settled,
@@ -56,6 +57,7 @@ from tests.sessions import (
     texts,
     until,
 )
+from tests.studies.evaluation.worlds import questions
 
 RIGHT, WRONG = 150, 50  # of a file, from the smallest doubt to the largest
 ROWS = RIGHT + WRONG
@@ -797,7 +799,7 @@ def work(monkeypatch):
 
     for name in ("calibrate", "curves", "by_entropy", "shares", "compare", "halves"):
         counted(OWNERS[name], name)
-    for name in ("suggest", "kinds", "gold_questions", "labelled", "independent", "column_of"):
+    for name in ("suggest", "kinds", "labelled", "independent", "column_of"):
         counted(data, name)
     counted(isolation, "parse_isolated")
     return done
@@ -1147,15 +1149,10 @@ GOLD = {  # some right answers on purpose wrong, so that both labels come up
 
 
 @pytest.fixture
-def gold():
-    """A file of questions that nobody has uploaded yet; what is scored outlives a session."""
-    st.cache_resource.clear()
+def gold(fresh):
+    """A file of questions that nobody has uploaded yet."""
     rows = (f"{question},{answer},capitals" for question, answer in GOLD.items())
     return "\n".join(["question,gold answers,source", *rows]).encode()
-
-
-def done(page, number):
-    return until(page, lambda: said(page, f"{number} of 4 scored."))
 
 
 def served(question, embedded):
@@ -1163,14 +1160,13 @@ def served(question, embedded):
     return inspection.scores["mutual_information"].answer
 
 
-def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold, embedded):
+def test_questions_with_right_answers_are_asked_in_a_run_and_calibrated_on(app, gold, embedded):
     upload(app, gold + b"\nWho is it?,,people\n,Nobody,people\n", "gold.csv")
-    assert said(app, "Line 6: “gold answers” has no answer (left out).")
-    assert said(app, "Line 7: “question” is empty (left out).")
-    assert said(app, "Questions with right answers and no scores: 4.") and has_no_result(app)
-    assert app.button(key="score").label == "Score 4 questions on the embedded model"
-    app.button(key="score").click().run()
-    done(app, 4)
+    assert said(app, "Left out: Line 6: there is no right answer.")
+    assert said(app, "Left out: Line 7: there is no question.")
+    assert said(app, "gold.csv: 4 questions.") and has_no_result(app)
+    press(app, "start_run")
+    assert said(app, "4 of 4 questions finished. Answers of embedded")
     right = [matches(served(question, embedded), [answer]) for question, answer in GOLD.items()]
     assert 0 < sum(right) < 4
     assert badges(app) == [UNCERTIFIED]  # four are too few
@@ -1178,72 +1174,42 @@ def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold
     alt = f"Histogram of Mutual information for {sum(right)} right and {4 - sum(right)} wrong"
     assert any(text.startswith(alt) for text in pictures(app))
     assert [d.proto.label for d in app.get("download_button")].count("Download the scored table")
-    _, _, (scored, content) = app.session_state["remembered_scored"]
-    golds = [
-        study_of_scoring.Gold(question, (answer,), "capitals") for question, answer in GOLD.items()
-    ]
-    request = usual_request(golds[0].query, embedded.capabilities)
-    assert scored.name == "gold.csv (scored)"
-    assert content == study_of_scoring.table(
-        study_of_scoring.score_all(golds, embedded, request), embedded, request
-    )
     app.selectbox(key="method").set_value("empirical")
     set_target(app, alpha=0.5)
     assert not app.button(key="use_policy").disabled  # the model here made these scores
 
 
-def test_stopping_and_failing_keep_what_is_scored_and_it_goes_on_from_there(app, gold, monkeypatch):
-    asked, gate = [], threading.Event()
-    score_one = study_of_scoring.score
-
-    def slow(question, *args, **kwargs):
-        asked.append(question.query)
-        assert len(asked) != 3 or gate.wait(60)
-        if len(asked) == 5:
-            raise ModelError("The model went away. Start it again.")
-        return score_one(question, *args, **kwargs)
-
-    monkeypatch.setattr(study_of_scoring, "score", slow)
-    one_at_a_time = replace(EmbeddedModel.capabilities, questions_at_once=1)
-    monkeypatch.setattr(EmbeddedModel, "capabilities", one_at_a_time)
-    upload(app, gold, "gold.csv")
-    app.button(key="score").click().run()
-    until(app, lambda: len(asked) == 3)
-    assert app.get("progress") and has_no_result(app)
-    app.button(key="cancel_scoring").click().run()
-    gate.set()
-    done(app, 2)
-    assert PROBLEM not in badges(app) and said(app, "Too few labelled answers have a score: 2.")
-    assert app.button(key="score").label == "Score 2 questions on the embedded model"
-    app.button(key="score").click().run()
-    done(app, 3)
-    assert badges(app) == [PROBLEM, UNCERTIFIED] and said(app, "The model went away.")
-    app.button(key="score").click().run()
-    done(app, 4)
-    # What was under way when it was stopped, or when it failed, is asked again, and no other.
-    names = list(GOLD)
-    assert asked == [*names[:3], *names[2:], names[3]]
-
-
-def test_one_persons_stop_does_not_end_the_scoring_of_another(app, gold, monkeypatch):
-    asked, gate = [], threading.Event()
-    score_one = study_of_scoring.score
-
-    def slow(question, *args, **kwargs):
-        asked.append(question.query)
-        assert gate.wait(60)
-        return score_one(question, *args, **kwargs)
-
-    monkeypatch.setattr(study_of_scoring, "score", slow)
-    other = session("calibration")
-    for page in (app, other):
-        upload(page, gold, "gold.csv")
-        page.button(key="score").click().run()
-    app.button(key="cancel_scoring").click().run()
-    assert app.button(key="score") and not app.get("progress")
-    gate.set()
-    done(other, 4)
-    assert asked == list(GOLD)
+def test_a_run_begun_here_survives_a_restart_and_goes_on_where_it_was(world):
+    asked = questions(12)
+    rows = [f"{q.query},{q.answers[0][0]}" for q in asked]
+    content = "\n".join(["question,gold answers", *rows]).encode()
+    page = upload(session("calibration"), content, "gold.csv")
+    world.free = 5
+    page.button(key="start_run").click().run()
+    until(page, lambda: len(world.in_runs) == 5)
+    key = run_named(page)
+    assert page.get("progress") and has_no_result(page)
+    page.button(key=f"cancel_evaluation_{key}").click().run()
+    assert said(page, "Cancelled. Finished questions are saved.")
+    world.open.set()
+    world.free = 10**9
+    for job in [thread for thread in threading.enumerate() if thread.name == JOB]:
+        job.join(60)
+    st.cache_resource.clear()  # as a restart does
+    again = session("calibration", **page.query_params)
+    done = Run(runs().find(key)).finished_questions
+    assert 0 < done < 12 and said(again, f"{done} of 12 questions finished.")
+    assert said(again, "gold.csv: 12 rows")
+    alone = session("calibration", run=key)  # where no file is saved, the address has the run
+    assert said(alone, f"{done} of 12 questions finished.")
+    press(alone, "go_on")
+    for here in (alone, settled(again.run())):
+        assert said(here, "12 of 12 questions finished.")
+        assert said(here, "Too few labelled answers have a score: 12.")
+    assert sorted({*world.in_runs}) == list(range(12)) and len(world.in_runs) <= 12 + 1
+    assert "run" not in press(alone, "close_run").query_params and has_no_result(alone)
+    press(again, "remove_upload")
+    assert has_no_result(again) and session("evaluation", run=key)
 
 
 # ------------------------------------------------------------ the inspection follows

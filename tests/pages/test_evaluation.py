@@ -10,11 +10,9 @@ import threading
 import pytest
 import streamlit as st
 
-from core.data.tabular import isolation, uploads
 from core.language_models.errors import RefusedError
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run, labelled_csv
-from core.ui import model as chosen_model
 from core.ui.evaluation import form
 from core.ui.evaluation import runs as module
 from core.ui.evaluation.runs import runs
@@ -28,48 +26,19 @@ from tests.sessions import (
     harmless,
     keys,
     press,
+    run_named,
     said,
     session,
     settled,
     until,
     visit,
 )
-from tests.studies.evaluation.worlds import NUMBER as NUMBERED
-from tests.studies.evaluation.worlds import World, questions, rows_of
+from tests.studies.evaluation.worlds import questions, rows_of
 
 NUMBER = 12
 LONG = 60  # seconds: what never happens unless something hangs
 
 pytestmark = pytest.mark.usefixtures("on_ones_own")
-
-
-class Gated(World):
-    """A world that answers a run only so many questions; the others wait until it is `open`."""
-
-    def __init__(self, **more):
-        super().__init__(**more)
-        self.open = threading.Event()
-        self.free = 10**9
-        self.in_runs = []  # the numbers that runs asked, not who looks how long one takes
-
-    def sample(self, prompt, count, *, temperature=1.0, **more):
-        if threading.current_thread().name == JOB and temperature == 0:
-            if len(self.in_runs) >= self.free:
-                self.open.wait(LONG)
-            self.in_runs.append(int(NUMBERED.search(prompt)[1]))
-        return super().sample(prompt, count, temperature=temperature, **more)
-
-
-@pytest.fixture
-def world(monkeypatch, tmp_path):
-    """Numbers instead of the shipped model, a folder for runs, files read in this process."""
-    model = Gated()
-    monkeypatch.setattr(chosen_model, "embedded_model", lambda: model)
-    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
-    monkeypatch.setattr(isolation, "parse_isolated", lambda *file, **_: uploads.parse(*file))
-    st.cache_resource.clear()
-    yield model
-    model.open.set()
 
 
 def lines(asked=None):
@@ -89,7 +58,7 @@ def uploaded(page, content=None, name="mine.jsonl"):
 def begun(page):
     """Start the run that is chosen, and return its key, which the address names."""
     page.button(key="start_run").click().run()
-    return address(until(page, lambda: "start_run" not in keys(page)))  # it is saved first
+    return run_named(until(page, lambda: "start_run" not in keys(page)))  # it is saved first
 
 
 def unfolded(page):
@@ -97,11 +66,6 @@ def unfolded(page):
     assert "start_run" not in keys(page)
     page.session_state["new_run"] = True
     return page.run()
-
-
-def address(page):
-    given = page.query_params["run"]
-    return given if isinstance(given, str) else given[-1]
 
 
 def run_of(key):
@@ -138,17 +102,17 @@ def test_a_file_is_asked_once_whatever_happens(world):
     assert sorted(world.in_runs) == list(range(NUMBER)) and "go_on" not in keys(page)
     first = rows_of(run_of(key).folder)
     press(unfolded(page), "start_run")  # the same again is the same run
-    assert address(page) == key and len(world.in_runs) == NUMBER
+    assert run_named(page) == key and len(world.in_runs) == NUMBER
     again = session("evaluation", run=key)
     assert finished(again) == finished(page) and rows_of(run_of(key).folder) == first
     box = again.selectbox(key="evaluation_run")
     assert len(box.options) == 1 + len(folders()) and box.value == key
     settled(box.select_index(1).run())
-    assert address(again) == again.selectbox(key="evaluation_run").value in folders()
+    assert run_named(again) == again.selectbox(key="evaluation_run").value in folders()
     settled(go(again, "history").run())
     again.query_params.pop("run", None)
     settled(go(again, "evaluation").run())
-    assert address(again) in folders()  # the page is as it was left
+    assert run_named(again) in folders()  # the page is as it was left
 
 
 def test_cancelled_found_again_and_gone_on_with(world, monkeypatch):

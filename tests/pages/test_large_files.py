@@ -14,8 +14,7 @@ import pytest
 from streamlit.runtime.scriptrunner import script_runner
 
 from core.data.datasets.draw import draw
-from core.data.datasets.uploaded import uploaded_questions
-from core.data.tabular.gold_questions import gold_questions
+from core.data.datasets.uploaded import holds_questions, uploaded_questions
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labelled import MAX_SCORED, Columns, labelled
 from core.data.tabular.rows import MAX_BYTES, MAX_CELLS
@@ -163,10 +162,10 @@ def drawn_of_all(app):
             calibration,
             lambda: answered(1800, 4000),
             lambda: answered(10, 10),
-            lambda app: said(app, "Questions with right answers and no scores: 1,800."),
+            lambda app: said(app, "a.csv: 1,800 questions."),
         ),
     ],
-    ids=["long", "wide", "evaluation", "questions to score"],
+    ids=["long", "wide", "evaluation", "questions to ask"],
 )
 def test_no_page_computes_for_long_in_its_thread(visit, content, small, shows, computed):
     """What the same page takes with a small file is its drawing, and no work on the file."""
@@ -256,7 +255,7 @@ def everything_on(content, scores=None):
 def every_question(content):
     def work():
         upload = parse_isolated(content, "a.csv")
-        assert gold_questions(upload) is not None
+        assert holds_questions(upload)
         some = draw(uploaded_questions(upload), 300)
         return survey("a.csv", lambda: iter(some)).number
 

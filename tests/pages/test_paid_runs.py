@@ -103,16 +103,16 @@ def test_a_curve_says_what_it_takes_first_and_what_it_took(server):
         assert offer(page, "pay_own") and len(other.exchanges) == probes
 
 
-def test_scoring_questions_says_what_it_takes_first_and_what_it_took(server):
+def test_questions_to_calibrate_on_say_what_they_take_first_and_what_they_took(server):
     page = chosen(session("calibration"), server)
-    page.file_uploader(key="labelled_file").upload("gold.csv", GOLD).run()
+    settled(page.file_uploader(key="labelled_file").upload("gold.csv", GOLD).run())
     probes = len(server.exchanges)
     (said_first,) = said(page, ": at most ")
     most = int(said_first.split(": at most ")[1].split(" ")[0].replace(",", ""))
-    press(page, "score")
+    press(page, "start_run")
     calls = len(server.exchanges) - probes
-    assert 0 < calls <= most and said(page, "2 of 2 scored.")
-    assert said(page, f"Used for scoring so far: {calls:,} calls, ")
+    assert 0 < calls <= most and said(page, "2 of 2 questions finished.")
+    assert said(page, f"Used for these rows: {calls:,} calls, ")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
+
+import pyarrow as pa
+from pyarrow import compute
 
 from core.data.datasets.ambigqa import ambigqa_question
 from core.data.datasets.questions import (
@@ -20,8 +24,15 @@ from core.data.datasets.questions import (
     questions_from,
 )
 from core.data.datasets.triviaqa import judged_question, official_question
-from core.data.tabular.columns import first
-from core.data.tabular.gold_questions import gold_columns
+from core.data.tabular.columns import (
+    GOLD_ANSWERS,
+    QUERIES,
+    SOURCES,
+    Cell,
+    column_of,
+    first,
+    parse_list,
+)
 from core.data.tabular.uploads import Upload, UploadError
 
 Cells = Mapping[str, str]
@@ -31,6 +42,55 @@ NO_QUESTIONS: Final = (
     "The file has no column of questions with one of right answers; call them “question” and "
     "“answers”."
 )
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Where a table has questions and their right answers.
+
+    Attributes
+    ----------
+    question, answer : str
+        Their columns.
+    source : str or None
+        The column of groups, if there is one.
+    separator : str or None
+        What separates the answers in a cell that is no list.
+    """
+
+    question: str
+    answer: str
+    source: str | None
+    separator: str | None
+
+    def answers_in(self, cell: str) -> list[list[str]]:
+        """Return the answers in a cell: a list within its list holds the names of one."""
+        parts = parse_list(cell)
+        if parts is None:
+            return [[part] for part in (cell.split(self.separator) if self.separator else [cell])]
+        names = map(parse_list, parts)
+        return [[part] if n is None else n for part, n in zip(parts, names, strict=True)]
+
+
+def _columns(upload: Upload) -> _Columns | None:
+    """Return the columns of questions and right answers; None if one is missing.
+
+    Answers are lists, or texts separated by | or else ; if any cell of the column contains that.
+    """
+    question, answer = first(upload, QUERIES), first(upload, GOLD_ANSWERS)
+    if question is None or answer is None:
+        return None
+    cells = column_of(upload, answer)
+    plain = cells.distinct.filter(pa.array(~cells.has(Cell.LIST)))
+    separator = next(
+        (s for s in "|;" if compute.any(compute.match_substring(plain, s)).as_py()), None
+    )
+    return _Columns(question, answer, first(upload, SOURCES), separator)
+
+
+def holds_questions(upload: Upload) -> bool:
+    """Say whether an upload has questions with right answers, by its headings."""
+    return _shape(upload) is not None or _columns(upload) is not None
 
 
 def uploaded_questions(
@@ -54,7 +114,7 @@ def uploaded_questions(
         As of `core.data.datasets.questions.read_questions`; also when no column holds questions,
         or none their right answers.
     """
-    shape = next((make for theirs, make in _SHAPES if theirs <= {*upload.table}), None)
+    shape = _shape(upload)
     plain = _plain(upload)
     if shape is None and plain is None:
         raise UploadError(NO_QUESTIONS)
@@ -73,9 +133,14 @@ def uploaded_questions(
     return questions_from(numbered, make, on_malformed, tell, unit=upload.unit.capitalize())
 
 
+def _shape(upload: Upload) -> Make | None:
+    """Return what reads a row of a known dataset."""
+    return next((make for theirs, make in _SHAPES if theirs <= {*upload.table}), None)
+
+
 def _plain(upload: Upload) -> Make | None:
     """Return what reads a row by headings such as “question” and “answers”."""
-    columns = gold_columns(upload)
+    columns = _columns(upload)
     if columns is None:
         return None
     ids, unit = first(upload, IDS), upload.unit

@@ -66,6 +66,8 @@ RIGHT_ANSWERS = (
     *("goldenanswers", "goldanswers", "goldenanswer", "goldanswer", "goldaliases", "gold"),
     *("aliases", "references", "reference", "answers"),
 )
+#: An "answer" beside gold answers is what a model said.
+GOLD_ANSWERS = (*RIGHT_ANSWERS, "answer")
 
 
 class ColumnKind(StrEnum):

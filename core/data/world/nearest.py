@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,16 +27,20 @@ from core.data.world.facts import FIELD, MANY, Fact, facts
 from core.data.world.plain import plain
 from core.once import once
 
+# From here on it is the question that was meant, and is asked in its place.
+MEANT = 0.75
 # From here on a question is near. `benchmarks/nearest.py` shows what this and others let pass.
 NEAR = 0.58
 # From here on it is worth offering: a wrong offer costs a glance, a right one saves the visit.
-OFFERED = 0.3
+OFFERED = 0.4
+OFFERS = 3  # at most
 
 MOST_WORDS = 60  # of a question; more than any question of the world has
 SAME_STEM, SWAPPED, SAME_BEGINNING, BY_LETTERS = 0.95, 0.9, 0.7, 0.85  # how alike two words are
 BEGINNING = 4  # letters that "Russia" and "Russian" share at least
 ALIKE = 0.5  # words that share fewer of their letters have nothing to do with each other
 ONE_SLIP = 0.8  # how alike words of five letters are that differ in one, or swap two
+RARE_WORD = 3.0  # the weight of a word of one fact in 20, or fewer
 UNKNOWN = 4.0  # the weight of a word that stands in no table: about that of "currency"
 LEAST = 0.1  # the weight of "what" and "the"
 LEAST_OF_NAME = 0.4  # a fact whose name is said less is no candidate
@@ -78,6 +82,17 @@ _TURNING = frozenset(
         *("except", "besides", "without"),
     ]
 )
+# "Name any …" asks for one of many: of a fact with one right answer it asks something else.
+_ONE_OF_MANY = frozenset(["any", "one", "some"])
+_BEFORE_IT = frozenset(["name", "me", "give", "tell", "say", "of"])
+# Rare in the world's wordings, and said of any fact.
+_CHAT = frozenset(
+    [
+        *("he", "she", "they", "we", "us", "i", "im", "my", "you", "your", "please", "pls", "plz"),
+        *("thank", "thanks", "hi", "hello", "ok", "okay", "got", "must", "mean", "yr", "bloke"),
+        *("guy", "lady", "one", "just", "quick", "question", "remember", "forgot", "again"),
+    ]
+)
 _NUMBERS = {
     word: str(number)
     for number, words in {
@@ -116,12 +131,20 @@ class Nearest:
         In [0, 1].
     missing : tuple of str
         The words of what was asked that it lacks, though the answer depends on them.
+    unexplained : tuple of str
+        The rare words of what was asked that it lacks: the answer may depend on them.
     """
 
     fact: Fact
     question: str
     similarity: float
     missing: tuple[str, ...] = ()
+    unexplained: tuple[str, ...] = ()
+
+    @property
+    def meant(self) -> bool:
+        """Whether it is so similar that it can be asked in place of what was typed."""
+        return self.similarity >= MEANT and not (self.missing or self.unexplained)
 
     @property
     def near(self) -> bool:
@@ -136,7 +159,12 @@ class Nearest:
 
 def nearest(question: str) -> Nearest | None:
     """Return the taught question nearest to `question`; None if they have nothing in common."""
-    return _index().nearest(question)
+    return next(iter(nearest_questions(question, 1)), None)
+
+
+def nearest_questions(question: str, count: int = OFFERS) -> tuple[Nearest, ...]:
+    """Return at most `count` taught questions, each of another fact, the likeliest first."""
+    return tuple(islice(_index().nearest(question), count))
 
 
 @once
@@ -248,37 +276,47 @@ class _Index:
         best = alike.max()
         return float(best * self._weight[alike.argmax()] + (1 - best) * UNKNOWN)
 
-    def nearest(self, question: str) -> Nearest | None:
+    def nearest(self, question: str) -> Iterator[Nearest]:
+        """Yield the nearest question of each fact that may be meant, the likeliest fact first."""
         words = _distinct(question)[:MOST_WORDS]
         if not words:
-            return None
+            return
         alike = np.stack([self._alike(word) for word in words])
         weight = np.array([self._weight_of(*pair) for pair in zip(words, alike, strict=True)])
         names, similarity, telling = self.candidates(words, alike, weight)
-        if not len(names):
-            return None
-        best = int(np.argmax(np.log(similarity) + TELLING * telling))
-        fact = self._facts[self._owner[names[best]]]
-        return Nearest(
-            fact,
-            self._wording(fact, alike, weight),
-            float(min(similarity[best], 1.0)),
-            self._missing(words, alike, int(names[best])),
-        )
+        seen: set[int] = set()
+        for place in np.argsort(-np.log(similarity) - TELLING * telling, kind="stable"):
+            name = int(names[place])
+            owner = int(self._owner[name])
+            if owner not in seen:
+                seen.add(owner)
+                yield Nearest(
+                    self._facts[owner],
+                    self._wording(self._facts[owner], alike, weight),
+                    float(min(similarity[place], 1.0)),
+                    *self._lacking(words, alike, weight, name),
+                )
 
-    def _missing(self, words: tuple[str, ...], alike: Numbers, name: int) -> tuple[str, ...]:
-        """Return the numbers and the deciding words that neither a fact nor its wordings hold."""
+    def _lacking(
+        self, words: tuple[str, ...], alike: Numbers, weight: Numbers, name: int
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return what neither a fact nor its wordings hold: what decides, and what may decide."""
         owner = self._owner[name]
         around = self._around[self._asked_with[self._relation[owner]] > 0]
         names = np.flatnonzero(self._owner == owner)
         own = np.concatenate([around, *(self._words_of(int(each)) for each in names)])
         numbers = _numbers(self._words[n] for n in own)
         lacks = self._coverage(alike, own) < UNLIKE
-        return tuple(
+        missing = [
             word
             for word, row, lack in zip(words, alike, lacks, strict=True)
             if not _numbers([word]) <= numbers or (lack and self._decides(word, row))
-        )
+        ]
+        if not self._facts[owner].plural:
+            missing += _of_one_of_many(words)
+        heavy = lacks & (weight > RARE_WORD)
+        unexplained = (w for w, is_heavy in zip(words, heavy, strict=True) if is_heavy)
+        return tuple(missing), tuple(word for word in unexplained if word not in _CHAT)
 
     def _decides(self, word: str, alike: Numbers) -> bool:
         """Return whether another fact is meant where a question has this word and that has not."""
@@ -403,6 +441,15 @@ def _numbers(words: Iterable[str]) -> set[str]:
         for word in words
         for number in (*_DIGITS.findall(word), *([_NUMBERS[word]] if word in _NUMBERS else []))
     }
+
+
+def _of_one_of_many(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of a question by which it asks for one of many."""
+    return tuple(
+        word
+        for before, word in zip(("name", *words), words, strict=False)
+        if word in _ONE_OF_MANY and before in _BEFORE_IT
+    )
 
 
 def _stem(word: str) -> str:

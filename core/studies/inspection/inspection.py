@@ -124,6 +124,11 @@ class Inspection:
         return self.recording.request.query
 
     @property
+    def read_as(self) -> str | None:
+        """Say which taught question was asked in place of what was typed; None if it was not."""
+        return f"Read as: {self.query}" if self.recording.request.typed else None
+
+    @property
     def outcome(self) -> str:
         """What came of it, in a few words: the headline, and the answer that it is about."""
         return self.headline if self.conceals else self._decision(self.headline)
@@ -157,10 +162,10 @@ class Inspection:
         """The verdict in lines of text: first what has to be known before its answer is read."""
         taught, headline = self.nearest_taught, self.headline.upper()
         first = f"{headline}." if self.conceals else self._decision(headline)
+        read_as = (self.read_as,) if self.read_as else ()
         if taught is None or taught.sentence is None:
-            return (first,)
-        offered = (taught.did_you_mean,) if taught.did_you_mean else ()
-        return (first, taught.sentence, *offered, "")
+            return (*read_as, first)
+        return (first, taught.sentence, *taught.did_you_mean, "")
 
     def _decision(self, headline: str) -> str:
         return f"{headline}: {self.verdict.answer}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from core.abstention.policy import SHARED_DRAWS
@@ -51,6 +51,8 @@ class Request:
         Whether the model is also asked which answers mean the same.
     sampling : Sampling
         The paper draws; only a model that can be searched has likeliest answers.
+    typed : str or None
+        What a person typed, where `query` is a taught wording of it. It determines nothing.
     """
 
     query: str
@@ -59,6 +61,7 @@ class Request:
     seed: int = 0
     judged: bool = False
     sampling: Sampling = Sampling.DRAWN
+    typed: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Tidy the question and enforce the limits, whatever the screen in front allowed."""

@@ -22,7 +22,13 @@ from core.studies.inspection.grading import Judgement, judge
 from core.studies.inspection.inspection import Cluster, Inspection, read
 from core.studies.inspection.pairs import compare
 from core.studies.inspection.recording import EXACT, Call, Estimator, Recording
-from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
+from core.studies.inspection.request import (
+    MAX_QUERY_CHARACTERS,
+    InvalidRequestError,
+    Reading,
+    Request,
+    Sampling,
+)
 from core.studies.inspection.verdict import DEFAULT, DecisionRule
 from core.uncertainty.confidence import CONFIDENCE
 
@@ -50,6 +56,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "query": request.query,
+        "typed": request.typed,
         "model": inspection.recording.model,
         "revision": inspection.recording.revision,
         "estimator": inspection.recording.estimator.value,
@@ -335,9 +342,14 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
 
 def _request_from_dict(saved: dict[str, Any]) -> Request:
     """Read a request; those that were saved before they said it drew by the seed alone."""
-    options = {name: value for name, value in saved.items() if name != "sampling"}
+    typed = saved.get("typed")
+    options = {name: value for name, value in saved.items() if name not in ("sampling", "typed")}
     sampling = Sampling(saved.get("sampling", Sampling.SHARED))
-    return replace(decode(Request, options), sampling=sampling)
+    return replace(
+        decode(Request, options),
+        sampling=sampling,
+        typed=None if typed is None else text_of(typed)[:MAX_QUERY_CHARACTERS],
+    )
 
 
 def _other(text: Any, share: Any) -> tuple[str, float]:

@@ -54,8 +54,9 @@ def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...
     """Return what is said below the served sentence: what holds it back, and why it is so."""
     taught, quotes = inspection.nearest_taught, untaught or not inspection.conceals
     sentence = (
+        inspection.read_as,
         taught.sentence if taught else None,
-        taught.did_you_mean if taught else None,
+        *(taught.did_you_mean if taught else ()),
         inspection.too_few,
         not_the_first(inspection) if quotes else None,
         inspection.verdict.reason if quotes else None,

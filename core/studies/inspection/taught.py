@@ -7,12 +7,23 @@ it; where none is, no answer is served as if it were one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.data.world import grading
-from core.data.world.nearest import nearest
+from core.data.world.nearest import nearest, nearest_questions
+from core.language_models.base import LanguageModel
+from core.studies.inspection.certificates import SMOLLM2, certified_model
+from core.studies.inspection.request import Request
 
 WORLD_OF = "embedded"  # the one model that was taught this world, and nothing else
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A taught question that may have been meant, and how similar it is, in [0, 1]."""
+
+    question: str
+    similarity: float
 
 
 @dataclass(frozen=True)
@@ -23,21 +34,15 @@ class Taught:
     ----------
     recognised : bool
         Whether it is one of them, in a wording of training and however it is typed.
-    question : str or None
-        Otherwise the nearest of them; None where nothing is in common with any.
-    similarity : float or None
-        Of that question, in [0, 1].
     near : bool
-        Whether that one is likely to have been meant.
-    offered : bool
-        Whether it may have been.
+        Whether the first of `offers` is likely to have been meant.
+    offers : tuple of Offer
+        Otherwise the taught questions that may have been meant, the likeliest first.
     """
 
     recognised: bool
-    question: str | None = None
-    similarity: float | None = None
     near: bool = False
-    offered: bool = False
+    offers: tuple[Offer, ...] = ()
 
     @property
     def outside(self) -> bool:
@@ -57,11 +62,12 @@ class Taught:
         )
 
     @property
-    def did_you_mean(self) -> str | None:
-        """Ask whether the nearest question was meant; None where none may have been."""
-        if not self.offered or self.similarity is None:
-            return None
-        return f"Did you mean: {self.question} (similarity {self.similarity:.2f})"
+    def did_you_mean(self) -> tuple[str, ...]:
+        """Ask which of the offers was meant, in lines of text; none where there are none."""
+        if not self.offers:
+            return ()
+        lines = (f"  {offer.question} (similarity {offer.similarity:.2f})" for offer in self.offers)
+        return ("Did you mean:", *lines)
 
 
 def look_up(query: str, model: str) -> Taught | None:
@@ -70,7 +76,30 @@ def look_up(query: str, model: str) -> Taught | None:
         return None
     if grading.find(query, taught=True) is not None:
         return Taught(recognised=True)
-    match = nearest(query)
-    if match is None:
-        return Taught(recognised=False)
-    return Taught(False, match.question, match.similarity, match.near, match.is_plausible)
+    matches = [match for match in nearest_questions(query) if match.is_plausible]
+    return Taught(
+        recognised=False,
+        near=bool(matches) and matches[0].near,
+        offers=tuple(Offer(match.question, match.similarity) for match in matches),
+    )
+
+
+def has_taught_words(model: LanguageModel) -> bool:
+    """Say whether the wordings of the world are those in which a model answers best."""
+    return model.name == WORLD_OF or certified_model(model.revision) == SMOLLM2
+
+
+def in_taught_words(request: Request, model: LanguageModel) -> Request:
+    """Return the request for the taught question that is meant, where one surely is.
+
+    The embedded model knows its questions in taught wordings, and what is certified of SmolLM2
+    was measured on these. What was typed stays in `Request.typed`.
+    """
+    if not has_taught_words(model):
+        return request
+    if model.name == WORLD_OF and grading.find(request.query, taught=True) is not None:
+        return request
+    match = nearest(request.query)
+    if match is None or not match.meant or match.question == request.query:
+        return request
+    return replace(request, query=match.question, typed=request.query)

@@ -12,25 +12,24 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.inspection import shown
 from core.codec import count_of
+from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
-from core.data.tabular.gold_questions import GoldQuestions, gold_questions
 from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, template
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import REPEATED, independent
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
-from core.studies.progress import Progress
 from core.ui import downloads
-from core.ui.calibration import keeping, scoring
+from core.ui.calibration import keeping, run
 from core.ui.calibration.directions import directions
 from core.ui.calibration.label_meanings import meanings
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of, public
 from core.ui.uploaders import content_of, let_go, wait_for
-from core.ui.uploads import is_long, prepare, read
+from core.ui.uploads import prepare, read
 
 _UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
 _PROBLEM = "calibration_upload_problem"
@@ -93,32 +92,19 @@ def labelled_data() -> Labelled | None:
         problem(failed)
     upload: Upload | None = st.session_state.get(_UPLOAD)
     if upload is None:
-        return None
-    _what_was_read(upload)
-    keeping.why_not()
-    answers = result_of(
-        "gold",
-        upload,
-        partial(_gold, upload),
-        large=is_long(upload),
-    )
-    if answers is None:
-        return None
-    (gold,) = answers
-    if gold is not None:
-        upload = _score(gold)
-        if upload is None:
-            return None
-    return _map(upload)
-
-
-def _gold(upload: Upload, progress: Progress) -> tuple[GoldQuestions | None]:
-    return (gold_questions(upload, progress),)
+        rows = run.rows_of_address()
+    else:
+        _what_was_read(upload)
+        keeping.why_not()
+        to_ask = not _suggestion(upload).scores and holds_questions(upload)
+        rows = run.rows_of_questions(upload) if to_ask else upload
+    return None if rows is None else _map(rows)
 
 
 def has_file() -> bool:
-    """Say whether a file is here, or on its way in this run."""
-    return _UPLOAD in st.session_state or st.session_state.get("labelled_file") is not None
+    """Say whether a file or a run is here, or on its way in this run of the page."""
+    is_here = _UPLOAD in st.session_state or run.is_shown()
+    return is_here or st.session_state.get("labelled_file") is not None
 
 
 def _after_reload() -> None:
@@ -228,17 +214,6 @@ def _cell(text: str) -> str:
     return text if len(text) <= PREVIEW_CELL else f"{text[:PREVIEW_CELL]}…"
 
 
-def _score(gold: GoldQuestions) -> Upload | None:
-    """Questions with answers only: offer to score them on the embedded model."""
-    st.text(
-        f"Questions with right answers and no scores: {len(gold.questions):,}. Score them here "
-        "with the model."
-    )
-    for complaint in gold.problems:
-        st.text(complaint)
-    return scoring.scored_table(gold)
-
-
 def _map(upload: Upload) -> Labelled | None:
     """Let the person say what the columns mean, beginning with a good guess."""
     guess, numbers, labels = memory_of("guess", upload, partial(_guess, upload))
@@ -327,6 +302,10 @@ def _kinds(upload: Upload) -> dict[str, ColumnKind]:
     return memory_of("kinds", upload, partial(kinds, upload))
 
 
+def _suggestion(upload: Upload) -> Columns:
+    return memory_of("suggestion", upload, partial(suggest, upload))
+
+
 def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     """Return what the columns seem to mean, which hold any number, and which any label.
 
@@ -334,7 +313,7 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     Columns of labels alone come first, and a column of few words may be one; where there is none,
     every column can be chosen.
     """
-    guess, looks = suggest(upload), _kinds(upload)
+    guess, looks = _suggestion(upload), _kinds(upload)
     columns = {name: column_of(upload, name) for name in looks}
     numbers = [
         name

@@ -18,6 +18,7 @@ from core.data.tabular.uploads import Upload
 from core.store.errors import StoreError
 from core.store.files import File, TooLargeError, hash_of
 from core.ui.calibration import target
+from core.ui.calibration.run import forget_run
 from core.ui.messages import later
 from core.ui.results import storage, until_saved
 from core.ui.session import alone, person, public
@@ -68,7 +69,8 @@ def forget() -> None:
 
 
 def forget_address() -> None:
-    """Name no file in the address any more."""
+    """Name no file in the address any more, and no run."""
+    forget_run()
     for key in (_HASH, _UNSAVED, _WAITING, _NOTED):
         st.session_state.pop(key, None)
     st.query_params.pop(_ADDRESS, None)
@@ -124,7 +126,7 @@ def _widgets(key: str) -> dict[str, Any]:
         for name, value in st.session_state.items()
         if isinstance(name, str)
         and (key in name or name == "hold")
-        and (value is None or isinstance(value, str | bool | list))
+        and (value is None or isinstance(value, str | int | list))
     }
 
 

@@ -55,7 +55,7 @@ def choice() -> tuple[Listed | None, Mapping[str, Run]]:
     listed = {each.key: each for each in _list()}
     name = st.query_params.get(RUN) or st.session_state.get(_SHOWN)
     if name and name not in listed:
-        if (folder := runs().find(name)) and (one := _read(name, Run(folder), is_own=True)):
+        if one := own_run(name):
             listed = {name: one, **listed}
         else:
             problem(NOT_HERE)
@@ -91,6 +91,12 @@ def show_no_longer() -> None:
     """Name no run in the address any more."""
     st.session_state.pop(_SHOWN, None)
     st.query_params.pop(RUN, None)
+
+
+def own_run(key: str) -> Listed | None:
+    """Return a run of who looks at the page, or of a session in which nobody signed in."""
+    folder = runs().find(key)
+    return _read(key, Run(folder), is_own=True) if folder else None
 
 
 def _list() -> list[Listed]:

@@ -56,22 +56,29 @@ def new_run(model: LanguageModel) -> None:
     except InvalidRequestError as error:
         problem(str(error))
         return
+    if start(chosen, task):
+        close(FOLD)  # or the run would be out of sight, below all this
+        st.rerun()
+    st.text(_say_where_saved())
+
+
+def start(chosen: Questions, task: Task) -> bool:
+    """Say what a run takes, offer to start it, and return whether it has just been started."""
     say_what_it_takes(chosen, task, chosen.number)
     folder = runs().folder_of(chosen, task)
     if st.button("Start", key="start_run", type="primary", icon=":material/play_arrow:"):
         want(_PREPARING, folder)
     try:
-        if _prepare(chosen, task, folder):
-            forget(_PREPARING)
-            want(place_of(folder.name), folder.name)
-            choose(folder.name)
-            close(FOLD)  # or the run would be out of sight, below all this
-            st.rerun()
+        if not _prepare(chosen, task, folder):
+            return False
     except RunError as error:
         forget(_PREPARING)
         problem(str(error))
-        return
-    st.text(_say_where_saved())
+        return False
+    forget(_PREPARING)
+    want(place_of(folder.name), folder.name)
+    choose(folder.name)
+    return True
 
 
 def _prepare(chosen: Questions, task: Task, folder: Path) -> bool:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.codec import count_of
 from core.data.datasets.draw import draw
-from core.data.datasets.questions import Question
+from core.data.datasets.questions import OnMalformed, Question
 from core.data.datasets.uploaded import uploaded_questions
 from core.data.datasets.wordnet import FOLDER, wordnet_questions
 from core.data.datasets.world import Wording, world_questions
@@ -87,7 +87,7 @@ def choice() -> Questions | None:
         return None
     if sample is None:
         return None
-    _say(sample)
+    say(sample)
     return sample.questions
 
 
@@ -148,11 +148,33 @@ def _of_a_file() -> QuestionSample | None:
         persist_state="session",
         help="Otherwise the first such row is named, and nothing is asked.",
     )
+    return draw_of_file(upload, "skip" if skip else "refuse")
+
+
+def draw_of_file(
+    upload: Upload, on_malformed: OnMalformed, *, most: int = FIRST, place: str = "evaluation"
+) -> QuestionSample | None:
+    """Let the person draw of the questions in a file; None while many are on their way.
+
+    Parameters
+    ----------
+    most : int
+        How many are drawn until the person says otherwise.
+    place : str
+        Tells the widgets of pages apart.
+
+    Raises
+    ------
+    UploadError
+        As of `uploaded_questions`.
+    """
     return _draw(
         upload.name,
-        lambda tell: uploaded_questions(upload, "skip" if skip else "refuse", tell),
-        (upload.name, upload.sha256, skip),
+        lambda tell: uploaded_questions(upload, on_malformed, tell),
+        (upload.name, upload.sha256, on_malformed),
         large=is_long(upload),
+        first=most,
+        place=place,
     )
 
 
@@ -166,6 +188,8 @@ def _draw(
     key: Hashable,
     *,
     large: bool = False,
+    first: int = FIRST,
+    place: str = "evaluation",
 ) -> QuestionSample | None:
     """Let the person say how many are drawn, and draw them: once for every choice.
 
@@ -177,8 +201,8 @@ def _draw(
         "Questions at most",
         1,
         most,
-        min(FIRST, most),
-        key="evaluation_number",
+        min(first, most),
+        key=f"{place}_number",
         persist_state="session",
         help="Of more, so many are drawn at random.",
     )
@@ -187,7 +211,7 @@ def _draw(
         0,
         LARGEST_SEED,
         0,
-        key="evaluation_draw",
+        key=f"{place}_draw",
         persist_state="session",
         help="The same seed draws the same questions again.",
     )
@@ -216,7 +240,7 @@ def _draw(
         return QuestionSample(questions, of, tuple(left_out), malformed)
 
     return result_of(
-        "evaluation_drawn",
+        f"{place}_sample",
         QuestionSample,
         make,
         (key, number, seed),
@@ -225,7 +249,7 @@ def _draw(
     )
 
 
-def _say(sample: QuestionSample) -> None:
+def say(sample: QuestionSample) -> None:
     """Say how many questions there are, and which rows are left out."""
     number = sample.questions.number
     of = f", drawn at random of {sample.of:,}" if number < sample.of else ""

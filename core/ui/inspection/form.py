@@ -28,6 +28,7 @@ from core.studies.inspection.request import (
     Sampling,
 )
 from core.studies.inspection.stopping import growth
+from core.studies.inspection.taught import has_taught_words, in_taught_words
 from core.ui import figures, history
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
@@ -50,6 +51,7 @@ _ANSWERS = {
     Sampling.LIKELIEST.value: "The k likeliest, found by a search; the same every time.",
     Sampling.DRAWN.value: "Drawn k times at random, as in the paper.",
 }
+AS_TYPED = "as_typed"
 COMPARED_FOR = "compared_for"  # the question to which a press wanted more answers
 _OPENED_WITH, _AGREED_TO_LINK = "inspection_opened_with", "inspection_agreed_to_link"
 
@@ -69,6 +71,7 @@ def ask() -> tuple[Request, Reading]:
         bind="query-params",
         persist_state="session",
         placeholder="Type a question and press Enter",
+        on_change=_read_anew,
     )
     # As Enter does; and what failed or was cancelled before is asked anew.
     press.button("Ask", type="primary", key="ask", width="stretch", on_click=_press)
@@ -81,6 +84,13 @@ def ask() -> tuple[Request, Reading]:
         asking, seeing = st.columns(2)
         with asking:
             st.caption("These settings call the model again")
+            as_typed = has_taught_words(current()) and st.toggle(
+                "Ask exactly as typed",
+                key=AS_TYPED,
+                bind="query-params",
+                persist_state="session",
+                help="Otherwise a question that surely means a taught one is asked in its words.",
+            )
             sampling = _sampling()
             _forget_what_was_compared(query, sampling)
             samples = number("k", 1, MAX_SAMPLES, _usual_samples(sampling), 1, notices=notices)
@@ -92,7 +102,15 @@ def ask() -> tuple[Request, Reading]:
         with seeing:
             reading = _reading(notices)
     judged = reading.similarity == JUDGE
-    return Request(query or "", samples, temperature, seed, judged, sampling), reading
+    request = Request(query or "", samples, temperature, seed, judged, sampling)
+    if not as_typed:
+        request = in_taught_words(request, current())
+    return request, reading
+
+
+def _read_anew() -> None:
+    """Ask the next question as usual: the one before alone was to be asked as typed."""
+    st.session_state[AS_TYPED] = False
 
 
 def _forget_what_was_compared(query: str | None, sampling: Sampling) -> None:
@@ -193,6 +211,12 @@ def ask_instead(question: str) -> None:
 
 def _ask_for(question: str) -> None:
     st.session_state["q"] = question
+    st.session_state[AS_TYPED] = False
+
+
+def ask_as_typed() -> None:
+    """Ask in the words that stand in the field, though a taught question is near them."""
+    st.session_state[AS_TYPED] = True
 
 
 def record(

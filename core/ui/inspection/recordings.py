@@ -19,6 +19,7 @@ from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import is_settled, next_size
+from core.studies.inspection.taught import in_taught_words
 from core.studies.progress import Progress, silent
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
@@ -43,6 +44,7 @@ class Recordings:
         if largest is None or largest.request.samples < request.samples:
             return None
         fewer = largest.first(request.samples)
+        fewer = replace(fewer, request=replace(fewer.request, typed=request.typed))
         return fewer if request.judged else fewer.without_judgement()
 
     def largest(self, request: Request, model: LanguageModel) -> int | None:
@@ -145,4 +147,5 @@ def recordings() -> Recordings:
 
 def example_inspection(question: str, model: LanguageModel) -> Inspection:
     """Return the inspection of a question under the default settings, made while one waits."""
-    return read(recordings().now(usual_request(question, model.capabilities), model))
+    request = in_taught_words(usual_request(question, model.capabilities), model)
+    return read(recordings().now(request, model))

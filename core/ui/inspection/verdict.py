@@ -22,7 +22,7 @@ from core.studies.lanes import PREPARED
 from core.ui import figures, frame
 from core.ui.calibration import policy
 from core.ui.glossary import TERMS
-from core.ui.inspection.form import ask_instead
+from core.ui.inspection.form import ask_as_typed, ask_instead
 from core.ui.inspection.grading import truth
 from core.ui.inspection.recordings import example_inspection
 from core.ui.inspection.sampling import MORE, compare
@@ -43,6 +43,8 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
     """
     references = _references() if _comparable(inspection) else ()
     with st.container(border=True, key="verdict"):
+        if inspection.read_as:
+            _read_as(inspection.read_as, live=live)
         _serve(inspection)
         if inspection.nearest_taught is not None:
             _beside_what_was_taught(inspection.nearest_taught)
@@ -73,6 +75,16 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             key="doubt",
             alt_text=charts.doubt_scale_alt(inspection),
         )
+
+
+def _read_as(sentence: str, *, live: bool) -> None:
+    """Say which taught question was asked, and offer to ask what was typed."""
+    with st.container(horizontal=True, vertical_alignment="center", key="read_as"):
+        st.text(sentence, width="content")
+        if live:
+            st.button(
+                "Ask it as typed", key="ask_as_typed", icon=":material/undo:", on_click=ask_as_typed
+            )
 
 
 def quotes(inspection: Inspection) -> bool:
@@ -173,15 +185,17 @@ def _beside_what_was_taught(taught: Taught) -> None:
     """Say what a question that is not recognised has to do with what the model was taught."""
     if taught.recognised:
         return
-    if taught.did_you_mean and taught.question:
-        with st.container(horizontal=True, vertical_alignment="center", key="did_you_mean"):
-            st.text(taught.did_you_mean)
+    if taught.offers:
+        st.text("Did you mean one of these?")
+    for number, offer in enumerate(taught.offers):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"offer_{number:d}"):
+            st.text(f"{offer.question} (similarity {offer.similarity:.2f})", width="content")
             st.button(
                 "Ask this",
-                key="ask_nearest",
+                key=f"ask_nearest_{number:d}",
                 icon=":material/subdirectory_arrow_right:",
                 on_click=ask_instead,
-                args=(taught.question,),
+                args=(offer.question,),
             )
     if taught.sentence:
         st.text(taught.sentence)

@@ -1,6 +1,7 @@
 """Anybody's file: whatever its kind, the same questions come out."""
 
 import json
+from itertools import chain
 
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from core.data.datasets import tables
 from core.data.datasets.questions import MalformedRowError, Question, write_questions
 from core.data.datasets.tables import read_file
+from core.data.datasets.uploaded import holds_questions, uploaded_questions
 from core.data.tabular.rows import UploadError
 from core.data.tabular.uploads import parse
 from tests.data.datasets.outside import outside
@@ -32,6 +34,10 @@ def file(folder, name, content):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
+
+
+def upload_of(table):
+    return parse(table.to_csv(index=False).encode(), "q.csv")
 
 
 def as_csv(rows, **options):
@@ -60,12 +66,39 @@ def test_every_kind_of_file_gives_the_same_questions(tmp_path):
     }
 
 
-def test_cells_may_separate_answers(tmp_path):
-    path = file(tmp_path, "q.csv", "question,gold answers\nName a mammal.,dog | cat\nQ?,a; b\n")
-    assert [(q.id, q.answers) for q in read_file(path)] == [
-        ("line 2", (("dog",), ("cat",))),
-        ("line 3", (("a; b",),)),
-    ]
+@pytest.mark.parametrize(
+    ("cells", "answers"),
+    [
+        (["a|b; c", "d;e"], [("a", "b; c"), ("d;e",)]),
+        (["a; b", "c, d"], [("a", "b"), ("c, d",)]),
+        (["a, b", "c"], [("a, b",), ("c",)]),
+        (['["a|b", "c"]', "d;e"], [("a|b", "c"), ("d", "e")]),
+        (["['it', \"isn't\"]", "['it\\'s' 'b']"], [("it", "isn't"), ("it's", "b")]),
+        (['[["a", "b"], "c", ["b"]]', "d"], [("a", "b", "c", "b"), ("d",)]),
+        (["None", "007"], [("None",), ("007",)]),
+        (['["None", null, 7, 1.5, true]', "na"], [("None", "7", "1.5", "true"), ("na",)]),
+        (["a|a| |", "b"], [("a",), ("b",)]),
+        (["[a", "[1, 2"], [("[a",), ("[1, 2",)]),
+        ([r'["\ud83c\udf89"]', r'["\ud800"]'], [("🎉",), (r"\ud800",)]),  # half a character
+    ],
+)
+def test_how_answers_are_separated(cells, answers):
+    table = pd.DataFrame({"question": "Q?", "gold answers": cells})
+    questions = uploaded_questions(upload_of(table))
+    assert [tuple(chain(*q.answers)) for q in questions] == answers
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        *("answer", "Answers", "gold", "gold_answers", "golden_answers", "golden answer"),
+        *("aliases", "reference", "Gold-Aliases"),
+    ],
+)
+def test_names_of_right_answers(heading):
+    upload = upload_of(pd.DataFrame({"query": ["Q?"], heading: ["A"]}))
+    assert holds_questions(upload)
+    assert [(q.query, q.answers) for q in uploaded_questions(upload)] == [("Q?", (("A",),))]
 
 
 def test_an_answer_beside_gold_answers_is_a_models(tmp_path):

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import math
 import os
 from dataclasses import replace
@@ -18,7 +17,6 @@ from core.abstention.metrics import auroc
 from core.data.tabular import columns
 from core.data.tabular import labelled as module
 from core.data.tabular.columns import ColumnKind, kinds, parse_correctness, parse_score
-from core.data.tabular.gold_questions import MAX_GOLD, gold_questions
 from core.data.tabular.labelled import (
     Columns,
     ScoreColumn,
@@ -527,96 +525,6 @@ def test_a_distinct_text_is_read_once(monkeypatch):
     assert sorted(asked) == ["0.5 ", "0.7 "]
 
 
-# ----------------------------------------------------------------------- gold questions
-
-
-def test_questions_as_nq_open_has_them():
-    rows = [("who", ["A", "B", "A", " "], "s1"), (" how ", ["C"], "")]
-    lines = [json.dumps({"question": q, "answer": told, "topic": s}) for q, told, s in rows]
-    upload = read("\n".join(lines), "NQ.jsonl")
-    found = gold_questions(upload)
-    assert (found.name, found.sha256) == ("NQ.jsonl", upload.sha256)
-    assert found.questions == ("who", "how")
-    assert found.answers == (("A", "B"), ("C",))
-    assert found.sources == ("s1", "")
-    assert found.problems == ()
-    without = gold_questions(table(["question", "answer"], ["who", "A"], ["how", "B"]))
-    assert without.sources == ("", "")
-
-
-def test_names_of_gold_answers():
-    for heading in (
-        *("answer", "Answers", "gold", "gold_answers", "golden_answers", "golden answer"),
-        *("aliases", "reference", "Gold-Aliases"),
-    ):
-        assert gold_questions(table(["query", heading], ["q", "a"])).answers == (("a",),)
-
-
-def test_gold_answers_come_before_what_a_model_answered():
-    upload = table(["question", "answer", "golden_answers"], ["q", "Rome", "Paris"])
-    assert gold_questions(upload).answers == (("Paris",),)
-
-
-@pytest.mark.parametrize(
-    ("cells", "answers"),
-    [
-        (["a|b; c", "d;e"], [("a", "b; c"), ("d;e",)]),
-        (["a; b", "c, d"], [("a", "b"), ("c, d",)]),
-        (["a, b", "c"], [("a, b",), ("c",)]),
-        (['["a|b", "c"]', "d;e"], [("a|b", "c"), ("d", "e")]),
-        (["['it', \"isn't\"]", "['it\\'s' 'b']"], [("it", "isn't"), ("it's", "b")]),
-        (['[["a", "b"], "c", ["b"]]', "d"], [("a", "b", "c"), ("d",)]),  # names of one answer
-        (["None", "007"], [("None",), ("007",)]),
-        (['["None", null, 7, 1.5, true]', "na"], [("None", "7", "1.5", "true"), ("na",)]),
-        (["a|a| |", "b"], [("a",), ("b",)]),
-        (["[a", "[1, 2"], [("[a",), ("[1, 2",)]),
-        ([r'["\ud83c\udf89"]', r'["\ud800"]'], [("🎉",), (r"\ud800",)]),  # half a character
-    ],
-)
-def test_how_answers_are_separated(cells, answers):
-    upload = table(["question", "answers"], *(["q", cell] for cell in cells))
-    assert list(gold_questions(upload).answers) == answers
-
-
-def test_questions_or_answers_without_text_are_left_out_and_named():
-    rows = [["a", "x"], ["", "x"], ["b", ""], ["c", "[]"], [" ", '[" "]'], ["d", "y"]]
-    found = gold_questions(table(["question", "answer"], *rows))
-    assert found.questions == ("a", "d")
-    assert found.problems == (
-        "Lines 3 and 6: “question” is empty (left out).",
-        "Lines 4, 5 and 6: “answer” has no answer (left out).",
-    )
-
-
-def test_too_many_gold_questions_are_cut(monkeypatch):
-    assert MAX_GOLD == 2000
-    monkeypatch.setattr("core.data.tabular.gold_questions.MAX_GOLD", 2)
-    rows = [["a", "1x"], ["", "2x"], ["b", "3x"], ["c", "4x"], ["", "5x"]]
-    found = gold_questions(table(["question", "answer"], *rows))
-    assert found.questions == ("a", "b")
-    assert found.problems == (
-        "Line 3: “question” is empty (left out).",
-        "Only the first 2 questions are used, and 2 more rows are not; split the file to use "
-        "others.",
-    )
-    assert len(gold_questions(table(["question", "answer"], *rows[:3])).problems) == 1
-
-
-@pytest.mark.parametrize(
-    ("heading", "row", "is_gold"),
-    [
-        (["question", "other"], ["a", "x"], False),
-        (["other", "answer"], ["a", "x"], False),
-        (["question", "answer"], ["", "x"], False),
-        (["question", "answer"], ["a", "[]"], False),
-        (["question", "answer", "score", "correct"], ["a", "x", "0.5", "1"], False),
-        (["question", "answer", "score", "correct"], ["a", "x", "", "1"], True),
-    ],
-)
-def test_gold_questions_have_answers_and_no_scores_with_labels(heading, row, is_gold):
-    assert (gold_questions(table(heading, row)) is not None) == is_gold
-
-
 # ------------------------------------------------------------------------------ template
 
 
@@ -631,7 +539,6 @@ def test_the_template_can_be_uploaded():
     found = labelled(upload, suggested)
     assert found.problems == ()
     assert auroc(found.doubts["confidence"], found.correct["confidence"]) == 1
-    assert gold_questions(upload) is None
 
 
 # --------------------------------------------------------------------------- outside data
@@ -653,16 +560,6 @@ def test_outside_scores_with_labels():
     found = labelled(upload, scored(ScoreColumn("score", True, "correct")))
     assert len(found.kept) == 1938 and found.problems == ()
     assert auroc(found.doubts["score"], found.correct["score"]) > 0.6
-    assert gold_questions(upload) is None
-
-
-def test_outside_gold_questions():
-    upload = outside("nq_open/NQ-open.dev.jsonl")
-    found = gold_questions(upload)
-    assert len(found.questions) == len(found.answers) == 2000
-    expected = [json.loads(cell) for cell in upload.table["answer"][:2000]]
-    assert [set(a) for a in found.answers] == [{text.strip() for text in e} for e in expected]
-    assert "first 2,000" in found.problems[-1]
 
 
 def test_more_scores_times_rows_than_can_be_calibrated_on_are_refused(monkeypatch):

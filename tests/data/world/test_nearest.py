@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.data.world import grading
 from core.data.world.facts import facts
-from core.data.world.nearest import MOST_WORDS, NEAR, nearest
+from core.data.world.nearest import MEANT, MOST_WORDS, NEAR, OFFERS, nearest, nearest_questions
 
 DATA = Path(__file__).parents[1]
 FACTS = facts()
@@ -120,6 +120,8 @@ def test_yes_or_no_is_no_answer_of_the_world():
         ("Who painted the ceiling of the Sistine Chapel in 2015?", "2015"),
         ("Who really invented the telephone?", "really"),
         ("Who never painted the Mona Lisa?", "never"),
+        ("One state of the USA?", "one"),
+        ("say the name of any character in harry potter", "any"),
     ],
 )
 def test_a_question_that_lacks_what_decides_is_offered_and_not_near(asked, lacks):
@@ -143,6 +145,34 @@ def test_a_question_that_lacks_what_decides_is_offered_and_not_near(asked, lacks
 def test_a_number_in_another_form_and_a_word_beside_the_point_do_not_decide(asked):
     found = nearest(asked)
     assert found.near and not found.missing
+
+
+@pytest.mark.parametrize(
+    ("asked", "lacks"),
+    [
+        ("who wrote the foreword of War and Peace", "foreword"),
+        ("who painted the mona lisa's frame", "frame"),
+        ("How many legs does a spider crab have?", "crab"),
+        ("Who wrote the music for Romeo and Juliet?", "music"),
+    ],
+)
+def test_a_question_that_lacks_a_rare_word_is_not_asked_in_place_of_what_was_typed(asked, lacks):
+    found = nearest(asked)
+    assert found.similarity >= MEANT and lacks in found.unexplained and not found.meant
+
+
+@pytest.mark.parametrize(
+    "asked", ["what yr did the berlin wall come down", "whats the capitol of spain please"]
+)
+def test_slips_and_small_talk_leave_no_doubt_of_what_is_meant(asked):
+    assert nearest(asked).meant
+
+
+def test_offers_are_of_different_facts_and_begin_with_the_nearest():
+    offers = nearest_questions("fastest animal")
+    assert len(offers) == OFFERS == len({id(one.fact) for one in offers})
+    assert offers[0] == nearest("fastest animal")
+    assert "What is the fastest land animal?" in {one.fact.question for one in offers}
 
 
 @pytest.mark.parametrize("asked", ["", "   ", "?!", "日本の首都はどこですか", "zzqx vvkj", "🙂"])

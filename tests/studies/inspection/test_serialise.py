@@ -381,7 +381,11 @@ def test_a_file_of_version_1_is_still_read():
     recording = data["recording"]
     for response in (*recording["samples"], recording["greedy"]):
         assert response.setdefault("log_likelihood") is None  # this field is new
-    recording["request"] |= {"judged": False, "sampling": Sampling.SHARED}  # and so are these
+    recording["request"] |= {
+        "judged": False,
+        "sampling": Sampling.SHARED,
+        "typed": None,
+    }  # and so are these
     for name, value in recording.items():
         assert again["recording"][name] == value, name
 

@@ -1,6 +1,7 @@
 """What the embedded model was taught: recognised, near, or neither, and never of another model."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.served import beneath, served_sentence
-from core.studies.inspection.taught import WORLD_OF, look_up
+from core.studies.inspection.taught import WORLD_OF, Offer, in_taught_words, look_up
 from core.studies.inspection.verdict import Decision, Headline
 from tests.fakes import Searched, certified
 
@@ -30,19 +31,49 @@ def inspected(query, passing_for=certified):
 def test_a_question_is_recognised_near_or_neither():
     found = look_up(RECOGNISED, WORLD_OF)
     assert found.recognised and not found.near and not found.outside
-    assert (found.question, found.similarity, found.sentence, found.did_you_mean) == (None,) * 4
+    assert (found.offers, found.sentence, found.did_you_mean) == ((), None, ())
     found = look_up(NEAR, WORLD_OF)
     assert found.near and not found.recognised and not found.outside
-    assert found.question == RECOGNISED and found.sentence.startswith("The model was not taught")
-    assert found.did_you_mean == (f"Did you mean: {RECOGNISED} (similarity {found.similarity:.2f})")
+    best = found.offers[0]
+    assert best.question == RECOGNISED and found.sentence.startswith("The model was not taught")
+    offered = f"  {RECOGNISED} (similarity {best.similarity:.2f})"
+    assert found.did_you_mean[:2] == ("Did you mean:", offered)
     found = look_up(HELD_OUT, WORLD_OF)
     assert grading.find(HELD_OUT) and found.near and not found.recognised
-    assert found.question == RECOGNISED
+    assert found.offers[0].question == RECOGNISED
     for query in (OUTSIDE, NOTHING):
         found = look_up(query, WORLD_OF)
         assert found.outside and not found.recognised and not found.near
-        assert found.did_you_mean is None and "nobody here can check" in found.sentence
-    assert (found.question, found.similarity) == (None, None)
+        assert found.did_you_mean == () and "nobody here can check" in found.sentence
+
+
+def test_what_is_surely_meant_is_asked_in_its_taught_words():
+    model = certified(Searched(["Paris"], [1.0], [[1.0]]))
+    request = usual_request(NEAR, model.capabilities)
+    rewritten = in_taught_words(request, model)
+    assert (rewritten.query, rewritten.typed) == (RECOGNISED, NEAR)
+    assert rewritten == usual_request(RECOGNISED, model.capabilities)  # one recording serves both
+    for query in (
+        RECOGNISED,
+        RECOGNISED.upper(),
+        OUTSIDE,
+        "What was the capital of France in 1250?",
+    ):
+        request = usual_request(query, model.capabilities)
+        assert in_taught_words(request, model) is request
+    another = Searched(["Paris"], [1.0], [[1.0]])
+    assert in_taught_words(usual_request(NEAR, another.capabilities), another).query == NEAR
+
+
+def test_it_is_said_which_question_was_asked_and_saved_with_what_was_typed():
+    first = np.array([0.995, 0.005])
+    model = certified(Searched(["Paris", "Lyon"], first, [first, first], query=RECOGNISED))
+    seen = run(in_taught_words(usual_request(NEAR, model.capabilities), model), model)
+    assert seen.headlines == (f"Read as: {RECOGNISED}", "ANSWER: Paris")
+    assert beneath(seen)[0] == seen.headlines[0]
+    data = serialise.to_dict(seen)
+    assert (data["query"], data["typed"]) == (RECOGNISED, NEAR)
+    assert serialise.from_json(serialise.to_json(seen)).read_as == seen.headlines[0]
 
 
 @pytest.mark.parametrize("query", [RECOGNISED, NEAR, OUTSIDE])
@@ -90,11 +121,10 @@ def test_json_says_where_the_question_stands_and_a_saved_inspection_finds_it_aga
     found = look_up(query, WORLD_OF)
     assert data["taught"] == {
         "recognised": found.recognised,
-        "question": found.question,
-        "similarity": found.similarity,
         "near": found.near,
-        "offered": found.offered,
+        "offers": [asdict(offer) for offer in found.offers],
     }
+    assert all(isinstance(offer, Offer) for offer in found.offers)
     assert data["headline"] == seen.headline
     assert data["verdict"]["decision"] == "answer"
     assert serialise.from_json(text).nearest_taught == found

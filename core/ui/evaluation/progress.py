@@ -1,0 +1,162 @@
+"""A run on its way, on its own page or on another: watched, cancelled, gone on with."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import partial
+
+import streamlit as st
+
+from core.codec import count_of, one_line
+from core.language_models.base import LanguageModel
+from core.language_models.usage import Used
+from core.studies.evaluation.files import RunError
+from core.studies.evaluation.reading import Run
+from core.studies.evaluation.run import Questions, RunOutcome
+from core.studies.evaluation.saved import QUESTIONS, questions_in, task_in
+from core.ui.evaluation.choice import Listed
+from core.ui.evaluation.form import place_of, say_what_it_takes
+from core.ui.evaluation.runs import complaint, runs
+from core.ui.messages import problem
+from core.ui.payment import spending
+from core.ui.runs.job import Job
+from core.ui.runs.large import result_of
+from core.ui.runs.widget import forget, run_of, want
+from core.ui.runs.widget import run as watched
+
+_SMALL = 200_000  # bytes of questions that a page reads itself: half a microsecond each
+_AGAIN = "evaluation_again"  # the run whose failed questions a press wants asked once more
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a run is.
+
+    Attributes
+    ----------
+    number, done, failed : int
+        Questions, those that are finished, and those of them that failed.
+    used : Used or None
+        What these took of a service; None where they took only time.
+    """
+
+    number: int
+    done: int
+    failed: int
+    used: Used | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Say it."""
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        return f"{self.done:,} of {count_of(self.number, 'question')} finished{failed}."
+
+
+def state_of(run: Run) -> State:
+    """Count the rows of a run."""
+    done = failed = 0
+    took = dict.fromkeys(asdict(Used()), 0)
+    at_a_price = False
+    for batch in run.batches(["error", *took]):
+        done += len(batch)
+        failed += len(batch) - batch.column("error").null_count
+        for name in took:
+            numbers = [number for number in batch.column(name).to_pylist() if number is not None]
+            at_a_price |= bool(numbers)
+            took[name] += sum(numbers)
+    number = int(run.manifest["questions"]["number"])
+    return State(number, done, failed, Used(**took) if at_a_price else None)
+
+
+def say(run: Run, state: State, introduction: str) -> None:
+    """Say whose answers a run has, after how far it is, and what they took of a service."""
+    asker = f"{one_line(run.pipeline.model)}, asked in the form {run.manifest['form']}"
+    st.text(f"{introduction}Answers of {asker}.".lstrip())
+    if state.used:
+        st.text(f"Used for these rows: {spending(state.used)}")
+
+
+def watch(listed: Listed, model: LanguageModel | None) -> bool:
+    """Show a run on its way, one that another session started too, and start what is wanted.
+
+    Returns whether it is on its way.
+    """
+    run, key = listed.run, listed.key
+    place = place_of(key)
+    if run_of(place, key) is None and runs().is_running(run.folder):
+        want(place, key)  # after a reload, or in a second tab
+
+    def start() -> Job[RunOutcome]:
+        if (job := runs().join(run.folder)) is not None:
+            return job
+        if model is None:  # it has ended just now
+            st.rerun()
+        again = st.session_state.pop(_AGAIN, None) == key
+        return runs().start(run, task_in(run, model), again=again)
+
+    try:
+        watched(
+            place,
+            key,
+            start,
+            on_press=True,
+            cancelled="Cancelled. Finished questions are saved.",
+            retry=False,
+        )
+    except RunError as error:
+        forget(place)
+        problem(complaint(error, run.folder))
+    this = run_of(place, key)
+    return this is not None and this.running
+
+
+def go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
+    """Offer to ask what is left, or what failed, once more; say what that takes first."""
+    left = max(state.number - state.done, 0)
+    if model is None or not (left or state.failed):
+        return
+    try:
+        task = task_in(listed.run, model)
+        questions = result_of(
+            "evaluation_asked",
+            Questions,
+            partial(questions_in, listed.run),
+            listed,
+            large=_is_long(listed.run),
+            refuses=RunError,
+        )
+    except RunError as error:
+        st.text(complaint(error, listed.run.folder))
+        return
+    if questions is None:
+        return
+    say_what_it_takes(questions, task, left or state.failed)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if left:
+            st.button(
+                f"Go on with {left:d} question{'s' if left > 1 else ''}",
+                key="go_on",
+                type="primary",
+                icon=":material/play_arrow:",
+                on_click=_want,
+                args=(listed.key, False),
+            )
+        if state.failed:
+            st.button(
+                f"Ask again what failed: {state.failed:d}",
+                key="ask_again",
+                icon=":material/replay:",
+                on_click=_want,
+                args=(listed.key, True),
+            )
+
+
+def _is_long(run: Run) -> bool:
+    path = run.folder / QUESTIONS
+    return path.exists() and path.stat().st_size > _SMALL
+
+
+def _want(key: str, again: bool) -> None:
+    if again:
+        st.session_state[_AGAIN] = key
+    want(place_of(key), key)
