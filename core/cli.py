@@ -36,12 +36,14 @@ from core.data.tabular.uploads import UploadError
 from core.language_models.base import Capabilities, LanguageModel
 from core.language_models.client.retry import Resilient
 from core.language_models.errors import ModelError
+from core.reports.amplification.words import remarks, verdict
+from core.reports.amplification.words import to_dict as curve_to_dict
+from core.reports.amplification.words import to_json as curves_to_json
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import MAX_BYTES, SavedResults
 from core.studies import costs
 from core.studies.amplification import curve
-from core.studies.amplification import serialise as serialise_curves
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     Amplification,
@@ -332,11 +334,13 @@ def amplify(
     with payment(model, plan_curves([case], model, times), options["budget"], options["prices"]):
         result = curve.amplify(case, model, times)
     if options["keep"]:
-        text = serialise_curves.all_to_json([result])
-        _keep("amplification", case.query, model.name, text, result.verdict)
-    click.echo(serialise_curves.to_json(result) if as_json else _curve(result))
+        text = curves_to_json([result])
+        _keep("amplification", case.query, model.name, text, verdict(result))
+    click.echo(encode(curve_to_dict(result)) if as_json else _curve(result))
     if options["report"] is not None:
-        from core.reports.amplification import report as report_of  # Altair takes long to load
+        from core.reports.amplification.document import (
+            report as report_of,  # Altair takes long to load
+        )
 
         write(options["report"], report_of([result]))
 
@@ -345,8 +349,8 @@ def _curve(amplification: Amplification) -> str:
     head = f"{'t':>5}  {'P(a)/(P(a)+P(b))':>17}  {'ln P(a)':>9}  {'ln P(b)':>9}"
     return "\n".join(
         [
-            amplification.verdict,
-            *amplification.remarks,
+            verdict(amplification),
+            *remarks([amplification]),
             "",
             head,
             *map(_point, amplification.points),

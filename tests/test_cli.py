@@ -19,10 +19,11 @@ from core.abstention.policy import from_json, policy_from_dict, to_json
 from core.commands import model as model_of_commands
 from core.data.tabular.uploads import parse
 from core.language_models.base import Capabilities, LanguageModel, Response
+from core.reports.amplification import words as curve_words
+from core.reports.opening import FROM_FILE
 from core.store.database import open_database
 from core.store.results import SavedResults
 from core.studies.amplification import curve
-from core.studies.amplification import serialise as serialise_curves
 from core.studies.amplification.curve import Case
 from core.studies.calibration import calibration as study
 from core.studies.calibration.example import EXAMPLE
@@ -30,7 +31,6 @@ from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request
-from core.studies.opening import FROM_FILE
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.language_models.openai_server import serving
@@ -714,7 +714,7 @@ def told(*more):
 def test_a_curve_as_json_is_the_studys(embedded):
     found = one_object(believe(*CAPITAL, "--json"))
     case = Case("What is the capital of France?", "Paris", "Lyon")
-    assert found == json.loads(serialise_curves.to_json(curve.amplify(case, embedded)))
+    assert found == curve_words.to_dict(curve.amplify(case, embedded))
 
 
 def test_a_curve_in_words_by_hand(table):

@@ -92,6 +92,11 @@ PRIVATE = re.compile(r"_[A-Za-z]\w*")
 PATCHES = {"setattr", "delattr", "getattr", "hasattr"}  # take a name as text
 MOST_PRIVATE_NAMES = 6
 
+# Words of prose in strings of the studies, errors and docstrings apart: a study returns numbers,
+# core/reports words them. The count may only fall.
+MOST_PROSE = 3798
+SENTENCE = 3  # words that make prose of a string
+
 Complaints = list[str]
 
 
@@ -338,6 +343,26 @@ def complaints_about_participles(source: str) -> Complaints:
     ]
 
 
+def prose(source: str) -> Iterator[tuple[int, str]]:
+    """Yield (line, text) of every string with several words that is no docstring and no error."""
+    tree = ast.parse(source)
+    apart: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant()):
+                apart.add(node.value)
+            case ast.Raise():
+                apart |= set(ast.walk(node))
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Constant) and node not in apart else None
+        if isinstance(text, str) and len(words(text)) >= SENTENCE:
+            yield node.lineno, text
+
+
+def words(text: str) -> list[str]:
+    return [word for word in text.split() if any(letter.isalpha() for letter in word)]
+
+
 def complaints_about_private_names(source: str) -> Complaints:
     """A test reaches for no private name of another module."""
     tree = ast.parse(source)
@@ -460,6 +485,19 @@ def test_things_are_named_by_what_they_are(rule: Callable[[str], Complaints], mo
     ]
     number = len(complaints)
     assert number == most, f"{number} now, {most} before; fewer become the most: {complaints}"
+
+
+def test_studies_return_numbers_and_reports_word_them() -> None:
+    number = 0
+    for path in modules("core/studies"):
+        number += sum(len(words(text)) for _, text in prose(path.read_text(encoding="utf-8")))
+    assert number <= MOST_PROSE, f"{number} words now; word the result in core/reports"
+
+
+def test_a_new_sentence_in_a_study_is_counted() -> None:
+    counted = 'def f(n):\n    """Not this one."""\n    return f"There are {n} of many answers."'
+    assert [text for _, text in prose(counted)] == [" of many answers."]
+    assert not list(prose('raise ValueError("This is not a number of samples.")'))
 
 
 def test_tests_reach_for_no_private_name() -> None:

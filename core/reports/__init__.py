@@ -1,1 +1,1 @@
-"""Reports: a result as one HTML file that needs nothing but itself, on screen and on paper."""
+"""What a result says: its parts, for page, command and reader, and as one HTML file."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
 
+from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy
 from core.abstention.thresholds import Uncertifiable
 from core.charts import calibration as charts
-from core.charts.theme import LIGHT
 from core.codec import one_line
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import BEST, METHODS, REPEATED, Calibration
-from core.studies.calibration.groups import by_group
+from core.studies.calibration.groups import by_group as guarantee_by_group
 from core.studies.calibration.price_list import Price, price_list
 
 MOST_GROUPS: Final = 20
@@ -79,30 +79,31 @@ def _risk(calibration: Calibration, moved: Policy | None) -> Part:
     by_hand = [f"λ by hand. {_numbers(moved)} {moved.sentence}"] if moved else []
     if not len(curve.doubts):
         return Part("Error against share answered", ["No labelled answer has a score.", *by_hand])
-    chart = charts.risk_coverage(
-        *(
-            curve,
-            calibration.policy,
-            moved,
-            calibration.target.error,
-            calibration.target.confidence,
-        ),
-        calibration.larger_is_surer,
-        LIGHT,
-    )
     pictures = [
-        Picture(
-            "Wrong among the answered",
-            charts.risk_coverage_alt(curve, calibration.policy, moved),
-            chart,
-        ),
-        Picture(
-            "Precision and recall",
-            charts.precision_recall_alt(curves),
-            charts.precision_recall(curves, calibration.score, LIGHT),
-        ),
+        risk_coverage(calibration, curve, moved),
+        precision_recall(curves, calibration.score),
     ]
     return Part("Error against share answered", by_hand, pictures)
+
+
+def risk_coverage(calibration: Calibration, curve: Curve, moved: Policy | None) -> Picture:
+    """Return the error among the answered against the share answered."""
+    policy, target = calibration.policy, calibration.target
+    data = (curve, policy, moved, target.error, target.confidence, calibration.larger_is_surer)
+    words = charts.risk_coverage_alt(curve, policy, moved)
+    return Picture("Wrong among the answered", words, charts.risk_coverage, data)
+
+
+def precision_recall(curves: Mapping[str, Curve], score: str) -> Picture:
+    """Return the paper's curves of all scores; one is emphasised."""
+    words = charts.precision_recall_alt(curves)
+    return Picture("Precision and recall", words, charts.precision_recall, (curves, score))
+
+
+def by_group(groups: Sequence[Bin], target: float) -> Picture:
+    """Return the error of every group beside the target."""
+    title, words = "Wrong among the answered, by group", charts.groups_alt(groups)
+    return Picture(title, words, charts.groups, (groups, target))
 
 
 def _prices(calibration: Calibration) -> Part:
@@ -136,15 +137,11 @@ def share_answered(price: Price) -> str:
 def _groups(calibration: Calibration) -> list[Part]:
     if calibration.policy is None:
         return []
-    every = by_group(calibration)
+    every = guarantee_by_group(calibration)
     if not every.groups:
         return []
     groups = every.groups[:MOST_GROUPS]
-    picture = Picture(
-        "Wrong among the answered, by group",
-        charts.groups_alt(groups),
-        charts.groups(groups, calibration.target.error, LIGHT),
-    )
+    picture = by_group(groups, calibration.target.error)
     columns: dict[str, Sequence[Cell]] = {
         "group": [one_line(group.name) or "(none)" for group in every.groups],
         "questions": [group.queries for group in every.groups],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from core.abstention.intervals import ConfidenceBand
 from core.abstention.metrics import MEASURES
+from core.abstention.mixtures import Mixture
 from core.charts import evaluation as charts
-from core.charts.theme import LIGHT
 from core.codec import count_of
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.evaluation.comparison import compare, percent, with_interval
@@ -59,14 +59,29 @@ def score_columns(measured: RunMeasures) -> dict[str, list[str]]:
     }
 
 
+def precision_recall(bands: Mapping[str, ConfidenceBand]) -> Picture:
+    """Return the paper's Figure 5 of some scores."""
+    words = charts.precision_recall_alt(bands)
+    return Picture("Precision by recall", words, charts.precision_recall, (bands,))
+
+
+def mixture(mixtures: Sequence[Mixture], measure: str) -> Picture:
+    """Return a half of the paper's Figure 6."""
+    words, title = charts.mixture_bars_alt(mixtures, measure), charts.MIXTURE_TITLES[measure]
+    return Picture(title, words, charts.mixture_bars, (mixtures, measure), half=True)
+
+
+def scatter(points: charts.Points) -> Picture:
+    """Return the questions by their entropy and their mutual information."""
+    title = "Semantic entropy against mutual information"
+    return Picture(title, charts.scatter_alt(points), charts.scatter, (points,))
+
+
 def _scores(measured: RunMeasures) -> Part:
     bands: dict[str, ConfidenceBand] = {
         name: measured.bands[name] for name in charts.PAPERS if name in measured.results.scores
     }
-    pictures = []
-    if bands:
-        chart = charts.precision_recall(bands, LIGHT)
-        pictures = [Picture("Precision by recall", charts.precision_recall_alt(bands), chart)]
+    pictures = [precision_recall(bands)] if bands else []
     reference = next(iter(measured.results.scores), None)
     others = compare(measured, reference) if measured.number and reference else ()
     columns: dict[str, Sequence[Cell]] = dict(score_columns(measured))
@@ -84,15 +99,7 @@ def _mixture(measured: RunMeasures) -> list[Part]:
     mixed = mix(results, by_kind.single, by_kind.many)
     if not mixed.found:
         return []
-    pictures = [
-        Picture(
-            title,
-            charts.mixture_bars_alt(mixed.found, measure),
-            charts.mixture_bars(mixed.found, measure, LIGHT),
-            half=True,
-        )
-        for measure, title in charts.MIXTURE_TITLES.items()
-    ]
+    pictures = [mixture(mixed.found, measure) for measure in charts.MIXTURE_TITLES]
     return [Part("One threshold for two kinds", [by_kind.how, *mixed.sentences], pictures)]
 
 

@@ -9,14 +9,13 @@ from typing import Final
 
 from core import prompts
 from core.charts import inspection as charts
-from core.charts.theme import LIGHT
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.costs import spending
 from core.studies.inspection.grading import judge, sentences
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.score_table import remarks, score_table
 from core.studies.inspection.served import beneath, display, served_sentence
-from core.studies.inspection.stopping import growth
+from core.studies.inspection.stopping import GrowthPoint, growth
 from core.studies.inspection.told import ToldRows, conditional_rows
 
 MOST_PROMPTS: Final = 3  # of those with an answer each
@@ -52,7 +51,10 @@ def report(inspection: Inspection, *, untaught: bool = False) -> Report:
         title=inspection.query,
         finding=headline,
         texts=[text for text in (withheld, *_below(inspection, untaught)) if text],
-        parts=[_doubt(inspection), *(_parts(inspection) if quotes else [])],
+        parts=[
+            Part("Its doubt", pictures=[doubt(inspection)]),
+            *(_parts(inspection) if quotes else []),
+        ],
         settings=settings(inspection),
         reading=READING,
     )
@@ -60,7 +62,7 @@ def report(inspection: Inspection, *, untaught: bool = False) -> Report:
 
 def _parts(inspection: Inspection) -> list[Part]:
     return [
-        _conditional_answers(inspection, conditional_rows(inspection)),
+        _conditional_part(inspection, conditional_rows(inspection)),
         _answers(inspection),
         _scores(inspection),
         *_arithmetic(inspection),
@@ -79,17 +81,40 @@ def _below(inspection: Inspection, untaught: bool) -> Sequence[str]:
     )
 
 
-def _doubt(inspection: Inspection) -> Part:
-    scale = charts.doubt_scale(inspection, (), LIGHT)
-    return Part("Its doubt", pictures=[Picture("Doubt", charts.doubt_scale_alt(inspection), scale)])
+def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) -> Picture:
+    """Return the scale of doubt, with other inspections' marks on it."""
+    words = charts.doubt_scale_alt(inspection)
+    return Picture("Doubt", words, charts.doubt_scale, (inspection, references))
 
 
-def _conditional_answers(inspection: Inspection, rows: ToldRows) -> Part:
-    picture = Picture(
-        "After each prompt",
-        charts.conditional_answers_alt(rows),
-        charts.conditional_answers(rows, LIGHT),
+def conditional_answers(rows: ToldRows) -> Picture:
+    """Return the bars of what the model says after each prompt."""
+    words = charts.conditional_answers_alt(rows)
+    return Picture("After each prompt", words, charts.conditional_answers, (rows,))
+
+
+def clusters(inspection: Inspection) -> Picture:
+    """Return the bars of all answers."""
+    return Picture("Answers", charts.clusters_alt(inspection), charts.clusters, (inspection,))
+
+
+def matrix(inspection: Inspection, which: str) -> Picture:
+    """Return a matrix of the arithmetic, one of `MATRICES`."""
+    title, number = charts.MATRICES[which], len(inspection.clusters)
+    words = (
+        f"{title}: a matrix of {number} by {number} answers. M.I. is "
+        f"{inspection.evidence.mutual_information.value:z.3f} nats."
     )
+    return Picture(title, words, charts.matrix, (inspection, which), half=True)
+
+
+def growth_picture(points: Sequence[GrowthPoint], threshold: float) -> Picture:
+    """Return how the certified bound and the sampled mass grew with k."""
+    title = "Certified lower bound and sampled mass"
+    return Picture(title, charts.growth_alt(points), charts.growth, (points, threshold))
+
+
+def _conditional_part(inspection: Inspection, rows: ToldRows) -> Part:
     columns: dict[str, Sequence[Cell]] = {
         "prompt": [
             charts.TOLD_NOTHING if row.told is None else f"Told “{display(row.told)}”"
@@ -100,7 +125,7 @@ def _conditional_answers(inspection: Inspection, rows: ToldRows) -> Part:
         columns[display(answer)] = [f"{row.says[place]:.1%}" for row in rows.rows]
     return Part(
         "What it says after it is told an answer",
-        pictures=[picture],
+        pictures=[conditional_answers(rows)],
         tables=[Table("Probability of the next answer", columns)],
     )
 
@@ -120,10 +145,7 @@ def _answers(inspection: Inspection) -> Part:
     if gaps := inspection.recording.gaps:
         columns = {"why": list(gaps), "samples": list(gaps.values())}
         tables.append(Table("Answers without a share", columns))
-    picture = Picture(
-        "Answers", charts.clusters_alt(inspection), charts.clusters(inspection, LIGHT)
-    )
-    return Part("What counts as one answer", pictures=[picture], tables=tables)
+    return Part("What counts as one answer", pictures=[clusters(inspection)], tables=tables)
 
 
 def _scores(inspection: Inspection) -> Part:
@@ -147,17 +169,7 @@ def _arithmetic(inspection: Inspection) -> list[Part]:
     """Return the matrices; of a single answer there is nothing to see in them."""
     if len(inspection.clusters) == 1:
         return []
-    information = inspection.evidence.mutual_information
-    pictures = [
-        Picture(
-            title,
-            f"{title}: a matrix of {len(inspection.clusters)} by {len(inspection.clusters)} "
-            f"answers. M.I. is {information.value:z.3f} nats.",
-            charts.matrix(inspection, which, LIGHT),
-            half=True,
-        )
-        for which, title in charts.MATRICES.items()
-    ]
+    pictures = [matrix(inspection, which) for which in charts.MATRICES]
     note = charts.matrix_note(inspection)
     return [Part("The arithmetic", texts=[note] if note else [], pictures=pictures)]
 
@@ -166,10 +178,11 @@ def _growth(inspection: Inspection) -> list[Part]:
     points = growth(inspection.recording, inspection.reading)
     if len(points) < 2:
         return []
-    chart = charts.growth(points, inspection.information_threshold, LIGHT)
-    title = "Certified lower bound and sampled mass"
     return [
-        Part("Has enough been seen?", pictures=[Picture(title, charts.growth_alt(points), chart)])
+        Part(
+            "Has enough been seen?",
+            pictures=[growth_picture(points, inspection.information_threshold)],
+        )
     ]
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.charts.laboratory.catalogue import PICTURES
-from core.charts.theme import LIGHT
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.laboratory.catalogue import EXPERIMENTS, question_of
 from core.studies.laboratory.experiment import EMBEDDED, Finding
@@ -27,16 +26,6 @@ def report(finding: Finding, model: str = EMBEDDED) -> Report:
         As a command names the model that was asked.
     """
     experiment = EXPERIMENTS[finding.experiment]
-    pictures = [
-        Picture(
-            plain(each.title),
-            each.alt(finding.drawn),
-            each.chart(finding.drawn, LIGHT),
-            caption=plain(each.caption),
-        )
-        for each in PICTURES[finding.experiment]
-        if each.there(finding.drawn)
-    ]
     cells: dict[str, Cell] = {"Model": finding.model, "Revision of the weights": finding.revision}
     columns: dict[str, Sequence[Cell]] = dict(finding.columns)
     return Report(
@@ -45,13 +34,33 @@ def report(finding: Finding, model: str = EMBEDDED) -> Report:
         finding=finding.sentence,
         texts=[plain(experiment.about), f"In the paper: {experiment.paper}."],
         parts=[
-            Part("What was found", (), pictures, [Table("The table behind it", columns)]),
+            Part(
+                "What was found",
+                (),
+                [*pictures(finding).values()],
+                [Table("The table behind it", columns)],
+            ),
             Part("The same again", code=[experiment.command(finding.values, model)]),
         ],
         settings=(cells if finding.model else {})
         | {field.label: finding.values[field.name] for field in experiment.fields},
         reading=READING,
     )
+
+
+def pictures(finding: Finding) -> dict[str, Picture]:
+    """Return the pictures that have something to show, by their names."""
+    return {
+        each.name: Picture(
+            plain(each.title),
+            each.alt(finding.drawn),
+            each.chart,
+            (finding.drawn,),
+            caption=plain(each.caption),
+        )
+        for each in PICTURES[finding.experiment]
+        if each.there(finding.drawn)
+    }
 
 
 def plain(markdown: str) -> str:

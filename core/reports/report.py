@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,8 +20,9 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from core.charts import export
 from core.charts.export import Figure
+from core.charts.theme import LIGHT, Palette
 from core.once import once
-from core.studies.opening import FROM_FILE
+from core.reports.opening import FROM_FILE
 from core.studies.versions import versions
 
 Cell = str | float | int | bool | None
@@ -37,8 +38,12 @@ class Picture:
     Attributes
     ----------
     title, alt : str
-    chart : Figure
-        In the light palette.
+    chart : callable
+        A function of the data, a palette, and the options.
+    data : sequence
+        What pickle can write.
+    options : mapping of str to value
+        What the chart needs where nothing beside it says which line is which.
     caption : str
         What is said below it, if anything.
     half : bool
@@ -47,14 +52,21 @@ class Picture:
 
     title: str
     alt: str
-    chart: Figure
+    chart: Callable[..., Figure]
+    data: Sequence[object]
+    options: Mapping[str, object] = field(default_factory=dict)
     caption: str = ""
     half: bool = False
+
+    def figure(self, palette: Palette = LIGHT, question: str = "") -> Figure:
+        """Return the picture as it stands by itself, under its title."""
+        figure = self.chart(*self.data, palette, **self.options)
+        return export.alone(figure, self.title, question)
 
     @property
     def address(self) -> str:
         """The picture itself, as an address: a browser runs and loads nothing in such a one."""
-        picture = export.alone(self.chart, self.title)
+        picture = self.figure()
         svg = export.to_roomy_svg(picture.properties(width=HALF) if self.half else picture)
         return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}"
 

@@ -15,6 +15,7 @@ from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 from core.charts import export
 from core.charts.export import Figure
 from core.charts.theme import DARK, LIGHT, Palette
+from core.reports.report import Picture
 from core.ui import downloads
 
 MOST_CHARTS: Final = 512  # remembered by this process: some ten kilobytes each
@@ -62,6 +63,11 @@ def draw(
     )
 
 
+def show(picture: Picture, key: str, selects: str | None = None) -> None:
+    """Show a picture of a document; see `draw`."""
+    draw(picture.chart, *picture.data, key=key, alt_text=picture.alt, selects=selects)
+
+
 @st.cache_data(show_spinner=False, max_entries=MOST_CHARTS)
 def _specification(_picture: Callable[[], Figure], key: str) -> dict[str, Any]:
     # The tests of the charts hold every one of them against the schema of Vega-Lite.
@@ -106,13 +112,10 @@ def _with_rows(view: Mapping[str, Any], rows: Mapping[str, Any]) -> dict[str, An
     return whole
 
 
-def as_files(name: str, title: str, question: str, chart: Callable[[], Figure]) -> None:
-    """Offer a chart as PNG and SVG; it is drawn when somebody asks for it."""
+def as_files(name: str, picture: Picture, question: str = "") -> None:
+    """Offer a picture as PNG and SVG; it is drawn when somebody asks for it."""
+    figure = partial(picture.figure, palette(), question)
     with st.container(horizontal=True, vertical_alignment="center", key=f"as_files_{name}"):
-        st.text(title, width="stretch")
-        downloads.download(
-            "PNG", lambda: export.to_png(export.alone(chart(), title, question)), f"{name}.png"
-        )
-        downloads.download(
-            "SVG", lambda: export.to_svg(export.alone(chart(), title, question)), f"{name}.svg"
-        )
+        st.text(picture.title, width="stretch")
+        downloads.download("PNG", lambda: export.to_png(figure()), f"{name}.png")
+        downloads.download("SVG", lambda: export.to_svg(figure()), f"{name}.svg")

@@ -8,11 +8,11 @@ from typing import Final
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
+from core.reports.opening import FROM_FILE, MAX_BYTES, is_from_file
+from core.reports.opening import open_result as opening
 from core.store.errors import StoreError
 from core.store.results import Result, Summary
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.opening import FROM_FILE, MAX_BYTES, is_from_file
-from core.studies.opening import open_result as opening
 from core.ui import downloads, frame
 from core.ui.messages import later, problem
 from core.ui.results import save, storage, unsaved_beginning

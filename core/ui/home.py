@@ -8,7 +8,7 @@ import streamlit as st
 from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.base import LanguageModel
 from core.once import once
-from core.studies.amplification.curve import percent
+from core.reports.amplification.words import percent
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.lanes import MEASURES, PREPARED, TIMES, Lane, challenge, lane
 from core.ui import frame, model, model_opening

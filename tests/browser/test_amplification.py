@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, quote, urlencode, urlparse
 import pytest
 from playwright.sync_api import expect
 
-from core.charts.amplification import curves as charts
 from core.charts.amplification import mechanism as mechanism_charts
 from core.data.world.plain import plain
+from core.reports.amplification import document, words
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.gallery import EXAMPLES, PAPER, by_band, propose
 from core.studies.amplification.mechanism import looking
@@ -125,12 +125,12 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     enter(page, "Answer to repeat", case.repeated)
     shows(page, case)
     found = amplify(case, embedded, range(101))
-    expect(verdict(page)).to_have_text(found.verdict)
-    expect(listed(page).first).to_have_text(f"1. {charts.description(found)}")
-    said = re.compile(f"^{re.escape(charts.curves_alt([found]))}")
+    expect(verdict(page)).to_have_text(words.verdict(found))
+    expect(listed(page).first).to_have_text(document.names([found])[0])
+    said = re.compile(f"^{re.escape(document.pictures([found], 'log')[0].alt)}")
     expect(drawn(page, CURVES)).to_have_attribute("aria-label", said)
     expect(drawn(page, PROBABILITIES)).to_have_attribute(
-        "aria-label", re.compile(f"^{re.escape(charts.probabilities_alt([found]))}")
+        "aria-label", re.compile(f"^{re.escape(document.pictures([found], 'log')[1].alt)}")
     )
     expect(drawn(page, CURVES)).to_contain_text("1. George")
     expect(drawn(page, CURVES)).to_contain_text(f"3. {MANY.answer}")  # those kept beside it
@@ -218,7 +218,9 @@ def test_the_papers_gallery_and_a_closer_look(address, open_page, embedded):
     every = [published.case for group in PAPER.values() for published in group]
     for i in (0, 7, 11):
         found = amplify(every[i], embedded)
-        expect(pictures(page).nth(i)).to_have_attribute("aria-label", charts.curves_alt([found]))
+        expect(pictures(page).nth(i)).to_have_attribute(
+            "aria-label", document.pictures([found], "log")[0].alt
+        )
         drawn(page, i)
     page.get_by_role("button", name="Look closer").first.click()
     shows(page, every[0])
@@ -239,9 +241,9 @@ def test_the_worlds_gallery_draws_other_questions(address, open_page, embedded):
             band: [amplify(case, embedded) for case in cases]
             for band, cases in by_band(3, seed).items()
         }
-        said = [charts.bands_alt(found), *(charts.band_alt(*group) for group in found.items())]
-        for i, words in enumerate(said):
-            expect(pictures(page).nth(i)).to_have_attribute("aria-label", words)
+        said = [document.bands(found).alt, *(document.band(*group).alt for group in found.items())]
+        for i, sentence in enumerate(said):
+            expect(pictures(page).nth(i)).to_have_attribute("aria-label", sentence)
             drawn(page, i)
 
     draw_is(0)
@@ -262,7 +264,7 @@ def test_the_heads_follow_the_slider(address, open_page, embedded):
             slider.press("ArrowRight")
         page.wait_for_url(re.compile(f"heads_at={times}"))
         (found,) = looking(KNOWN, embedded, [times])
-        said = mechanism_charts.heads_alt(found, mechanism_charts.ON_QUESTION)
+        said = document.heads(found, mechanism_charts.ON_QUESTION).alt
         expect(heads).to_have_attribute("aria-label", said)
         expect(page.get_by_text(f"“Lyon” repeated {times} times, “Paris” keeps")).to_be_visible()
     expect(heads.locator("g.mark-rect path")).to_have_count(found.on_question.size)
@@ -327,7 +329,7 @@ def taken_along(page, found):
     assert {row["repeated"] for row in rows[:6]} == {f"'{HOSTILE.repeated}"}
 
     first = json.loads(downloaded(page, "Curves (JSON)"))[0]
-    assert first["query"] == HOSTILE.query and first["verdict"] == found[0].verdict
+    assert first["query"] == HOSTILE.query and first["verdict"] == words.verdict(found[0])
     shares = [point["normalised_probability"] for point in first["curve"]]
     assert shares == columns["normalised_probability"][:6]
 

@@ -16,6 +16,7 @@ from core.data.world import grading
 from core.data.world.facts import Band
 from core.data.world.plain import plain
 from core.language_models.errors import BrokenModelError, ModelError
+from core.reports.amplification import document, words
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
@@ -24,9 +25,8 @@ from core.studies.amplification.curve import (
     Case,
     amplify,
     grid,
-    percent,
 )
-from core.studies.amplification.fate import happening, quartiles
+from core.studies.amplification.fate import quartiles
 from core.studies.amplification.gallery import AT_FIRST, EXAMPLES, PAPER, by_band, of_fact, propose
 from core.studies.amplification.mechanism import looking
 from core.studies.inspection.inspection import run
@@ -128,8 +128,8 @@ def curves_of(model, *wanted, most=100):
 
 def shows(page, curves):
     """Whether the page shows exactly these curves, in words, numbers and alternatives."""
-    assert listed(page) == [f"{i + 1}. {charts.description(one)}" for i, one in enumerate(curves)]
-    assert pictures(page) == [charts.curves_alt(curves), charts.probabilities_alt(curves)]
+    assert listed(page) == document.names(curves)
+    assert pictures(page) == [each.alt for each in document.pictures(curves, "log")]
     points, expected = table(page, SHARE).to_dict("list"), serialise.to_table(curves)
     assert points.keys() == expected.keys()
     for heading, column in expected.items():
@@ -146,8 +146,8 @@ def test_opens_on_a_half_known_question_beside_two_others_and_shows_exact_prompt
     assert typed(app) == FIRST
     found = curves_of(embedded, FIRST, KNOWN, MANY)
     assert shows(app, found)
-    assert found[0].verdict in texts(app)
-    assert found[1].verdict not in texts(app)  # the verdict is about the question above it
+    assert words.verdict(found[0]) in texts(app)
+    assert words.verdict(found[1]) not in texts(app)  # the verdict is about the question above it
     assert {"keep", "remove_1", "remove_2"} < set(keys(app))
     for times in (0, 100):
         put(app, "prompt_at", times)
@@ -172,7 +172,7 @@ def test_what_is_typed_or_chosen_is_asked(app, embedded):
     case = Case("What is the capital of Germany?", "Berlin", "Bonn")
     ask(app, f"  {case.query} ", f"{case.answer}  ", f" {case.repeated}")
     found = curves_of(embedded, case)  # beside which nothing stands that nobody asked for
-    assert shows(app, found) and found[0].verdict in texts(app)
+    assert shows(app, found) and words.verdict(found[0]) in texts(app)
     for name, example in EXAMPLES.items():
         press(app, f"case_{name}")
         assert typed(app) == example
@@ -387,17 +387,17 @@ def test_the_papers_twelve_questions_stand_in_their_groups_and_can_be_looked_at_
     every = [published for group in PAPER.values() for published in group]
     assert [heading.value for heading in page.header] == list(PAPER) and len(every) == 12
     found = [amplify(published.case, embedded, DEFAULT_REPETITIONS) for published in every]
-    assert pictures(page) == [charts.curves_alt([one]) for one in found]
+    assert pictures(page) == [document.pictures([one], "log")[0].alt for one in found]
     for published, one in zip(every, found, strict=True):
         case, first = published.case, one.points[0]
-        assert {case.query, one.verdict} <= set(texts(page))
+        assert {case.query, words.verdict(one)} <= set(texts(page))
         assert (
             f"{case.answer} {charts.initial(first.log_likelihood_answer)}, repeated: "
             f"{case.repeated} {charts.initial(first.log_likelihood_repeated)} "
             f"(in the paper {published.answer} and {published.repeated})"
         ) in texts(page)
     for i in range(0, 12, 4):
-        assert ". ".join(happening(found[i : i + 4])) in texts(page)
+        assert ". ".join(words.medians(found[i : i + 4])) in texts(page)
     points = table(page, SHARE)
     assert list(points["Question"].unique()) == [published.case.query for published in every]
     press(page, f"closer_{every[1].case.query}")
@@ -412,10 +412,10 @@ def test_the_world_is_shown_band_by_band_and_other_numbers_draw_other_questions(
         for name, group in by_band(3, 7).items()
     }
     assert pictures(page) == [
-        charts.bands_alt(groups),
-        *(charts.band_alt(name, found) for name, found in groups.items()),
+        document.bands(groups).alt,
+        *(document.band(name, found).alt for name, found in groups.items()),
     ]
-    assert {happening(found)[1] for found in groups.values()} <= set(texts(page))
+    assert {words.medians(found)[1] for found in groups.values()} <= set(texts(page))
     medians, questions = (element.value for element in page.dataframe)
     assert list(medians["band"]) == list(groups)
     for row, found in zip(medians.to_dict("records"), groups.values(), strict=True):
@@ -423,7 +423,9 @@ def test_the_world_is_shown_band_by_band_and_other_numbers_draw_other_questions(
         assert [row[str(t)] for t in DEFAULT_REPETITIONS] == pytest.approx(middle, abs=SAME)
     before = list(questions["question"])
     assert before == [a.case.query for found in groups.values() for a in found]
-    assert list(questions["outcome"]) == [a.verdict for found in groups.values() for a in found]
+    assert list(questions["outcome"]) == [
+        words.verdict(a) for found in groups.values() for a in found
+    ]
     put(page, "each", 4)
     assert set(before) < set(page.dataframe[1].value["question"])  # the same ones, and more
     put(page, "draw", 5)
@@ -468,9 +470,9 @@ def test_curves_are_drawn_as_they_finish(use, monkeypatch):
     first, second, *_ = by_band(3)
     page.run()
     assert page.get("progress") and pictures(page) == [
-        charts.bands_alt({first: done[:3], second: done[3:]}),
-        charts.band_alt(first, done[:3]),
-        charts.band_alt(second, done[3:]),
+        document.bands({first: done[:3], second: done[3:]}).alt,
+        document.band(first, done[:3]).alt,
+        document.band(second, done[3:]).alt,
     ]
     gate.set()
     assert len(pictures(settled(page))) == 6
@@ -501,8 +503,7 @@ def shows_head(page):
         attention.spread(page.select_slider(key="copies").value),
     )
     assert pictures(page)[:2] == [
-        mechanism_charts.weights_alt(found),
-        mechanism_charts.outputs_alt(found),
+        *(picture.alt for picture in document.ideal_head(found)),
     ]
     (sentence,) = said(page, "The copies of Y weigh as much as X")
     assert ("as soon as there is one" in sentence) == (found.gap <= 0 or "about" not in sentence)
@@ -540,13 +541,13 @@ def test_the_real_heads_follow_the_slider_and_the_fact(embedded):
             case = of_fact(grading.find(box.value))
             (found,) = looking(case, embedded, [times])
             expected += [
-                mechanism_charts.heads_alt(found, which)
+                document.heads(found, which).alt
                 for which in (mechanism_charts.ON_QUESTION, mechanism_charts.ON_TOLD)
             ]
             (point,) = amplify(case, embedded, [times]).points
             assert (
                 f"“{case.repeated}” repeated {times} time{'' if times == 1 else 's'}, "
-                f"“{case.answer}” keeps {percent(point.normalised_probability)} of the two "
+                f"“{case.answer}” keeps {words.percent(point.normalised_probability)} of the two "
                 "answers’ probability."
             ) in texts(page)
         assert pictures(page)[2:] == expected
@@ -577,9 +578,9 @@ def test_what_costs_calls_is_said_first_and_asked_only_on_demand(use):
     press(page, "pay_own")
     assert model.calls == calls
     expected = amplify(FIRST, Counted(says), FREQUENCY_REPETITIONS)
-    assert expected.verdict in texts(page)
-    assert listed(page) == [f"1. {charts.description(expected)}"]
-    assert pictures(page) == [charts.curves_alt([expected])]
+    assert words.verdict(expected) in texts(page)
+    assert listed(page) == document.names([expected])
+    assert pictures(page) == [document.pictures([expected], "log")[0].alt]
     assert said(page, "its answers were counted")
     assert "Probabilities of both answers" not in texts(page)  # no picture with nothing in it
     points = table(page, "Interval from")

@@ -6,11 +6,11 @@ import pytest
 from streamlit.errors import StreamlitAuthError
 from streamlit.testing.v1 import AppTest
 
+from core.reports.opening import FROM_FILE
 from core.store.results import LONGEST_TITLE, SavedResults
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.serialise import from_json, to_json
 from core.studies.inspection.verdict import Decision
-from core.studies.opening import FROM_FILE
 from core.ui import frame
 from core.ui.results import storage
 from tests.hostile import TEXTS

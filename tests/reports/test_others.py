@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from core.charts.laboratory.catalogue import PICTURES
-from core.reports import amplification, calibration, evaluation, laboratory
+from core.reports import calibration, evaluation, laboratory
+from core.reports.amplification import document
+from core.reports.amplification.words import verdict
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.serialise import to_table
 from core.studies.calibration.calibration import Target, calibrate, move
@@ -67,12 +69,12 @@ def test_hostile_headings_and_groups_stay_text(text):
 @pytest.mark.parametrize("model", [Turning(), Counted(lambda told: ["one", "two"])])
 def test_curves_have_every_point(model):
     made = amplify(Case(SCRIPT, "one", "two"), model, (0, 1, 5, 20))
-    found = read(amplification.report([made, made]))
+    found = read(document.report([made, made]))
     table = found.tables["Every point of curve 1"]
     assert table == found.tables["Every point of curve 2"]
     assert table[0] == list(to_table([made]))[3:] and len(table) == 5
-    assert table == read(amplification.report([made])).tables["Every point"]
-    assert found.texts[2:4] == [SCRIPT, made.verdict]
+    assert table == read(document.report([made])).tables["Every point"]
+    assert found.texts[2:4] == [SCRIPT, verdict(made)]
     shares = [float(row[table[0].index("P(right answer) of the two")]) for row in table[1:]]
     assert shares == pytest.approx([p.normalised_probability for p in made.points], rel=1e-3)
     assert found.settings["Repetitions"] == "0, 1, 5, 20"

@@ -2,7 +2,7 @@
 
 A colour says what happens: blue is the right answer, or that it stays, orange the repeated one, or
 that it takes over, grey that both are alive. Dashes and the names at the ends of the lines tell
-queries apart. Each chart says its finding in words too (`…_alt`).
+queries apart.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from core.charts.theme import (
     theme,
 )
 from core.codec import one_line
-from core.studies.amplification.curve import Amplification, Point
-from core.studies.amplification.fate import ALIVE, Fate, happening, last_fate, quartiles
+from core.studies.amplification.curve import Amplification
+from core.studies.amplification.fate import ALIVE, Fate, last_fate, quartiles
 
 SCALES = ("linear", "log")
 MOST_CURVES = 7  # as many as there are dashes
@@ -56,11 +56,6 @@ ROOM = 112  # pixels for the names at the ends of the lines
 APART = 15  # pixels between two of them
 LONGEST_END = 17
 TITLE_WIDTH = 22  # characters a line: what a fifth of the page has room for
-REGION = "Grey ground: both answers are alive, neither more than four times as likely as the other."
-MEANING = (
-    "Blue: the right answer leads clearly in the end. Orange: the repeated one does. "
-    "Grey: both are alive."
-)
 # One below the other, so that a telephone shows them.
 CAPTIONS = alt.Legend(columns=1, labelLimit=480, labelExpr=IN_LINES, rowPadding=4)
 
@@ -100,15 +95,6 @@ def initial(log_likelihood: float | None) -> str:
         mantissa, exponent = "1", exponent + 1
     raised = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return f"{mantissa} × 10{raised}"
-
-
-def description(amplification: Amplification) -> str:
-    """Return query and answers with their initial probabilities, as the paper's captions do."""
-    case, first = amplification.case, amplification.points[0]
-    a, b = initial(first.log_likelihood_answer), initial(first.log_likelihood_repeated)
-    if first.log_likelihood_answer is None or first.repetitions:
-        return f"Q: {case.query}  A: {case.answer} and, repeated, {case.repeated}"
-    return f"Q: {case.query}  A: {case.answer} ({a}) and, repeated, {case.repeated} ({b})"
 
 
 # --------------------------------------------------------------------------- the curves
@@ -165,11 +151,6 @@ def curves(
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED]
     layers += crosshair(base, x, y, ["query", "t"], [*tooltip, REPETITIONS, SHARE], palette)
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
-
-
-def curves_alt(series: Sequence[Amplification]) -> str:
-    """Say what became of every answer."""
-    return " ".join(f"{a.case.query} {a.verdict}" for a in series)
 
 
 def probabilities(
@@ -234,26 +215,12 @@ def probabilities(
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
-def probabilities_alt(series: Sequence[Amplification]) -> str:
-    """Say where the probabilities begin and end."""
-    return " ".join(
-        f"{a.case.query} {text}: from {initial(_of(a.points[0], which))} to "
-        f"{initial(_of(a.points[-1], which))}."
-        for a in series
-        for which, text in (("answer", a.case.answer), ("repeated", a.case.repeated))
-    )
-
-
 def _powers(exponents: Sequence[float]) -> list[int]:
     """Return the powers of ten to mark: whole ones, from certainty to below the smallest."""
     lowest = min(math.floor(min(exponents, default=-1)), -1)
     steps = (digit * 10**power for power in range(9) for digit in (1, 2, 5))
     step = next(step for step in steps if -lowest <= step * MOST_POWERS)
     return list(range(0, step * math.floor(lowest / step) - 1, -step))
-
-
-def _of(point: Point, which: str) -> float | None:
-    return point.log_likelihood_answer if which == "answer" else point.log_likelihood_repeated
 
 
 # ------------------------------------------------------------------------ small multiples
@@ -310,12 +277,7 @@ def bands(by_band: Mapping[str, Sequence[Amplification]], palette: Palette) -> C
     return theme(alt.layer(*layers).properties(height=LARGE), palette)
 
 
-def bands_alt(by_band: Mapping[str, Sequence[Amplification]]) -> str:
-    """Say what repeating does to every band."""
-    return " ".join(_summary_of(band.capitalize(), several) for band, several in by_band.items())
-
-
-def band(name: str, series: Sequence[Amplification], palette: Palette) -> Chart:
+def band(name: str, title: str, series: Sequence[Amplification], palette: Palette) -> Chart:
     """Several questions' curves: each one thin, their quartiles a band, the median on top."""
     each = pd.DataFrame(
         [
@@ -337,8 +299,8 @@ def band(name: str, series: Sequence[Amplification], palette: Palette) -> Chart:
         base.mark_line(color=colour, size=3).encode(y=median),
         *crosshair(base, x, median, ["t"], QUARTILES, palette),
     ]
-    title = alt.TitleParams(textwrap.wrap(happening(series)[0], TITLE_WIDTH))
-    return theme(alt.layer(*layers).properties(height=SMALL, title=title), palette)
+    lines = alt.TitleParams(textwrap.wrap(title, TITLE_WIDTH))
+    return theme(alt.layer(*layers).properties(height=SMALL, title=lines), palette)
 
 
 def _summary(series: Sequence[Amplification]) -> pd.DataFrame:
@@ -346,17 +308,6 @@ def _summary(series: Sequence[Amplification]) -> pd.DataFrame:
     lower, median, upper = quartiles(series)
     times = [point.repetitions for point in series[0].points]
     return pd.DataFrame({"t": times, "lower": lower, "median": median, "upper": upper})
-
-
-def band_alt(title: str, series: Sequence[Amplification]) -> str:
-    """Say what repeating does to a band."""
-    questions = f"{len(series)} question{'s' if len(series) > 1 else ''}"
-    return _summary_of(f"{title.capitalize()}, {questions}", series)
-
-
-def _summary_of(what: str, series: Sequence[Amplification]) -> str:
-    short, numbers = happening(series)
-    return f"{what}: {short[0].lower()}{short[1:]}. {numbers}"
 
 
 # --------------------------------------------------------------------------------- parts

@@ -59,24 +59,6 @@ def outputs(looks: Repeated, palette: Palette) -> Chart:
     return theme(areas.properties(height=HEIGHT), palette)
 
 
-def weights_alt(looks: Repeated) -> str:
-    """Say where the weight goes."""
-    return (
-        f"The weight on the query goes from {looks.on_query[0]:.1%} to "
-        f"{looks.on_query[-1]:.1%} at {looks.repetitions[-1]} repetitions; the copies get the "
-        "rest."
-    )
-
-
-def outputs_alt(looks: Repeated) -> str:
-    """Say what the output becomes."""
-    return (
-        f"The in-weight answer goes from {looks.in_weight[0]:.1%} to {looks.in_weight[-1]:.1%} of "
-        f"the output, the in-context answer from {looks.in_context[0]:.1%} to "
-        f"{looks.in_context[-1]:.1%}."
-    )
-
-
 def _long(looks: Repeated, lines: Mapping[str, np.ndarray]) -> pd.DataFrame:
     return pd.DataFrame(
         [
@@ -123,10 +105,3 @@ def heads(looking: Looking, which: str, palette: Palette) -> Chart:
         color=ink_on("attention", 1.0, palette),
     )
     return theme((cells + numbers).properties(height=170), palette)
-
-
-def heads_alt(looking: Looking, which: str) -> str:
-    """Say how much attention goes there, layer by layer."""
-    shares = looking.on_question if which == ON_QUESTION else looking.on_told
-    shares_of = ", ".join(f"layer {i + 1} {row.mean():.0%}" for i, row in enumerate(shares))
-    return f"Attention on {which}, mean over heads: {shares_of}."

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
 
 from core import prompts
-from core.codec import is_writable
+from core.codec import count_of, is_writable
 from core.data.world.grading import SAME_ANSWER
 from core.language_models.base import LanguageModel, Response, notes_on_cut
 from core.language_models.client.concurrency import AT_ONCE, at_once
@@ -47,16 +47,6 @@ class Origin(StrEnum):
     SCORED = "exact likelihoods"
     SAMPLED = "own likelihoods of sampled answers"
     COUNTED = "counts of sampled answers"
-
-
-# What is to be known of curves that are not exact.
-HOW = {
-    Origin.SAMPLED: "The model scores its own answers only: the curve weighs "
-    f"{SAMPLES_A_POINT} sampled answers a point by the model’s likelihoods of them. The interval "
-    "holds whatever answers that were not sampled could change.",
-    Origin.COUNTED: "This model does not report how likely an answer is; its answers were counted, "
-    f"{SAMPLES_A_POINT} a point, with a 95% interval.",
-}
 
 
 @dataclass(frozen=True)
@@ -181,11 +171,6 @@ class Amplification:
     notes: tuple[str, ...] = ()
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """What is to be known of a curve that is not exact, in sentences."""
-        return (*([HOW[self.source]] if self.source in HOW else []), *self.notes)
-
-    @property
     def has_likelihoods(self) -> bool:
         """Whether any point says how likely one of the answers is."""
         pairs = ((p.log_likelihood_answer, p.log_likelihood_repeated) for p in self.points)
@@ -194,83 +179,19 @@ class Amplification:
     @property
     def crossing(self) -> int | None:
         """The first t of the curve where the repeated answer is the likelier; None if none is."""
-        return next((p.repetitions for p in self._measured_points if p.repeated_is_likelier), None)
+        return next((p.repetitions for p in self.informative if p.repeated_is_likelier), None)
 
     @property
-    def verdict(self) -> str:
-        """What repeating did, in one sentence; in two where the curve says little."""
-        if not self._measured_points:
-            return "Neither answer was sampled, so they cannot be compared."
-        return self._turn + (
-            " The model almost never gives either answer in this spelling, so the curve shows "
-            "little."
-            if self._foreign
-            else ""
-        )
-
-    @property
-    def _turn(self) -> str:
-        ours, theirs = (f"“{text}”" for text in (self.case.answer, self.case.repeated))
-        first, last = self._measured_points[0], self._measured_points[-1]
-        at = self.crossing
-        keeps = f"{percent(last.normalised_probability or 0.0)} of the two answers' probability"
-        if at is None:
-            return f"{theirs} does not overtake {self._extent}: {ours} keeps {keeps}."
-        if at == first.repetitions:
-            since = "before any repetition" if at == 0 else f"already at {in_words(at)}"
-            begins, again = f"{theirs} is more likely {since}", ""
-        else:
-            before = max(p.repetitions for p in self._measured_points if p.repetitions < at)
-            where = (
-                f"at {in_words(at)}" if at == before + 1 else f"between {before} and {in_words(at)}"
-            )
-            begins, again = f"{theirs} overtakes {where}", " again"
-        if at == last.repetitions:
-            return f"{begins}: {ours} keeps {keeps}."
-        after = f"after {in_words(last.repetitions)} {ours}"
-        if last.repeated_is_likelier:
-            return f"{begins}; {after} keeps {keeps}."
-        ahead = "level" if last.normalised_probability == 0.5 else f"ahead{again}"
-        return f"{begins}; but {after} is {ahead}, with {keeps}."
-
-    @property
-    def _extent(self) -> str:
-        """Where the curve was looked at: every number of repetitions, or only some of them."""
-        seen = [p.repetitions for p in self._measured_points]
-        if seen == list(range(len(seen))):
-            return f"within {in_words(seen[-1])}"
-        if len(seen) == 1:
-            return f"at {in_words(seen[0])}, the only informative number"
-        which = "asked" if len(seen) == len(self.points) else "at which either answer was seen"
-        return f"at any of the {len(seen)} numbers of repetitions {which}, up to {seen[-1]}"
-
-    @property
-    def _foreign(self) -> bool:
+    def is_foreign(self) -> bool:
         """Whether the model, before any repetition, hardly ever gives either answer."""
         first = self.points[0]
         values = (first.log_likelihood_answer, first.log_likelihood_repeated)
         return first.repetitions == 0 and all(v is not None and v < HARDLY_EVER for v in values)
 
     @property
-    def _measured_points(self) -> list[Point]:
+    def informative(self) -> list[Point]:
+        """The points at which either answer was seen."""
         return [p for p in self.points if p.normalised_probability is not None]
-
-
-def between(before: int, at: int) -> str:
-    """Return where something happened that had not after so many repetitions."""
-    return f"at {in_words(at)}" if at == before + 1 else f"between {before} and {in_words(at)}"
-
-
-def in_words(repetitions: int) -> str:
-    """Return a number of repetitions in words."""
-    return f"{repetitions} repetition{'' if repetitions == 1 else 's'}"
-
-
-def percent(share: float) -> str:
-    """Return a share in words that never round to a certainty."""
-    if share < 0.001:
-        return "less than 0.1%"
-    return "more than 99.9%" if share > 0.999 else f"{share:.1%}"
 
 
 def tidy(repetitions: Sequence[int]) -> tuple[int, ...]:
@@ -418,8 +339,8 @@ def _what_fits(
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return (
-        f"With {in_words(most)} the prompt does not fit into the model’s context; the most that "
-        f"fits is {low}."
+        f"With {count_of(most, 'repetition')} the prompt does not fit into the model’s context; "
+        f"the most that fits is {low}."
     )
 
 
@@ -442,7 +363,7 @@ def _draw(
         return model.sample(prompt, SAMPLES_A_POINT, seed=seed)
 
     def tick(share: float) -> None:
-        progress(f"Sampling after {in_words(times[int(share * len(times))])}", share)
+        progress(f"Sampling after {count_of(times[int(share * len(times))], 'repetition')}", share)
 
     try:
         return at_once(

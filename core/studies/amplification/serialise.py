@@ -9,7 +9,7 @@ from dataclasses import asdict, fields, replace
 from itertools import pairwise
 from typing import Any, Final
 
-from core.codec import decode, encode, text_of
+from core.codec import decode, text_of
 from core.data.tabular.csv_export import to_csv
 from core.language_models.usage import Used
 from core.studies.amplification.curve import (
@@ -44,7 +44,6 @@ def to_dict(amplification: Amplification) -> dict[str, Any]:
         **asdict(amplification.case),
         "model": amplification.model,
         "revision": amplification.revision,
-        "verdict": amplification.verdict,
         "source": amplification.source.value,
         "read_as": amplification.read_as,
         "notes": list(amplification.notes),
@@ -56,18 +55,8 @@ def to_dict(amplification: Amplification) -> dict[str, Any]:
     }
 
 
-def to_json(amplification: Amplification) -> str:
-    """Return `to_dict` as one JSON object."""
-    return encode(to_dict(amplification))
-
-
-def all_to_json(amplifications: Sequence[Amplification]) -> str:
-    """Return several curves as a JSON list of such objects."""
-    return "[" + ",\n".join(map(to_json, amplifications)) + "]\n"
-
-
 def all_from_json(text: str) -> list[Amplification]:
-    """Read `all_to_json`'s list.
+    """Read a JSON list of curves.
 
     Raises
     ------

@@ -4,12 +4,20 @@ from functools import partial
 
 import streamlit as st
 
-from core.charts.amplification import curves as charts
-from core.reports import amplification as reports
+from core.reports.amplification import document
+from core.reports.amplification.document import names
+from core.reports.amplification.words import (
+    MEANING,
+    PROBABILITIES,
+    REGION,
+    SHARES,
+    remarks,
+    to_json,
+)
+from core.reports.opening import is_from_file
 from core.store.results import Result
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification, Case
-from core.studies.opening import is_from_file
 from core.ui import downloads, figures
 from core.ui.amplification import form
 from core.ui.glossary import TERMS
@@ -17,43 +25,29 @@ from core.ui.glossary import TERMS
 
 def pictures(amplifications: list[Amplification], scale: str) -> None:
     """Draw the normalised probability, and the raw ones on a logarithmic axis."""
+    shares, *probabilities = document.pictures(amplifications, scale)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.markdown(
-            "**Share of the answer against the repeated one**",
-            help=TERMS["Normalised conditional probability"],
-        )
-        figures.draw(
-            charts.curves,
-            amplifications,
-            scale,
-            key="curves",
-            alt_text=charts.curves_alt(amplifications),
-        )
-        st.text(f"{charts.MEANING} {charts.REGION}")
+        st.markdown(f"**{SHARES}**", help=TERMS["Normalised conditional probability"])
+        figures.show(shares, "curves")
+        st.text(f"{MEANING} {REGION}")
     with right:
         st.markdown(
-            "**Both probabilities**",
+            f"**{PROBABILITIES}**",
             help="The answer and the repeated one, each by itself, on a logarithmic axis.",
         )
-        if any(one.has_likelihoods for one in amplifications):
-            figures.draw(
-                charts.probabilities,
-                amplifications,
-                scale,
-                key="probabilities",
-                alt_text=charts.probabilities_alt(amplifications),
-            )
-        for remark in dict.fromkeys(remark for one in amplifications for remark in one.remarks):
+        for picture in probabilities:
+            figures.show(picture, "probabilities")
+        for remark in remarks(amplifications):
             st.text(remark)
 
 
 def list_curves(amplifications: list[Amplification], case: Case | None) -> None:
     """Name every curve with its initial probabilities, and let it be kept or removed."""
     beside = form.cases_beside(case)
-    for i, one in enumerate(amplifications):
+    for i, (one, name) in enumerate(zip(amplifications, names(amplifications), strict=True)):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.text(f"{i + 1}. {charts.description(one)}", width="stretch")
+            st.text(name, width="stretch")
             if one.case == case:
                 st.button(
                     "Keep this curve",
@@ -94,7 +88,7 @@ def details(amplifications: list[Amplification], scale: str, result: Result | No
         st.dataframe(serialise.to_table(amplifications), hide_index=True, key="points")
     with st.container(horizontal=True):
         downloads.report(
-            partial(reports.report, amplifications, scale),
+            partial(document.report, amplifications, scale),
             "amplification",
             saved=result.created_at if result else None,
             from_file=result is not None and is_from_file(result.payload),
@@ -102,21 +96,9 @@ def details(amplifications: list[Amplification], scale: str, result: Result | No
         downloads.download(
             "Curves (CSV)", lambda: serialise.to_csv_bytes(amplifications), "amplification.csv"
         )
-        downloads.download(
-            "Curves (JSON)", lambda: serialise.all_to_json(amplifications), "amplification.json"
-        )
+        downloads.download("Curves (JSON)", lambda: to_json(amplifications), "amplification.json")
     with st.expander("Figures as PNG and SVG"):
-        palette, query = figures.palette(), amplifications[0].case.query
-        figures.as_files(
-            "curves",
-            "Share of an answer as another is repeated",
-            query,
-            partial(charts.curves, amplifications, scale, palette, captions=True),
-        )
-        if any(one.has_likelihoods for one in amplifications):
-            figures.as_files(
-                "probabilities",
-                "Probabilities of both answers",
-                query,
-                partial(charts.probabilities, amplifications, scale, palette, captions=True),
-            )
+        query = amplifications[0].case.query
+        shown = document.pictures(amplifications, scale)
+        for name, picture in zip(("curves", "probabilities"), shown, strict=False):
+            figures.as_files(name, picture, query)

@@ -7,8 +7,10 @@ from functools import partial
 
 import streamlit as st
 
-from core.charts.amplification import curves as charts
+from core.charts.amplification.curves import initial
 from core.language_models.base import LanguageModel
+from core.reports.amplification import document
+from core.reports.amplification.words import MEANING, REGION, medians, verdict
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
@@ -16,7 +18,7 @@ from core.studies.amplification.curve import (
     Amplification,
     Case,
 )
-from core.studies.amplification.fate import happening, quartiles
+from core.studies.amplification.fate import quartiles
 from core.studies.amplification.gallery import AT_FIRST, PAPER, Published, by_band
 from core.studies.questions import BANDS
 from core.ui import figures, frame
@@ -66,23 +68,17 @@ def _bands(
         "**Share of the right answer while the prompt repeats another: the median, by how often "
         "training showed the question**"
     )
-    figures.draw(charts.bands, by_band, key="bands", alt_text=charts.bands_alt(by_band))
+    figures.show(document.bands(by_band), "bands")
     st.text(
-        f"{charts.REGION} Below, each thin line is one question, and the colour lies between the "
+        f"{REGION} Below, each thin line is one question, and the colour lies between the "
         "quartiles."
     )
     columns = iter(st.columns(len(groups)))
     for name, several in by_band.items():
         with next(columns), st.container(border=True, height="stretch"):
             st.text(name.capitalize(), help=BANDS[name])
-            figures.draw(
-                charts.band,
-                name,
-                several,
-                key=f"band_{name}",
-                alt_text=charts.band_alt(name, several),
-            )
-            st.text(happening(several)[1])
+            figures.show(document.band(name, several), f"band_{name}")
+            st.text(medians(several)[1])
     return by_band
 
 
@@ -116,7 +112,7 @@ def table(by_band: Mapping[str, Sequence[Amplification]]) -> None:
                 "question": [a.case.query for several in by_band.values() for a in several],
                 "answer": [a.case.answer for several in by_band.values() for a in several],
                 "repeated": [a.case.repeated for several in by_band.values() for a in several],
-                "outcome": [a.verdict for several in by_band.values() for a in several],
+                "outcome": [verdict(a) for several in by_band.values() for a in several],
             },
             hide_index=True,
             key="world_cases",
@@ -149,7 +145,7 @@ def paper() -> None:
     beside = _embedded_curves(every, model, times)
     if beside:
         st.text(f"Solid: {model.name}. Dashed: the embedded model.")
-    st.text(f"{charts.MEANING} {charts.REGION}")
+    st.text(f"{MEANING} {REGION}")
     _figures(dict(zip(every, results, strict=True)), beside)
     with st.expander("Every point as a table"):
         amplifications = [one for one in results if isinstance(one, Amplification)]
@@ -172,7 +168,7 @@ def _figures(results: Mapping[Case, Found], beside: Mapping[Case, Found] | None 
         st.header(title, anchor=False)
         several = [one for p in group if isinstance(one := results.get(p.case), Amplification)]
         if len(several) == len(group):
-            st.text(". ".join(happening(several)))
+            st.text(". ".join(medians(several)))
         for column, published in zip(st.columns(ACROSS), group, strict=True):
             with column, st.container(border=True, height="stretch"):
                 st.text(published.case.query)
@@ -185,19 +181,14 @@ def _publish(published: Published, result: Found, beside: Found | None) -> None:
     if isinstance(result, str):
         problem(result)
         return
-    figures.draw(
-        charts.small,
-        result,
-        beside if isinstance(beside, Amplification) else None,
-        key=f"paper_{case.query}",
-        alt_text=charts.curves_alt([result]),
-    )
+    other = beside if isinstance(beside, Amplification) else None
+    figures.show(document.small(result, other), f"paper_{case.query}")
     first = result.points[0]
     st.text(
-        f"{case.answer} {charts.initial(first.log_likelihood_answer)}, repeated: "
-        f"{case.repeated} {charts.initial(first.log_likelihood_repeated)} "
+        f"{case.answer} {initial(first.log_likelihood_answer)}, repeated: "
+        f"{case.repeated} {initial(first.log_likelihood_repeated)} "
         f"(in the paper {published.answer} and {published.repeated})"
     )
-    st.text(result.verdict)
+    st.text(verdict(result))
     if st.button("Look closer", key=f"closer_{case.query}", icon=":material/zoom_in:"):
         frame.amplify(case.query, case.answer, case.repeated)

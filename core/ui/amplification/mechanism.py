@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.charts.amplification import mechanism as charts
 from core.charts.amplification.mechanism import ON_QUESTION, ON_TOLD
+from core.codec import count_of
 from core.data.world.facts import Band, Fact, facts
-from core.studies.amplification.curve import DEFAULT_REPETITIONS, amplify, percent
+from core.reports.amplification import document
+from core.reports.amplification.words import percent
+from core.studies.amplification.curve import DEFAULT_REPETITIONS, amplify
 from core.studies.amplification.gallery import EXAMPLES, draw, of_fact
 from core.studies.amplification.mechanism import Looking, looking, shows_attention
 from core.ui import figures
@@ -66,17 +68,14 @@ def ideal_head() -> None:
         dimension = number("dimension", 3, 1024, 512)
     head = attention.ideal_head(dimension=dimension, in_span=in_span)
     repeated = attention.repeat(head, attention.spread(copies))
+    attention_picture, output_picture = document.ideal_head(repeated)
     with weights:
         st.markdown("**Attention from the last token**")
-        figures.draw(
-            charts.weights, repeated, key="ideal_weights", alt_text=charts.weights_alt(repeated)
-        )
+        figures.show(attention_picture, "ideal_weights")
         st.caption("Circles: the closed form, 1 / (1 + t·exp(logit of Y − logit of X)).")
     with outputs:
         st.markdown("**Output of the head**")
-        figures.draw(
-            charts.outputs, repeated, key="ideal_outputs", alt_text=charts.outputs_alt(repeated)
-        )
+        figures.show(output_picture, "ideal_outputs")
         st.caption("The answers of X and of Y, mixed by these weights.")
     t = attention.crossing(repeated.gap)
     st.text(
@@ -136,18 +135,12 @@ def _heads_of(band: Band, times: int) -> None:
     look, share = _looking(chosen[question], times, question)
     case = of_fact(chosen[question])
     st.text(
-        f"“{case.repeated}” repeated {times} time{'' if times == 1 else 's'}, “{case.answer}” "
+        f"“{case.repeated}” repeated {count_of(times, 'time')}, “{case.answer}” "
         f"keeps {percent(share)} of the two answers’ probability."
     )
     for which in (ON_QUESTION, ON_TOLD):
         st.markdown({ON_QUESTION: "On the question", ON_TOLD: "On the repeated answer"}[which])
-        figures.draw(
-            charts.heads,
-            look,
-            which,
-            key=f"heads_{band.name}_{which}",
-            alt_text=charts.heads_alt(look, which),
-        )
+        figures.show(document.heads(look, which), f"heads_{band.name}_{which}")
 
 
 @st.cache_data(show_spinner=False, max_entries=256)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.charts.amplification.curves import SCALES
+from core.reports.amplification.words import verdict
 from core.studies.amplification import curve as study
 from core.studies.amplification.curve import Amplification, Case
 from core.studies.inspection.request import InvalidRequestError
@@ -67,7 +68,7 @@ def _draw(cases: list[Case], typed: Case | None, most: int, scale: str) -> list[
     if amplifications:
         if amplifications[0].case == typed:
             with st.container(border=True, key="verdict"):
-                st.text(amplifications[0].verdict)
+                st.text(verdict(amplifications[0]))
             keep(amplifications)
         draw_usage(amplifications)
         pictures(amplifications, scale)

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from core.charts.amplification import curves as charts
+from core.reports.amplification.document import names
+from core.reports.amplification.words import to_json, verdict
 from core.store.errors import StoreError
 from core.store.results import Result
 from core.studies.amplification import serialise
@@ -18,9 +19,9 @@ def keep(curves: list[Amplification]) -> None:
     """Keep curves that somebody asked for, in History."""
     paid = any(curve.used is not None for curve in curves)
     if paid or "query" in st.query_params or "answer" in st.query_params:
-        first, payload = curves[0], serialise.all_to_json(curves)
+        first, payload = curves[0], to_json(curves)
         try:
-            save("amplification", first.case.query, first.model, payload, outcome=first.verdict)
+            save("amplification", first.case.query, first.model, payload, outcome=verdict(first))
         except StoreError as error:
             problem(f"{unsaved_beginning(error)} It stays on this page.")
 
@@ -33,10 +34,10 @@ def saved_curves(result: Result) -> None:
         problem(str(error))
         return
     with st.container(border=True, key="verdict"):
-        st.text(curves[0].verdict)
+        st.text(verdict(curves[0]))
     draw_usage(curves)
     pictures(curves, "log")
-    for i, one in enumerate(curves):
-        st.text(f"{i + 1}. {charts.description(one)}")
+    for name in names(curves):
+        st.text(name)
     prompt(curves, curves[0].points[-1].repetitions)
     details(curves, "log", result)

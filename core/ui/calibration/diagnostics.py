@@ -9,6 +9,7 @@ import streamlit as st
 from core.abstention.intervals import Comparison, Interval
 from core.abstention.thresholds import Threshold
 from core.charts import calibration as charts
+from core.reports.calibration import precision_recall
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.diagnostics import AurocComparison
@@ -39,13 +40,7 @@ def _curves(whole: Whole) -> None:
     if not curves:
         st.text("No labelled answer has a score.")
         return
-    figures.draw(
-        charts.precision_recall,
-        curves,
-        whole.calibration.score,
-        key="precision_recall",
-        alt_text=charts.precision_recall_alt(curves),
-    )
+    figures.show(precision_recall(curves, whole.calibration.score), "precision_recall")
     st.caption(
         "The paper’s curves. Recall is the share of questions answered, precision is the share "
         "of right answers among them. A curve starts at its smallest block: mutual information "

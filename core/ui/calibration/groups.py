@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.charts import calibration as charts
+from core.reports.calibration import by_group
 from core.studies.calibration.whole import Whole
 from core.ui import figures
 from core.ui.glossary import TERMS
@@ -26,12 +26,6 @@ def groups(whole: Whole) -> None:
     st.markdown("**Wrong among the answered, by group**", help=TERMS["Group"])
     st.text(every.sentence)
     first = every.groups[:MOST_DRAWN]
-    figures.draw(
-        charts.groups,
-        first,
-        calibration.target.error,
-        key="groups",
-        alt_text=charts.groups_alt(first),
-    )
+    figures.show(by_group(first, calibration.target.error), "groups")
     if len(first) < len(every.groups):
         st.caption(f"Drawn are the {len(first):d} largest groups.")

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError
-from core.charts import calibration as charts
+from core.reports.calibration import by_group
 from core.studies.evaluation.deciding import decide, decisions_csv
 from core.studies.evaluation.results import Results
 from core.studies.inspection.certificates import certified_model, default_policy
@@ -46,13 +46,7 @@ def decisions(results: Results) -> None:
     if decided.by_source:
         parts = decided.by_source[:MOST_DRAWN]
         st.markdown("**Wrong among the answered, by source**")
-        figures.draw(
-            charts.groups,
-            parts,
-            policy.target_error,
-            key="results_groups",
-            alt_text=charts.groups_alt(parts),
-        )
+        figures.show(by_group(parts, policy.target_error), "results_groups")
     downloads.download(
         "Decisions (CSV)", lambda: decisions_csv(decided), "evaluation_decisions.csv"
     )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from core.charts import evaluation as charts
+from core.reports.evaluation import mixture
 from core.studies.evaluation.mixing import COMPARED, kinds, mix, sources
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
@@ -82,24 +81,14 @@ def mixtures(results: Results) -> None:
         st.text(sentence)
     if not mixed.found:
         return
-    for column, measure in zip(st.columns(2), (charts.RECALL, charts.ERROR), strict=True):
+    pictures = {name: mixture(mixed.found, name) for name in charts.MIXTURE_TITLES}
+    for column, (measure, picture) in zip(st.columns(2), pictures.items(), strict=True):
         with column:
-            figures.draw(
-                charts.mixture_bars,
-                mixed.found,
-                measure,
-                key=f"results_mixture_{measure}",
-                alt_text=charts.mixture_bars_alt(mixed.found, measure),
-            )
+            figures.show(picture, f"results_mixture_{measure}")
     st.caption(
         "The paper’s Figure 6. Lines: two standard deviations over the repetitions. A bar of 0% "
         "is a line on the axis. A missing bar of errors: on average, less than one question is "
         "answered there."
     )
-    for measure, title in charts.MIXTURE_TITLES.items():
-        figures.as_files(
-            f"mixture_{measure}",
-            title,
-            "",
-            partial(charts.mixture_bars, mixed.found, measure, figures.palette()),
-        )
+    for measure, picture in pictures.items():
+        figures.as_files(f"mixture_{measure}", picture)

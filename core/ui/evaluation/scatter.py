@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.charts import evaluation as charts
 from core.codec import count_of
+from core.reports import evaluation as reports
 from core.studies.evaluation.listing import Plotted, scatter_points
 from core.studies.evaluation.results import Results
 from core.ui import figures
@@ -34,25 +35,15 @@ def scatter(results: Results) -> None:
     )
     # Another chart for other rows: a choice survives in the same one.
     key = f"{KEY}_{digest(results.run.folder, plotted.rows.tobytes())}"
-    figures.draw(
-        charts.scatter,
-        points,
-        key=key,
-        alt_text=charts.scatter_alt(points),
-        selects=charts.CHOSEN,
-    )
+    picture = reports.scatter(points)
+    figures.show(picture, key, selects=charts.CHOSEN)
     for sentence in plotted.sentences:
         st.text(sentence)
     st.caption(
         "Doubts as a policy compares them, right or wrong by the answer of mutual information. "
         "Below on the right: many right answers, which only entropy doubts."
     )
-    figures.as_files(
-        "entropy_and_information",
-        "Semantic entropy against mutual information",
-        "",
-        lambda: charts.scatter(points, figures.palette()),
-    )
+    figures.as_files("entropy_and_information", picture)
     at = at_points(plotted, selection(st.session_state.get(key)))
     if not len(at):
         st.text("Choose a point to see its questions.")

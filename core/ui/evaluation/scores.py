@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.abstention.metrics import MEASURES
 from core.charts import evaluation as charts
-from core.reports.evaluation import report, score_columns
+from core.reports.evaluation import precision_recall, report, score_columns
 from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures
 from core.ui import downloads, figures
@@ -18,8 +18,6 @@ from core.ui.evaluation.measures import measures
 from core.ui.glossary import TERMS
 from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
-
-TITLE = "Precision by recall"
 
 
 def scores(results: Results) -> None:
@@ -88,12 +86,8 @@ def _curves(results: Results, measured: RunMeasures) -> None:
         st.text("Choose a score to draw.")
         return
     bands = {name: measured.bands[name] for name in SCORES if name in chosen}
-    figures.draw(
-        charts.precision_recall,
-        bands,
-        key="results_precision_recall",
-        alt_text=charts.precision_recall_alt(bands),
-    )
+    picture = precision_recall(bands)
+    figures.show(picture, "results_precision_recall")
     shaded = (
         f"Shaded: the {CONFIDENCE:.0%} interval at each point by itself. "
         if measured.number
@@ -104,12 +98,7 @@ def _curves(results: Results, measured: RunMeasures) -> None:
         f"right answers among them. {shaded}A curve begins at its smallest block of equal doubts, "
         "which no threshold parts: mutual information and entropy are often exactly 0."
     )
-    figures.as_files(
-        "precision_recall",
-        TITLE,
-        "",
-        lambda: charts.precision_recall(bands, figures.palette()),
-    )
+    figures.as_files("precision_recall", picture)
 
 
 def _comparisons(results: Results, measured: RunMeasures) -> None:

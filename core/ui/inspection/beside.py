@@ -9,6 +9,8 @@ import streamlit as st
 
 from core.charts import inspection as charts
 from core.language_models.errors import ModelError
+from core.reports import inspection as reports
+from core.reports.opening import FROM_FILE, is_from_file
 from core.store.errors import StoreError
 from core.store.results import Result
 from core.studies.inspection.comparison import InspectionComparison, Setting, compare
@@ -17,7 +19,6 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.score_table import value_shown
 from core.studies.inspection.serialise import from_json
 from core.studies.inspection.served import beneath, served_sentence
-from core.studies.opening import FROM_FILE, is_from_file
 from core.ui import downloads, figures
 from core.ui.history import BESIDE, SAVED
 from core.ui.inspection.verdict import quotes, reveal
@@ -214,13 +215,5 @@ def _matrices(here: Inspection, there: Inspection) -> None:
         ("here", "there"), st.columns(2, gap="large"), (here, there), strict=True
     ):
         with column:
-            information = one.evidence.mutual_information.value
-            figures.draw(
-                charts.matrix,
-                one,
-                which,
-                key=f"beside_matrix_{side}",
-                alt_text=f"{charts.MATRICES[which]}, {len(one.clusters)} answers; M.I. is "
-                f"{information:z.3f} nats.",
-            )
+            figures.show(reports.matrix(one, which), f"beside_matrix_{side}")
     st.caption("Each side has a colour scale of its own: compare the numbers, not the shades.")

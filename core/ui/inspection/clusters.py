@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.charts import inspection as charts
+from core.reports import inspection as reports
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator
 from core.ui import figures
@@ -10,9 +11,7 @@ from core.ui import figures
 
 def clusters(inspection: Inspection) -> None:
     """Show what counts as one answer: bars, and every text behind them."""
-    figures.draw(
-        charts.clusters, inspection, key="clusters", alt_text=charts.clusters_alt(inspection)
-    )
+    figures.show(reports.clusters(inspection), "clusters")
     counted = inspection.recording.estimator is Estimator.COUNTED
     draws = inspection.recording.request.draws
     if not counted:

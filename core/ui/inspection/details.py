@@ -10,13 +10,13 @@ from core import prompts
 from core.charts import inspection as charts
 from core.language_models import true_false
 from core.reports import inspection as reports
+from core.reports.opening import is_from_file
 from core.store.results import Result
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import LEFT_OUT, Recording
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.told import conditional_rows
-from core.studies.opening import is_from_file
 from core.ui import downloads, figures
 from core.ui.inspection.verdict import quotes
 from core.ui.payment import spending
@@ -56,25 +56,16 @@ def files(inspection: Inspection, result: Result | None) -> None:
 
 def _figures(inspection: Inspection) -> None:
     """Offer every chart as PNG and SVG."""
-    query = inspection.query
-    palette = figures.palette()
-    figures.as_files("doubt", "Doubt", query, partial(charts.doubt_scale, inspection, (), palette))
-    figures.as_files(
-        "told",
-        "What it says after it is told an answer",
-        query,
-        lambda: charts.conditional_answers(conditional_rows(inspection), palette),
-    )
-    figures.as_files("clusters", "Clusters", query, partial(charts.clusters, inspection, palette))
-    for which, title in charts.MATRICES.items():
-        figures.as_files(which, title, query, partial(charts.matrix, inspection, which, palette))
-    reading, threshold = inspection.reading, inspection.information_threshold
-    figures.as_files(
-        "growth",
-        "Certified lower bound and sampled mass",
-        query,
-        lambda: charts.growth(growth(inspection.recording, reading), threshold, palette),
-    )
+    points = growth(inspection.recording, inspection.reading)
+    pictures = {
+        "doubt": reports.doubt(inspection),
+        "told": reports.conditional_answers(conditional_rows(inspection)),
+        "clusters": reports.clusters(inspection),
+        **{which: reports.matrix(inspection, which) for which in charts.MATRICES},
+        "growth": reports.growth_picture(points, inspection.information_threshold),
+    }
+    for name, picture in pictures.items():
+        figures.as_files(name, picture, inspection.query)
 
 
 def _prompts(inspection: Inspection) -> None:

@@ -13,9 +13,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core import prompts
-from core.charts import inspection as charts
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Heard, Prepared
+from core.reports import inspection as reports
 from core.studies.costs import computed_tokens, lasting, plan
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.inspection import read
@@ -326,10 +326,5 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
 def draw_growth(recording: Recording, reading: Reading, key: str) -> None:
     """Show how the certified bound and the sampled mass grew with k."""
     points = growth(recording, reading)
-    figures.draw(
-        charts.growth,
-        points,
-        read(recording, reading).information_threshold,
-        key=key,
-        alt_text=charts.growth_alt(points),
-    )
+    threshold = read(recording, reading).information_threshold
+    figures.show(reports.growth_picture(points, threshold), key)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.charts import inspection as charts
 from core.once import once
+from core.reports import inspection as reports
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.served import (
@@ -68,13 +69,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         judgement = judge(inspection)
         if judgement is not None:
             truth(judgement, inspection)
-        figures.draw(
-            charts.doubt_scale,
-            inspection,
-            references,
-            key="doubt",
-            alt_text=charts.doubt_scale_alt(inspection),
-        )
+        figures.show(reports.doubt(inspection, references), "doubt")
 
 
 def _read_as(sentence: str, *, live: bool) -> None:

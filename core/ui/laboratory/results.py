@@ -25,28 +25,24 @@ def results(finding: Finding, place: str = "") -> None:
     """Draw the sentence and the pictures; `place` tells the results on one page apart."""
     with st.container(key=f"laboratory_sentence{place}"):
         st.text(finding.sentence)
-    name, content = finding.experiment, finding.drawn
     here: DeltaGenerator
     beside: DeltaGenerator | None = None  # the column in which the second of two halves goes
-    for picture in PICTURES[name]:
-        if not picture.there(content):
+    pictures = reports.pictures(finding)
+    for each in PICTURES[finding.experiment]:
+        if each.name not in pictures:
             continue
-        if picture.half and beside is None:
+        if each.half and beside is None:
             here, beside = st.columns(2)
-        elif picture.half and beside is not None:
+        elif each.half and beside is not None:
             here, beside = beside, None
         else:
             here, beside = st.container(), None
         with here:
-            st.subheader(picture.title, anchor=False)
-            figures.draw(
-                picture.chart,
-                content,
-                key=f"laboratory_{name}_{picture.name}{place}",
-                alt_text=picture.alt(content),
-            )
-            if picture.caption:
-                st.caption(picture.caption)
+            st.subheader(each.title, anchor=False)
+            key = f"laboratory_{finding.experiment}_{each.name}{place}"
+            figures.show(pictures[each.name], key)
+            if each.caption:
+                st.caption(each.caption)
 
 
 def beside(experiment: Experiment, model: LanguageModel | None) -> None:
@@ -88,14 +84,8 @@ def behind(finding: Finding) -> None:
         downloads.report(partial(reports.report, finding, name_in_use()), f"laboratory_{name}")
         downloads.table(dict(finding.columns), f"laboratory_{name}")
         downloads.download("All of it (JSON)", partial(to_json, finding), f"laboratory_{name}.json")
-    for picture in PICTURES[name]:
-        if picture.there(finding.drawn):
-            figures.as_files(
-                f"laboratory_{name}_{picture.name}",
-                picture.title,
-                finding.model,
-                partial(picture.chart, finding.drawn, figures.palette()),
-            )
+    for each, picture in reports.pictures(finding).items():
+        figures.as_files(f"laboratory_{name}_{each}", picture, finding.model)
 
 
 def _table(finding: Finding) -> None:

@@ -20,7 +20,7 @@ from core.studies.amplification.curve import (
     Point,
     amplify,
 )
-from core.studies.amplification.fate import Fate, happening, last_fate, quartiles
+from core.studies.amplification.fate import Fate, last_fate, quartiles
 from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.fakes import Counted, Turning
 from tests.hostile import TEXTS as HOSTILE
@@ -67,8 +67,8 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
     drawings |= {
         f"small, {name}": charts.small(found[0], None, LIGHT) for name, found in STUDIES.items()
     }
-    drawings["band"] = charts.band("half known", [TURNS, STAYS, STAYS], LIGHT)
-    drawings["band of one"] = charts.band("by heart", [TURNS], LIGHT)
+    drawings["band"] = charts.band("half known", "Title", [TURNS, STAYS, STAYS], LIGHT)
+    drawings["band of one"] = charts.band("by heart", "Title", [TURNS], LIGHT)
     drawings["bands"] = charts.bands(BANDS, LIGHT)
     drawings["captions"] = charts.probabilities([TURNS, STAYS], "log", LIGHT, captions=True)
     # Their models do not report likelihoods.
@@ -76,7 +76,7 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
     check(drawings, LIGHT, empty)
     check({"curves": charts.curves([TURNS, STAYS], "log", DARK)}, DARK)
     check({"small": charts.small(TURNS, ONE, DARK), "bands": charts.bands(BANDS, DARK)}, DARK)
-    check({"band": charts.band("never seen", [TURNS], DARK)}, DARK)
+    check({"band": charts.band("never seen", "Title", [TURNS], DARK)}, DARK)
 
 
 def test_charts_can_be_saved_without_a_browser():
@@ -129,22 +129,6 @@ def encodings(chart, channel):
 )
 def test_a_probability_is_written_as_in_the_papers_captions(log_likelihood, written):
     assert charts.initial(log_likelihood) == written
-
-
-def test_a_query_is_described_with_its_initial_probabilities():
-    assert charts.description(TURNS) == (
-        "Q: What is the capital of France?  A: Paris (0.810) and, repeated, Lyon (0.090)"
-    )
-
-
-@pytest.mark.parametrize(
-    "found", [COUNTED, SILENT, amplify(FRANCE, Turning(), [1, 2])], ids=["counted", "silent", "t=1"]
-)
-def test_without_initial_probabilities_a_query_is_described_without_them(found):
-    assert charts.description(found) == (
-        "Q: What is the capital of France?  A: Paris and, repeated, Lyon"
-    )
-    assert charts.name(found, 2) == "2. What is the capital of France?\n“Paris”, repeated: “Lyon”"
 
 
 # ------------------------------------------------------------------------------ the curves
@@ -240,7 +224,7 @@ def test_the_nearest_point_is_told_wherever_the_pointer_is():
         charts.curves([EVERY, STAYS], "log", LIGHT),
         charts.probabilities([TURNS], "log", LIGHT),
         charts.small(STAYS, None, LIGHT),
-        charts.band("by heart", [STAYS], LIGHT),
+        charts.band("by heart", "Title", [STAYS], LIGHT),
         charts.bands(BANDS, LIGHT),
     ):
         (near,) = spec_of(chart)["params"]
@@ -252,7 +236,7 @@ def test_where_both_answers_are_alive_the_ground_is_shaded():
     for chart in (
         charts.curves([TURNS], "log", LIGHT),
         charts.small(TURNS, None, LIGHT),
-        charts.band("by heart", [TURNS], LIGHT),
+        charts.band("by heart", "Title", [TURNS], LIGHT),
         charts.bands(BANDS, LIGHT),
     ):
         (ground,) = rows_of(chart, "high")
@@ -403,7 +387,7 @@ def test_a_small_chart_is_the_same_curve_coloured_by_what_happens(found, colour)
 
 def test_a_band_has_every_curve_and_their_quartiles():
     found = [TURNS, STAYS, amplify(FRUIT, Turning(0.5, 0.2)), amplify(FRUIT, Turning(0.99, 0.1))]
-    chart = charts.band("half known", found, LIGHT)
+    chart = charts.band("half known", "Title", found, LIGHT)
     rows = rows_of(chart, "share")
     for i, one in enumerate(found):
         assert [row["share"] for row in rows if row["case"] == i] == [
@@ -416,50 +400,12 @@ def test_a_band_has_every_curve_and_their_quartiles():
     )
 
 
-# ---------------------------------------------------------------------------- in words
-
-
-def test_the_curves_say_what_became_of_every_answer():
-    assert charts.curves_alt([TURNS, STAYS]) == (
-        f"{FRANCE.query} {TURNS.verdict} {FRUIT.query} {STAYS.verdict}"
-    )
-    assert "“Lyon” overtakes between 2 and 5 repetitions" in charts.curves_alt([TURNS])
-
-
-def test_the_probabilities_say_where_they_begin_and_end():
-    assert charts.probabilities_alt([STAYS]) == (
-        "Name a yellow fruit. Lemon: from 0.540 to 0.540. "
-        "Name a yellow fruit. Banana: from 0.360 to 0.360."
-    )
-    assert "Lyon: from 0.090 to 0.900." in charts.probabilities_alt([TURNS])
-    assert "Paris: from unknown to unknown." in charts.probabilities_alt([COUNTED])
-
-
-def test_the_bands_say_what_happens():
-    short, numbers = happening([STAYS, STAYS, TURNS])
-    assert charts.band_alt("by heart", [STAYS, STAYS, TURNS]) == (
-        f"By heart, 3 questions: {short.lower()}. {numbers}"
-    )
-    assert charts.bands_alt({"by heart": [STAYS], "half known": [TURNS]}) == (
-        f"By heart: {happening([STAYS])[0].lower()}. {happening([STAYS])[1]} "
-        f"Half known: {happening([TURNS])[0].lower()}. {happening([TURNS])[1]}"
-    )
-    picture = drawn(charts.band("by heart", [STAYS, STAYS, TURNS], LIGHT))
-    assert set(short.split()) <= set(html.unescape(re.sub(r"<[^>]*>", " ", picture)).split())
-
-
 def test_the_medians_of_all_bands_are_the_quartiles_in_the_middle():
     rows = rows_of(charts.bands(BANDS, LIGHT), "median")
     for band, found in BANDS.items():
         assert [row["median"] for row in rows if row.get("band") == band and "lower" in row] == (
             quartiles(found)[1].tolist()
         )
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_no_words_say_nan_or_none(name):
-    for text in (charts.curves_alt(STUDIES[name]), charts.probabilities_alt(STUDIES[name])):
-        assert text.endswith(".") and not re.search(r"\b(nan|NaN|inf|None)\b", text)
 
 
 # ------------------------------------------------------------------------ hostile texts
@@ -501,21 +447,12 @@ def test_hostile_texts_can_be_exported_as_a_subtitle(text):
     assert only_text(picture)
 
 
-def test_hostile_texts_are_described_as_they_are():
-    for found, text in zip(hostile(), HOSTILE, strict=True):
-        assert charts.description(found).startswith(
-            f"Q: {text}  A: a {text} (0.720) and, repeated, "
-        )
-        assert text in charts.curves_alt([found])
-
-
 # ------------------------------------------------------------------ what went wrong once
 
 
 def test_an_impossible_answer_has_the_probability_zero():
     points = tuple(Point(t, -math.inf, -1.0, 0.0) for t in (0, 1))
     found = Amplification(FRANCE, "none", "0", points)
-    assert "Paris (0)" in charts.description(found)
     rows = rows_of(charts.probabilities([found], "log", LIGHT), "query")
     assert [row["which"] for row in rows] == ["repeated"] * 2
 

@@ -103,26 +103,6 @@ def test_the_legends_name_both_lines_and_both_parts():
     assert {"in-context: stated by Y", "in-weight: learnt for X"} <= parts
 
 
-def test_the_idealised_head_in_words():
-    found = attention.Repeated(
-        repetitions=np.array([0, 10]),
-        on_query=np.array([1.0, 0.25]),
-        on_copies=np.array([0.0, 0.75]),
-        gap=1.0,
-        closed_form=np.array([1.0, 0.25]),
-        in_weight=np.array([1.0, 0.2]),
-        in_context=np.array([0.0, 0.8]),
-    )
-    assert charts.weights_alt(found) == (
-        "The weight on the query goes from 100.0% to 25.0% at 10 repetitions; the copies get "
-        "the rest."
-    )
-    assert charts.outputs_alt(found) == (
-        "The in-weight answer goes from 100.0% to 20.0% of the output, "
-        "the in-context answer from 0.0% to 80.0%."
-    )
-
-
 # -------------------------------------------------------------------------- the real heads
 
 
@@ -138,13 +118,3 @@ def test_a_heat_map_has_a_cell_for_every_head_layer_by_layer(name, which):
     (scale,) = (layer["encoding"]["color"]["scale"] for layer in spec_of(chart)["layer"][:1])
     assert (scale["domain"], scale["range"]) == ([0, 1], list(LIGHT.sequential))
     assert {f"{share:.0%}" for share in shares.flat} <= set(texts(drawn(chart)))
-
-
-def test_the_real_heads_in_words():
-    found = HEADS["by hand"]
-    assert charts.heads_alt(found, ON_QUESTION) == (
-        "Attention on the question, mean over heads: layer 1 20%, layer 2 53%."
-    )
-    assert charts.heads_alt(found, ON_TOLD) == (
-        "Attention on the answer in the prompt, mean over heads: layer 1 50%, layer 2 7%."
-    )

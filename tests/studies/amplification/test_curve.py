@@ -12,6 +12,7 @@ from scipy.special import expit
 from scipy.stats import binomtest
 
 from core import prompts
+from core.codec import encode
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.errors import PromptTooLongError
 from core.studies.amplification.curve import (
@@ -27,12 +28,9 @@ from core.studies.amplification.curve import (
     amplify,
     grid,
     most_calls,
-    percent,
     tidy,
 )
-from core.studies.amplification.serialise import (
-    to_json,
-)
+from core.studies.amplification.serialise import to_dict
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
 from tests.fakes import QUERY, Limited, copies, falling, times_told
@@ -283,7 +281,7 @@ class Short(Teller):
 def test_the_largest_number_of_repetitions_that_fits_is_named(limit, beyond):
     most = min(limit + beyond, MOST_REPETITIONS)
     assert refusal(amplify, CAPITAL, Short(limit), [0, most]) == (
-        f"With {most} repetition{'' if most == 1 else 's'} the prompt does not fit into the "
+        f"With {most:,} repetition{'' if most == 1 else 's'} the prompt does not fit into the "
         f"model’s context; the most that fits is {limit}."
     )
 
@@ -304,7 +302,7 @@ def test_what_is_impossible_has_no_logarithm_in_a_file():
     model = Teller(told.__getitem__)
     found = amplify(CAPITAL, model, [0, 1, 2])
     assert [p.normalised_probability for p in found.points] == [None, 0.0, 1.0]
-    saved = json.loads(to_json(found))["curve"]
+    saved = json.loads(encode(to_dict(found)))["curve"]
     assert [p["log_likelihood_answer"] for p in saved] == [None, None, -1.0]
 
 
@@ -458,118 +456,3 @@ def test_scoring_is_cancelled_before_it_begins():
     with pytest.raises(Cancelled):
         amplify(CAPITAL, model, progress=stop)
     assert model.asked == []
-
-
-# ------------------------------------------------------------------------- the verdict
-
-
-# Without their beginning and their end, which are the same in all of them.
-VERDICTS = [
-    (
-        {0: 0.9, 10: 0.8},
-        "does not overtake at any of the 2 numbers of repetitions asked, up to 10: “A” keeps 80.0%",
-    ),
-    ({0: 0.9, 1: 0.7, 2: 0.6}, "does not overtake within 2 repetitions: “A” keeps 60.0%"),
-    (
-        {1: 0.9, 2: 0.7},
-        "does not overtake at any of the 2 numbers of repetitions asked, up to 2: “A” keeps 70.0%",
-    ),
-    (
-        {0: 0.9, 1: None, 2: 0.6, 3: None},
-        "does not overtake at any of the 2 numbers of repetitions at which either answer was seen, "
-        "up to 2: “A” keeps 60.0%",
-    ),
-    ({7: 0.9}, "does not overtake at 7 repetitions, the only informative number: “A” keeps 90.0%"),
-    ({0: 0.9, 10: 0.8, 30: 0.3}, "overtakes between 10 and 30 repetitions: “A” keeps 30.0%"),
-    ({0: 0.9, 1: 0.5}, "does not overtake within 1 repetition: “A” keeps 50.0%"),
-    ({0: 0.9, 1: 0.4, 2: 0.1}, "overtakes at 1 repetition; after 2 repetitions “A” keeps 10.0%"),
-    ({0: 0.9, 4: 0.8, 5: 0.0001}, "overtakes at 5 repetitions: “A” keeps less than 0.1%"),
-    (
-        {0: 0.9, 5: 0.8, 10: 0.3, 20: 0.2},
-        "overtakes between 5 and 10 repetitions; after 20 repetitions “A” keeps 20.0%",
-    ),
-    ({0: 0.3, 5: 0.2}, "is more likely before any repetition; after 5 repetitions “A” keeps 20.0%"),
-    (
-        {3: 0.3, 5: 0.2},
-        "is more likely already at 3 repetitions; after 5 repetitions “A” keeps 20.0%",
-    ),
-    (
-        {0: 0.9, 1: 0.4, 2: 0.6},
-        "overtakes at 1 repetition; but after 2 repetitions “A” is ahead again, with 60.0%",
-    ),
-    (
-        {0: 0.3, 5: 0.7},
-        "is more likely before any repetition; but after 5 repetitions “A” is ahead, with 70.0%",
-    ),
-    (
-        {0: 0.9, 1: 0.4, 5: 0.5},
-        "overtakes at 1 repetition; but after 5 repetitions “A” is level, with 50.0%",
-    ),
-    ({0: 0.2}, "is more likely before any repetition: “A” keeps 20.0%"),
-    (
-        {0: None, 1: 0.9, 2: None, 3: 0.2, 4: None},
-        "overtakes between 1 and 3 repetitions: “A” keeps 20.0%",
-    ),
-]
-
-
-@pytest.mark.parametrize(("shares", "sentence"), VERDICTS)
-def test_the_verdict_is_a_sentence(shares, sentence):
-    verdict = curve(shares, Case("Which?", "A", "B")).verdict
-    assert verdict == f"“B” {sentence} of the two answers' probability."
-
-
-def test_of_what_was_never_sampled_the_verdict_says_that():
-    verdict = curve({0: None, 5: None}).verdict
-    assert verdict == "Neither answer was sampled, so they cannot be compared."
-
-
-LITTLE = " The model almost never gives either answer in this spelling, so the curve shows little."
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "times", "little"),
-    [
-        (1e-7, 9.9e-7, [0, 1], True),
-        (1e-6, 1e-7, [0, 1], False),
-        (1e-7, 0.5, [0, 1], False),
-        (1e-7, 1e-9, [1, 2], False),  # how likely they are untold was not asked
-    ],
-)
-def test_a_curve_of_answers_that_are_hardly_ever_given_says_little(ours, theirs, times, little):
-    model = Teller(lambda t: (math.log(ours), math.log(theirs)))
-    found = amplify(CAPITAL, model, times).verdict
-    assert found.endswith(LITTLE) == little
-    assert ("spelling" in found) == little
-
-
-@given(st.dictionaries(st.integers(0, 1000), st.none() | st.floats(0, 1), min_size=1))
-def test_every_curve_has_a_verdict(shares):
-    found = curve(dict(sorted(shares.items())))
-    assert found.verdict.endswith(".") and len(found.verdict.splitlines()) == 1
-    turned = [t for t, share in sorted(shares.items()) if share is not None and share < 0.5]
-    assert found.crossing == (turned[0] if turned else None)
-
-
-@pytest.mark.parametrize(
-    ("share", "words"),
-    [
-        (0.0, "less than 0.1%"),
-        (1e-300, "less than 0.1%"),
-        (0.00099, "less than 0.1%"),
-        (0.001, "0.1%"),
-        (0.1234, "12.3%"),
-        (0.5, "50.0%"),
-        (0.999, "99.9%"),
-        (0.9991, "more than 99.9%"),
-        (1 - 1e-16, "more than 99.9%"),
-        (1.0, "more than 99.9%"),
-    ],
-)
-def test_a_share_in_words(share, words):
-    assert percent(share) == words
-
-
-@given(st.floats(0, 1))
-def test_a_share_never_rounds_to_a_certainty(share):
-    assert percent(share) not in ("0.0%", "100.0%")

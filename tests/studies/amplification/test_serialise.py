@@ -10,15 +10,14 @@ import pytest
 from core.charts.amplification import curves as curve_charts
 from core.charts.theme import LIGHT
 from core.cli import _curve as report
+from core.reports.amplification.document import names, pictures
+from core.reports.amplification.words import to_dict, to_json, verdict
 from core.studies.amplification.curve import MOST_REPETITIONS, Case, Origin, amplify
 from core.studies.amplification.serialise import (
     COLUMNS,
     all_from_json,
-    all_to_json,
     to_columns,
     to_csv_bytes,
-    to_dict,
-    to_json,
     to_table,
 )
 from core.studies.costs import price
@@ -38,7 +37,7 @@ from tests.studies.amplification.test_curve import (
 def test_curves_of_two_spellings_that_were_kept_once_still_open():
     old = Case("q", "Lemon", "LEMON", kept=True)
     found = amplify(old, evidence(1.0), [0, 1])
-    assert all_from_json(all_to_json([found])) == [found]
+    assert all_from_json(to_json([found])) == [found]
     assert refusal(lambda: Case("q", "a", "a", kept=True)).startswith("The two answers are the")
 
 
@@ -46,7 +45,7 @@ def test_how_the_question_was_read_stays_with_the_curve():
     model = evidence(1.0)
     model.reads = str.casefold
     found = amplify(CAPITAL, model, [0, 2])
-    text = all_to_json([found])
+    text = to_json([found])
     (saved,) = json.loads(text)
     assert (saved["query"], saved["read_as"]) == (CAPITAL.query, CAPITAL.query.casefold())
     assert all_from_json(text) == [found]
@@ -59,14 +58,14 @@ def test_how_the_question_was_read_stays_with_the_curve():
 
 def test_a_curve_as_json():
     found = amplify(Case("Wer?", "Ærø", "Goethe"), evidence(1.0), [0, 3])
-    text = to_json(found)
+    text = to_json([found, found])
     assert "Ærø" in text
-    data = json.loads(text)
-    assert data == to_dict(found)
+    data, again = json.loads(text)
+    assert data == again == to_dict(found)
     assert list(data)[:3] == ["query", "answer", "repeated"]
     assert (data["query"], data["answer"], data["repeated"]) == ("Wer?", "Ærø", "Goethe")
     assert (data["model"], data["revision"]) == ("teller", "7")
-    assert data["verdict"] == found.verdict
+    assert data["verdict"] == verdict(found)
     assert data["curve"][1] == {
         "repetitions": 3,
         "log_likelihood_answer": -20.0,
@@ -75,8 +74,7 @@ def test_a_curve_as_json():
         "lower": None,
         "upper": None,
     }
-    assert json.loads(all_to_json([found, found])) == [data, data]
-    assert json.loads(all_to_json([])) == []
+    assert json.loads(to_json([])) == []
 
 
 @pytest.mark.parametrize(
@@ -89,8 +87,8 @@ def test_a_curve_as_json():
 )
 def test_a_curve_says_what_it_is_made_of_and_older_ones_are_understood(model, source):
     found = amplify(CAPITAL, model, [0])
-    assert all_from_json(all_to_json([found])) == [found] and found.source is source
-    (saved,) = json.loads(all_to_json([found]))
+    assert all_from_json(to_json([found])) == [found] and found.source is source
+    (saved,) = json.loads(to_json([found]))
     del saved["source"]
     (older,) = all_from_json(json.dumps([saved]))
     # Once, nothing was weighed.
@@ -101,7 +99,8 @@ def test_a_curve_says_what_it_is_made_of_and_older_ones_are_understood(model, so
 
 def test_what_was_never_sampled_is_null_and_no_nan():
     found = amplify(CAPITAL, Speaker(lambda t: ["Nice"]), [0])
-    (point,) = json.loads(to_json(found), parse_constant=pytest.fail)["curve"]
+    (saved,) = json.loads(to_json([found]), parse_constant=pytest.fail)
+    (point,) = saved["curve"]
     assert {value for name, value in point.items() if name != "repetitions"} == {None}
 
 
@@ -164,7 +163,7 @@ def test_formulas_are_disarmed_and_gaps_are_empty():
 def test_curves_edited_by_hand_are_refused_or_can_be_shown(abilities):
     model = Limited(Turning(), **abilities)
     case = Case(QUERY, "one", "two")
-    found = json.loads(all_to_json([amplify(case, model, [0, 1, 5])]))
+    found = json.loads(to_json([amplify(case, model, [0, 1, 5])]))
     found[0]["used"] = {"requests": 3, "prompt_tokens": 10, "response_tokens": 5}
     charted = set()
     for path, text in edited(found):
@@ -173,14 +172,14 @@ def test_curves_edited_by_hand_are_refused_or_can_be_shown(abilities):
             assert drawn
             assert one.points[-1].repetitions <= MOST_REPETITIONS
             report(one).encode()
-            curve_charts.description(one).encode()
-            assert json.loads(all_to_json(drawn), parse_constant=pytest.fail)
+            names([one])[0].encode()
+            assert json.loads(to_json(drawn), parse_constant=pytest.fail)
             to_csv_bytes(drawn)
             to_table(drawn)
             for scale in curve_charts.SCALES if path[:-1] not in charted else ():
                 curve_charts.curves(drawn, scale, LIGHT).to_dict(validate=False)
                 curve_charts.probabilities(drawn, scale, LIGHT).to_dict(validate=False)
             charted.add(path[:-1])  # a chart takes long
-            curve_charts.probabilities_alt(drawn)
+            pictures(drawn, "log")
             if one.used:
                 assert math.isfinite(price(one.used, 1e6, 1e6, 1_000_000))

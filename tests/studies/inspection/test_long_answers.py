@@ -8,6 +8,8 @@ import pytest
 
 from core.language_models.base import LONGEST_ANSWER, Response
 from core.language_models.errors import ModelError
+from core.reports.amplification import words
+from core.reports.opening import open_result
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import MAX_BYTES, SavedResults
@@ -18,7 +20,6 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import MAX_SAMPLES, MOST_TEXTS, Reading, Sampling
 from core.studies.inspection.serialise import MOST_CLUSTERS_WHOLE, from_json, to_json
-from core.studies.opening import open_result
 from tests.fakes import QUERY, Limited, TableModel
 
 LENGTH = 200_000
@@ -178,16 +179,18 @@ def test_a_curve_says_that_answers_were_cut_and_opens_again(rung):
 
     model = Limited(Garrulous(["one"], [1.0], [[1.0]]), **RUNGS[rung])
     curve = amplify(Case(QUERY, "one", "two"), model, (0, 1))
-    assert curve.remarks[-1].startswith("80 answers were longer than 300 characters, and cut there")
-    (again,) = curves.all_from_json(curves.all_to_json([curve]))
-    assert again.remarks == curve.remarks
+    assert words.remarks([curve])[-1].startswith(
+        "80 answers were longer than 300 characters, and cut there"
+    )
+    (again,) = curves.all_from_json(words.to_json([curve]))
+    assert again.notes == curve.notes
 
 
 def test_a_curve_that_is_saved_opens_again():
     model = Garrulous("control")
     answer, other, *_ = model.answers
     found = amplify(Case(QUERY, answer[:200], other[:200]), Anything(model), (0, 1))
-    assert curves.all_from_json(curves.all_to_json([found]))[0].points == found.points
+    assert curves.all_from_json(words.to_json([found]))[0].points == found.points
 
 
 class Anything(TableModel):

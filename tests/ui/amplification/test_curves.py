@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.language_models.errors import ModelError, PromptTooLongError
+from core.reports.amplification.words import verdict
 from core.studies.amplification.curve import FREQUENCY_REPETITIONS, SAMPLES_A_POINT, Case, amplify
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification import curves as module
@@ -183,6 +184,7 @@ def test_only_the_curves_used_last_are_kept(monkeypatch):
 def script():
     import streamlit as st
 
+    from core.reports.amplification.words import verdict
     from core.ui.amplification.curves import curves
 
     cases, model, times = st.session_state["wanted"]
@@ -190,7 +192,7 @@ def script():
         cases, model, times, key="here", so_far=lambda drawn: st.text(f"{len(drawn)} so far")
     )
     for one in found or []:
-        st.text(one if isinstance(one, str) else f"{one.case.query} {one.verdict}")
+        st.text(one if isinstance(one, str) else f"{one.case.query} {verdict(one)}")
 
 
 @pytest.fixture
@@ -213,7 +215,7 @@ def texts(app):
 
 
 def verdicts(*cases, model, times=TIMES):
-    return [f"{case.query} {amplify(case, model, times).verdict}" for case in cases]
+    return [f"{case.query} {verdict(amplify(case, model, times))}" for case in cases]
 
 
 def until(app, words):

@@ -5,6 +5,9 @@ import json
 import pytest
 
 from core.abstention.policy import FORMAT, from_json, to_json
+from core.codec import encode
+from core.reports.amplification import words
+from core.reports.opening import MAX_BYTES, MOST_CURVES, is_from_file, open_result
 from core.store.database import open_database
 from core.store.results import SavedResults
 from core.studies.amplification import serialise as curves
@@ -13,7 +16,6 @@ from core.studies.inspection import serialise as inspections
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
-from core.studies.opening import MAX_BYTES, MOST_CURVES, is_from_file, open_result
 from tests.fakes import QUERY, Turning, copies
 from tests.hostile import HUGE, SCRIPT, edited
 
@@ -42,11 +44,11 @@ def test_an_inspection_has_the_same_numbers_on_another_machine():
 
 
 def test_curves_and_policies_have_the_same_numbers_on_another_machine():
-    for content in (curves.all_to_json([CURVE, CURVE]), curves.to_json(CURVE)):
+    for content in (words.to_json([CURVE, CURVE]), encode(words.to_dict(CURVE))):
         found = open_result(content.encode())
         first, *_ = curves.all_from_json(again(found).payload)
         assert found.kind == "amplification" and first.points == CURVE.points
-        assert found.outcome == CURVE.verdict
+        assert found.outcome == words.verdict(CURVE)
     policy = default_policy()
     found = open_result(to_json(policy).encode())
     assert found.kind == "policy" and from_json(again(found).payload) == policy
@@ -54,7 +56,7 @@ def test_curves_and_policies_have_the_same_numbers_on_another_machine():
 
 def test_what_came_from_a_file_says_so_and_nothing_else_does():
     policy = to_json(default_policy())
-    plain = [inspections.to_json(INSPECTION), curves.all_to_json([CURVE]), policy]
+    plain = [inspections.to_json(INSPECTION), words.to_json([CURVE]), policy]
     for payload in plain:
         assert not is_from_file(payload)
         assert is_from_file(open_result(payload.encode()).payload)
@@ -129,7 +131,7 @@ NINES = int("9" * 4_300)
         (json.dumps(BROKEN).encode(), "99 of 100 rows"),
         (json.dumps(written() | {"version": NINES}).encode(), "a newer Believe"),
         (json.dumps({"format": FORMAT, "version": NINES}).encode(), "This policy has version"),
-        (curves.all_to_json([CURVE] * (MOST_CURVES + 1)).encode(), "8 curves"),
+        (words.to_json([CURVE] * (MOST_CURVES + 1)).encode(), "8 curves"),
         (b" " * (MAX_BYTES + 1), "10,000,000 bytes"),
         (str(HUGE).encode(), "not a result saved by Believe"),
     ],

@@ -16,6 +16,7 @@ from core.abstention import policy as policies
 from core.abstention.policy import Policy, PolicyError
 from core.codec import encode
 from core.language_models.base import LONGEST_ANSWER
+from core.reports.amplification.words import to_dict, verdict
 from core.studies.amplification import serialise as curves
 from core.studies.inspection import serialise as inspections
 from core.studies.inspection.request import MOST_TEXTS, InvalidRequestError
@@ -188,9 +189,9 @@ def _curves(content: list[Any]) -> OpenedResult:
         )
     read = curves.all_from_json(_write(content))
     first = read[0]
-    whole = [curves.to_dict(one) | {_MARK: True} for one in read]
+    whole = [to_dict(one) | {_MARK: True} for one in read]
     return OpenedResult(
-        "amplification", first.case.query, first.model, first.verdict, encode(whole)
+        "amplification", first.case.query, first.model, verdict(first), encode(whole)
     )
 
 

@@ -1,0 +1,1 @@
+"""What curves of amplification say: on the page, in reports, on the command line."""

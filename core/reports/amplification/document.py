@@ -1,0 +1,175 @@
+"""The pictures of amplification with the same in words, and the report that is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from core.charts.amplification import curves as charts
+from core.charts.amplification import mechanism
+from core.reports.amplification.words import (
+    MEANING,
+    PROBABILITIES,
+    REGION,
+    SHARES,
+    medians,
+    remarks,
+    verdict,
+)
+from core.reports.report import Cell, Part, Picture, Report, Table
+from core.studies.amplification import serialise
+from core.studies.amplification.curve import Amplification
+from core.studies.amplification.mechanism import Looking
+from core.studies.costs import spending
+from core.uncertainty.attention import Repeated
+
+READING: Final = (
+    "One answer is repeated in the prompt, ever more often, and the model is asked each time. The "
+    "first curve is the probability of the right answer, divided by that of it and the repeated "
+    "one together.",
+    "What the model knows stays near 1, however often the prompt says otherwise. What it half "
+    "knows falls at once. Of many right answers, each keeps a share.",
+    "Below one half, the repeated answer has overtaken. The second picture shows both "
+    "probabilities by themselves, on a logarithmic axis.",
+    f"{MEANING} {REGION}",
+)
+_ALONE: Final = {"captions": True}
+
+
+def report(curves: Sequence[Amplification], scale: str = "log") -> Report:
+    """Return the report of curves, at least one.
+
+    Parameters
+    ----------
+    scale : str
+        Of the axis of repetitions, one of `SCALES`.
+    """
+    first = curves[0]
+    times = min(2, first.points[-1].repetitions)
+    return Report(
+        kind="Amplification of an answer",
+        title=first.case.query,
+        finding=verdict(first),
+        texts=remarks(curves),
+        parts=[
+            Part("The curves", names(curves), pictures(curves, scale), _tables(curves)),
+            Part(
+                "The prompt",
+                [f"The prompt of the first curve, with {times} repetitions."],
+                code=[first.case.prompt(times, first.read_as)],
+            ),
+        ],
+        settings=_settings(curves),
+        reading=READING,
+    )
+
+
+def names(curves: Sequence[Amplification]) -> list[str]:
+    """Return each curve's number, query, and answers with their initial probabilities."""
+    return [f"{number}. {_name(one)}" for number, one in enumerate(curves, 1)]
+
+
+def _name(curve: Amplification) -> str:
+    case, first = curve.case, curve.points[0]
+    a, b = (
+        charts.initial(first.log_likelihood_answer),
+        charts.initial(first.log_likelihood_repeated),
+    )
+    if first.log_likelihood_answer is None or first.repetitions:
+        return f"Q: {case.query}  A: {case.answer} and, repeated, {case.repeated}"
+    return f"Q: {case.query}  A: {case.answer} ({a}) and, repeated, {case.repeated} ({b})"
+
+
+def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:
+    """Return the shares of the answers and, where they are known, both probabilities."""
+    data = (curves, scale)
+    shares = Picture(SHARES, _verdicts(curves), charts.curves, data, _ALONE)
+    if not any(one.has_likelihoods for one in curves):
+        return [shares]
+    ends = " ".join(
+        f"{one.case.query} {text}: from {charts.initial(values[0])} to "
+        f"{charts.initial(values[-1])}."
+        for one in curves
+        for text, values in (
+            (one.case.answer, [p.log_likelihood_answer for p in one.points]),
+            (one.case.repeated, [p.log_likelihood_repeated for p in one.points]),
+        )
+    )
+    return [shares, Picture(PROBABILITIES, ends, charts.probabilities, data, _ALONE)]
+
+
+def small(curve: Amplification, beside: Amplification | None) -> Picture:
+    """Return the picture of one curve among others; `beside` is another model's, dashed."""
+    return Picture(curve.case.query, _verdicts([curve]), charts.small, (curve, beside))
+
+
+def _verdicts(curves: Sequence[Amplification]) -> str:
+    return " ".join(f"{one.case.query} {verdict(one)}" for one in curves)
+
+
+def bands(by_band: Mapping[str, Sequence[Amplification]]) -> Picture:
+    """Return the picture of the medians of all bands."""
+    words = " ".join(_medians(name.capitalize(), several) for name, several in by_band.items())
+    return Picture("Medians", words, charts.bands, (by_band,))
+
+
+def band(name: str, curves: Sequence[Amplification]) -> Picture:
+    """Return the picture of the curves of one band."""
+    of = f"{name.capitalize()}, {len(curves)} question{'s' if len(curves) > 1 else ''}"
+    data = (name, medians(curves)[0], curves)
+    return Picture(name, _medians(of, curves), charts.band, data)
+
+
+def _medians(of: str, curves: Sequence[Amplification]) -> str:
+    short, numbers = medians(curves)
+    return f"{of}: {short[0].lower()}{short[1:]}. {numbers}"
+
+
+def ideal_head(looks: Repeated) -> tuple[Picture, Picture]:
+    """Return where the weight of an idealised head goes, and what its output becomes."""
+    words = (
+        f"The weight on the query goes from {looks.on_query[0]:.1%} to {looks.on_query[-1]:.1%} at "
+        f"{looks.repetitions[-1]} repetitions; the copies get the rest.",
+        f"The in-weight answer goes from {looks.in_weight[0]:.1%} to {looks.in_weight[-1]:.1%} of "
+        f"the output, the in-context answer from {looks.in_context[0]:.1%} to "
+        f"{looks.in_context[-1]:.1%}.",
+    )
+    return (
+        Picture("Attention from the last token", words[0], mechanism.weights, (looks,)),
+        Picture("Output of the head", words[1], mechanism.outputs, (looks,)),
+    )
+
+
+def heads(looking: Looking, which: str) -> Picture:
+    """Return the attention of every head on one part of the prompt, layer by layer."""
+    shares = looking.on_question if which == mechanism.ON_QUESTION else looking.on_told
+    by_layer = ", ".join(f"layer {i + 1} {row.mean():.0%}" for i, row in enumerate(shares))
+    words = f"Attention on {which}, mean over heads: {by_layer}."
+    return Picture(which, words, mechanism.heads, (looking, which))
+
+
+def _tables(curves: Sequence[Amplification]) -> list[Table]:
+    """Return the points of each curve, without its texts: these are in the list above."""
+    tables = []
+    for number, one in enumerate(curves, 1):
+        columns: dict[str, Sequence[Cell]] = dict(serialise.to_table([one], texts=False))
+        title = f"Every point of curve {number}" if len(curves) > 1 else "Every point"
+        tables.append(Table(title, columns))
+    return tables
+
+
+def _settings(curves: Sequence[Amplification]) -> dict[str, Cell]:
+    first = curves[0]
+    settings: dict[str, Cell] = {
+        "Model": ", ".join(dict.fromkeys(one.model for one in curves)),
+        "Revision of the weights": ", ".join(dict.fromkeys(one.revision for one in curves)),
+        "Right answer": first.case.answer,
+        "Answer that is repeated": first.case.repeated,
+        "Made of": ", ".join(dict.fromkeys(one.source.value for one in curves)),
+        "Repetitions": ", ".join(f"{point.repetitions}" for point in first.points),
+    }
+    if first.read_as:
+        settings["Question as it was asked"] = first.read_as
+    if used := [one.used for one in curves if one.used is not None]:
+        settings["Used of the service"] = "; ".join(map(spending, used))
+    return settings

@@ -1,0 +1,158 @@
+"""What repeating an answer does, in sentences: of one curve, and of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codec import count_of, encode
+from core.studies.amplification import serialise
+from core.studies.amplification.curve import SAMPLES_A_POINT, Amplification, Origin
+from core.studies.amplification.fate import Fate, fate, last_fate, quartiles
+
+REGION: Final = (
+    "Grey ground: both answers are alive, neither more than four times as likely as the other."
+)
+MEANING: Final = (
+    "Blue: the right answer leads clearly in the end. Orange: the repeated one does. "
+    "Grey: both are alive."
+)
+SHARES: Final = "Share of the answer against the repeated one"
+PROBABILITIES: Final = "Both probabilities"
+DRIFT: Final = 0.05  # by how much a median has to change to be said to drift
+_ORIGINS: Final = {  # of curves that are not exact
+    Origin.SAMPLED: "The model scores its own answers only: the curve weighs "
+    f"{SAMPLES_A_POINT} sampled answers a point by the model’s likelihoods of them. The interval "
+    "holds whatever answers that were not sampled could change.",
+    Origin.COUNTED: "This model does not report how likely an answer is; its answers were counted, "
+    f"{SAMPLES_A_POINT} a point, with a 95% interval.",
+}
+_FATES: Final = {
+    Fate.STAYS: "the right answer leads clearly",
+    Fate.ALIVE: "both answers are alive",
+    Fate.GIVES_WAY: "the repeated answer leads clearly",
+}
+
+
+def remarks(curves: Sequence[Amplification]) -> tuple[str, ...]:
+    """Return what limits these curves, each sentence once."""
+    sentences = ((*filter(None, [_ORIGINS.get(one.source)]), *one.notes) for one in curves)
+    return tuple(dict.fromkeys(sentence for several in sentences for sentence in several))
+
+
+def verdict(curve: Amplification) -> str:
+    """Return what repeating did, in one sentence; in two where the curve says little."""
+    if not curve.informative:
+        return "Neither answer was sampled, so they cannot be compared."
+    if not curve.is_foreign:
+        return _turn(curve)
+    return (
+        f"{_turn(curve)} The model almost never gives either answer in this spelling, so the "
+        "curve shows little."
+    )
+
+
+def _turn(curve: Amplification) -> str:
+    ours, theirs = (f"“{text}”" for text in (curve.case.answer, curve.case.repeated))
+    times = [point.repetitions for point in curve.informative]
+    last = curve.informative[-1]
+    at = curve.crossing
+    keeps = f"{percent(last.normalised_probability or 0.0)} of the two answers' probability"
+    if at is None:
+        return f"{theirs} does not overtake {_range(curve)}: {ours} keeps {keeps}."
+    if at == times[0]:
+        since = "before any repetition" if at == 0 else f"already at {repetitions(at)}"
+        begins, again = f"{theirs} is more likely {since}", ""
+    else:
+        begins = f"{theirs} overtakes {_between(max(t for t in times if t < at), at)}"
+        again = " again"
+    if at == times[-1]:
+        return f"{begins}: {ours} keeps {keeps}."
+    after = f"after {repetitions(times[-1])} {ours}"
+    if last.repeated_is_likelier:
+        return f"{begins}; {after} keeps {keeps}."
+    ahead = "level" if last.normalised_probability == 0.5 else f"ahead{again}"
+    return f"{begins}; but {after} is {ahead}, with {keeps}."
+
+
+def _range(curve: Amplification) -> str:
+    """Return which numbers of repetitions the curve covers: every one, or only some."""
+    times = [point.repetitions for point in curve.informative]
+    if times == list(range(len(times))):
+        return f"within {repetitions(times[-1])}"
+    if len(times) == 1:
+        return f"at {repetitions(times[0])}, the only informative number"
+    which = "asked" if len(times) == len(curve.points) else "at which either answer was seen"
+    return f"at any of the {len(times)} numbers of repetitions {which}, up to {times[-1]}"
+
+
+def _between(before: int, at: int) -> str:
+    where = "at" if at == before + 1 else f"between {before} and"
+    return f"{where} {repetitions(at)}"
+
+
+def repetitions(number: int) -> str:
+    """Return “1 repetition”, “2 repetitions”."""
+    return count_of(number, "repetition")
+
+
+def percent(share: float) -> str:
+    """Return a share in words that never round to a certainty."""
+    if share < 0.001:
+        return "less than 0.1%"
+    return "more than 99.9%" if share > 0.999 else f"{share:.1%}"
+
+
+def medians(curves: Sequence[Amplification]) -> tuple[str, str]:
+    """Return what repeating does to the median of curves: in a few words, and in numbers.
+
+    Parameters
+    ----------
+    curves : sequence of Amplification
+        At least one, all over the same numbers of repetitions.
+    """
+    median = quartiles(curves)[1]
+    if np.isnan(median).any():
+        return "No median", "At some numbers of repetitions neither answer was sampled."
+    times = [point.repetitions for point in curves[0].points]
+    first, last = percent(float(median[0])), percent(float(median[-1]))
+    ends = fate(float(median[-1]))
+    same = sum(last_fate(curve) is ends for curve in curves)
+    goes = f"stays at {last}" if first == last else f"goes from {first} to {last}"
+    return _course(median, times), (
+        f"The right answer’s median share {goes}. After {repetitions(times[-1])} {_FATES[ends]} in "
+        f"{same} of {len(curves)}."
+    )
+
+
+def _course(median: NDArray[np.float64], times: Sequence[int]) -> str:
+    """Return in a few words how a median goes."""
+    fates = [fate(float(share)) for share in median]
+    first, last = fates[0], fates[-1]
+    if set(fates) == {first}:
+        if first is Fate.ALIVE:
+            return "Drifts, never dies" if np.ptp(median) >= DRIFT else "Stands still"
+        return "Stays" if first is Fate.STAYS else "Never led"
+    if last is Fate.GIVES_WAY:
+        if first is last:
+            return "Never led for long"
+        # The last time it gives way: it may have come back once or twice.
+        at = max(i for i in range(1, len(fates)) if fates[i - 1] is not last)
+        at_once = times[at] == 1
+        return "Gives way at once" if at_once else f"Gives way {_between(times[at - 1], times[at])}"
+    if first is last:
+        return f"{'Falls' if Fate.GIVES_WAY in fates else 'Wavers'}, and comes back"
+    return "Loses ground, and lives" if first is Fate.STAYS else "Gains ground"
+
+
+def to_dict(curve: Amplification) -> dict[str, Any]:
+    """Return a curve as JSON has it, with what it says."""
+    return {**serialise.to_dict(curve), "verdict": verdict(curve)}
+
+
+def to_json(curves: Sequence[Amplification]) -> str:
+    """Return curves as a JSON list of such objects."""
+    return "[" + ",\n".join(encode(to_dict(one)) for one in curves) + "]\n"

@@ -1,0 +1,170 @@
+"""What repeating does, in sentences of one curve and of several."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.reports.amplification.words import medians, percent, verdict
+from core.studies.amplification.curve import Case, amplify
+from tests.studies.amplification.test_curve import CAPITAL, Teller, curve
+
+# ------------------------------------------------------------------------- the verdict
+
+
+# Without their beginning and their end, which are the same in all of them.
+VERDICTS = [
+    (
+        {0: 0.9, 10: 0.8},
+        "does not overtake at any of the 2 numbers of repetitions asked, up to 10: “A” keeps 80.0%",
+    ),
+    ({0: 0.9, 1: 0.7, 2: 0.6}, "does not overtake within 2 repetitions: “A” keeps 60.0%"),
+    (
+        {1: 0.9, 2: 0.7},
+        "does not overtake at any of the 2 numbers of repetitions asked, up to 2: “A” keeps 70.0%",
+    ),
+    (
+        {0: 0.9, 1: None, 2: 0.6, 3: None},
+        "does not overtake at any of the 2 numbers of repetitions at which either answer was seen, "
+        "up to 2: “A” keeps 60.0%",
+    ),
+    ({7: 0.9}, "does not overtake at 7 repetitions, the only informative number: “A” keeps 90.0%"),
+    ({0: 0.9, 10: 0.8, 30: 0.3}, "overtakes between 10 and 30 repetitions: “A” keeps 30.0%"),
+    ({0: 0.9, 1: 0.5}, "does not overtake within 1 repetition: “A” keeps 50.0%"),
+    ({0: 0.9, 1: 0.4, 2: 0.1}, "overtakes at 1 repetition; after 2 repetitions “A” keeps 10.0%"),
+    ({0: 0.9, 4: 0.8, 5: 0.0001}, "overtakes at 5 repetitions: “A” keeps less than 0.1%"),
+    (
+        {0: 0.9, 5: 0.8, 10: 0.3, 20: 0.2},
+        "overtakes between 5 and 10 repetitions; after 20 repetitions “A” keeps 20.0%",
+    ),
+    ({0: 0.3, 5: 0.2}, "is more likely before any repetition; after 5 repetitions “A” keeps 20.0%"),
+    (
+        {3: 0.3, 5: 0.2},
+        "is more likely already at 3 repetitions; after 5 repetitions “A” keeps 20.0%",
+    ),
+    (
+        {0: 0.9, 1: 0.4, 2: 0.6},
+        "overtakes at 1 repetition; but after 2 repetitions “A” is ahead again, with 60.0%",
+    ),
+    (
+        {0: 0.3, 5: 0.7},
+        "is more likely before any repetition; but after 5 repetitions “A” is ahead, with 70.0%",
+    ),
+    (
+        {0: 0.9, 1: 0.4, 5: 0.5},
+        "overtakes at 1 repetition; but after 5 repetitions “A” is level, with 50.0%",
+    ),
+    ({0: 0.2}, "is more likely before any repetition: “A” keeps 20.0%"),
+    (
+        {0: None, 1: 0.9, 2: None, 3: 0.2, 4: None},
+        "overtakes between 1 and 3 repetitions: “A” keeps 20.0%",
+    ),
+]
+
+
+@pytest.mark.parametrize(("shares", "sentence"), VERDICTS)
+def test_the_verdict_is_a_sentence(shares, sentence):
+    sentence_of = verdict(curve(shares, Case("Which?", "A", "B")))
+    assert sentence_of == f"“B” {sentence} of the two answers' probability."
+
+
+def test_of_what_was_never_sampled_the_verdict_says_that():
+    assert (
+        verdict(curve({0: None, 5: None}))
+        == "Neither answer was sampled, so they cannot be compared."
+    )
+
+
+LITTLE = " The model almost never gives either answer in this spelling, so the curve shows little."
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "times", "little"),
+    [
+        (1e-7, 9.9e-7, [0, 1], True),
+        (1e-6, 1e-7, [0, 1], False),
+        (1e-7, 0.5, [0, 1], False),
+        (1e-7, 1e-9, [1, 2], False),  # how likely they are untold was not asked
+    ],
+)
+def test_a_curve_of_answers_that_are_hardly_ever_given_says_little(ours, theirs, times, little):
+    model = Teller(lambda t: (math.log(ours), math.log(theirs)))
+    found = verdict(amplify(CAPITAL, model, times))
+    assert found.endswith(LITTLE) == little
+    assert ("spelling" in found) == little
+
+
+@given(st.dictionaries(st.integers(0, 1000), st.none() | st.floats(0, 1), min_size=1))
+def test_every_curve_has_a_verdict(shares):
+    found = curve(dict(sorted(shares.items())))
+    assert verdict(found).endswith(".") and len(verdict(found).splitlines()) == 1
+    turned = [t for t, share in sorted(shares.items()) if share is not None and share < 0.5]
+    assert found.crossing == (turned[0] if turned else None)
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.0, "less than 0.1%"),
+        (1e-300, "less than 0.1%"),
+        (0.00099, "less than 0.1%"),
+        (0.001, "0.1%"),
+        (0.1234, "12.3%"),
+        (0.5, "50.0%"),
+        (0.999, "99.9%"),
+        (0.9991, "more than 99.9%"),
+        (1 - 1e-16, "more than 99.9%"),
+        (1.0, "more than 99.9%"),
+    ],
+)
+def test_a_share_in_words(share, words):
+    assert percent(share) == words
+
+
+@given(st.floats(0, 1))
+def test_a_share_never_rounds_to_a_certainty(share):
+    assert percent(share) not in ("0.0%", "100.0%")
+
+
+# ------------------------------------------------------------------------- the medians
+
+
+@pytest.mark.parametrize(
+    ("median", "said"),
+    [
+        ((0.99, 0.97, 0.9, 0.95), "Stays"),
+        ((0.5, 0.45, 0.4, 0.35), "Drifts, never dies"),
+        ((0.5, 0.52, 0.51, 0.5), "Stands still"),
+        ((0.7, 0.01, 0.01, 0.05), "Gives way at once"),
+        ((0.99, 0.5, 0.1, 0.05), "Gives way at 2 repetitions"),
+        ((0.99, 0.9, 0.9, 0.05), "Gives way between 2 and 10 repetitions"),
+        ((0.7, 0.01, 0.4, 0.05), "Gives way between 2 and 10 repetitions"),  # it came back once
+        ((0.1, 0.0, 0.0, 0.0), "Never led"),
+        ((0.1, 0.5, 0.5, 0.0), "Never led for long"),
+        ((0.99, 0.1, 0.1, 0.9), "Falls, and comes back"),
+        ((0.5, 0.1, 0.1, 0.5), "Falls, and comes back"),
+        ((0.99, 0.6, 0.7, 0.9), "Wavers, and comes back"),
+        ((0.99, 0.6, 0.5, 0.5), "Loses ground, and lives"),
+        ((0.5, 0.6, 0.7, 0.9), "Gains ground"),
+        ((0.1, 0.1, 0.3, 0.5), "Gains ground"),
+    ],
+)
+def test_in_short_it_is_said_how_the_median_goes(median, said):
+    short, _ = medians([curve(dict(zip((0, 1, 2, 10), median, strict=True)))] * 3)
+    assert short == said
+
+
+def test_the_numbers_are_the_medians_and_how_many_end_alike():
+    several = [curve({0: 0.6, 1: 0.1}), curve({0: 0.7, 1: 0.15}), curve({0: 0.8, 1: 0.9})]
+    assert medians(several) == (
+        "Gives way at once",
+        "The right answer’s median share goes from 70.0% to 15.0%. After 1 repetition the "
+        "repeated answer leads clearly in 2 of 3.",
+    )
+    assert "share stays at more than 99.9%." in medians([curve({0: 0.9999, 1: 1.0, 2: 0.9995})])[1]
+
+
+def test_without_a_share_there_is_no_median():
+    short, numbers = medians([curve({0: 0.5, 1: None}), curve({0: 0.5, 1: 0.5})])
+    assert short == "No median" and "neither answer was sampled" in numbers
