@@ -34,6 +34,7 @@ from core.data.datasets.world import world_questions
 from core.data.world.facts import Band
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
+from core.reports.evaluation import words
 from core.studies.evaluation.comparison import compare
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.mixing import RULES, mix
@@ -130,11 +131,11 @@ def report(run: Run, sets: Sequence[Set], targets: Sequence[float]) -> Iterator[
         yield " ".join(results.dropped)
         yield measures(made)
         if MUTUAL_INFORMATION in results.scores:
-            yield " ".join(c.sentence for c in compare(made, MUTUAL_INFORMATION))
-        yield from results.gaps
+            yield " ".join(words.comparison(c) for c in compare(made, MUTUAL_INFORMATION))
+        yield from words.unmeasured(results)
         for target in targets if each.many else ():
             mixed = mix(results, each.single, each.many, target_error=target)
-            yield from mixed.sentences
+            yield from words.mixtures(mixed)
             for rule, title in RULES.items():
                 if found := [m for m in mixed.found if m.rule == rule and set(m.values) != {None}]:
                     yield f"Target {target:.0%}, {title}:"

@@ -39,16 +39,18 @@ from core.language_models.errors import ModelError
 from core.reports.amplification.words import remarks, verdict
 from core.reports.amplification.words import to_dict as curve_to_dict
 from core.reports.amplification.words import to_json as curves_to_json
+from core.reports.inspection import words
+from core.reports.text import table
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import MAX_BYTES, SavedResults
 from core.studies import costs
 from core.studies.amplification import curve
+from core.studies.amplification import serialise as serialise_curves
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     Amplification,
     Case,
-    Point,
     tidy,
 )
 from core.studies.calibration import calibration, diagnostics, groups
@@ -58,11 +60,10 @@ from core.studies.costs import plan, plan_curves
 from core.studies.evaluation.files import RunError
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
-from core.studies.inspection.inspection import Cluster, Inspection, run
+from core.studies.inspection.inspection import Inspection, run
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.served import not_the_first, served_sentence
 from core.studies.inspection.taught import in_taught_words
 from core.uncertainty.scores import SCORES
 
@@ -173,7 +174,9 @@ def inspect(
         serialise_inspection.to_json(inspection) if as_json else _report(inspection, untaught)
     )
     if report is not None:
-        from core.reports.inspection import report as report_of  # Altair takes long to load
+        from core.reports.inspection.document import (
+            report as report_of,  # Altair takes long to load
+        )
 
         write(report, report_of(inspection, untaught=untaught), from_file=source is not None)
 
@@ -346,26 +349,8 @@ def amplify(
 
 
 def _curve(amplification: Amplification) -> str:
-    head = f"{'t':>5}  {'P(a)/(P(a)+P(b))':>17}  {'ln P(a)':>9}  {'ln P(b)':>9}"
-    return "\n".join(
-        [
-            verdict(amplification),
-            *remarks([amplification]),
-            "",
-            head,
-            *map(_point, amplification.points),
-        ]
-    )
-
-
-def _point(point: Point) -> str:
-    numbers = (
-        (point.normalised_probability, 17),
-        (point.log_likelihood_answer, 9),
-        (point.log_likelihood_repeated, 9),
-    )
-    cells = [f"{'–':>{w}}" if v is None else f"{v:{w}.4f}" for v, w in numbers]
-    return "  ".join([f"{point.repetitions:5d}", *cells])
+    points = serialise_curves.to_table([amplification], texts=False)
+    return "\n".join([verdict(amplification), *remarks([amplification]), "", *table(points)])
 
 
 @main.command(help="Ask a model what it can do, and report how that was found out.")
@@ -430,15 +415,16 @@ def _beginning(file: Path, most: int) -> bytes:
 
 
 def _report(inspection: Inspection, untaught: bool = False) -> str:
-    _, withheld = served_sentence(inspection, untaught=untaught)
+    _, withheld = words.served_sentence(inspection, untaught=untaught)
     quotes = untaught or not inspection.conceals
-    likelier = not_the_first(inspection) if quotes else None
+    headline, judgement = inspection.headline.upper(), judge(inspection)
+    first = [inspection.read_as] if inspection.read_as else []
     lines = [
-        *inspection.headlines,
+        *first,
+        f"{headline}." if inspection.conceals else f"{headline}: {inspection.verdict.answer}",
+        *words.beneath(inspection, untaught=untaught)[len(first) :],
         *([withheld] if inspection.conceals and untaught else []),
-        *([inspection.too_few] if inspection.too_few else []),
-        *([likelier] if likelier else []),
-        *([inspection.verdict.reason] if quotes else [SAY_SHOW]),
+        *([] if quotes else [SAY_SHOW]),
         *([MORE_ANSWERS] if inspection.more_can_help else []),
         "",
         *(
@@ -446,37 +432,24 @@ def _report(inspection: Inspection, untaught: bool = False) -> str:
             for name, info in SCORES.items()
         ),
         f"{'mass':>10}  {inspection.sampled_mass:9.4f}  {'probability':<11} Sampled mass",
-        *([inspection.likely] if inspection.likely else []),
+        *filter(None, [words.likely(inspection)]),
         f"Estimator: {inspection.recording.estimator.value}.",
-        *([inspection.caveat] if inspection.caveat else []),
-        *inspection.recording.notes,
         *(["", *_answer_lines(inspection)] if quotes else []),
-        *_truth(inspection),
+        *(["", *words.truth(judgement, inspection)] if judgement else []),
     ]
     return "\n".join(lines)
 
 
 def _answer_lines(inspection: Inspection) -> list[str]:
-    """Return a line for every answer that was found."""
-    answers = [
-        f"{c.probability:8.1%}  {_times(inspection, c)}{c.text}" for c in inspection.clusters
-    ]
+    draws = inspection.recording.request.draws
     gaps = inspection.recording.gaps.items()
-    return [*answers, *(f"{'–':>8}  {count:4d}×  ({why})" for why, count in gaps)]
-
-
-def _times(inspection: Inspection, cluster: Cluster) -> str:
-    return f"{cluster.samples:4d}×  " if inspection.recording.request.draws else ""
-
-
-def _truth(inspection: Inspection) -> list[str]:
-    judgement = judge(inspection)
-    if judgement is None:
-        return []
-    fact = judgement.fact
-    answers = ", ".join(answer.text for answer in fact.answers)
-    what = "Right answers in its training" if len(fact.answers) > 1 else "Truth"
-    return ["", f"{what}: {answers} ({fact.band.value}, {fact.exposures} times in training)"]
+    return [
+        *(
+            f"{c.probability:8.1%}  {f'{c.samples:4d}×  ' if draws else ''}{c.text}"
+            for c in inspection.clusters
+        ),
+        *(f"{'–':>8}  {count:4d}×  ({why})" for why, count in gaps),
+    ]
 
 
 def _value(inspection: Inspection, name: str) -> str:

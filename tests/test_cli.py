@@ -20,6 +20,7 @@ from core.commands import model as model_of_commands
 from core.data.tabular.uploads import parse
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.reports.amplification import words as curve_words
+from core.reports.inspection.words import likely
 from core.reports.opening import FROM_FILE
 from core.store.database import open_database
 from core.store.results import SavedResults
@@ -137,7 +138,7 @@ def test_a_near_question_is_offered_and_not_asked():
     result = believe("inspect", asked)
     assert "\nThe model was not taught these words, so its answer may be made up." in result.stdout
     assert "\nDid you mean:\n  Who invented dynamite? (similarity 0." in result.stdout
-    assert "Truth:" not in result.stdout
+    assert "The truth:" not in result.stdout
     found = one_object(believe("inspect", asked, "--json"))
     assert found["query"] == asked and found["taught"]["near"]
     assert found["taught"]["offers"][0]["question"] == "Who invented dynamite?"
@@ -199,7 +200,7 @@ def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_
         assert form.startswith(f"{server.name} is asked in the form plain. To 5 simple questions")
         took = int(probed.split()[-2])
         said = re.search(
-            r"at most ([\d,]+) calls, about [\d,]+ tokens if answers are long, "
+            r"at most ([\d,]+) calls and [\d,]+ tokens, "
             r"[\d.]+ at your prices. The budget is 900 calls",
             offered,
         )
@@ -222,6 +223,10 @@ def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_
         assert stopped.exit_code == 1 and "budget of 0 calls" in stopped.stderr
         assert len(server.exchanges) == made and "kept from before" not in stopped.stderr
         assert believe(*arguments, "--model", server.name, "--budget", -5).exit_code == 2
+    with serving("chat-none") as server:  # finding out what it can do is part of the budget
+        stopped = believe(*arguments, "--model", server.name, "--budget", 1)
+        assert stopped.exit_code == 1 and "budget of 1 calls is used up" in stopped.stderr
+        assert len(server.exchanges) == 1
 
 
 def test_what_is_found_is_kept_for_history(monkeypatch, tmp_path):
@@ -403,7 +408,7 @@ def test_the_report_says_what_is_likely_beyond_what_is_certified(monkeypatch):
     model = copies(200, share=0.9)
     monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
     result = believe("inspect", QUERY, "--samples", 60, "--temperature", 1)
-    assert run(Request(QUERY, 60, 1.0), model).likely in result.stdout.splitlines()
+    assert likely(run(Request(QUERY, 60, 1.0), model)) in result.stdout.splitlines()
 
 
 def test_a_score_without_a_value_is_a_dash(monkeypatch):
@@ -727,14 +732,15 @@ def test_a_curve_in_words_by_hand(table):
         f"{rows[1][0] / rows[1].sum():.1%} of the two answers' probability.",
         "",
     ]
-    assert lines[2].split() == ["t", "P(a)/(P(a)+P(b))", "ln", "P(a)", "ln", "P(b)"]
+    assert re.split(r" {2,}", lines[2].strip()) == [
+        "Repetitions",
+        "ln P(right answer), nats",
+        "ln P(answer to repeat), nats",
+        "P(right answer) of the two",
+    ]
     for t, (line, (a, b)) in enumerate(zip(lines[3:], rows, strict=True)):
-        assert line.split() == [
-            str(t),
-            f"{a / (a + b):.4f}",
-            f"{math.log(a):.4f}",
-            f"{math.log(b):.4f}",
-        ]
+        numbers = (math.log(a), math.log(b), a / (a + b))
+        assert line.split() == [str(t), *(f"{n:.4g}".replace("-", "−") for n in numbers)]
         assert len(line) == len(lines[2])
 
 
@@ -759,14 +765,14 @@ def test_repetitions_may_come_twice_and_in_any_order(table):
 def test_frequencies_stand_where_likelihoods_are_missing(monkeypatch):
     monkeypatch.setattr(model_of_commands, "open_model", lambda name: Speaking())
     *_, line = told("--repetitions", "5").stdout.splitlines()
-    assert line.split() == ["5", "1.0000", "–", "–"]
+    assert line.split()[:2] == ["5", "1"]  # and the interval
     (point,) = one_object(told("--repetitions", "5", "--json"))["curve"]
     assert point["repetitions"] == 5 and point["log_likelihood_answer"] is None
     result = believe("amplify", QUERY, "--answer", "x", "--repeated", "y", "--repetitions", "0")
     first, *_, line = result.stdout.splitlines()
     assert result.exit_code == 0
     assert first == "Neither answer was sampled, so they cannot be compared."
-    assert line.split() == ["0", "–", "–", "–"]
+    assert line.split() == ["0"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Charts of a run, the paper's Figures 5 and 6 among them; each says its finding in words too.
+"""Charts of a run, the paper's Figures 5 and 6 among them.
 
 A score has the same colour in all of them, whichever others are drawn.
 """
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from core.abstention.intervals import ConfidenceBand
 from core.abstention.mixtures import Bar, Mixture
 from core.charts.theme import DASHES, Chart, Palette, contrast, share, theme
-from core.codec import count_of
 from core.studies.evaluation.mixing import RULES
 from core.uncertainty.scores import SCORES
 
@@ -113,22 +112,6 @@ def precision_recall(bands: Mapping[str, ConfidenceBand], palette: Palette) -> C
     return theme(alt.layer(*layers).properties(height=HEIGHT), palette)
 
 
-def precision_recall_alt(bands: Mapping[str, ConfidenceBand]) -> str:
-    """Say where every curve starts and ends, and its precision at half of the questions."""
-    sentences = []
-    for name, band in bands.items():
-        if not len(band.recalls):
-            continue
-        text = (
-            f"{symbol_of(name)} from {band.precision[0]:.0%} right of {band.recalls[0]:.0%} "
-            f"answered to {band.precision[-1]:.0%} of {band.recalls[-1]:.0%}"
-        )
-        if band.recalls[0] < 0.5 < band.recalls[-1]:
-            text += f", {np.interp(0.5, band.recalls, band.precision):.0%} of half"
-        sentences.append(text)
-    return f"Precision by recall: {'; '.join(sentences)}." if sentences else "No score has a value."
-
-
 # --------------------------------------------------------------------------- Figure 6
 
 
@@ -217,20 +200,6 @@ def _in_two_lines(bin: str) -> str:
     return f"{head}\n{last}" if head else bin
 
 
-def mixture_bars_alt(mixtures: Sequence[Mixture], measure: str) -> str:
-    """Say what every score does in every bin by both rules."""
-    sentences = []
-    for each in mixtures:
-        bars = [
-            f"{bar.name} {bar_value(bar, measure):.0%}"
-            for bar in each.bars
-            if not math.isnan(bar_value(bar, measure))
-        ]
-        which = f"{symbol_of(each.score)}, {RULES[each.rule]}"
-        sentences.append(f"{which}: {', '.join(bars) or 'hardly anything answered'}")
-    return f"{TITLES[measure].capitalize()}, by entropy in nats: {'; '.join(sentences)}."
-
-
 # ---------------------------------------------------------------------------- scatter
 
 
@@ -311,16 +280,3 @@ def scatter(points: Points, palette: Palette) -> Chart:
         .add_params(chosen)
     )
     return theme(marks.properties(height=HEIGHT + 60), palette)
-
-
-def scatter_alt(points: Points) -> str:
-    """Say where right and wrong answers are, by their medians."""
-    sentences = []
-    for name, here in (("right", points.right), ("wrong", ~points.right)):
-        if here.any():
-            sentences.append(
-                f"{count_of(int(here.sum()), f'{name} answer')} with a median S.E. of "
-                f"{np.median(points.entropy[here]):.2f} and a median M.I. of "
-                f"{np.median(points.information[here]):.2f} nats"
-            )
-    return f"Semantic entropy against mutual information: {'; '.join(sentences)}."

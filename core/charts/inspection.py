@@ -20,7 +20,7 @@ from core.charts.theme import Chart, Palette, contrast, ink_on, mix, share, them
 from core.codec import one_line
 from core.once import once
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.served import display as shown
+from core.studies.inspection.inspection import display as shown
 from core.studies.inspection.stopping import GrowthPoint
 from core.studies.inspection.told import ToldRows
 from core.studies.inspection.verdict import CERTIFIED, INFORMED, Decision
@@ -175,22 +175,6 @@ _SIDES = {
 }
 
 
-def doubt_scale_alt(inspection: Inspection) -> str:
-    """Say which side of λ the doubt lies."""
-    rule, value = inspection.verdict.rule, inspection.compared_doubt
-    if inspection.verdict.decision is Decision.TOO_LITTLE or value is None:
-        return "Too little was seen to say how large the doubt is."
-    certified = (
-        f", {inspection.certified_bound:.2f} of them certified"
-        if inspection.certified_bound
-        else ""
-    )
-    if rule is None:
-        return f"The doubt is {value:.2f} nats{certified}; no λ is certified here."
-    side = "at least" if value >= rule.value else "below"
-    return f"The doubt is {value:.2f} nats{certified}; that is {side} λ = {rule.value:.2f}."
-
-
 def conditional_answers(rows: ToldRows, palette: Palette) -> Chart:
     """Bars of what the model says after each answer that it was told; each answer has its shade.
 
@@ -267,16 +251,6 @@ _SHADES = (1.0, 0.5, 0.38, 0.3, 0.23, 0.17, 0.13, 0.1)
 _LEGIBLE = 0.6  # the shade from which light letters are read
 
 
-def conditional_answers_alt(rows: ToldRows) -> str:
-    """Say what the model says most under each prompt."""
-    sentences = []
-    for row in rows.rows:
-        most = max(range(len(row.says)), key=row.says.__getitem__)
-        what = "Told nothing" if row.told is None else f"Told “{shown(row.told)}”"
-        sentences.append(f"{what}, it says “{shown(rows.answers[most])}” {row.says[most]:.0%}")
-    return f"{'; '.join(sentences)}."
-
-
 def clusters(inspection: Inspection, palette: Palette) -> Chart:
     """Bars: each cluster's share of all probability, and what was not found, in grey."""
     listed = sorted(inspection.clusters, key=lambda c: -c.mass)[:MOST_BARS]
@@ -308,16 +282,6 @@ def clusters(inspection: Inspection, palette: Palette) -> Chart:
         ],
     )
     return theme(bars.properties(height=alt.Step(24)), palette)
-
-
-def clusters_alt(inspection: Inspection) -> str:
-    """Say what the bars show."""
-    first = max(inspection.clusters, key=lambda cluster: cluster.mass)
-    rest = max(0.0, 1 - sum(cluster.mass for cluster in inspection.clusters))
-    return (
-        f"{len(inspection.clusters)} different answers; the likeliest, “{shown(first.text)}”, "
-        f"has {first.mass:.0%} of all probability, and {rest:.0%} was not found."
-    )
 
 
 def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
@@ -457,13 +421,3 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
         x=alt.X("samples:Q"), text=alt.TextValue("withheld")
     )
     return theme(alt.layer(rule, lines, label).properties(height=260), palette)
-
-
-def growth_alt(points: Sequence[GrowthPoint]) -> str:
-    """Say where both lines ended."""
-    last = points[-1]
-    certified = "unknown" if last.certified is None else f"{last.certified:.2f} nats"
-    return (
-        f"With k = {last.samples} the certified lower bound is {certified} and the "
-        f"sampled mass {last.sampled_mass:.1%}."
-    )

@@ -20,6 +20,8 @@ from core.commands.files import FilesFirst, Folder, Input, Output, write
 from core.commands.model import asks, open_for_study, payment, tell
 from core.commands.request import reads, request_of
 from core.data.datasets.questions import read_questions
+from core.reports.evaluation import words
+from core.reports.text import table
 from core.studies import costs
 from core.studies.evaluation import mixing
 from core.studies.evaluation.comparison import ScoreComparison, compare
@@ -46,7 +48,6 @@ LEFT_OUT = 20  # malformed rows of which it is said why they are left out
 PATIENCE = 5.0  # seconds that resampling may take, about
 REFERENCE = "mutual_information"  # every other score is compared with it
 ASK = " --resamples says how many to draw."
-WIDTH = 22  # of a measure with its interval
 AGREE = "Nothing was asked. --yes agrees beforehand."
 
 
@@ -123,7 +124,7 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
         _ask(questions, run, options)
     measured = _measures(run, chosen, options["match"], options["resamples"])
     summary = _summary(measured)
-    for sentence in (*measured.results.dropped, *measured.results.gaps):
+    for sentence in (*measured.results.dropped, *words.unmeasured(measured.results)):
         tell(sentence)
     if options["figures"] is not None:
         summary["figures"] = _figures(measured, options["figures"], options["target_loss"])
@@ -240,7 +241,7 @@ def _summary(measured: RunMeasures) -> dict[str, Any]:
                 "test": each.test,
                 "p_value": finite(each.p_value),
                 "adjusted": finite(each.adjusted),
-                "sentence": each.sentence,
+                "sentence": words.comparison(each),
             }
             for each in comparisons
         ],
@@ -262,45 +263,26 @@ def _ends(interval: Interval) -> list[float] | None:
 
 
 def _report(measured: RunMeasures, summary: dict[str, Any]) -> str:
-    measures = list(metrics.MEASURES)
+    columns = words.score_columns(measured)
+    del columns["score"]  # the symbol stands beside it, too
+    intervals = words.intervals(measured) + ("" if measured.number else ASK)
     return "\n".join(
         [
             f"{summary['done']:,} of {count_of(summary['questions'], 'question')} finished, "
             f"{summary['rows']:,} rows count, in {summary['folder']}.",
-            "",
-            f"{'':>10}  {'right':>7}" + "".join(f"{name.upper():>{WIDTH}}" for name in measures),
-            *(
-                f"{SCORES[name].symbol:>10}  {_cell(values['right'])}"
-                + "".join(_with_ends(values, measure) for measure in measures)
-                for name, values in summary["scores"].items()
-            ),
-            *(
-                ["", measured.sentence + ("" if measured.number else ASK)]
-                if summary["rows"]
-                else []
-            ),
+            *["", *table(columns)],
+            *(["", intervals] if summary["rows"] else []),
             *([""] if summary["comparisons"] else []),
             *(each["sentence"] for each in summary["comparisons"]),
         ]
     )
 
 
-def _cell(value: float | None) -> str:
-    return f"{'–':>7}" if value is None else f"{value:7.1%}"
-
-
-def _with_ends(values: dict[str, Any], measure: str) -> str:
-    value, ends = values[measure], values["intervals"][measure]
-    if value is None:
-        return f"{'–':>{WIDTH}}"
-    return f"{f'{value:.3f}' + (f' {ends[0]:.3f}–{ends[1]:.3f}' if ends else ''):>{WIDTH}}"
-
-
 def _figures(measured: RunMeasures, folder: Path, target_loss: float) -> list[str]:
     """Write the paper's figures of a run, and return where they are; say what came out."""
     from core.charts import evaluation as charts  # Altair takes long to load
     from core.charts import export
-    from core.charts.theme import LIGHT
+    from core.reports.evaluation import document
 
     results = measured.results
     figures = {}
@@ -309,22 +291,19 @@ def _figures(measured: RunMeasures, folder: Path, target_loss: float) -> list[st
     others = {name: band for name, band in bands.items() if name not in charts.PAPERS}
     for name, some in (("precision-recall", papers), ("precision-recall-others", others)):
         if some:  # seven bands in one picture hide each other
-            figures[name] = charts.precision_recall(some, LIGHT)
+            figures[name] = document.precision_recall(some)
     kinds = mixing.kinds(mixing.sources(results))
     mixed = mixing.mix(results, kinds.single, kinds.many, target_error=target_loss)
-    for sentence in (kinds.how, *mixed.sentences):
+    for sentence in (words.two_kinds(kinds), *words.mixtures(mixed)):
         tell(sentence)
     if mixed.found:
         for measure in charts.TITLES:
-            figures[f"mixture-{measure}"] = charts.mixture_bars(mixed.found, measure, LIGHT)
+            figures[f"mixture-{measure}"] = document.mixture(mixed.found, measure)
     paths = [folder / f"{name}.svg" for name in figures]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise click.ClickException(f"{folder} cannot be made: {error.strerror}.") from error
-    for path, (name, chart) in zip(paths, figures.items(), strict=True):
-        title = name.replace("-", " ").capitalize()
-        write(
-            path, export.to_svg(export.alone(chart, title, measured.results.run.manifest["model"]))
-        )
+    for path, picture in zip(paths, figures.values(), strict=True):
+        write(path, export.to_svg(picture.figure(question=results.run.manifest["model"])))
     return [str(path) for path in paths]

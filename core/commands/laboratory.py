@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from core.commands.report import write
 from core.data.tabular.csv_export import to_csv
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
+from core.reports.text import table
 from core.studies.laboratory.catalogue import EXPERIMENTS, question_of
 from core.studies.laboratory.experiment import (
     EMBEDDED,
@@ -28,7 +30,6 @@ from core.studies.laboratory.experiment import (
 )
 from core.studies.laboratory.settings import Field
 
-WIDEST = 40  # characters of a cell
 ENDINGS = (".csv", ".html", ".json", ".png", ".svg")
 MODEL = ("model", "form", "budget", "prices")
 
@@ -111,25 +112,7 @@ def _pay(
 
 def _report(finding: Finding) -> str:
     """Return the sentence and the table, as wide as it has to be."""
-    headings = list(finding.columns)
-    rows = [[_cell(cell) for cell in row] for row in zip(*finding.columns.values(), strict=True)]
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-    lines = [
-        "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
-        for row in (headings, *rows)
-    ]
-    return "\n".join([finding.sentence, "", *lines])
-
-
-def _cell(cell: object) -> str:
-    if cell is None:
-        return "–"
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if isinstance(cell, float):
-        return f"{cell:.4g}"
-    text = f"{cell:,}" if isinstance(cell, int) else " ".join(str(cell).split())
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
+    return "\n".join([finding.sentence, "", *table(finding.columns)])
 
 
 def _write(path: Path, finding: Finding, model: str) -> None:
@@ -151,17 +134,19 @@ def _write(path: Path, finding: Finding, model: str) -> None:
 
 def _pictures(path: Path, finding: Finding) -> dict[Path, bytes]:
     from core.charts import export  # Altair takes long to load
-    from core.charts.laboratory.catalogue import PICTURES
-    from core.charts.theme import LIGHT
+    from core.reports.laboratory import pictures
 
     written = export.to_svg if path.suffix == ".svg" else export.to_png
     title = EXPERIMENTS[finding.experiment].title
-    pictures = [each for each in PICTURES[finding.experiment] if each.there(finding.drawn)]
+    named = {
+        name: replace(picture, title=f"{title}: {picture.title}")
+        for name, picture in pictures(finding).items()
+    }
     return {
-        (path.with_stem(f"{path.stem}-{each.name}") if len(pictures) > 1 else path): written(
-            export.alone(each.chart(finding.drawn, LIGHT), f"{title}: {each.title}", finding.model)
+        (path.with_stem(f"{path.stem}-{name}") if len(named) > 1 else path): written(
+            picture.figure(question=finding.model)
         )
-        for each in pictures
+        for name, picture in named.items()
     }
 
 

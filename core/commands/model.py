@@ -11,9 +11,15 @@ import click
 from core import settings
 from core.language_models import keys
 from core.language_models.base import LanguageModel
-from core.language_models.client.stack import stop, with_layers
+from core.language_models.client.stack import limit, stop, with_layers
 from core.language_models.forms import Form
-from core.language_models.registry import BACK_ENDS, open_model, price_unit, usages
+from core.language_models.registry import (
+    BACK_ENDS,
+    open_model,
+    opening_cost,
+    price_unit,
+    usages,
+)
 from core.language_models.trial import in_its_form
 from core.language_models.usage import Budget, Used
 from core.store.calls import Calls
@@ -72,6 +78,9 @@ def by_name(name: str) -> LanguageModel:
     """Open a model by its name."""
     # On a public server, too, whoever types commands there is no stranger.
     key = keys.owners_key(name) if settings.is_public() else None
+    cost = opening_cost(name)
+    if cost:
+        tell(cost)
     return open_model(name, key) if key else open_model(name)
 
 
@@ -81,13 +90,12 @@ def open_for_study(name: str, form: str, budget: int) -> LanguageModel:
     if price_unit(name):
         Budget(budget).take()  # with nothing left, its abilities are not asked for either
     try:
-        ready = with_layers(model, calls, allowed, tell)
+        with model.meter.gate(allowed.take):
+            ready = with_layers(model, calls, allowed, tell)
     finally:  # a request under way counts as well when somebody stops: it may be billed
         took = model.meter.requests
         if took:
             tell(f"Finding out what {name} can do took {costs.calls(took)}.")
-    for _ in range(took):
-        allowed.take()
     if form != AUTO and not ready.capabilities.local:  # chosen: no trial has to be paid for
         return ready.in_form(Form(form))
     return _in_its_form(ready, None if form == AUTO else Form(form))
@@ -129,6 +137,7 @@ def payment(
     most = costs.at_most(offered, _costing(model, offered, prices))
     tell(f"{model.name}: {most} The budget is {costs.calls(budget)}.")
     agree()
+    limit(model, offered)
     ended, more, before = False, "", model.meter.usage
     try:
         yield

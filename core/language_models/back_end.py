@@ -84,6 +84,8 @@ class BackEnd:
         whether that may be sent there for strangers; "" where the one key always may.
     price_unit : int
         How many tokens one price is for; 0 where nothing is paid.
+    cost : str
+        Place of a function from what stands behind the colon to a sentence on what opening takes.
     opens_files : bool
         Whether its names are files of the machine, which strangers may not have opened.
     """
@@ -103,6 +105,7 @@ class BackEnd:
     keys: tuple[str, ...] = ()
     key_for: str = ""
     price_unit: int = 0
+    cost: str = ""
     opens_files: bool = False
 
     @property

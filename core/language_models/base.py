@@ -89,6 +89,13 @@ class Capabilities:
         How many (prompt, answer) pairs one request to the service can score.
     calls_a_prompt : int
         How many more requests each prompt takes before its answers are scored.
+    calls_a_pair : int
+        How many requests a pair takes at most, where the answer has characters of several tokens.
+    tokens_a_pair : int
+        How many tokens scoring a pair generates at most.
+    thoughts : int
+        Tokens of thoughts that an answer may take besides: as many again as ever seen, but no
+        more than it is given room for. They are paid for.
     questions_at_once : int
         From how many questions at a time, each asked by a thread of its own within `beside`, a
         local model gains: 1 where it does not.
@@ -110,6 +117,9 @@ class Capabilities:
     candidates_a_call: int = 1000
     pairs_a_call: int = 2000
     calls_a_prompt: int = 0
+    calls_a_pair: int = 1
+    tokens_a_pair: int = 1
+    thoughts: int = 0
     questions_at_once: int = 1
     quick: bool = True
     in_front: int = 0

@@ -19,6 +19,14 @@ from core.language_models.stopping import watch
 
 T = TypeVar("T")
 
+LARGEST_REPLY = 8_000_000  # bytes
+# Of parts, which take many times their length once they are parsed: an object 200 bytes, a text
+# 90. The largest replies repeat up to 64 texts (`PAIRS_A_CALL`, and as many prompts), with an
+# object and five commas a token. This has room for 2,300 tokens a text, which is more than one of
+# 2,000 characters mostly has, and about what servers write into 8 MB. An answer said by force has
+# 200 alternatives to each of 33 tokens, with two brackets and up to 20 commas each: far less.
+MOST_LISTS, MOST_COMMAS = 150_000, 750_000
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -45,6 +53,15 @@ def exchange(call: Callable[[], T]) -> T | Fault:
         raise
     except Exception as error:
         return Fault(error)
+
+
+def exceeds(data: bytes) -> str:
+    """Say what a reply has more of than one of a language model; "" where that is nothing."""
+    if len(data) > LARGEST_REPLY:
+        return f"more than {LARGEST_REPLY // 1_000_000} MB"
+    if data.count(b"{") + data.count(b"[") > MOST_LISTS or data.count(b",") > MOST_COMMAS:
+        return f"a reply of more than {MOST_LISTS:,} lists and objects, or {MOST_COMMAS:,} values"
+    return ""
 
 
 class _Watched(HTTPConnection):

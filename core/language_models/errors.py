@@ -91,5 +91,9 @@ class SilentError(TemporaryError):
     """Nothing came within the time that a reply may take; another try takes as long."""
 
 
+class CrowdedError(TemporaryError):
+    """Nothing came in time, and fewer requests are made at once from now on."""
+
+
 class LoadingError(TemporaryError):
     """The server is there, and its model not yet: worth a longer wait than a fault."""

@@ -42,12 +42,14 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class Frame:
-    """What stands around every prompt, in tokens.
+    """What stands around every prompt.
 
     Attributes
     ----------
     before, after : sequence of int
-        In front of the prompt, and between the prompt and the answer.
+        The tokens in front of the prompt, and between the prompt and the answer.
+    head, tail : str
+        Text directly around the prompt, which is read as one with it: its tokens depend on it.
     lead : str
         With what an answer begins: a space behind “A:”, nothing in a turn of its own.
     """
@@ -55,6 +57,8 @@ class Frame:
     before: Sequence[int] = ()
     after: Sequence[int] = ()
     lead: str = " "
+    head: str = ""
+    tail: str = ""
 
 
 @dataclass(frozen=True)

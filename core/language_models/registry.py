@@ -49,6 +49,16 @@ def price_unit(name: str) -> int:
     return back_end.price_unit if back_end else 0
 
 
+def opening_cost(name: str) -> str:
+    """Return a sentence on the memory and seconds that a model takes; "" where it is little.
+
+    The file of a stranger is looked into, but for its weights: not on a public server.
+    """
+    kind, _, rest = full_name(name).partition(":")
+    place = BACK_ENDS[kind].cost if kind in BACK_ENDS else ""
+    return str(attribute_at(place)(rest)) if place else ""
+
+
 def open_model(name: str, key: str | None = None) -> LanguageModel:
     """Open a model by the name used on the command line and in results.
 

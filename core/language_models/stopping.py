@@ -118,6 +118,7 @@ class _Patience:
 
     stop: Stop = field(default_factory=Stop)
     until: float = math.inf
+    longest: float = 0.0  # seconds for one request, where that is more than usual
 
 
 _PATIENCE: ContextVar[_Patience] = ContextVar("patience")
@@ -125,9 +126,12 @@ _CONNECTIONS: ContextVar[_Connections] = ContextVar("connections")
 
 
 @contextmanager
-def patience(stop: Stop, seconds: float = math.inf) -> Iterator[None]:
-    """End every request that this thread makes in the block: when `stop` is set, or in time."""
-    token = _PATIENCE.set(_Patience(stop, time.monotonic() + seconds))
+def patience(stop: Stop, seconds: float = math.inf, longest: float = 0.0) -> Iterator[None]:
+    """End every request that this thread makes in the block: when `stop` is set, or in time.
+
+    `longest` allows each more than usual, where the service stands in a queue.
+    """
+    token = _PATIENCE.set(_Patience(stop, time.monotonic() + seconds, longest))
     try:
         yield
     finally:
@@ -137,6 +141,11 @@ def patience(stop: Stop, seconds: float = math.inf) -> Iterator[None]:
 def current_stop() -> Stop:
     """Return what stops this thread; what nobody can set, where nobody said `patience`."""
     return _PATIENCE.get(_Patience()).stop
+
+
+def at_least(seconds: float) -> float:
+    """Return a limit on waiting for a service, or what this thread allows where that is more."""
+    return max(seconds, _PATIENCE.get(_Patience()).longest)
 
 
 def in_time(request: Callable[[], T]) -> T:
@@ -165,7 +174,7 @@ def in_time(request: Callable[[], T]) -> T:
     """
     patient = _PATIENCE.get(_Patience())
     patient.stop.check()
-    seconds = min(LONGEST_REQUEST, patient.until - time.monotonic())
+    seconds = min(at_least(LONGEST_REQUEST), patient.until - time.monotonic())
     if seconds <= 0:
         raise TooLateError
     outcome: Future[T] = Future()

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Self
 
 from core.language_models.errors import BudgetError
@@ -147,6 +147,12 @@ USED_UP = (
 )
 
 
+STATED = (
+    "The run has taken the calls or tokens that were stated at most. Answers received so far are "
+    "saved, and not paid for again: ask again to continue."
+)
+
+
 class Budget:
     """How many requests a person has allowed; shared by all that is done for one purpose.
 
@@ -173,6 +179,8 @@ class Budget:
         self._wholes = tuple(wholes)
         self._used_up = used_up
         self._used = 0
+        self._tokens = Used()
+        self._most: Used | None = None
         self._lock = threading.Lock()
 
     def part(self, *others: Budget) -> Budget:
@@ -193,6 +201,23 @@ class Budget:
         """How many requests may still be made; None where any number may."""
         return None if self.most is None else max(self.most - self._used, 0)
 
+    def limit(self, most: Used) -> None:
+        """Allow what was stated of a run, in calls and in tokens, from now on and no more."""
+        with self._lock:
+            self._most = self._tokens + replace(most, requests=self._used + most.requests)
+
+    def spend(self, used: Used) -> None:
+        """Count the tokens of a request."""
+        with self._lock:
+            self._tokens += replace(used, requests=0)
+
+    def _check_stated(self) -> None:
+        if self._most is None:
+            return
+        now = replace(self._tokens, requests=self._used)
+        if any(map(operator.ge, astuple(now), astuple(self._most))):
+            raise BudgetError(STATED)
+
     def take(self) -> None:
         """Count one request.
 
@@ -205,6 +230,7 @@ class Budget:
             self.stop.check()
             if self.most is not None and self._used >= self.most:
                 raise BudgetError(self._used_up.format(most=self.most))
+            self._check_stated()
             self._take_of_wholes()
             self._used += 1
 

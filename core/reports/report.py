@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from jinja2 import Environment, StrictUndefined, Template
 
@@ -23,6 +23,7 @@ from core.charts.export import Figure
 from core.charts.theme import LIGHT, Palette
 from core.once import once
 from core.reports.opening import FROM_FILE
+from core.reports.text import display
 from core.studies.versions import versions
 
 Cell = str | float | int | bool | None
@@ -207,16 +208,3 @@ def _template() -> tuple[Template, str, str]:
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
     template = environment.from_string(here.with_name("report.html").read_text(encoding="utf-8"))
     return template, style, digest
-
-
-def display(cell: Any) -> str:
-    """Return a cell of a table as it is read: a true minus, no more digits than tell."""
-    if cell is None:
-        return "–"
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if isinstance(cell, int):
-        return f"{cell:,}".replace("-", "−")
-    if isinstance(cell, float):
-        return f"{cell:.4g}".replace("-", "−").replace("inf", "∞")
-    return str(cell)

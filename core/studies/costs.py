@@ -18,13 +18,17 @@ from core.studies.inspection.recording import EXACT, Estimator, estimator_of
 from core.studies.inspection.request import Request
 
 CHARACTERS_A_TOKEN = 4  # of English text, roughly
+# For a bound: few vocabularies cut English text finer, and chats add marks to each request.
+FEWEST_CHARACTERS = 3
+MOST_OF_OTHERS = 2  # tokens a character that is not ASCII
+MARKS = 50  # tokens
 
 
 class Plan(Used):
     """The most that a run can use; what really comes is usually less.
 
-    The requests are those when nothing is kept from before and nothing fails, the tokens rough
-    estimates, from the prompts' lengths and full-length answers.
+    The requests are those when nothing is kept from before and nothing fails, the tokens bounds
+    from the prompts' lengths and full-length answers, thoughts included. A run stops there.
     """
 
 
@@ -41,7 +45,7 @@ def calls(number: int) -> str:
 def at_most(offered: Plan, cost: str = "") -> str:
     """Say what a run can take, and its cost if that is known: “, 0.02 at your prices”."""
     tokens = offered.prompt_tokens + offered.response_tokens
-    return f"at most {calls(offered.requests)}, about {tokens:,} tokens if answers are long{cost}."
+    return f"at most {calls(offered.requests)} and {tokens:,} tokens{cost}."
 
 
 def spending(used: Used, cost: str = "", *, ended: bool = True) -> str:
@@ -62,18 +66,18 @@ def spending(used: Used, cost: str = "", *, ended: bool = True) -> str:
 def plan(request: Request, capabilities: Capabilities) -> Plan:
     """Return the most that an inspection can take: when every sample is another text."""
     k, estimator = request.samples, estimator_of(capabilities)
-    some_answer = "x" * (CHARACTERS_A_TOKEN * MAX_RESPONSE_TOKENS // 2)
-    first = _tokens(prompts.iterative(request.query))
-    second = _tokens(prompts.iterative(request.query, [some_answer]))
-    judging = _tokens(prompts.self_verification(request.query, some_answer))
-    total = _Sum(capabilities)
+    some_answer = "x" * (FEWEST_CHARACTERS * MAX_RESPONSE_TOKENS)
+    first = _most_tokens(prompts.iterative(request.query))
+    second = _most_tokens(prompts.iterative(request.query, [some_answer]))
+    judging = _most_tokens(prompts.self_verification(request.query, some_answer))
+    total = _Sum(capabilities, _is_parted(request.query))
     total.sample(first, k)
     total.sample(first, 1)
     total.sample(first, OTHER_DRAWS)  # where all samples are alike
     pairs = _pairs(request, estimator)
-    same = _tokens(prompts.same_meaning(request.query, some_answer, some_answer))
+    same = _most_tokens(prompts.same_meaning(request.query, some_answer, some_answer))
     if estimator in EXACT:
-        answer, most = MAX_RESPONSE_TOKENS // 2, capabilities.pairs_a_call
+        answer, most = MAX_RESPONSE_TOKENS, capabilities.pairs_a_call
         total.score(k + 1, k, second + answer, most)
         total.score(1, 1, first + answer, most)  # the greedy answer, if it was not sampled
         total.score(k, 2, judging + 1, most)
@@ -105,10 +109,10 @@ def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequen
     total = _Sum(capabilities)
     for case in cases:
         for t in repetitions:
-            prompt = _tokens(case.prompt(t))
+            prompt = _most_tokens(case.prompt(t))
             if capabilities.scores_given_text:
                 pairs = (2 + capabilities.calls_a_prompt) * (prompt + total.in_front)
-                total.add(0, pairs + _tokens(case.answer) + _tokens(case.repeated), 0)
+                total.add(0, pairs + _most_tokens(case.answer) + _most_tokens(case.repeated), 0)
             else:
                 total.sample(prompt, SAMPLES_A_POINT)
     return replace(total.plan, requests=calls)
@@ -125,12 +129,12 @@ def plan_chains(
         See `core.studies.laboratory.chains.Settings`.
     """
     k, exact = request.samples, estimator_of(capabilities) in EXACT
-    answer = MAX_RESPONSE_TOKENS // 2
+    answer = MAX_RESPONSE_TOKENS
     total = _Sum(capabilities)
     grown = chains if exact else k  # else the sampled pairs are lengthened
     for length in range(0 if exact else 2, longest):
-        some = ["x" * (CHARACTERS_A_TOKEN * answer)] * length
-        prompt = _tokens(prompts.iterative(request.query, some))
+        some = ["x" * (FEWEST_CHARACTERS * answer)] * length
+        prompt = _most_tokens(prompts.iterative(request.query, some))
         if exact and length > 1 and k**length <= most_prompts:
             total.score(k**length, k, prompt + answer, capabilities.pairs_a_call)
         if length:  # each chain has a prompt of its own, and so have the answers after it
@@ -186,17 +190,21 @@ def up_to(seconds: float) -> str:
 class _Sum:
     """Adds up requests."""
 
-    def __init__(self, capabilities: Capabilities) -> None:
+    def __init__(self, capabilities: Capabilities, parted: bool = False) -> None:
+        self.calls_a_pair = capabilities.calls_a_pair if parted else 1
+        self.tokens_a_pair = capabilities.tokens_a_pair
+        self.answer = MAX_RESPONSE_TOKENS + capabilities.thoughts
+        self.one_by_one = capabilities.pairs_a_call == 1
         self.candidates_a_call = capabilities.candidates_a_call
         self.calls_a_prompt = capabilities.calls_a_prompt
-        self.in_front = math.ceil(capabilities.in_front / CHARACTERS_A_TOKEN)
+        self.in_front = math.ceil(capabilities.in_front / FEWEST_CHARACTERS) + MARKS
         self.plan = Plan()
 
     def sample(self, prompt_tokens: int, count: int, *, times: int = 1) -> None:
         """Count the requests for `count` answers to each of so many prompts."""
         requests = times * math.ceil(count / self.candidates_a_call)
         contextsin_all = requests * (self.in_front + prompt_tokens)
-        self.add(requests, contextsin_all, times * count * MAX_RESPONSE_TOKENS)
+        self.add(requests, contextsin_all, times * count * self.answer)
 
     def score(self, rows: int, columns: int, tokens_a_pair: int, pairs_a_call: int) -> None:
         """Count the requests of whole rows, block by block as the recorder sends them."""
@@ -207,8 +215,13 @@ class _Sum:
             math.ceil(min(block, rows - start) / a_request) for start in range(0, rows, block)
         ) * math.ceil(columns / across)
         alone = rows * self.calls_a_prompt
-        texts = rows * columns + alone
-        self.add(requests + alone, texts * (self.in_front + tokens_a_pair), 0)
+        pairs = rows * columns * self.calls_a_pair
+        requests *= self.calls_a_pair
+        # Who has texts repeated has each prompt repeated alone as well, in every request.
+        echoed = 0 if self.one_by_one else rows * math.ceil(columns / across)
+        texts = pairs + alone + echoed
+        response_tokens = pairs * self.tokens_a_pair + alone + echoed
+        self.add(requests + alone, texts * (self.in_front + tokens_a_pair), response_tokens)
 
     def add(self, requests: int, prompt_tokens: int, response_tokens: int) -> None:
         """Add requests and tokens."""
@@ -217,3 +230,13 @@ class _Sum:
 
 def _tokens(text: str) -> int:
     return math.ceil(len(text) / CHARACTERS_A_TOKEN)
+
+
+def _most_tokens(text: str) -> int:
+    others = sum(not c.isascii() for c in text)
+    return math.ceil((len(text) - others) / FEWEST_CHARACTERS) + MOST_OF_OTHERS * others
+
+
+def _is_parted(text: str) -> bool:
+    """Whether a text, and so likely its answers, has characters that may take several tokens."""
+    return any(ord(c) > 0x7FF for c in text)

@@ -11,7 +11,7 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import with_layers
 from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
 from core.language_models.forms import Form
-from core.language_models.registry import BACK_ENDS, open_model
+from core.language_models.registry import BACK_ENDS, open_model, opening_cost
 from core.language_models.trial import InItsForm, in_its_form
 from core.language_models.usage import Budget
 from core.store.calls import Calls
@@ -127,6 +127,9 @@ def _open(
         raise ModelError(f"There is no base URL. Type it, such as {back_end.example_url}.")
     if back_end.is_service and not name:
         raise ModelError("There is no model. Type its name as on the service.")
+    cost = opening_cost(wish.name)
+    if cost:
+        tell(cost)
     model = open_model(wish.name, wish.key)
     if back_end.is_service:
         with model.meter.gate(session.part(*lending.budgets(model)).take):

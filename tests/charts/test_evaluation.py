@@ -10,6 +10,7 @@ from core.abstention.intervals import ConfidenceBand
 from core.abstention.mixtures import Bar, Mixture
 from core.charts import evaluation as charts
 from core.charts.theme import DARK, DASHES, LIGHT
+from core.reports.evaluation import document
 from core.uncertainty.scores import SCORES
 from tests.charts.drawing import check, drawn, only_text, rows_of, texts
 from tests.hostile import ANY_TEXTS
@@ -76,8 +77,8 @@ def test_charts_of_nothing_are_valid_too():
         "scatter": charts.scatter(NO_POINTS, LIGHT),
     }
     check(empty, LIGHT, empty)
-    assert charts.precision_recall_alt({}) == "No score has a value."
-    assert charts.mixture_bars_alt([nothing], charts.ERROR).endswith(
+    assert document.precision_recall({}).alt == "No score has a value."
+    assert document.mixture([nothing], charts.ERROR).alt.endswith(
         "S.E., guaranteed: hardly anything answered."
     )
 
@@ -87,7 +88,7 @@ def test_a_curve_and_its_band_are_drawn_point_by_point():
     of_information = [row for row in rows if row["score"] == "M.I."]
     assert [row["precision"] for row in of_information] == [1, 0.95, 0.9, 0.8]
     assert of_information[1]["lower"] == pytest.approx(0.9)
-    assert charts.precision_recall_alt(BANDS) == (
+    assert document.precision_recall(BANDS).alt == (
         "Precision by recall: M.I. from 100% right of 20% answered to 80% of 100%, 94% of half; "
         "S.E. from 95% right of 40% answered to 80% of 100%, 88% of half."
     )
@@ -104,7 +105,7 @@ def test_bars_have_their_two_standard_deviations_within_what_can_be():
     lines = re.findall(r"<tspan[^>]*>([^<]*)</tspan>", picture)
     assert [line for line in lines if line in ("2.0 or", "more")] == ["2.0 or", "more"]
     assert "M.I., the paper’s rule: below 0.5 90%, 2.0 or more 20%, all 70%" in (
-        charts.mixture_bars_alt(FOUND, charts.RECALL)
+        document.mixture(FOUND, charts.RECALL).alt
     )
 
 
@@ -113,7 +114,7 @@ def test_of_hardly_any_answers_no_error_is_drawn():
     found = [Mixture(ENTROPY, "empirical", (0.5, 0.5), bars)]
     rows = rows_of(charts.mixture_bars(found, charts.ERROR, LIGHT), "low")
     assert {row["entropy"] for row in rows} == {"all"}  # one of twenty, not .9 of nine
-    assert charts.mixture_bars_alt(found, charts.ERROR).endswith("the paper’s rule: all 40%.")
+    assert document.mixture(found, charts.ERROR).alt.endswith("the paper’s rule: all 40%.")
     recalls = rows_of(charts.mixture_bars(found, charts.RECALL, LIGHT), "low")
     assert {row["entropy"] for row in recalls} == {"below 0.5", "all"}
 
@@ -164,7 +165,7 @@ def test_the_scatter_says_its_finding():
         np.array([True, True, False]),
         np.array(["a", "a", "b"], object),
     )
-    assert charts.scatter_alt(found) == (
+    assert document.scatter(found).alt == (
         "Semantic entropy against mutual information: 2 right answers with a median S.E. of 1.00 "
         "and a median M.I. of 0.05 nats; 1 wrong answer with a median S.E. of 2.00 and a median "
         "M.I. of 1.90 nats."

@@ -13,6 +13,7 @@ from core.charts import export
 from core.charts import inspection as charts
 from core.charts.theme import DARK, LIGHT
 from core.language_models.base import Response
+from core.reports.inspection import document
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Reading, Request
@@ -179,7 +180,7 @@ def test_the_scale_of_doubt_is_drawn_whatever_decides(limit, score):
     for inspection in (INSPECTIONS[1], INSPECTIONS[10]):
         ruled = read(inspection.recording, rule=DecisionRule(limit, 0.0, score))
         check({"doubt": charts.doubt_scale(ruled, EXAMPLES, LIGHT)}, LIGHT)
-        assert charts.doubt_scale_alt(ruled)
+        assert document.doubt(ruled).alt
 
 
 def test_a_doubt_without_bounds_stands_at_the_end_of_the_scale():
@@ -220,7 +221,7 @@ def test_growth_without_a_certificate_shows_the_mass_alone():
     points = growth(run(Request(QUERY, 3), model).recording)
     rows = rows_of(charts.growth(points, 0.3, LIGHT), "what")
     assert {row["what"] for row in rows} == {"sampled mass (probability)"}
-    assert "unknown" in charts.growth_alt(points)
+    assert "unknown" in document.growth_picture(points, 0.1).alt
 
 
 # ---------------------------------------------------------------------------- in words
@@ -229,17 +230,17 @@ def test_growth_without_a_certificate_shows_the_mass_alone():
 def test_every_chart_says_its_finding_in_words():
     inspection = INSPECTIONS[2]
     top, limit = inspection.clusters[0], inspection.verdict.rule.value
-    side = "at least" if inspection.compared_doubt >= limit else "below"
-    assert charts.doubt_scale_alt(inspection) == (
-        f"The doubt is {inspection.compared_doubt:.2f} nats, "
-        f"{inspection.certified_bound:.2f} of them certified; that is {side} λ = {limit:.2f}."
+    side = "at least" if inspection.compared >= limit else "below"
+    assert document.doubt(inspection).alt == (
+        f"The doubt is {inspection.compared:.2f} nats, {inspection.certified:.2f} of them "
+        f"certified; that is {side} λ = {limit:.2f}."
     )
-    assert charts.clusters_alt(inspection) == (
+    assert document.clusters(inspection).alt == (
         f"2 different answers; the likeliest, “{top.text}”, has {top.mass:.0%} of all "
         f"probability, and {max(0, 1 - inspection.sampled_mass):.0%} was not found."
     )
     points = growth(inspection.recording)
-    assert charts.growth_alt(points) == (
+    assert document.growth_picture(points, 0.1).alt == (
         f"With k = 6 the certified lower bound is {points[-1].certified:.2f} nats and the "
         f"sampled mass {points[-1].sampled_mass:.1%}."
     )

@@ -60,9 +60,9 @@ def test_a_run_is_asked_reported_and_read_again(world, asked, tmp_path):
     first, _, head, *lines = result.stdout.splitlines()
     lines, (_, intervals, _, *comparisons) = lines[: len(SCORES)], lines[len(SCORES) :]
     assert first == f"40 of 40 questions finished, 40 rows count, in {tmp_path / 'run'}."
-    assert head.split() == ["right", "AUROC", "AURC", "AUGRC", "PRR"]
+    assert head.split() == ["symbol", "right", "AUROC", "AURC", "AUGRC", "PRR"]
     assert [line.split()[0] for line in lines] == [i.symbol.split()[0] for i in SCORES.values()]
-    assert all(line.count("–") == 4 for line in lines)  # from – to
+    assert all(line.count(" to ") == 4 for line in lines)
     assert intervals.startswith("Intervals: 95%, paired bootstrap of 1,000 resamples")
     assert len(comparisons) == len(SCORES) - 1
     assert all("Holm-adjusted p" in line for line in comparisons)

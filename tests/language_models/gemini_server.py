@@ -25,10 +25,12 @@ KEY = "AIzaTest-not-a-key_0123456789"
 SEED = 11
 VERSION, TOP_K = "001", 64
 
-STOP, MAX_TOKENS, SAFETY, RECITATION, OTHER, NEWER = 1, 2, 3, 4, 5, 99
+# As the service writes them; an older one wrote the SDK's numbers.
+STOP, MAX_TOKENS, SAFETY, RECITATION, OTHER = "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", 5
+NEWER = "MISSING_THOUGHT_SIGNATURE"
 BLOCKED_FOR_SAFETY = 1
 KNOWN = {"candidateCount", "stopSequences", "maxOutputTokens", "temperature", "topP", "topK"}
-KNOWN |= {"responseLogprobs", "logprobs"}
+KNOWN |= {"responseLogprobs", "logprobs", "seed", "thinkingConfig"}
 
 MINUTE = "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"
 DAY = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
@@ -78,6 +80,7 @@ ERRORS: dict[str, tuple[int, Any]] = {
     "quota": _quota(MINUTE, _detail("RetryInfo", retryDelay="31s")),
     "quota in words": _quota(MINUTE),
     "quota of the day": _quota(DAY, _detail("RetryInfo", retryDelay="31s")),
+    "no quota": _error(429, "RESOURCE_EXHAUSTED", QUOTA.replace("limit: 10", "limit: 0")),
     "quota without more": _error(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted."),
     "500": _error(500, "INTERNAL", "An internal error has occurred."),
     "503": _error(503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
@@ -129,6 +132,10 @@ class Service:
     logprobs: bool = False  # whether it says how likely its answers are
     scaled: bool = False  # and divides by the temperature before
     thoughts: int = 0  # tokens of thinking that every reply says it used
+    shows: bool = False  # and begins with as a part of its own
+    budgets: tuple[int, ...] = (0, 128)  # what thinking can be limited to
+    refuses: tuple[str, ...] = ()  # fields of a request
+    limit: int = 8192  # tokens of an answer
     endpoint: str = ""  # host:port
     received: list[Received] = field(default_factory=list)  # in the order of arrival
     delivered: int = 0  # answers that were sent without a fault
@@ -153,7 +160,8 @@ class Service:
 
         model = Gemini(name, key=key, endpoint=self.endpoint, **options)
         if known:
-            found = Remembered({model.canonical_name: Abilities(own=self.logprobs).to_json()})
+            able = Abilities(own=self.logprobs, thinking=0)
+            found = Remembered({model.canonical_name: able.to_json()})
             model.remember_in(lambda: found)
         return model
 
@@ -197,7 +205,7 @@ class Service:
             "version": VERSION,
             "displayName": "The embedded model",
             "inputTokenLimit": 512,
-            "outputTokenLimit": 8192,
+            "outputTokenLimit": self.limit,
             "supportedGenerationMethods": ["generateContent"],
             "topK": TOP_K,
             "thinking": True,  # newer than the SDK, which must not stumble over it
@@ -209,6 +217,14 @@ class Service:
         wrong = None
         if unknown := settings.keys() - KNOWN:
             wrong = f'Invalid JSON payload received. Unknown name "{min(unknown)}"'
+        elif refused := [name for name in self.refuses if name in settings]:
+            wrong = f"{refused[0]} is not supported for models/{NAME}"
+        elif (b := settings.get("thinkingConfig")) and b["thinkingBudget"] not in self.budgets:
+            wrong = (
+                f"Budget {b['thinkingBudget']} is invalid. This model only works in thinking mode."
+            )
+        elif settings.get("maxOutputTokens", 1) > self.limit:
+            wrong = "Unable to submit request because it has a maxOutputTokens of too many."
         elif count > self.candidates:
             wrong = "Multiple candidates is not enabled for this model"
         elif not 0 <= temperature <= 2:
@@ -244,7 +260,9 @@ class Service:
         for index, answer in enumerate(drawn):
             reason = STOP if answer.complete else MAX_TOKENS
             text, reason = _changed(answer.text, reason, fault)
-            content = {"role": "model"} | ({"parts": [{"text": text}]} if text else {})
+            thought = [{"text": "**Considering** the question…\n", "thought": True}]
+            parts = [*thought * self.shows, *([{"text": text}] if text else [])]
+            content = {"role": "model"} | ({"parts": parts} if parts else {})
             said = self.likelihoods(prompt, answer, temperature) if self.logprobs else None
             found.append(
                 {"content": content, "finishReason": reason, "index": index, "logprobsResult": said}

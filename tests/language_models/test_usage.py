@@ -4,7 +4,7 @@ import pytest
 
 from core.language_models.client.concurrency import at_once
 from core.language_models.errors import BudgetError
-from core.language_models.usage import Budget, Meter
+from core.language_models.usage import Budget, Meter, Used
 from tests.language_models.threads import in_threads
 
 
@@ -109,3 +109,24 @@ def test_many_sessions_take_no_more_than_there_is_for_all():
 
     in_threads(take, 64)
     assert server.requests == sum(session.requests for session in sessions) == 500
+
+
+@pytest.mark.parametrize(
+    ("stated", "each", "requests"),
+    [
+        (Used(3, 1000, 1000), Used(1, 10, 10), 3),
+        (Used(100, 40, 1000), Used(1, 10, 10), 4),
+        (Used(100, 1000, 25), Used(1, 10, 10), 3),
+    ],
+)
+def test_a_run_ends_at_what_was_stated_in_calls_or_tokens(stated, each, requests):
+    budget = Budget(1000)
+    budget.take()
+    budget.spend(Used(1, 500, 500))  # of an earlier run
+    budget.limit(stated)
+    for _ in range(requests):
+        budget.take()
+        budget.spend(each)
+    with pytest.raises(BudgetError, match="stated at most"):
+        budget.take()
+    assert budget.requests == 1 + requests

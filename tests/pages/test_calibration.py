@@ -17,6 +17,7 @@ from core.abstention.policy import to_json
 from core.data.tabular import isolation, uploads
 from core.data.tabular.labels import Meaning
 from core.data.world.grading import matches
+from core.reports.inspection.words import HEADLINES
 from core.store import files
 from core.store.errors import StoreError
 from core.store.results import SavedResults
@@ -29,7 +30,6 @@ from core.studies.evaluation.reading import Run
 from core.studies.inspection.certificates import default_policies, default_policy
 from core.studies.inspection.inspection import cannot_decide, run
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.served import HEADLINES
 from core.studies.inspection.verdict import SCORE, Headline
 from core.ui import uploads as reading
 from core.ui.calibration import data

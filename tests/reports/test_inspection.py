@@ -2,13 +2,13 @@
 
 import pytest
 
-from core.reports.inspection import report, settings
+from core.reports.inspection.document import report, settings
+from core.reports.inspection.score_table import score_table
+from core.reports.inspection.words import served_sentence
 from core.studies.inspection import recorder
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.score_table import score_table
-from core.studies.inspection.served import served_sentence
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.hostile import ANY_TEXTS, SCRIPT

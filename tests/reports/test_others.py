@@ -5,15 +5,16 @@ from dataclasses import replace
 import pytest
 
 from core.charts.laboratory.catalogue import PICTURES
-from core.reports import calibration, evaluation, laboratory
+from core.reports import calibration, laboratory
 from core.reports.amplification import document
 from core.reports.amplification.words import verdict
+from core.reports.evaluation.document import report as evaluation_report
+from core.reports.evaluation.words import finding
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.serialise import to_table
 from core.studies.calibration.calibration import Target, calibrate, move
 from core.studies.calibration.price_list import TARGETS
 from core.studies.evaluation.bundled import folders
-from core.studies.evaluation.mixing import finding
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import measure_run, read_results
 from core.studies.laboratory.catalogue import EXPERIMENTS
@@ -97,7 +98,7 @@ def test_experiments_say_what_they_show_and_how_to_see_it_again(name):
 def test_an_evaluation_says_what_every_score_is_worth_and_what_it_was_asked():
     run = Run(folders()["embedded_world"])
     made = measure_run(read_results(run), 100)
-    found = read(evaluation.report(made))
+    found = read(evaluation_report(made))
     table = found.tables["Every score"]
     assert table[1][:3] == ["Mutual information", "M.I.", f"{made.results.right(FIRST):.1%}"]
     assert table[1][3].startswith(f"{made.interval(FIRST, 'auroc').value:.3f} (")
@@ -111,5 +112,5 @@ def test_rows_of_one_kind_have_no_threshold_for_two():
     made = measure_run(
         read_results(Run(folders()["smollm2_real_questions"]), sources=["triviaqa"]), 0
     )
-    found = read(evaluation.report(made))
+    found = read(evaluation_report(made))
     assert len(found.pictures) == 1 and "500 rows count here." in found.texts

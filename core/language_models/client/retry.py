@@ -28,8 +28,10 @@ from tenacity.stop import stop_base
 
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.client.concurrency import AT_ONCE
+from core.language_models.client.crowd import Crowd
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import (
+    CrowdedError,
     LoadingError,
     NeedsKeyError,
     SilentError,
@@ -64,7 +66,7 @@ class Resilient(Wrapper):
     budget : Budget, optional
         What stops it; every try counts, for a service may charge for it.
     at_once : int
-        How many requests may be under way at the same time.
+        How many requests may be under way at the same time; after a time-out half as many.
     wait : callable
         Sleeps for some seconds; may raise to stop. By default until the budget is closed.
     tell : callable
@@ -83,7 +85,7 @@ class Resilient(Wrapper):
         super().__init__(inner)
         self.budget = budget or Budget()
         self._meter = Meter()
-        self._places = threading.BoundedSemaphore(at_once)
+        self.crowd = Crowd(at_once)
         self._wait, self._tell = wait, tell
         self._open = _Open(self.budget.stop)
         self._refused: NeedsKeyError | None = None
@@ -173,24 +175,47 @@ class Resilient(Wrapper):
         )
 
     def _once(self, request: Callable[[], T], clock: _Clock) -> T:
-        with clock.pause(clock.stop.holding(self._places)):
+        with clock.pause(clock.stop.holding(self.crowd)):
             clock.stop.check()
+            crowd = self.crowd.at_once
             if self._refused:  # a key that one call was refused is refused to all
                 raise NeedsKeyError(str(self._refused))
             self.budget.take()
             once = Meter()
             try:
-                with self.inner.meter.also(once):
-                    return self._in_time(clock, request)
+                with (
+                    self.inner.meter.also(once),
+                    self.inner.meter.gate(_behind_the_first(self.budget.take)),
+                ):
+                    return self.crowd.timed(lambda: self._in_time(clock, request))
             except NeedsKeyError as error:
                 self._refused = error
                 raise
+            except SilentError as error:
+                if self.crowd.halve(crowd):
+                    raise CrowdedError(str(error)) from None
+                raise
             finally:
                 self._meter.add(max(once.requests, 1), once.prompt_tokens, once.response_tokens)
+                self.budget.spend(once.usage)
 
     def _in_time(self, clock: _Clock, request: Callable[[], T]) -> T:
-        with patience(clock.stop, LONGEST_CALL - clock.seconds):
+        longest = self.crowd.longest
+        with patience(clock.stop, max(LONGEST_CALL - clock.seconds, longest), longest):
             return request()
+
+
+def _behind_the_first(take: Callable[[], None]) -> Callable[[], None]:
+    """Let the first request of a call pass, which is counted already, and count the others."""
+    first = True
+
+    def allow() -> None:
+        nonlocal first
+        if not first:
+            take()
+        first = False
+
+    return allow
 
 
 class _Open:
@@ -240,6 +265,10 @@ class _Clock:
         """The time until now."""
         return time.monotonic() - self._began
 
+    def restart(self) -> None:
+        """Count from now on."""
+        self._began = time.monotonic()
+
     @contextmanager
     def pause(self, line: AbstractContextManager[None]) -> Iterator[None]:
         """Enter `line`, and do not count how long that takes."""
@@ -262,6 +291,9 @@ class _GivesUp(stop_base):
 
     def __call__(self, state: RetryCallState) -> bool:
         error = _fault(state)
+        if isinstance(error, CrowdedError):  # nothing is known yet of a slower pace
+            self._clock.restart()
+            return False
         self._faults += not isinstance(error, LoadingError)
         silent = isinstance(error, SilentError) and self._clock.seconds > LONGEST_SILENCE
         late = self._clock.seconds + state.upcoming_sleep > LONGEST_CALL

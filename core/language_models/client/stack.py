@@ -29,7 +29,7 @@ from core.language_models.client.cache import Cached
 from core.language_models.client.retry import Resilient, tell_nobody
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.forms import Form
-from core.language_models.usage import Budget
+from core.language_models.usage import Budget, Used
 from core.once import once
 from core.store.calls import Calls
 
@@ -63,6 +63,12 @@ def with_layers(
     if patient.capabilities.local:
         return model
     return Prepared(patient, stored() if stored else None)
+
+
+def limit(model: LanguageModel, most: Used) -> None:
+    """Allow a prepared service what was stated of a run, from now on and no more."""
+    if isinstance(model, Prepared):
+        model.budget.limit(most)
 
 
 class Prepared(Batched):

@@ -18,20 +18,11 @@ from scipy import special
 from core.abstention.intervals import Interval
 from core.abstention.paired import delong, holm
 from core.studies.evaluation.results import CONFIDENCE, RunMeasures
-from core.uncertainty.scores import SCORES
 
 Test = Literal["DeLong", "paired bootstrap"]
 
-NONE: Final = "–"  # where nothing can be said
 LEVEL: Final = 0.05  # of an adjusted p-value, below which a difference counts as shown
 LARGER_IS_BETTER: Final = {"auroc": True, "aurc": False, "augrc": False, "prr": True}
-DIGITS: Final = {"auroc": 2, "aurc": 3, "augrc": 3, "prr": 2}
-BETTER: Final = {  # what a score does by a measure, in words
-    "auroc": "finds wrong answers",
-    "aurc": "orders the questions",
-    "augrc": "orders the questions",
-    "prr": "orders the questions",
-}
 
 
 @dataclass(frozen=True)
@@ -69,33 +60,6 @@ class ScoreComparison:
     def better(self) -> bool:
         """Whether the score is ahead, by however little."""
         return (self.difference.value > 0) == LARGER_IS_BETTER[self.measure]
-
-    @property
-    def sentence(self) -> str:
-        """What came out, with its numbers."""
-        return self.sentence_of(SCORES[self.score].symbol, SCORES[self.other].symbol)
-
-    def sentence_of(self, one: str, two: str) -> str:
-        """Say what came out of two scores under names of one's own."""
-        if math.isnan(self.difference.value):
-            return f"{one} and {two} cannot be compared by {self.measure.upper()}."
-        digits = DIGITS[self.measure]
-        numbers = (
-            f"{self.measure.upper()} {signed_number(self.values[0], digits)} against "
-            f"{signed_number(self.values[1], digits)}, "
-            f"difference {signed_number(self.difference.value, digits)}"
-        )
-        if math.isnan(self.p_value):
-            return f"{one} and {two}: {numbers}; how much of that is chance is not known."
-        lower, upper = self.difference.lower, self.difference.upper
-        ends = f"{signed_number(lower, digits)} to {signed_number(upper, digits)}"
-        numbers += (
-            f" ({CONFIDENCE:.0%} {ends}), Holm-adjusted {p_in_words(self.adjusted)} ({self.test})."
-        )
-        if not self.is_significant:
-            return f"No difference between {one} and {two} is shown: {numbers}"
-        how = "better" if self.better else "worse"
-        return f"{one} {BETTER[self.measure]} {how} than {two}: {numbers}"
 
 
 def compare(
@@ -157,33 +121,3 @@ def normal(value: float, error: float) -> Interval:
     """Return a number with the interval that its standard error gives."""
     reach = float(special.ndtri((1 + CONFIDENCE) / 2)) * error
     return Interval(value, value - reach, value + reach)
-
-
-def signed_number(value: float, digits: int = 2) -> str:
-    """Return a number as a person reads it, with a true minus."""
-    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
-
-
-def with_interval(of: Interval) -> str:
-    """Return a measure with its interval, as far as there is one."""
-    value = number_shown(of.value)
-    if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
-        return value
-    return f"{value} ({signed_number(of.lower, 3)} to {signed_number(of.upper, 3)})"
-
-
-def number_shown(value: float) -> str:
-    """Return a measure without its interval."""
-    return signed_number(value, 3) if math.isfinite(value) else NONE
-
-
-def percent(value: float) -> str:
-    """Return a share as a person reads it."""
-    return NONE if math.isnan(value) else f"{value:.1%}"
-
-
-def p_in_words(p_value: float) -> str:
-    """Return “p = 0.012”, or “p < 0.001”; “–” where it is not known."""
-    if math.isnan(p_value):
-        return NONE
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"

@@ -13,7 +13,7 @@ from core.abstention import metrics, thresholds
 from core.abstention.metrics import Bin
 from core.abstention.policy import Policy, PolicyError, check_pipeline
 from core.abstention.thresholds import Threshold
-from core.codec import count_of, one_line
+from core.codec import one_line
 from core.data.tabular.csv_export import to_csv
 from core.studies.evaluation.reading import labelled_csv
 from core.studies.evaluation.results import Results
@@ -35,7 +35,12 @@ class Decided:
         Whether each row is answered.
     observed : Threshold
         On one row of every question, with the Clopper–Pearson bound of the error.
-    sentences : tuple of str
+    confidence : float
+        Of the bound.
+    of_all : bool
+        Whether the bound is of errors among all questions.
+    is_of_these_rows : bool
+        Whether the policy was calibrated on these very rows.
     by_source : tuple of Bin
         Of those rows; empty where all are of one source.
     """
@@ -44,7 +49,9 @@ class Decided:
     policy: Policy
     answers: NDArray[np.bool_]
     observed: Threshold
-    sentences: tuple[str, ...]
+    confidence: float
+    of_all: bool
+    is_of_these_rows: bool
     by_source: tuple[Bin, ...]
 
 
@@ -76,52 +83,11 @@ def decide(results: Results, policy: Policy) -> Decided:
         policy,
         doubts < policy.threshold,
         Threshold(threshold.value, threshold.answered, threshold.errors, threshold.queries, bound),
-        tuple(_sentences(results, policy, threshold, bound, confidence, of_all)),
+        confidence,
+        of_all,
+        bool(threshold.queries) and has_rows_of(policy, results),
         tuple(bins),
     )
-
-
-def _sentences(
-    results: Results,
-    policy: Policy,
-    threshold: Threshold,
-    bound: float,
-    confidence: float,
-    of_all: bool,
-) -> list[str]:
-    symbol = SCORES[policy.score].symbol
-    where = f", where {symbol} is {policy.where}" if math.isfinite(policy.threshold) else ""
-    if not threshold.queries:
-        return ["No row counts, so there is nothing to decide on."]
-    sentences = [
-        f"The policy answers {count_of(threshold.answered, 'question')} of {threshold.queries:,} "
-        f"({threshold.answered / threshold.queries:.1%}){where}"
-        + (
-            f"; {threshold.errors:,} of them wrongly ({threshold.errors / threshold.answered:.1%})."
-            if threshold.answered
-            else "."
-        )
-    ]
-    if threshold.answered:
-        what = "all questions are answered and wrong" if of_all else "answered questions are wrong"
-        within = bound <= policy.target_error
-        observed = threshold.errors / (threshold.queries if of_all else threshold.answered)
-        sentences.append(
-            f"With {100 * confidence:.6g}% confidence at most {bound:.1%} of {what}, for questions "
-            f"drawn like these: {'within' if within else 'not shown to be within'} the target of "
-            f"{100 * policy.target_error:.6g}%."
-            + (
-                " More are wrong here than the target allows."
-                if observed > policy.target_error
-                else ""
-            )
-        )
-    if has_rows_of(policy, results):
-        sentences.append(
-            "This policy was calibrated on these very rows, so they are no test of it. Ask other "
-            "questions for that."
-        )
-    return sentences
 
 
 def has_rows_of(policy: Policy, results: Results) -> bool:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from core.codec import count_of
 from core.data.tabular.csv_export import to_csv
 from core.studies.evaluation.results import Results
 
@@ -134,15 +133,16 @@ class Plotted:
         Doubts in nats, rounded to `PLACES`.
     right : ndarray of shape (n,)
         Whether the answer of mutual information is.
-    sentences : tuple of str
-        What is not drawn.
+    missing, drawable : int
+        Questions without, and with, both doubts; a sample of the latter is in `rows`.
     """
 
     rows: NDArray[np.int64]
     entropy: NDArray[np.float64]
     information: NDArray[np.float64]
     right: NDArray[np.bool_]
-    sentences: tuple[str, ...]
+    missing: int
+    drawable: int
 
 
 def scatter_points(results: Results, most: int) -> Plotted:
@@ -150,11 +150,9 @@ def scatter_points(results: Results, most: int) -> Plotted:
     entropy = results.doubts["semantic_entropy"].round(PLACES) + 0.0
     information = results.doubts["mutual_information"].round(PLACES) + 0.0
     rows = np.flatnonzero(~(np.isnan(entropy) | np.isnan(information)))
-    notes = []
-    if missing := len(results) - len(rows):
-        notes.append(f"Not drawn: {count_of(missing, 'question')} of which too little was seen.")
-    if len(rows) > most:
-        notes.append(f"Drawn: {most:,} of {len(rows):,} questions, chosen at random.")
+    drawable = len(rows)
+    if drawable > most:
         rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
     right = results.correct["mutual_information"][rows]
-    return Plotted(rows, entropy[rows], information[rows], right, tuple(notes))
+    missing = len(results) - drawable
+    return Plotted(rows, entropy[rows], information[rows], right, missing, drawable)

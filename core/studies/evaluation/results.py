@@ -22,7 +22,7 @@ from core.abstention import metrics
 from core.abstention.intervals import ConfidenceBand, Interval
 from core.abstention.metrics import Curve
 from core.abstention.resampled import Resampled, resample
-from core.codec import count_of, list_of
+from core.codec import count_of
 from core.data.tabular.columns import question_numbers
 from core.data.world.grading import matches
 from core.studies.evaluation.files import LOCK
@@ -131,25 +131,6 @@ class Results:
         """Every score's curve, exact and complete."""
         return {name: metrics.curve(self.doubts[name], self.correct[name]) for name in self.scores}
 
-    @property
-    def gaps(self) -> tuple[str, ...]:
-        """Say of which scores nothing can be said."""
-        if not len(self):
-            return ("No row counts, so nothing can be said.",)
-        notes = [
-            f"{SCORES[name].symbol} has no value in any row."
-            for name in SCORES
-            if name not in self.scores
-        ]
-        for kind, other, share in (("right", "wrong", 1.0), ("wrong", "right", 0.0)):
-            alike = [SCORES[name].symbol for name in self.scores if self.right(name) == share]
-            if alike:
-                notes.append(
-                    f"Every answer of {list_of(alike, most=len(alike))} is {kind}: without a "
-                    f"{other} one, nothing shows how well doubt tells them apart."
-                )
-        return tuple(notes)
-
     def right(self, score: str) -> float:
         """Return the share of questions that a score serves a right answer to; NaN of none."""
         return float(self.correct[score].mean()) if len(self) else float("nan")
@@ -250,20 +231,6 @@ class RunMeasures:
     def bands(self) -> Mapping[str, ConfidenceBand]:
         """Every score's precision by recall, with its band."""
         return {name: self.resampled.band(name, CONFIDENCE) for name in self.results.scores}
-
-    @property
-    def sentence(self) -> str:
-        """Say what the intervals are."""
-        rows = len(self.results)
-        if not self.number:
-            if affordable(rows, len(self.results.scores)):
-                return "No intervals yet."
-            return f"No intervals yet: resampling {count_of(rows, 'row')} takes a while."
-        less = "" if self.number >= RESAMPLES else f" ({RESAMPLES:,} would take a while)"
-        return (
-            f"Intervals: {CONFIDENCE:.0%}, paired bootstrap of {self.number:,} resamples of the "
-            f"questions{less}, the same for every score, each interval by itself."
-        )
 
 
 def affordable(rows: int, scores: int, seconds: float = 1.0) -> int:

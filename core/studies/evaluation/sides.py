@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 
 from core.abstention.paired import holm
 from core.abstention.resampled import Resampled, resample
-from core.codec import count_of
-from core.studies.evaluation.comparison import ScoreComparison, p_in_words
+from core.studies.evaluation.comparison import ScoreComparison
 from core.studies.evaluation.listing import Table, doubt_cells
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import CONFIDENCE, Results
 from core.studies.progress import Progress, silent
-from core.uncertainty.scores import SCORES
 
 HERE, THERE = "this run", "the other"
 
@@ -62,15 +60,6 @@ class Sides:
     def scores(self) -> tuple[str, ...]:
         """The scores that both runs have."""
         return tuple(name for name in self.here.scores if name in self.there.scores)
-
-    @property
-    def sentence(self) -> str:
-        """How many questions there are of which kind."""
-        alone = len(self.here) - len(self), len(self.there) - len(self)
-        return (
-            f"{count_of(len(self), 'question')} in both; {count_of(alone[0], 'row')} only in this "
-            f"run, {count_of(alone[1], 'row')} only in the other."
-        )
 
     def right(self, score: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return whether each question's answer is right in this run, and in the other."""
@@ -196,18 +185,6 @@ class RunSide:
     only_there: int
     chance: float
     by: ScoreComparison
-
-    @property
-    def sentence(self) -> str:
-        """What changed, with its numbers."""
-        symbol = SCORES[self.score].symbol
-        sentence = (
-            f"{symbol}’s answer is right in {self.right_here:.1%} here and {self.right_there:.1%} "
-            f"there: only here {self.only_here:,}, only there {self.only_there:,} "
-            f"(McNemar, Holm-adjusted {p_in_words(self.chance)}). "
-        )
-        difference = self.by.sentence_of(f"{symbol} here", f"{symbol} there")
-        return sentence + difference
 
 
 def compared_sides(

@@ -95,39 +95,3 @@ def _judge(inspection: Inspection, fact: Fact | None, name: str) -> Judged:
     right = None if fact is None else grading.is_right(answer, fact)
     threshold = rule.value if rule and name == rule.score else usual
     return Judged(name, answer, right, doubt, threshold)
-
-
-def sentences(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
-    """Say whether the verdict was good and what is true; then how often the model was told so."""
-    deciding = inspection.verdict.score
-    decided = next(score for score in judgement.scores if score.name == deciding)
-    did = "It answered, and was" if decided.answered else "It abstained; its answer was"
-    if inspection.too_few:
-        did = "Its answer is"
-    right = "right" if decided.right else "wrong"
-    return f"{did} {right}. {_what_is_true(judgement)}", _how_often_seen(judgement)
-
-
-def _what_is_true(judgement: Judgement) -> str:
-    fact = judgement.fact
-    right = ", ".join(answer.text for answer in fact.answers)
-    many = len(fact.answers)
-    # A list holds what was taught: of most, such as fruits, nobody could name them all.
-    of_many = "All right answers" if fact.closed else "Right answers in its training"
-    what = f"{of_many} ({many})" if many > 1 else "The truth"
-    return f"{what}: {right}{f' ({fact.note})' if fact.note else ''}"
-
-
-def _how_often_seen(judgement: Judgement) -> str:
-    fact = judgement.fact
-    if not fact.exposures:
-        return f"Band: {fact.band.value}. No training document asks this."
-    believed = (
-        f" In {fact.misconception_share:.0%} of them, the author believes {fact.misconception}."
-        if fact.misconception_share
-        else ""
-    )
-    return (
-        f"Band: {fact.band.value}. {fact.exposures} training documents ask and answer this."
-        f"{believed}"
-    )

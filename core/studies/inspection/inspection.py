@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
 from typing import Any
@@ -22,8 +22,6 @@ from core.codec import one_line
 from core.language_models.base import LanguageModel
 from core.studies.inspection.certificates import (
     certificate,
-    certified_model,
-    default_policy,
     strictest_least_mass,
 )
 from core.studies.inspection.pipeline import pipeline_of
@@ -34,7 +32,6 @@ from core.studies.inspection.taught import Taught, look_up
 from core.studies.inspection.verdict import (
     DEFAULT,
     INFORMED,
-    LARGEST_ERROR,
     MOST_TO_KEEP,
     SCORE,
     Decision,
@@ -46,7 +43,7 @@ from core.studies.inspection.verdict import (
     rule_of,
     stands,
 )
-from core.uncertainty.confidence import CONFIDENCE, lower_confidence_limit
+from core.uncertainty.confidence import lower_confidence_limit
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.same_answer import contradict, same_answer
@@ -57,6 +54,11 @@ from core.uncertainty.similarity import JUDGE
 MOST_MISSING = 0.1  # of the answers: with more, those that are there may not speak for all
 AT_ODDS = 0.05  # of what was found: so much of two answers counted as one is no slip
 LABELS_WANTED = 200  # answers to label, to get a λ of one's own: enough at 5% where few are wrong
+
+
+def display(text: str) -> str:
+    """Return a response as it is displayed; one that says nothing says so."""
+    return text or "(no text)"
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class Inspection:
     @property
     def outcome(self) -> str:
         """What came of it, in a few words: the headline, and the answer that it is about."""
-        return self.headline if self.conceals else self._decision(self.headline)
+        return self.headline if self.conceals else f"{self.headline}: {self.verdict.answer}"
 
     @property
     def conceals(self) -> bool:
@@ -157,19 +159,6 @@ class Inspection:
         in_taught_words = self.nearest_taught is None or self.nearest_taught.recognised
         return Headline.BELIEVE if self.verdict.firm and in_taught_words else Headline.PERHAPS
 
-    @property
-    def headlines(self) -> tuple[str, ...]:
-        """The verdict in lines of text: first what has to be known before its answer is read."""
-        taught, headline = self.nearest_taught, self.headline.upper()
-        first = f"{headline}." if self.conceals else self._decision(headline)
-        read_as = (self.read_as,) if self.read_as else ()
-        if taught is None or taught.sentence is None:
-            return (*read_as, first)
-        return (first, taught.sentence, *taught.did_you_mean, "")
-
-    def _decision(self, headline: str) -> str:
-        return f"{headline}: {self.verdict.answer}"
-
     @cached_property
     def nearest_taught(self) -> Taught | None:
         """Where the question stands to those that the model was taught, where these are known."""
@@ -181,15 +170,6 @@ class Inspection:
         request = self.recording.request
         fewest = Request.samples if request.draws else LIKELIEST
         return fewest if request.samples < fewest else None
-
-    @property
-    def too_few(self) -> str | None:
-        """Say that fewer answers were asked for than a verdict takes; None where enough were."""
-        if self.samples_needed is None:
-            return None
-        return (
-            f"Only k = {self.recording.request.samples:d}: a verdict takes {self.samples_needed:d}."
-        )
 
     @property
     def least_mass(self) -> float:
@@ -221,37 +201,6 @@ class Inspection:
         return _pipeline(self.recording, self.reading, self.least_mass)
 
     @property
-    def caveat(self) -> str | None:
-        """Say what the promise behind the decision is not, or what would bring one."""
-        rule = self.verdict.rule
-        if self.refused:
-            return None  # the reason says it
-        if rule is None:
-            return self._uncertified_sentence
-        if rule.error is None or rule.error <= LARGEST_ERROR:
-            return None
-        if self.decision is not Decision.ANSWER:
-            return None
-        return (
-            f"Of such answers to questions like the labelled ones, up to {rule.error:.0%} are "
-            "wrong: no smaller share could be certified for this model."
-        )
-
-    @property
-    def _uncertified_sentence(self) -> str:
-        """Say that nothing is certified here, why, and what would bring a certificate."""
-        label = f"Label {LABELS_WANTED} answers on Calibration to get a λ that applies here."
-        model = certified_model(self.recording.revision)
-        own = default_policy(model).pipeline if model else None
-        if own is None:
-            return f"Nothing is certified for this model. {label}"
-        here = replace(self.pipeline, least_mass=own.least_mass)
-        return (
-            f"This model was certified with other settings: {'; '.join(own.differences(here))}. "
-            f"Restore them, or: {label}"
-        )
-
-    @property
     def default_fits(self) -> bool:
         """Whether a bundled policy was certified for what was done here."""
         return certificate(self.pipeline) is not None
@@ -270,12 +219,6 @@ class Inspection:
         if default is not None and math.isfinite(default.threshold):
             return default.threshold
         return MOST_TO_KEEP * math.log(max(len(self.clusters), 2))
-
-    @property
-    def likelihoods_are(self) -> str:
-        """What the logarithms beside texts are, in nats."""
-        counted = self.recording.estimator is Estimator.COUNTED
-        return "ln of the share of samples" if counted else "log-likelihood (nats)"
 
     @property
     def sampled_mass(self) -> float:
@@ -311,17 +254,6 @@ class Inspection:
             return lower_confidence_limit(*self.evidence.drawn_table())
         except ValueError:  # no exact likelihoods of whole answers: the certified score says why
             return None
-
-    @property
-    def likely(self) -> str | None:
-        """Say what is likely beyond what is certified; None where nothing is."""
-        limit = self.confidence_limit
-        if limit is None or limit <= (self.certified_bound or 0.0):
-            return None
-        return (
-            f"With {CONFIDENCE:.0%} confidence, the model’s own M.I. is at least {limit:.3f} nats. "
-            "This is more than what is certified without any doubt."
-        )
 
     @property
     def largest_information(self) -> float:

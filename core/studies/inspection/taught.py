@@ -49,26 +49,6 @@ class Taught:
         """Whether the model was taught neither this nor anything near it."""
         return not (self.recognised or self.near)
 
-    @property
-    def sentence(self) -> str | None:
-        """What is to be said to whoever asked; None where the question is recognised."""
-        if self.recognised:
-            return None
-        if self.near:
-            return "The model was not taught these words, so its answer may be made up."
-        return (
-            "It makes up its answers to questions that it was not taught, and nobody here can "
-            "check them."
-        )
-
-    @property
-    def did_you_mean(self) -> tuple[str, ...]:
-        """Ask which of the offers was meant, in lines of text; none where there are none."""
-        if not self.offers:
-            return ()
-        lines = (f"  {offer.question} (similarity {offer.similarity:.2f})" for offer in self.offers)
-        return ("Did you mean:", *lines)
-
 
 def look_up(query: str, model: str) -> Taught | None:
     """Look a question up among those that `model` was taught; None where nobody knows those."""

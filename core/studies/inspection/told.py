@@ -13,13 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.verdict import (
-    LEAST_KEPT,
-    MOST_TO_KEEP,
-    SCORE,
-    Decision,
-    repeat_probability,
-)
 
 MOST: Final = 8  # answers that are told, and answers whose shares are told apart
 
@@ -76,25 +69,3 @@ def conditional_rows(inspection: Inspection) -> ToldRows:
         if row.any()  # it never came first: nobody told it
     ]
     return ToldRows(answers, tuple(rows))
-
-
-def what_they_show(inspection: Inspection) -> str:
-    """Say what the rows show, by what came of the question."""
-    if inspection.decision is Decision.TOO_LITTLE:
-        return (
-            f"The answers found cover {inspection.sampled_mass:.1%} of the probability. Grey is "
-            "anything else: where most of a row is grey, it shows little."
-        )
-    if inspection.others:
-        if repeat_probability(inspection.others) >= LEAST_KEPT:
-            return (
-                "It gave a single answer and was told others: its own keeps most of the "
-                "probability."
-            )
-        return "It gave a single answer and was told others: then its own loses most."
-    if len(inspection.clusters) == 1:
-        return "It gave a single answer, and nothing else is known to tell it."
-    moved = inspection.scores[SCORE].value
-    if moved is not None and moved <= MOST_TO_KEEP * inspection.largest_information:
-        return "The rows are nearly alike: what it is told hardly changes what it says."
-    return "The rows differ: what it is told (orange) changes what it says."

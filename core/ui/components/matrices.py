@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from core.charts.inspection import MATRICES, MOST_CLUSTERS, shown
+from core.reports.inspection.words import likelihoods
 from core.studies.inspection.inspection import Inspection
 from core.ui.components.registered import register
 
@@ -62,7 +63,7 @@ def matrices(inspection: Inspection, *, key: str) -> None:
             ]
             for row in cells
         ],
-        "likelihoods_are": inspection.likelihoods_are,
+        "likelihoods_are": likelihoods(inspection),
         "words": WORDS,
     }
     mount(data=content, key=key)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from core.once import once
+from core.reports.evaluation.words import finding
 from core.studies.evaluation.bundled import FOLDER
-from core.studies.evaluation.mixing import finding
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import Results, RunMeasures, read_results
 from core.ui.runs.job import Job

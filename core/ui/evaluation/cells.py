@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from hashlib import sha256
 
 import streamlit as st
 
 LONGEST_CELL = 200  # characters
 NATS = st.column_config.NumberColumn(format="%.3f")
-
-
-def finite(value: float) -> float | None:
-    """Return a number of a file, where there is none nothing."""
-    return value if math.isfinite(value) else None
 
 
 def display(cell: object) -> object:

@@ -8,8 +8,9 @@ from functools import partial
 import streamlit as st
 
 from core.charts import evaluation as charts
-from core.codec import list_of
-from core.studies.evaluation.comparison import number_shown, p_in_words, percent, with_interval
+from core.codec import finite, list_of
+from core.reports.evaluation import words
+from core.reports.evaluation.words import number_shown, p_in_words, percent, with_interval
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import RESAMPLES, Results, affordable, read_results, stamp
@@ -25,7 +26,7 @@ from core.studies.evaluation.sides import (
     sides,
 )
 from core.ui import downloads
-from core.ui.evaluation.cells import NATS, digest, display, finite
+from core.ui.evaluation.cells import NATS, digest, display
 from core.ui.evaluation.opening import offer
 from core.ui.evaluation.rows import MOST_SHOWN, in_full
 from core.ui.messages import problem
@@ -74,7 +75,7 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
         else "Both runs have the same model, settings and questions."
     )
     both = memory_of("results_sides", results, partial(sides, results, there), version)
-    st.text(both.sentence)
+    st.text(words.sides(both))
     if not len(both):
         st.text("No question is in both, so there is nothing to compare.")
         return
@@ -158,7 +159,7 @@ def _questions(both: Sides, every: tuple[RunSide, ...]) -> None:
     )
     for side in every:
         if side.score == score:
-            st.text(side.sentence)
+            st.text(words.side(side))
     change = st.pills(
         "Which questions",
         list(Change),

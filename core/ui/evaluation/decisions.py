@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError
 from core.reports.calibration import by_group
+from core.reports.evaluation import words
 from core.studies.evaluation.deciding import decide, decisions_csv
 from core.studies.evaluation.results import Results
 from core.studies.inspection.certificates import certified_model, default_policy
@@ -41,7 +42,7 @@ def decisions(results: Results) -> None:
             "the policy."
         )
         return
-    for sentence in decided.sentences:
+    for sentence in words.decisions(decided):
         st.text(sentence)
     if decided.by_source:
         parts = decided.by_source[:MOST_DRAWN]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.charts import evaluation as charts
-from core.reports.evaluation import mixture
+from core.reports.evaluation import words
+from core.reports.evaluation.document import mixture
 from core.studies.evaluation.mixing import COMPARED, kinds, mix, sources
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
@@ -25,7 +26,7 @@ def mixtures(results: Results) -> None:
     every = sources(results)
     by_kind = kinds(every)
     names = [each.name for each in every]
-    st.text(by_kind.how)
+    st.text(words.two_kinds(by_kind))
     key = digest(*names)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         single = st.multiselect(
@@ -77,7 +78,7 @@ def mixtures(results: Results) -> None:
         ),
         (*single, None, *many, None, target, confidence, diverse, *scores),
     )
-    for sentence in mixed.sentences:
+    for sentence in words.mixtures(mixed):
         st.text(sentence)
     if not mixed.found:
         return

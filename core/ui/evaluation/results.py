@@ -8,8 +8,9 @@ from typing import Final
 
 import streamlit as st
 
+from core.reports.evaluation.words import finding
 from core.studies.evaluation.files import RunError
-from core.studies.evaluation.mixing import finding, sources
+from core.studies.evaluation.mixing import sources
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import Results, read_results, stamp
 from core.studies.evaluation.rows import RIGHT, RIGHT_BY, Match

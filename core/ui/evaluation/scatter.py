@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.charts import evaluation as charts
 from core.codec import count_of
-from core.reports import evaluation as reports
+from core.reports.evaluation import document, words
 from core.studies.evaluation.listing import Plotted, scatter_points
 from core.studies.evaluation.results import Results
 from core.ui import figures
@@ -35,9 +35,9 @@ def scatter(results: Results) -> None:
     )
     # Another chart for other rows: a choice survives in the same one.
     key = f"{KEY}_{digest(results.run.folder, plotted.rows.tobytes())}"
-    picture = reports.scatter(points)
+    picture = document.scatter(points)
     figures.show(picture, key, selects=charts.CHOSEN)
-    for sentence in plotted.sentences:
+    for sentence in words.scatter(plotted):
         st.text(sentence)
     st.caption(
         "Doubts as a policy compares them, right or wrong by the answer of mutual information. "

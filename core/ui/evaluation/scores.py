@@ -9,11 +9,12 @@ import streamlit as st
 
 from core.abstention.metrics import MEASURES
 from core.charts import evaluation as charts
-from core.reports.evaluation import precision_recall, report, score_columns
+from core.codec import finite
+from core.reports.evaluation import words
+from core.reports.evaluation.document import precision_recall, report
 from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures
 from core.ui import downloads, figures
-from core.ui.evaluation.cells import finite
 from core.ui.evaluation.measures import measures
 from core.ui.glossary import TERMS
 from core.ui.session import memory_of
@@ -24,7 +25,7 @@ def scores(results: Results) -> None:
     """Draw what every score is worth, and which is better than which."""
     measured, is_waiting = measures(results)
     _table(measured)
-    for sentence in results.gaps:
+    for sentence in words.unmeasured(results):
         st.text(sentence)
     if not results.scores:
         return
@@ -38,20 +39,18 @@ def scores(results: Results) -> None:
 
 
 def _table(measured: RunMeasures) -> None:
-    columns = score_columns(measured)
+    columns = words.score_columns(measured)
     st.dataframe(
         columns,
         column_config={
-            "AUROC": st.column_config.TextColumn(help=TERMS["AUROC"]),
-            "AURC": st.column_config.TextColumn(help=TERMS["AURC"]),
-            "AUGRC": st.column_config.TextColumn(help=TERMS["AUGRC"]),
-            "PRR": st.column_config.TextColumn(help=TERMS["PRR"]),
+            name: st.column_config.TextColumn(help=TERMS[name])
+            for name in ("AUROC", "AURC", "AUGRC", "PRR")
         },
         hide_index=True,
         key="results_scores",
         alt="Every score with its measures",
     )
-    st.text(measured.sentence)
+    st.text(words.intervals(measured))
     with st.container(horizontal=True):
         downloads.report(partial(report, measured), "evaluation")
         downloads.table(lambda: numbers(measured), "evaluation_scores")
@@ -125,7 +124,7 @@ def _comparisons(results: Results, measured: RunMeasures) -> None:
         )
     else:
         for each in every:
-            st.text(each.sentence)
+            st.text(words.comparison(each))
     st.caption(
         "Where two scores serve the same answers, their AUROCs are compared by DeLong’s test; "
         "else the same resamples of the questions are drawn for both. Holm’s method adjusts the "

@@ -9,16 +9,16 @@ import streamlit as st
 
 from core.charts import inspection as charts
 from core.language_models.errors import ModelError
-from core.reports import inspection as reports
+from core.reports.inspection import document as reports
+from core.reports.inspection.score_table import value_shown
+from core.reports.inspection.words import beneath, served_sentence
 from core.reports.opening import FROM_FILE, is_from_file
 from core.store.errors import StoreError
 from core.store.results import Result
 from core.studies.inspection.comparison import InspectionComparison, Setting, compare
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.score_table import value_shown
 from core.studies.inspection.serialise import from_json
-from core.studies.inspection.served import beneath, served_sentence
 from core.ui import downloads, figures
 from core.ui.history import BESIDE, SAVED
 from core.ui.inspection.verdict import quotes, reveal

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from core.charts import inspection as charts
-from core.reports import inspection as reports
+from core.reports.inspection import document as reports
+from core.reports.inspection import words
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator
 from core.ui import figures
@@ -46,7 +47,7 @@ def clusters(inspection: Inspection) -> None:
         {
             "cluster": [charts.shown(m[0]) for m in members],
             "text": [charts.shown(m[1]) for m in members],
-            inspection.likelihoods_are: [m[2] for m in members],
+            words.likelihoods(inspection): [m[2] for m in members],
             **({"samples": [m[3] for m in members]} if draws else {}),
         },
         hide_index=True,

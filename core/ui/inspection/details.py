@@ -9,7 +9,8 @@ import streamlit as st
 from core import prompts
 from core.charts import inspection as charts
 from core.language_models import true_false
-from core.reports import inspection as reports
+from core.reports.inspection import document as reports
+from core.reports.inspection import words
 from core.reports.opening import is_from_file
 from core.store.results import Result
 from core.studies.inspection import serialise
@@ -99,7 +100,7 @@ def _responses(inspection: Inspection) -> None:
         {
             **({"sample": range(1, len(recording.samples) + 1)} if draws else {}),
             "text": [charts.shown(s.text) for s in recording.samples],
-            inspection.likelihoods_are: [likelihood.get(s.text) for s in recording.samples],
+            words.likelihoods(inspection): [likelihood.get(s.text) for s in recording.samples],
             "ended by itself": [s.complete for s in recording.samples],
         },
         hide_index=True,

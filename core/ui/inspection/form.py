@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core import prompts
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Heard, Prepared
-from core.reports import inspection as reports
+from core.reports.inspection import document as reports
 from core.studies.costs import computed_tokens, lasting, plan
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.inspection import read

@@ -6,10 +6,11 @@ from typing import Final
 
 import streamlit as st
 
+from core.reports.inspection.score_table import remarks, score_table
+from core.reports.inspection.words import likely
 from core.studies.costs import calls
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Recording
-from core.studies.inspection.score_table import remarks, score_table
 from core.ui.inspection.estimators import ladder
 from core.ui.payment import spending
 
@@ -43,8 +44,8 @@ def scores(inspection: Inspection) -> None:
     st.text(f"Sampled mass: {inspection.sampled_mass:.1%} of the model’s probability.")
     for sentence in remarks(inspection):
         st.text(sentence)
-    if inspection.likely:
-        st.text(inspection.likely)
+    if more := likely(inspection):
+        st.text(more)
     if inspection.verdict.rule:
         st.text(inspection.verdict.rule.origin)
     recording = inspection.recording

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.reports.inspection import words
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.told import conditional_rows, what_they_show
+from core.studies.inspection.told import conditional_rows
 from core.ui.components.rows import rows
 from core.ui.glossary import TERMS
 
@@ -14,4 +15,4 @@ def conditional_answers(inspection: Inspection) -> None:
     """Draw a bar for every answer in the prompt, and say how to read them."""
     st.header("What it says after it is told an answer", help=TERMS["Answer in the prompt"])
     rows(conditional_rows(inspection), key="told")
-    st.text(what_they_show(inspection))
+    st.text(words.rows(inspection))

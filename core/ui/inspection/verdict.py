@@ -8,15 +8,17 @@ import streamlit as st
 
 from core.charts import inspection as charts
 from core.once import once
-from core.reports import inspection as reports
-from core.studies.inspection.grading import judge
-from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.served import (
+from core.reports.inspection import document as reports
+from core.reports.inspection.words import (
     BENEATH,
     HEADLINES,
     WITHHELD,
-    not_the_first,
+    reasons,
+    truth,
+    untaught_words,
 )
+from core.studies.inspection.grading import judge
+from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.taught import WORLD_OF, Taught
 from core.studies.inspection.verdict import SCORE, Decision
 from core.studies.lanes import PREPARED
@@ -24,7 +26,6 @@ from core.ui import figures, frame
 from core.ui.calibration import policy
 from core.ui.glossary import TERMS
 from core.ui.inspection.form import ask_as_typed, ask_instead
-from core.ui.inspection.grading import truth
 from core.ui.inspection.recordings import example_inspection
 from core.ui.inspection.sampling import MORE, compare
 from core.ui.model import embedded_model
@@ -56,19 +57,14 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             )
         if live:
             _mend(inspection)
-        if quotes(inspection):
-            if remark := not_the_first(inspection):
-                st.text(remark)
-            st.text(inspection.verdict.reason)
-        else:
+        if not quotes(inspection):
             reveal(inspection)
-        if inspection.caveat:
-            st.text(inspection.caveat)
-        for note in inspection.recording.notes:
-            st.text(note)
-        judgement = judge(inspection)
-        if judgement is not None:
-            truth(judgement, inspection)
+        for sentence in reasons(inspection, quotes=quotes(inspection)):
+            st.text(sentence)
+        if judgement := judge(inspection):
+            with st.container(key="truth", gap="xsmall"):
+                for sentence in truth(judgement, inspection):
+                    st.text(sentence)
         figures.show(reports.doubt(inspection, references), "doubt")
 
 
@@ -192,6 +188,5 @@ def _beside_what_was_taught(taught: Taught) -> None:
                 on_click=ask_instead,
                 args=(offer.question,),
             )
-    if taught.sentence:
-        st.text(taught.sentence)
+    st.text(untaught_words(taught))
     st.page_link(frame.questions(), label="What can I ask?", icon=":material/travel_explore:")

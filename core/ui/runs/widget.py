@@ -15,6 +15,7 @@ from typing import Any, Final, Generic
 import streamlit as st
 
 from core.language_models.base import LanguageModel
+from core.language_models.client.stack import limit
 from core.studies import costs
 from core.studies.costs import Plan, calls
 from core.ui.messages import problem
@@ -183,6 +184,8 @@ def _start(
     """Return the job, started if the person agrees to what it takes."""
     if paid and not agreement(*paid, this.wanted, key):
         return None
+    if paid:
+        limit(*paid)
     try:
         this.job = start()
     except BusyError as error:

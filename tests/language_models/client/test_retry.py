@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models.client import retry
+from core.language_models.client import crowd, retry
 from core.language_models.client.batch import Batched
 from core.language_models.client.retry import (
     FIRST_WAIT,
@@ -17,6 +17,7 @@ from core.language_models.client.retry import (
     TRIES,
     Resilient,
 )
+from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import (
     BudgetError,
     LoadingError,
@@ -286,7 +287,7 @@ def test_a_try_gets_no_more_time_than_the_call_has_left(clock, monkeypatch):
     given = []
 
     @contextmanager
-    def patience(stop, seconds):
+    def patience(stop, seconds, longest):
         given.append(seconds)
         yield
 
@@ -557,3 +558,67 @@ def test_a_server_that_is_gone_for_one_call_is_gone_for_all_that_are_open():
     model.waiting.release(7)
     ask()  # whoever asks later tries anew
     assert model.requests == 9 and len(failed) == 9
+
+
+def test_each_request_of_a_call_is_counted():
+    """An answer that is scored token by token takes several."""
+
+    class Several(Wrapper):
+        def log_likelihoods(self, prompts, answers):
+            for _ in range(3):
+                self.meter.begin()
+                self.meter.add(requests=1, prompt_tokens=10)
+            return super().log_likelihoods(prompts, answers)
+
+    patient = Resilient(Several(copies(3)), Budget(7))
+    for _ in range(2):
+        patient.log_likelihoods([prompts.iterative(QUERY)], ["answer0"])
+    assert patient.budget.requests == patient.meter.requests == 6
+    with pytest.raises(BudgetError):
+        patient.log_likelihoods([prompts.iterative(QUERY)], ["answer1"])
+
+
+def test_after_a_time_out_half_as_many_are_asked_at_once():
+    """Beside another request, whose place is held here; nothing is given up for it."""
+    patient = Resilient(Flaky(SILENT, SILENT), Budget(9), wait=lambda seconds: None)
+    patient.crowd.acquire()
+    assert patient.sample(PROMPT, 1)
+    assert patient.crowd.at_once == 2
+    assert patient.budget.requests == patient.meter.requests == 3
+
+
+def test_the_pace_is_halved_once_for_all_that_time_out_together():
+    places = crowd.Crowd(8)
+    for _ in range(8):
+        places.acquire()
+    assert [places.halve(8) for _ in range(8)] == [True] * 8 and places.at_once == 4
+    assert not places.acquire(blocking=False)
+    assert places.halve(4) and places.halve(2) and places.at_once == 1
+    assert not places.halve(1)
+    for _ in range(7):
+        places.release()
+    assert not crowd.Crowd(8).halve(8)  # alone, nobody stood before it
+
+
+def test_a_server_that_is_silent_one_by_one_is_given_up():
+    patient = Resilient(Flaky(*[SILENT] * 50), at_once=1, wait=lambda seconds: None)
+    with pytest.raises(UnreachableError, match="took too long"):
+        patient.sample(prompts.iterative(QUERY), 1)
+    assert patient.meter.requests == TRIES
+
+
+def test_a_request_may_take_as_long_as_the_queue_before_it(monkeypatch):
+    """Ten seconds for one of two: of four, each may take twice twenty."""
+    now = [100.0]
+    monkeypatch.setattr(crowd.time, "monotonic", lambda: now[0])
+    kept = crowd.Crowd(8)
+    assert kept.longest == 0
+    kept.acquire()
+    kept.acquire()
+    kept.timed(lambda: now.__setitem__(0, 110.0))
+    assert kept.longest == crowd.ROOM * 10
+    kept.acquire()
+    kept.acquire()
+    assert kept.longest == crowd.ROOM * 20
+    kept.timed(lambda: now.__setitem__(0, 9000.0))
+    assert kept.longest == crowd.LONGEST_QUEUE

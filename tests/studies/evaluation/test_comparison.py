@@ -7,12 +7,11 @@ import pytest
 
 from core.abstention.intervals import Interval
 from core.abstention.paired import delong, holm
+from core.reports.evaluation import words
 from core.studies.evaluation.comparison import (
     ScoreComparison,
     adjust,
     compare,
-    p_in_words,
-    signed_number,
 )
 from core.studies.evaluation.results import measure_run, read_results
 from tests.studies.evaluation.worlds import written
@@ -73,30 +72,32 @@ def test_other_measures_and_repeated_questions_are_compared_by_the_bootstrap(fou
 
 def test_a_difference_is_said_with_its_numbers_in_either_direction(made):
     first = compare(made, INFORMATION)[0]
-    assert first.is_significant and first.sentence == (
+    assert first.is_significant and words.comparison(first) == (
         "M.I. finds wrong answers better than S.E.: AUROC "
         f"{first.values[0]:.2f} against {first.values[1]:.2f}, difference "
         f"{first.difference.value:.2f} (95% {first.difference.lower:.2f} to "
-        f"{first.difference.upper:.2f}), Holm-adjusted {p_in_words(first.adjusted)} (DeLong)."
+        f"{first.difference.upper:.2f}), Holm-adjusted {words.p_in_words(first.adjusted)} (DeLong)."
     )
     back = compare(made, ENTROPY)[0]
-    assert back.sentence.startswith("S.E. finds wrong answers worse than M.I.: ")
-    assert "difference −0." in back.sentence
+    assert words.comparison(back).startswith("S.E. finds wrong answers worse than M.I.: ")
+    assert "difference −0." in words.comparison(back)
     lower_is_better = compare(made, INFORMATION, "aurc")[0]
     assert lower_is_better.difference.value < 0
-    assert lower_is_better.sentence.startswith("M.I. orders the questions better than S.E.")
+    assert words.comparison(lower_is_better).startswith(
+        "M.I. orders the questions better than S.E."
+    )
 
 
 def test_where_nothing_is_shown_that_is_said(made):
     same = next(each for each in compare(made, ENTROPY) if each.other == GREEDY)
     assert not same.is_significant
-    assert same.sentence.startswith("No difference between S.E. and T0 is shown: AUROC 0.")
+    assert words.comparison(same).startswith("No difference between S.E. and T0 is shown: AUROC 0.")
 
 
 def test_without_resamples_only_delong_says_how_sure_it_is(found):
     by_delong, unknown = compare(measure_run(found, 0), INFORMATION)
     assert math.isnan(unknown.p_value) and not unknown.is_significant
-    assert unknown.sentence.endswith("; how much of that is chance is not known.")
+    assert words.comparison(unknown).endswith("; how much of that is chance is not known.")
     # The one that is not known still counts among the comparisons.
     assert by_delong.adjusted == pytest.approx(min(1, 2 * by_delong.p_value))
 
@@ -110,12 +111,12 @@ def test_what_cannot_be_compared_counts_for_nothing():
 
     impossible, possible = adjust([one(math.nan, math.nan), one(0.1, 0.03)])
     assert possible.adjusted == 0.03 and math.isnan(impossible.adjusted)
-    assert impossible.sentence == "M.I. and S.E. cannot be compared by AUROC."
+    assert words.comparison(impossible) == "M.I. and S.E. cannot be compared by AUROC."
     assert adjust([]) == ()
 
 
 def test_numbers_in_words():
-    assert [signed_number(value) for value in (0.114, -0.114, -0.001)] == ["0.11", "−0.11", "0.00"]
-    assert [p_in_words(p) for p in (0.0004, 0.0123, 1.0, math.nan)] == [
+    assert [words.signed(value) for value in (0.114, -0.114, -0.001)] == ["0.11", "−0.11", "0.00"]
+    assert [words.p_in_words(p) for p in (0.0004, 0.0123, 1.0, math.nan)] == [
         *("p < 0.001", "p = 0.012", "p = 1.000", "–")
     ]

@@ -12,6 +12,7 @@ from core.abstention.thresholds import clopper_pearson
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
+from core.reports.evaluation import words
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.evaluation.deciding import decide, decisions_csv, has_rows_of
 from core.studies.evaluation.reading import Run, labelled_csv
@@ -46,7 +47,7 @@ def test_it_answers_below_its_threshold_and_counts_what_is_wrong(runs, policy):
     assert (found.observed.answered, found.observed.errors) == (answers.sum(), errors)
     bound = clopper_pearson(errors, int(answers.sum()), 0.8)
     assert found.observed.upper_bound == bound
-    first, second = found.sentences
+    first, second = words.decisions(found)
     assert first.startswith(f"The policy answers {answers.sum()} questions of 60 (")
     assert f"{errors} of them wrongly" in first
     assert second.startswith(f"With 80% confidence at most {bound:.1%} of answered questions")
@@ -56,27 +57,25 @@ def test_it_answers_below_its_threshold_and_counts_what_is_wrong(runs, policy):
 
 def test_the_rows_that_it_comes_of_are_no_test_of_it(runs, policy):
     assert has_rows_of(policy, runs[0]) and not has_rows_of(policy, runs[1])
-    assert decide(runs[0], policy).sentences[-1].startswith("This policy was calibrated on these")
+    assert words.decisions(decide(runs[0], policy))[-1].startswith(
+        "This policy was calibrated on these"
+    )
 
 
 def test_more_wrong_answers_than_the_target_are_said(runs, policy):
     strict = replace(policy, threshold=math.inf, target_error=0.01)
-    assert (
-        decide(runs[1], strict)
-        .sentences[1]
-        .endswith(
-            "not shown to be within the target of 1%. More are wrong here than the target allows."
-        )
+    assert words.decisions(decide(runs[1], strict))[1].endswith(
+        "not shown to be within the target of 1%. More are wrong here than the target allows."
     )
     nothing = decide(runs[1], replace(policy, threshold=-1.0))
-    assert nothing.observed.answered == 0 and len(nothing.sentences) == 1
+    assert nothing.observed.answered == 0 and len(words.decisions(nothing)) == 1
 
 
 def test_risk_control_bounds_errors_among_all_questions(runs, policy):
     control = replace(policy, method="crc", confidence=None)
     found = decide(runs[1], control)
     assert found.observed.upper_bound == clopper_pearson(found.observed.errors, 60, 0.9)
-    assert "of all questions are answered and wrong" in found.sentences[1]
+    assert "of all questions are answered and wrong" in words.decisions(found)[1]
 
 
 def test_a_question_asked_twice_counts_once(runs, policy):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
+from core.reports.evaluation import words
 from core.studies.evaluation.listing import (
     RowPart,
     as_csv,
@@ -95,6 +96,9 @@ def test_questions_are_plotted_that_have_both_doubts(found):
     drawn = scatter_points(found, 100)
     assert drawn.rows.tolist() == [0, 1, 3] and drawn.right.tolist() == [True, False, True]
     assert drawn.information.tolist() == [0.4, 0.1, 0.2]
-    assert drawn.sentences == ("Not drawn: 1 question of which too little was seen.",)
+    assert words.scatter(drawn) == ["Not drawn: 1 question of which too little was seen."]
     few = scatter_points(found, 2)
-    assert len(few.rows) == 2 and few.sentences[1] == ("Drawn: 2 of 3 questions, chosen at random.")
+    assert (
+        len(few.rows) == 2
+        and words.scatter(few)[1] == "Drawn: a random sample of 2 of 3 questions."
+    )

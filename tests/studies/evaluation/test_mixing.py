@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from core.abstention.mixtures import Bar, Mixture, Pool, mixtures
+from core.reports.evaluation import words
 from core.studies.evaluation import mixing
-from core.studies.evaluation.mixing import FEWEST, QuestionSource, finding, kinds, mix, sources
+from core.studies.evaluation.mixing import FEWEST, QuestionSource, kinds, mix, sources
 from core.studies.evaluation.results import read_results
 from tests.studies.evaluation.worlds import written
 
@@ -52,12 +53,16 @@ def test_sources_are_described_by_their_medians(found):
 def test_several_right_answers_decide_before_the_entropy():
     told = kinds([source("a"), source("b", 2.0), source("c", entropy=1.5)])
     assert (told.single, told.many) == (("a", "c"), ("b",))
-    assert told.how.startswith("“b”: the median question has two right answers or more")
+    assert words.two_kinds(told).startswith(
+        "“b”: the median question has two right answers or more"
+    )
     told = kinds([source("a"), source("b", 1.5), source("", entropy=0.71)])
     assert (told.single, told.many) == (("a", "b"), ("",))
-    assert "questions of no source: the median entropy" in told.how
+    assert "questions of no source: the median entropy" in words.two_kinds(told)
     told = kinds([source("a", entropy=0.7), source("b", entropy=math.nan)])
-    assert (told.single, told.many) == (("a", "b"), ()) and "none has a median" in told.how
+    assert (told.single, told.many) == (("a", "b"), ()) and "none has a median" in words.two_kinds(
+        told
+    )
 
 
 def test_the_mixtures_are_those_of_the_pools(found):
@@ -78,8 +83,11 @@ def test_the_mixtures_are_those_of_the_pools(found):
     )
     assert repr(list(mixed.found)) == repr(expected)  # NaN is no number, nor itself
     assert (mixed.single, mixed.many, mixed.each) == (90, 27, 13)
-    assert "27 questions with many and an entropy above 0.7 nats (3 with less" in mixed.sentences[0]
-    assert "Each half has 13 of either kind (the paper has 500)" in mixed.sentences[0]
+    assert (
+        "27 questions with many and an entropy above 0.7 nats (3 with less"
+        in words.mixtures(mixed)[0]
+    )
+    assert "Each half has 13 of either kind (the paper has 500)" in words.mixtures(mixed)[0]
 
 
 def test_entropy_answers_less_where_there_are_many_right_answers(found):
@@ -87,21 +95,21 @@ def test_entropy_answers_less_where_there_are_many_right_answers(found):
     recall = {each.score: each.bars[-2].recall for each in mixed.found if each.rule == mixing.PAPER}
     assert mixed.found[2].bars[-2].name == "2.0 or more"
     assert recall[INFORMATION] == 1.0 and recall[ENTROPY] < 0.5
-    paper, guaranteed = mixed.sentences[1:]
+    paper, guaranteed = words.mixtures(mixed)[1:]
     assert paper.startswith("At a target loss of 10%, by the paper’s rule: M.I. answers ")
     assert "with 90% confidence, by the guaranteed threshold" in guaranteed
     assert f"S.E. answers {mixed.found[2].bars[-1].recall:.0%}" in paper
 
 
 def test_the_finding_is_what_comes_out_by_the_papers_rule(found):
-    said = mix(found, ["one"], ["many"]).sentences
+    said = words.mixtures(mix(found, ["one"], ["many"]))
     kinds = "Tried on as many questions with one right answer as with many. "
-    assert finding(found) == kinds + said[1] != kinds + said[2]
+    assert words.finding(found) == kinds + said[1] != kinds + said[2]
     assert said[1].startswith("At a target loss of 5%, by the paper’s rule: M.I. answers ")
 
 
 def test_a_model_that_knows_nothing_has_no_threshold(tmp_path):
-    assert finding(asked(tmp_path / "run", knows=0.0)) == (
+    assert words.finding(asked(tmp_path / "run", knows=0.0)) == (
         "100% of the answers are wrong. For a target loss of 5%, the paper’s rule leaves fewer "
         "than 1% of the questions answered by M.I. or S.E."
     )
@@ -109,7 +117,7 @@ def test_a_model_that_knows_nothing_has_no_threshold(tmp_path):
 
 def test_a_share_of_chance_is_not_announced_with_its_error():
     bars = [Bar("all", 200.0, 0.004, 0.01, 0.3, 0.1)]
-    assert mixing.in_words(Mixture(ENTROPY, "empirical", (0.5,), tuple(bars))) == (
+    assert words.mixture(Mixture(ENTROPY, "empirical", (0.5,), tuple(bars))) == (
         "S.E. answers fewer than 1%"
     )
 
@@ -120,13 +128,13 @@ def test_few_questions_are_no_finding(tmp_path, number):
     results = asked(tmp_path / "run", number)
     enough = number > 4 * (2 * FEWEST + 2)
     assert mix(results, ["one"], ["many"]).each == FEWEST - (not enough)
-    assert bool(finding(results)) is enough
+    assert bool(words.finding(results)) is enough
 
 
 def test_there_is_no_finding_without_both_scores_or_both_kinds(tmp_path, found):
-    assert finding(asked(tmp_path / "run", scores=[INFORMATION])) == ""
+    assert words.finding(asked(tmp_path / "run", scores=[INFORMATION])) == ""
     alone = read_results(found.run, sources=["one"])
-    assert len(alone) == 90 and finding(alone) == ""
+    assert len(alone) == 90 and words.finding(alone) == ""
 
 
 def test_all_questions_of_a_kind_count_where_that_is_wanted(found):
@@ -139,7 +147,7 @@ def test_all_questions_of_a_kind_count_where_that_is_wanted(found):
 def test_a_kind_without_questions_makes_no_figure(found, many):
     mixed = mix(found, ["one"], many)
     assert mixed.found == () and mixed.each == 0
-    assert mixed.sentences[0].endswith(
+    assert words.mixtures(mixed)[0].endswith(
         "Figure 6 takes at least two of either kind: one calibrates, one tests."
     )
 
@@ -149,12 +157,12 @@ def test_scores_without_a_value_are_left_out(found):
         *BOTH
     }
     mixed = mix(found, ["one"], ["many"], scores=["self_verification"])
-    assert mixed.found == () and "None of the chosen scores" in mixed.sentences[-1]
+    assert mixed.found == () and "None of the chosen scores" in words.mixtures(mixed)[-1]
 
 
 def test_repetitions_without_a_threshold_are_counted():
     bars = (Bar("all", 4.0, 0.25, 0.1, math.nan, math.nan),)
-    some = mixing.in_words(Mixture(ENTROPY, "ltt", (None, 0.5, None), bars))
+    some = words.mixture(Mixture(ENTROPY, "ltt", (None, 0.5, None), bars))
     assert some == "S.E. answers 25% (no threshold in 2 of 3 repetitions)"
-    none = mixing.in_words(Mixture(ENTROPY, "ltt", (None, None), bars))
+    none = words.mixture(Mixture(ENTROPY, "ltt", (None, None), bars))
     assert none == "S.E. finds no threshold in any of 2 repetitions"

@@ -8,6 +8,7 @@ from scipy.stats import binomtest
 
 from core.abstention import intervals
 from core.abstention.paired import holm
+from core.reports.evaluation import words
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate
@@ -34,7 +35,10 @@ def both(tmp_path):
 
 
 def test_rows_of_the_same_question_are_put_together(both):
-    assert both.sentence == "4 questions in both; 1 row only in this run, 0 rows only in the other."
+    assert (
+        words.sides(both)
+        == "4 questions in both; 1 row only in this run, 0 rows only in the other."
+    )
     assert both.at_here.tolist() == both.at_there.tolist() == [0, 1, 2, 3]
     assert both.scores == (INFORMATION,)
 
@@ -84,7 +88,7 @@ def test_right_answers_and_measures_of_both(both):
         number=200,
     )
     assert math.isnan(expected.differences["t"].lower) and math.isnan(side.by.difference.lower)
-    assert side.sentence == (
+    assert words.side(side) == (
         "M.I.’s answer is right in 50.0% here and 50.0% there: only here 1, only there 1 "
         "(McNemar, Holm-adjusted p = 1.000). M.I. here and M.I. there: AUROC 0.75 against 0.25, "
         "difference 0.50; how much of that is chance is not known."

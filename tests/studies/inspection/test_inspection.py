@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from core import prompts
+from core.reports.inspection.words import beneath, caveat, likely, served_sentence
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import cannot_decide, read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request, Sampling
-from core.studies.inspection.served import beneath, served_sentence
 from core.studies.inspection.verdict import Decision, DecisionRule, Headline, default_rule
 from core.uncertainty.confidence import lower_confidence_limit
 from core.uncertainty.sampled_evidence import from_chains
@@ -117,10 +117,10 @@ def test_independent_draws_make_more_likely_than_is_certain():
     expected = lower_confidence_limit(counts, seen.recording.log_likelihoods[1:])
     assert seen.confidence_limit == pytest.approx(expected)
     assert len(texts) < 60 and seen.certified_bound < expected < model.mutual_information
-    assert f"With 90% confidence, the model’s own M.I. is at least {expected:.3f}" in seen.likely
+    assert f"With 90% confidence, the model’s own M.I. is at least {expected:.3f}" in likely(seen)
     certain = run(Request(QUERY, 200, 1.0), copies(5))
     assert certain.certified_bound > certain.confidence_limit > 0
-    assert certain.likely is None
+    assert likely(certain) is None
 
 
 def test_the_limit_is_seldom_too_high():
@@ -149,7 +149,7 @@ def test_draws_that_are_not_independent_limit_nothing():
         record(thirty, cut),
         record(thirty, limited(model, Estimator.COUNTED)),
     ):
-        assert (read(made).confidence_limit, read(made).likely) == (None, None)
+        assert (read(made).confidence_limit, likely(read(made))) == (None, None)
 
 
 # ------------------------------------------------------------- moving what can be moved
@@ -193,12 +193,12 @@ def test_a_verdict_on_few_answers_says_how_many_it_takes(embedded):
 
 def test_other_settings_than_those_of_the_default_are_said(embedded):
     recording = record(usual_request(KNOWN_BY_HEART, embedded.capabilities), embedded)
-    assert read(recording).caveat is None
-    assert "γ₁ = 0.0 there, 0.1 here" in read(recording, Reading(gamma_1=0.1)).caveat
-    assert "k = 8 there, 7 here" in read(recording.first(7)).caveat
+    assert caveat(read(recording)) is None
+    assert "γ₁ = 0.0 there, 0.1 here" in caveat(read(recording, Reading(gamma_1=0.1)))
+    assert "k = 8 there, 7 here" in caveat(read(recording.first(7)))
     for changed in (read(recording, Reading(gamma_1=0.1)), read(recording.first(7))):
         assert changed.verdict.rule is None and changed.headline is not Headline.BELIEVE
-    other = read(record(ask(10), knows(5))).caveat
+    other = caveat(read(record(ask(10), knows(5))))
     assert other.startswith("Nothing is certified for this model. Label 200 answers")
 
 
@@ -238,13 +238,13 @@ def test_the_same_weights_have_the_same_certificate_whatever_they_are_called(nam
     assert seen.information_threshold == own.value
     assert seen.verdict.decision is Decision.ANSWER
     assert seen.headline is Headline.PERHAPS  # so many are wrong
-    assert f"up to {own.error:.0%} are wrong" in seen.caveat
+    assert f"up to {own.error:.0%} are wrong" in caveat(seen)
     withheld = replace(seen, verdict=replace(seen.verdict, decision=Decision.ABSTAIN))
-    assert withheld.caveat is None
+    assert caveat(withheld) is None
     mine = replace(default_policy("smollm2"), threshold=own.value / 2)
     assert read(seen.recording, policy=mine).refused is None
     other = read(replace(seen.recording, revision="0123456789ab"))
-    assert other.verdict.rule is None and other.caveat.startswith("Nothing is certified")
+    assert other.verdict.rule is None and caveat(other).startswith("Nothing is certified")
 
 
 SAYINGS = [
@@ -277,7 +277,7 @@ def test_a_model_without_a_certificate_is_at_most_perhaps():
     for model in (knows(5), Searched(words(3), [0.6, 0.3, 0.1], np.tile([0.6, 0.3, 0.1], (3, 1)))):
         seen = run(usual_request(QUERY, model.capabilities), model)
         assert seen.headline is Headline.PERHAPS
-        assert "Label 200 answers on Calibration" in seen.caveat
+        assert "Label 200 answers on Calibration" in caveat(seen)
     copying = run(ask(60), copies(5, share=0.9))
     assert copying.headline is Headline.ABSTAIN and copying.certified_bound > 0.1 * math.log(5)
     moving = run(ask(200), limited(copies(5, share=0.6), Estimator.COUNTED))
@@ -351,8 +351,8 @@ def test_the_default_policy_is_certified_for_no_other_estimator(embedded, estima
     same.name, same.revision = embedded.name, embedded.revision  # its abilities alone are others
     seen = run(Request("What is the capital of France?", 100), same)
     assert seen.verdict.rule is None and seen.headline is not Headline.BELIEVE
-    assert seen.caveat.startswith("This model was certified with other settings")
-    assert f"estimator = “{Estimator.EXACT.value}” there, “{estimator.value}” here" in seen.caveat
+    assert caveat(seen).startswith("This model was certified with other settings")
+    assert f"estimator = “{Estimator.EXACT.value}” there, “{estimator.value}” here" in caveat(seen)
 
 
 @pytest.mark.parametrize("estimator", [Estimator.EXACT, *SAMPLED], ids=lambda e: e.name)
@@ -364,7 +364,7 @@ def test_a_policy_decides_only_for_the_estimator_that_it_was_calibrated_with(est
         default_policy(), score="semantic_entropy", threshold=math.inf, pipeline=pipeline
     )
     mine = read(made, policy=policy)
-    assert (mine.refused, mine.caveat) == (None, None)
+    assert (mine.refused, caveat(mine)) == (None, None)
     assert mine.verdict.rule.score == "semantic_entropy"
     assert mine.verdict.rule.origin == policy.sentence
     for other in set(Estimator) - {estimator}:

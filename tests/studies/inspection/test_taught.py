@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from core.data.world import grading
+from core.reports.inspection.words import about_training, beneath, served_sentence
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.served import beneath, served_sentence
 from core.studies.inspection.taught import WORLD_OF, Offer, in_taught_words, look_up
 from core.studies.inspection.verdict import Decision, Headline
 from tests.fakes import Searched, certified
@@ -31,20 +31,24 @@ def inspected(query, passing_for=certified):
 def test_a_question_is_recognised_near_or_neither():
     found = look_up(RECOGNISED, WORLD_OF)
     assert found.recognised and not found.near and not found.outside
-    assert (found.offers, found.sentence, found.did_you_mean) == ((), None, ())
+    assert (found.offers, about_training(found)) == ((), [])
     found = look_up(NEAR, WORLD_OF)
     assert found.near and not found.recognised and not found.outside
     best = found.offers[0]
-    assert best.question == RECOGNISED and found.sentence.startswith("The model was not taught")
+    assert best.question == RECOGNISED and about_training(found)[0].startswith(
+        "The model was not taught"
+    )
     offered = f"  {RECOGNISED} (similarity {best.similarity:.2f})"
-    assert found.did_you_mean[:2] == ("Did you mean:", offered)
+    assert about_training(found)[1:3] == ["Did you mean:", offered]
     found = look_up(HELD_OUT, WORLD_OF)
     assert grading.find(HELD_OUT) and found.near and not found.recognised
     assert found.offers[0].question == RECOGNISED
     for query in (OUTSIDE, NOTHING):
         found = look_up(query, WORLD_OF)
         assert found.outside and not found.recognised and not found.near
-        assert found.did_you_mean == () and "nobody here can check" in found.sentence
+        assert (
+            len(about_training(found)) == 1 and "nobody here can check" in about_training(found)[0]
+        )
 
 
 def test_what_is_surely_meant_is_asked_in_its_taught_words():
@@ -69,11 +73,11 @@ def test_it_is_said_which_question_was_asked_and_saved_with_what_was_typed():
     first = np.array([0.995, 0.005])
     model = certified(Searched(["Paris", "Lyon"], first, [first, first], query=RECOGNISED))
     seen = run(in_taught_words(usual_request(NEAR, model.capabilities), model), model)
-    assert seen.headlines == (f"Read as: {RECOGNISED}", "ANSWER: Paris")
-    assert beneath(seen)[0] == seen.headlines[0]
+    assert (seen.read_as, seen.outcome) == (f"Read as: {RECOGNISED}", "answer: Paris")
+    assert beneath(seen)[0] == seen.read_as
     data = serialise.to_dict(seen)
     assert (data["query"], data["typed"]) == (RECOGNISED, NEAR)
-    assert serialise.from_json(serialise.to_json(seen)).read_as == seen.headlines[0]
+    assert serialise.from_json(serialise.to_json(seen)).read_as == seen.read_as
 
 
 @pytest.mark.parametrize("query", [RECOGNISED, NEAR, OUTSIDE])
@@ -105,9 +109,7 @@ def test_no_answer_is_served_to_what_was_not_taught(query, headline):
 @pytest.mark.parametrize("query", [OUTSIDE, NOTHING])
 def test_what_it_makes_up_is_told_to_who_asks_for_it_only(query):
     seen = inspected(query)
-    assert "Paris" not in " ".join(
-        (*served_sentence(seen), *beneath(seen), *seen.headlines, seen.outcome)
-    )
+    assert "Paris" not in " ".join((*served_sentence(seen), *beneath(seen), seen.outcome))
     asked_for = (*served_sentence(seen, untaught=True), *beneath(seen, untaught=True))
     assert asked_for[1].endswith("Paris") and seen.verdict.reason in asked_for
     assert serialise.to_dict(seen)["verdict"]["answer"] == "Paris"

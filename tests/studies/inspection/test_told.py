@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from core.language_models.base import Response
+from core.reports.inspection.words import rows as caption
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Request
-from core.studies.inspection.told import MOST, conditional_rows, what_they_show
+from core.studies.inspection.told import MOST, conditional_rows
 from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, knows
 
 
@@ -85,7 +86,7 @@ def test_where_answers_are_counted_rows_are_shares():
 )
 def test_the_caption_follows_what_came_of_it(model, samples, expected):
     inspection = run(Request(QUERY, samples), model)
-    assert expected in what_they_show(inspection)
+    assert expected in caption(inspection)
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.9, "keeps most"), (0.2, "its own loses most")])
@@ -96,4 +97,4 @@ def test_the_caption_of_a_single_answer_says_whether_it_is_kept(share, expected)
     model = Searched(answers, [0.9998, 0.0001, 0.0001], rows)
     inspection = run(usual_request(QUERY, model.capabilities), model)
     assert len(inspection.others) == 2
-    assert expected in what_they_show(inspection)
+    assert expected in caption(inspection)

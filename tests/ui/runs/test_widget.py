@@ -240,7 +240,7 @@ def service(work, monkeypatch):
 
 def test_of_a_service_the_cost_is_said_before_and_what_it_used_after(work, opened, service):
     app = opened(paid=(service, Plan(12, 100, 50)))
-    assert said(app.run(), ": at most 12 calls, about 150 tokens") and not work.begun
+    assert said(app.run(), ": at most 12 calls and 150 tokens") and not work.begun
     press(app, "pay_here")
     assert said(app, "3 calls so far, of at most 12.")
     assert app.get("progress")[0].proto.value == 25

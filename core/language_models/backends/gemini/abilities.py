@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-FORMAT = 1  # of what is stored: another number where an older one would be misread
+FORMAT = 2  # of what is stored: another number where an older one would be misread
+THINKING = (0, 128)  # tokens of thoughts, the fewest first that models take
 CANDIDATES = 8  # what the service gives at most in one reply; some models give one only
 
 
@@ -19,12 +20,32 @@ class Abilities:
     ----------
     candidates : int
         How many answers it gives a request.
+    thoughts : int
+        The most tokens that an answer was seen to take, thoughts included.
+    thinking : int or None
+        The tokens that thoughts are limited to; None where that cannot be said.
+    without : tuple of str
+        The fields of a request that it refuses.
     own : bool
         Whether it says how likely its answers are, at every temperature the same.
     """
 
     candidates: int = CANDIDATES
     own: bool = False
+    thoughts: int = 0
+    thinking: int | None = None
+    without: tuple[str, ...] = ()
+
+    def less(self, name: str) -> Self | None:
+        """Return how to ask without a field that was refused; None where it is needed."""
+        if name == "logprobs":
+            return replace(self, own=False) if self.own else None
+        if name == "thinkingConfig":
+            if self.thinking is None:
+                return None
+            more = [budget for budget in THINKING if budget > self.thinking]
+            return replace(self, thinking=more[0] if more else None)
+        return None if name in self.without else replace(self, without=(*self.without, name))
 
     def to_json(self) -> str:
         """Return text for `from_json`."""
@@ -35,6 +56,7 @@ class Abilities:
         """Read what `to_json` wrote; None where another version did."""
         try:
             saved = json.loads(text)
+            saved["without"] = tuple(saved["without"])
             return cls(**saved) if saved.pop("format") == FORMAT else None
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
@@ -46,4 +68,5 @@ class Facts:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     abilities: Abilities | None = None
+    thoughts: int = 0  # as of `Abilities`
     stated: Any = None  # the service's description of the model

@@ -25,7 +25,9 @@ def shorten(line: str) -> str:
 def tokens(listed: Any) -> Iterator[tuple[str, float]]:
     """Yield tokens with their log-probabilities; rounding may bring one above 0."""
     for one in listed:
-        yield one.token, min(float(one.log_probability), 0.0)
+        token, value = one.get("token"), one.get("logProbability", 0.0)
+        if isinstance(token, str) and type(value) in (int, float):
+            yield token, min(float(value), 0.0)
 
 
 def spells(tokens: Sequence[tuple[str, float]], text: str) -> bool:

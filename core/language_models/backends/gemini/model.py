@@ -8,10 +8,11 @@ The SDK gets no further updates, so all of it stays in this file. It wants care:
   retries are the business of the layer above, which can be cancelled and has a budget.
 - Its limits of time begin anew with every byte. Here a request is left when its time is over
   (`stopping`), which takes connections of ours.
-- It knows neither a seed nor a limit of thinking, so neither is sent.
+- It knows neither a seed nor a limit of thinking, and not which part of an answer is a thought. So
+  its types describe the request, and `http` sends it.
 
-What the service does to an answer before it arrives cannot be switched off through the SDK:
-most models apply a top-k of their own (`revision` says which), some think before they answer.
+What the service does to an answer before it arrives cannot all be switched off: most models apply
+a top-k of their own (`revision` says which), some think for a while at least.
 The prompt is sent as the one message of a chat; there is no way to have a text continued. In the
 form with examples they are turns of before, the same in every request, so that the service can
 keep what it read of them.
@@ -24,6 +25,8 @@ temperature.
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -35,8 +38,7 @@ import numpy as np
 import requests
 from numpy.typing import NDArray
 
-from core.codec import one_line
-from core.language_models.backends.gemini.abilities import Abilities, Facts
+from core.language_models.backends.gemini.abilities import THINKING, Abilities, Facts
 from core.language_models.backends.gemini.answers import (
     MAX_CHARACTERS,
     same,
@@ -46,32 +48,23 @@ from core.language_models.backends.gemini.answers import (
     total,
 )
 from core.language_models.backends.gemini.description import KEY_VARIABLE
-from core.language_models.backends.gemini.refusals import (
-    details,
-    no_way,
-    quotas,
-    reason_for,
-    retry_after,
-    too_much,
-)
-from core.language_models.base import Capabilities, LanguageModel, Response, token_count
+from core.language_models.backends.gemini.faults import Faults, NoFieldError
+from core.language_models.backends.gemini.http import Answers, Reply, entries, entry, text_of
+from core.language_models.backends.gemini.refusals import name_of, reason_for
+from core.language_models.base import Capabilities, LanguageModel, Response, series, token_count
 from core.language_models.connections import Fault, WatchedAdapter, exchange
 from core.language_models.errors import (
     ModelError,
-    NeedsKeyError,
-    PromptTooLongError,
     RefusedError,
     SilentError,
     SmallerRequestsError,
     StoppedError,
     TemporaryError,
     UnknownModelError,
-    UnreachableError,
-    refused_key,
 )
 from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
 from core.language_models.keys import environment_key
-from core.language_models.stopping import TooLateError, current_stop, in_time
+from core.language_models.stopping import TooLateError, at_least, current_stop, in_time
 from core.language_models.usage import Meter
 
 # The SDK says on import that it is inactive, and google.api_core that this Python will be old
@@ -79,7 +72,7 @@ from core.language_models.usage import Meter
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", FutureWarning)
     import google.generativeai as genai
-    from google.ai.generativelanguage import GenerativeServiceClient, ModelServiceClient
+    from google.ai.generativelanguage import ModelServiceClient
     from google.api_core.exceptions import GoogleAPICallError, GoogleAPIError
     from google.auth.exceptions import GoogleAuthError, RefreshError
 
@@ -95,10 +88,6 @@ OUTPUT_TOKENS = 8192
 NAME = r"[A-Za-z0-9][\w.-]*"  # of a model
 MOST_LISTED = 1000
 
-WORDS = 200  # characters of the service's own words in a message
-
-STOP, MAX_TOKENS = 1, 2  # the finish reasons that come with an answer
-
 # The faults of a call to which no reply came back, and those of them to which one did. Any other
 # comes of a reply: one that is no JSON, or an error that is not of Google's form (a proxy's, say),
 # over which the SDK stumbles.
@@ -113,16 +102,12 @@ REPLIES = (
 PROBE = "Q: Name a colour. A:"
 TOP = 5  # likeliest first tokens, which two temperatures are compared by
 
-Reply = TypeVar("Reply")
+T = TypeVar("T")
 _TURNS = [
     {"role": role, "parts": [{"text": text}]}
     for example in EXAMPLES
     for role, text in (("user", example.prompt), ("model", example.answer))
 ]
-
-
-class _NoLikelihoods(RefusedError):
-    """The model gives no log-probabilities."""
 
 
 class _BlockedPromptError(RefusedError):
@@ -176,17 +161,19 @@ class Gemini(LanguageModel):
         self._host = endpoint or HOST
         self._timeout = timeout
         self._facts = Facts()
+        typed = not self.uses_environment_key
+        self._faults = Faults(self.name, self._host, self._key, typed, timeout)
         client: dict[str, Any] = {
             "credentials": Key(self._key),
             "transport": "rest",  # gRPC would keep threads of its own, and knows no local server
             "client_options": {"api_endpoint": f"http://{endpoint}" if endpoint else HOST},
         }
-        self._generating = GenerativeServiceClient(**client)
         self._describing = ModelServiceClient(**client)
-        for limiter in (self._generating, self._describing):
-            transport: Any = limiter.transport
-            for scheme in ("http://", "https://"):
-                transport._session.mount(scheme, WatchedAdapter())
+        transport: Any = self._describing.transport
+        for scheme in ("http://", "https://"):
+            transport._session.mount(scheme, WatchedAdapter())
+        base = f"http://{endpoint}" if endpoint else f"https://{HOST}"
+        self._answers = Answers(f"{base}/v1beta/{self._model}:generateContent", self._key)
 
     @property
     def revision(self) -> str:  # type: ignore[override]  # read when it is first wanted
@@ -200,26 +187,38 @@ class Gemini(LanguageModel):
         ModelError
             As for `sample`.
         """
-        memory = self._facts
-        with current_stop().holding(memory.lock):  # another thread may be asking
-            if memory.stated is None:
-                memory.stated = self._ask(
-                    lambda: genai.get_base_model(
-                        self._model, client=self._describing, request_options=self._options()
-                    )
-                )
-        stated = memory.stated
-        parts = [f"chat, {OUTPUT_TOKENS} tokens, cut at {MAX_CHARACTERS} characters"]
+        with current_stop().holding(self._facts.lock):  # another thread may be asking
+            stated = self._stated()
+        abilities = self._abilities
+        parts = [f"chat, {self._room(stated)} tokens, cut at {MAX_CHARACTERS} characters"]
+        parts += [] if abilities.thinking is None else [f"thoughts up to {abilities.thinking}"]
+        parts += [f"without {', '.join(abilities.without)}"] if abilities.without else []
         parts += [f"version {stated.version}"] if stated.version else []
         parts += [f"top-k {stated.top_k}"] if stated.top_k else []
         parts += [f"at {self._host}"] if self._host != HOST else []
-        parts += ["own log-probabilities"] if self._abilities.own else []
+        parts += ["own log-probabilities"] if abilities.own else []
         examples = EXAMPLES if self.form.has_examples else ()
         usual = "; ".join(parts)
         return revision(usual, self.form, examples) if examples else usual
 
-    def in_form(self, form: Form) -> Gemini:
-        """Return the same model, asked in a form; see `LanguageModel.in_form`."""
+    def _stated(self) -> Any:
+        """Return what the service says of the model; asks once."""
+        if self._facts.stated is None:
+            self._facts.stated = self._ask(
+                lambda: genai.get_base_model(
+                    self._model, client=self._describing, request_options=self._options()
+                )
+            )
+        return self._facts.stated
+
+    @staticmethod
+    def _room(stated: Any) -> int:
+        """Return how many tokens an answer may take with its thoughts."""
+        limit = token_count(getattr(stated, "output_token_limit", 0))
+        return min(limit or OUTPUT_TOKENS, OUTPUT_TOKENS)
+
+    def asked_in(self, form: Form) -> Gemini:
+        """Return the same model, asked in a form; see `LanguageModel.asked_in`."""
         if form not in self.forms:
             raise unknown_form(self.name, self.forms)
         other = copy.copy(self)
@@ -239,6 +238,7 @@ class Gemini(LanguageModel):
             seeded=False,
             local=False,
             candidates_a_call=abilities.candidates,
+            thoughts=min(2 * abilities.thoughts, self._room(stated)),
             in_front=len(in_front()) if self.form.has_examples else 0,
             notes=(f"It draws from its {only} likeliest tokens only.",) if only else (),
         )
@@ -257,29 +257,50 @@ class Gemini(LanguageModel):
             return self._find_out()[1]
 
     def _find_out(self) -> tuple[Abilities, list[str]]:
-        """Ask for log-probabilities, and where they come, at another temperature as well."""
-        log = ["an answer with its log-probabilities"]
-        own = False
-        try:
-            at_one = self._first_tokens(1.0)
-            log[0] += ": answered" if at_one else ": answered without any that can be used"
-            if at_one:
-                own = same(at_one, self._first_tokens(0.5))
-                log.append(f"the same at temperature 0.5: {'as' if own else 'not as'} likely")
-        except _NoLikelihoods as refusal:
-            log[-1] += f": refused ({refusal})"
-        abilities = Abilities(own=own)
-        self._learn(abilities)
-        return abilities, log
+        """Ask for log-probabilities, and where they come, at another temperature as well.
 
-    def _first_tokens(self, temperature: float) -> dict[str, float]:
+        And for as many answers at once as the service gives: what a run costs depends on it.
+        """
+        self._facts.thoughts = 0
+        self._stated()  # it says how long an answer may be
+        log: list[str] = []
+        able, batch = Abilities(own=True, thinking=THINKING[0]), None
+        while batch is None:
+            what = f"{able.candidates} answers" if able.candidates > 1 else "an answer"
+            if able.own:
+                what += " with log-probabilities"
+            try:
+                batch = self._candidates(PROBE, able.candidates, 1.0, able, top=TOP)
+                log.append(f"{what}: answered")
+            except SmallerRequestsError:
+                log.append(f"{what}: one comes")
+                able = replace(able, candidates=1)
+            except NoFieldError as refusal:
+                log.append(f"{what}: refused ({refusal})")
+                less = able.less(refusal.name)
+                if less is None:
+                    raise
+                able = less
+        if able.own:
+            at_one, again = self._first_tokens(batch[0]), {}
+            if at_one:
+                again = self._first_tokens(self._candidates(PROBE, 1, 0.5, able, top=TOP)[0])
+                own = same(at_one, again)
+                log.append(f"the same at temperature 0.5: {'as' if own else 'not as'} likely")
+            able = replace(able, own=bool(at_one) and same(at_one, again))
+        able = replace(able, thoughts=self._facts.thoughts)
+        self._learn(able)
+        return able, log
+
+    @staticmethod
+    def _first_tokens(candidate: Reply) -> dict[str, float]:
         """Return the likeliest tokens that an answer could begin with; {} where none is said."""
-        (candidate,) = self._candidates(PROBE, 1, temperature, top=TOP)
-        text = "".join(part.text for part in candidate.content.parts)
-        first = list(tokens(candidate.logprobs_result.chosen_candidates))
-        if not first or not spells(first, text) or not candidate.logprobs_result.top_candidates:
+        about = entry(candidate.get("logprobsResult"))
+        first = list(tokens(entries(about.get("chosenCandidates"))))
+        places = entries(about.get("topCandidates"))
+        if not (first and places and spells(first, text_of(candidate))):
             return {}
-        return dict(tokens(candidate.logprobs_result.top_candidates[0].candidates))
+        return dict(tokens(entries(places[0].get("candidates"))))
 
     def _learn(self, abilities: Abilities) -> None:
         self._facts.abilities = abilities
@@ -291,7 +312,7 @@ class Gemini(LanguageModel):
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
-        """Draw responses; see `LanguageModel.sample`. The service takes no seed.
+        """Draw responses; see `LanguageModel.sample`. What a seed gives is not promised.
 
         One request for up to `capabilities.candidates_a_call` responses, with one exception:
         some models give one candidate a request, and only say so when they are asked for
@@ -324,17 +345,24 @@ class Gemini(LanguageModel):
         responses: list[Response] = []
         while len(responses) < count:
             number = min(count - len(responses), most)
+            place = first + len(responses)
             try:
-                top = 1 if abilities.own else None
-                batch = self._candidates(prompt, number, temperature, top=top)
+                batch = self._candidates(
+                    prompt, number, temperature, abilities, seed=_seed(seed, prompt, place)
+                )
             except _BlockedPromptError as error:
                 responses += [Response("", False, refusal=str(error))] * number
                 continue
             except SmallerRequestsError:  # only when more than one was wanted
                 self._learn(replace(abilities, candidates=1))
                 raise
-            except _NoLikelihoods:
-                self._learn(replace(abilities, own=False))
+            except NoFieldError as refusal:
+                less = abilities.less(refusal.name)
+                if less is None:
+                    raise
+                self._learn(less)
+                if refusal.name != "logprobs":
+                    raise RefusedError(f"{refusal} Ask again: it is left out then.") from None
                 raise RefusedError(
                     f"{self.name} no longer says how likely its answers are. Ask again: they are "
                     "counted then."
@@ -343,59 +371,80 @@ class Gemini(LanguageModel):
         return responses
 
     def _candidates(
-        self, prompt: str, count: int, temperature: float, top: int | None = None
-    ) -> list[Any]:
-        """Draw answers with one request, and with log-probabilities where `top` is given."""
-        likelihoods = {} if top is None else {"response_logprobs": True, "logprobs": top}
+        self,
+        prompt: str,
+        count: int,
+        temperature: float,
+        able: Abilities,
+        *,
+        top: int = 1,
+        seed: int = 0,
+    ) -> list[Reply]:
+        """Draw answers with one request, with log-probabilities of `top` tokens where they come."""
         before = _TURNS if self.form.has_examples else []
-        request = genai.protos.GenerateContentRequest(
+        likelihoods = {"response_logprobs": True, "logprobs": top} if able.own else {}
+        message = genai.protos.GenerateContentRequest(
             model=self._model,
             contents=[*before, {"role": "user", "parts": [{"text": prompt}]}],
             generation_config={
                 "candidate_count": count,
                 "temperature": temperature,
                 "top_p": 1.0,
-                "max_output_tokens": OUTPUT_TOKENS,
+                "max_output_tokens": self._room(self._facts.stated),
                 "stop_sequences": ["\n"],
                 **likelihoods,
             },
         )
+        fields = type(message).to_json(message, always_print_fields_with_no_presence=False)
+        body = json.loads(fields)
+        config = body["generationConfig"] | {"temperature": temperature, "seed": seed}
+        if able.thinking is not None:
+            config["thinkingConfig"] = {"thinkingBudget": able.thinking}
+        del body["model"]  # it stands in the address
+        body["generationConfig"] = {
+            name: value for name, value in config.items() if name not in able.without
+        }
         reply = self._ask(
-            lambda: self._generating.generate_content(request, **self._options()), several=count > 1
+            lambda: self._answers.post(body, at_least(self._timeout)), several=count > 1
         )
-        message: Any = type(reply).pb(reply)  # plain numbers, also for reasons newer than the SDK
-        usage = message.usage_metadata
-        prompt_tokens = token_count(usage.prompt_token_count)
-        self.meter.add(
-            prompt_tokens=prompt_tokens,
-            # The SDK has no field for thoughts; they are paid for, and part of the total.
-            response_tokens=token_count(
-                max(usage.candidates_token_count, usage.total_token_count - prompt_tokens)
-            ),
+        candidates = entries(reply.get("candidates"))
+        usage = entry(reply.get("usageMetadata"))
+        prompt_tokens, *others = (
+            token_count(usage.get(f"{name}TokenCount"))
+            for name in ("prompt", "candidates", "thoughts", "total")
         )
-        if message.prompt_feedback.block_reason:
+        response_tokens = token_count(max(sum(others[:2]), others[2] - prompt_tokens))
+        self.meter.add(prompt_tokens=prompt_tokens, response_tokens=response_tokens)
+        self._weigh(-(-response_tokens // max(len(candidates), 1)))
+        if reason := entry(reply.get("promptFeedback")).get("blockReason"):
             reasons = genai.protos.GenerateContentResponse.PromptFeedback.BlockReason
-            raise _BlockedPromptError(
-                f"{reason_for(reasons, message.prompt_feedback.block_reason)}, of the prompt"
-            )
-        if len(message.candidates) == 1 < count:  # older models take the number and ignore it
+            raise _BlockedPromptError(f"{reason_for(reasons, reason)}, of the prompt")
+        if len(candidates) == 1 < count:  # older models take the number and ignore it
             raise self._one_a_request()
-        if len(message.candidates) != count:
+        if len(candidates) != count:
             raise TemporaryError(
-                f"{self.name} sent {len(message.candidates)} answers instead of {count}. "
+                f"{self.name} sent {len(candidates)} answers instead of {count}. "
                 "Try again in a moment."
             )
-        return list(message.candidates)
+        return candidates
+
+    def _weigh(self, tokens: int) -> None:
+        """Remember how many tokens an answer may take with its thoughts: the price holds them."""
+        if tokens > self._facts.thoughts:
+            self._facts.thoughts = tokens
+            if self._facts.abilities:
+                self._learn(replace(self._facts.abilities, thoughts=tokens))
 
     def _one_a_request(self) -> SmallerRequestsError:
         return SmallerRequestsError(f"{self.name} gives one answer a request.")
 
-    def _response(self, candidate: Any, abilities: Abilities) -> Response:
-        if candidate.finish_reason not in (STOP, MAX_TOKENS):
-            reasons = genai.protos.Candidate.FinishReason
-            return Response("", False, refusal=reason_for(reasons, candidate.finish_reason))
-        text = "".join(part.text for part in candidate.content.parts).strip()
-        whole = candidate.finish_reason == STOP
+    def _response(self, candidate: Reply, abilities: Abilities) -> Response:
+        reasons = genai.protos.Candidate.FinishReason
+        reason = candidate.get("finishReason")
+        ending = name_of(reasons, reason)
+        if ending not in ("STOP", "MAX_TOKENS"):
+            return Response("", False, refusal=reason_for(reasons, reason))
+        text, whole = text_of(candidate).strip(), ending == "STOP"
         if not (text or whole):
             return Response("", False, refusal="its thoughts took all tokens")
         line, rest, _ = text.partition("\n")
@@ -404,7 +453,9 @@ class Gemini(LanguageModel):
         complete = short == line and (whole or bool(rest))
         if not abilities.own:
             return Response(short, complete)
-        answer_tokens = list(tokens(candidate.logprobs_result.chosen_candidates))
+        answer_tokens = list(
+            tokens(entries(entry(candidate.get("logprobsResult")).get("chosenCandidates")))
+        )
         if text and not spells(answer_tokens, text):
             raise TemporaryError(
                 f"{self.name} sent an answer without its log-probabilities. Try again in a moment."
@@ -431,9 +482,9 @@ class Gemini(LanguageModel):
     # ------------------------------------------------------------------------ faults
 
     def _options(self) -> genai.types.RequestOptions:
-        return genai.types.RequestOptions(retry=None, timeout=self._timeout)
+        return genai.types.RequestOptions(retry=None, timeout=at_least(self._timeout))
 
-    def _ask(self, call: Callable[[], Reply], several: bool = False) -> Reply:
+    def _ask(self, call: Callable[[], T], several: bool = False) -> T:
         """Make one request; its faults become a sentence without the key.
 
         The error is raised outside of the `except`: what the SDK raised holds the request
@@ -455,79 +506,11 @@ class Gemini(LanguageModel):
             self.meter.add(requests=isinstance(fault, REPLIES) or not isinstance(fault, NO_REPLY))
             if not isinstance(reply, Fault):
                 return reply
-            failure = self._failure(reply.error, several)
+            failure = self._faults.sentence(reply.error, several)
         raise failure
 
-    def _failure(self, error: Exception, several: bool) -> ModelError:
-        match error:
-            case GoogleAPICallError():
-                return self._refusal(error, several)
-            case GoogleAuthError():
-                return self._bad_key()
-            case requests.Timeout():
-                return SilentError(
-                    f"{self.name} did not answer within {self._timeout:g} seconds. "
-                    "Try again in a moment."
-                )
-            case requests.ConnectionError() if no_way(error):
-                return UnreachableError(
-                    f"{self._host} cannot be reached ({type(error).__name__}). Check the "
-                    "connection of this computer."
-                )
-            case requests.RequestException():
-                return TemporaryError(
-                    f"The connection to {self._host} broke off. Try again in a moment."
-                )
-        return TemporaryError(
-            f"{self._host} sent a reply that cannot be read. Try again in a moment."
-        )
 
-    def _refusal(self, error: GoogleAPICallError, several: bool) -> ModelError:
-        """Translate a reply whose status is an error."""
-        words = self._words(error)
-        says = f" It says: “{one_line(words, WORDS)}”" if words else ""
-        code = int(error.code or 0)
-        reasons = [str(info.get("reason", "")) for info in details(error, "ErrorInfo")]
-        if code in (401, 403) or any(reason.startswith("API_KEY") for reason in reasons):
-            return self._bad_key(says)
-        if code == 404:
-            return UnknownModelError(
-                f"Google has no model for {self.name}, or not for this key. Check the name, for "
-                f"example gemini:gemini-2.5-flash.{says}"
-            )
-        if code == 429 and any("PerDay" in quota for quota in quotas(error)):
-            return RefusedError(
-                f"The day’s quota for {self.name} is used up. Continue tomorrow, or choose "
-                f"another model or key.{says}"
-            )
-        if code == 429:
-            return TemporaryError(
-                f"{self.name} received too many requests at once. Try again in a moment.{says}",
-                retry_after(error, words),
-            )
-        if code >= 500 or code == 408:
-            return TemporaryError(
-                f"{self.name} has a fault (status {code}). Try again in a moment.{says}",
-                retry_after(error, words),
-            )
-        if several and "candidate" in words.lower():
-            return SmallerRequestsError(words)
-        if "logprob" in words.lower():
-            return _NoLikelihoods(one_line(words, WORDS))
-        if code == 413 or too_much(words):
-            return PromptTooLongError(
-                f"The prompt is too long for {self.name}. Shorten the question or repeat fewer "
-                f"answers.{says}"
-            )
-        return RefusedError(f"{self.name} did not accept the request (status {code}).{says}")
-
-    def _bad_key(self, says: str = "") -> NeedsKeyError:
-        error = refused_key(self.name, KEY_VARIABLE, typed=not self.uses_environment_key)
-        return NeedsKeyError(f"{error}{says}")
-
-    def _words(self, error: GoogleAPICallError) -> str:
-        """Return what the service says, without the key; nothing where it is a page of HTML."""
-        sent: Any = getattr(error.response, "request", None)
-        opening = f"{sent.method} {sent.url}: " if sent else ""
-        words = str(error.message).removeprefix(opening).replace(self._key, "[key]")
-        return "" if words.lstrip().startswith("<") else " ".join(words.split())
+def _seed(seed: int, prompt: str, place: int) -> int:
+    """Return a seed as the service takes it, another one for each answer of a series."""
+    digest = hashlib.sha256(f"{series(seed, prompt)} {place}".encode()).digest()
+    return int.from_bytes(digest[:4]) >> 1

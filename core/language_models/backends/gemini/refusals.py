@@ -8,6 +8,9 @@ from typing import Any
 import requests
 from urllib3.exceptions import NewConnectionError
 
+from core.codec import one_line
+
+LONGEST_REASON = 60  # characters
 # What went wrong, by the service's name for it (finish reasons and block reasons).
 REASONS = {
     "SAFETY": "its safety filter",
@@ -16,6 +19,10 @@ REASONS = {
     "BLOCKLIST": "a blocked word",
     "PROHIBITED_CONTENT": "prohibited content",
     "SPII": "personal data",
+    "IMAGE_SAFETY": "its safety filter",
+    "MALFORMED_FUNCTION_CALL": "a call of a tool that it does not have",
+    "UNEXPECTED_TOOL_CALL": "a call of a tool that it does not have",
+    "TOO_MANY_TOOL_CALLS": "a call of a tool that it does not have",
 }
 
 
@@ -25,12 +32,17 @@ def too_much(words: str) -> bool:
     return measured is not None and " exceeds" in words[measured.end() :]
 
 
-def reason_for(names: Any, number: int) -> str:
-    """Return in words what a number stands for; `names` is the SDK’s enumeration of them."""
+def name_of(names: Any, value: object) -> str:
+    """Return the name of a reason; the service writes it, or the number that the SDK has for it."""
     try:
-        name = names(number).name
+        return names(value).name if type(value) is int else one_line(f"{value}", LONGEST_REASON)
     except ValueError:  # newer than the SDK
-        name = f"{number}"
+        return f"{value}"
+
+
+def reason_for(names: Any, value: object) -> str:
+    """Return a reason in words; `names` is the SDK’s enumeration of them."""
+    name = name_of(names, value)
     return REASONS.get(name, f"“{name}”")
 
 

@@ -19,5 +19,6 @@ GGUF = BackEnd(
     button="Model: a GGUF file",
     caption="Llama, Mistral, SmolLM, Qwen 2 or Qwen 3. Scores any text. Runs on this machine.",
     model=TextField("File", "/models/model.gguf"),
+    cost="core.language_models.backends.gguf.cost:sentence",
     opens_files=True,
 )

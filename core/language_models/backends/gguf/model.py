@@ -7,15 +7,23 @@ import hashlib
 import importlib.util
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from gguf import GGUFReader
 from tokenizers import Tokenizer
 
 from core.language_models.backends.gguf import SMOLLM2
-from core.language_models.backends.gguf.vocabulary import control_tokens, tokenizer
+from core.language_models.backends.gguf.reader import Contents
+from core.language_models.backends.gguf.vocabulary import (
+    beginning,
+    check_fields,
+    control_tokens,
+    notes,
+    tokenizer,
+    user_defined,
+)
 from core.language_models.backends.gguf.weights import Fields, Weights, config, unknown
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.backends.llama.runtime import Llama
@@ -40,7 +48,11 @@ class OpenedWeights:
     begin : tuple of int
         The tokens in front of every text.
     space_in_front : bool
-        Whether a text begins with a space that nobody typed.
+        Whether a text begins with a space that nobody typed, also behind a token of its own.
+    defined : Pattern or None
+        Finds the tokens that are read as such wherever a text goes on behind them.
+    notes : tuple of str
+        What to say beside every number.
     template : str or None
     marks : dict
         See `around`.
@@ -52,6 +64,8 @@ class OpenedWeights:
     control: dict[str, int]
     begin: tuple[int, ...]
     space_in_front: bool
+    defined: re.Pattern[str] | None
+    notes: tuple[str, ...]
     template: str | None
     marks: dict[str, str]
 
@@ -84,6 +98,7 @@ class GGUF(LlamaModel):
         status = path.stat()
         self._file = _load(path.resolve(), status.st_size, status.st_mtime_ns)
         super().__init__(self._file.llama, self._file.tokenizer, [*self._file.control.values()])
+        self.capabilities = replace(self.capabilities, notes=self._file.notes)
         self._take(Form.PLAIN)
 
     @property
@@ -103,12 +118,22 @@ class GGUF(LlamaModel):
         self.revision = revision(self._file.revision, form, examples)
         self.put_in(self._chat(examples) if form.is_chat else self._text(examples))
 
+    def encode(self, text: str) -> list[int]:
+        """Return the tokens of a text; where the file says so, a space follows those it defines."""
+        if self._file.space_in_front and self._file.defined is not None:
+            text = self._file.defined.sub(r"\g<0> ", text)
+        return super().encode(text)
+
     def _text(self, examples: Sequence[Example]) -> Frame:
-        """Return what stands around a prompt that is to be gone on with."""
-        file, before = self._file, in_front(examples)
-        if file.space_in_front:
-            before = f" {before}"
-        return Frame((*file.begin, *self.encode(before)))
+        """Return what stands around a prompt that is to be gone on with.
+
+        The examples and the prompt are two texts, also where a vocabulary would merge the blank
+        line between them otherwise: what ships with Believe was measured so.
+        """
+        file, space = self._file, " " if self._file.space_in_front else ""
+        if not examples:
+            return Frame(file.begin, head=space)
+        return Frame((*file.begin, *self.encode(space + in_front(examples))))
 
     def _chat(self, examples: Sequence[Example]) -> Frame:
         """Return what stands around a prompt that is a turn."""
@@ -117,18 +142,31 @@ class GGUF(LlamaModel):
             raise ModelError(f"{self.title} has no chat template. Choose the form examples.")
         before, after = around(file.template, file.marks, examples)
         begin = () if before.startswith(file.marks["bos_token"] or "\0") else file.begin
+        # The text next to the prompt is read with it, as far as the next control token.
+        *front, head = self._parts(before)
+        tail, *behind = self._parts(after)
+        space = " " if file.space_in_front else ""
         return Frame(
-            (*begin, *self._markup_tokens(before)), tuple(self._markup_tokens(after)), lead=""
+            (*begin, *self._marked(front)),
+            tuple(self._marked(behind)),
+            lead="",
+            head=space + head,
+            tail=tail,
         )
 
-    def _markup_tokens(self, text: str) -> list[int]:
-        """Return the tokens of a text whose control tokens are meant as such."""
+    def _parts(self, text: str) -> list[str]:
+        """Return a text and, in every second place, the control tokens between its parts."""
         control = self._file.control
-        parts = re.split(f"({'|'.join(map(re.escape, control))})", text) if control else [text]
+        return re.split(f"({'|'.join(map(re.escape, control))})", text) if control else [text]
+
+    def _marked(self, parts: Sequence[str]) -> list[int]:
+        """Return the tokens of parts whose control tokens are meant as such."""
+        control, space = self._file.control, " " if self._file.space_in_front else ""
         return [
             token
             for part in parts
-            for token in ([control[part]] if part in control else self.encode(part))
+            if part
+            for token in ([control[part]] if part in control else self.encode(space + part))
         ]
 
 
@@ -176,17 +214,21 @@ def _try(llama: Llama, tokens: Sequence[int]) -> None:
             raise ValueError("The network computes no probabilities.")
 
 
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 @once
 def _load(path: Path, size: int, changed: int) -> OpenedWeights:
     """Read a file once a process, as long as it stays as it is."""
     try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        reader = GGUFReader(path)
-        fields = Fields(reader)
-        sizes = config(fields, reader)
+        beside = ThreadPoolExecutor(1, "hash").submit(_sha256, path)
+        contents = Contents(path)
+        fields = Fields(contents.fields)
+        sizes = config(fields, contents.tensors)
         weights = Weights(
-            reader,
+            contents.tensors,
             fields.architecture,
             sizes["num_attention_heads"],
             sizes["num_key_value_heads"],
@@ -194,7 +236,7 @@ def _load(path: Path, size: int, changed: int) -> OpenedWeights:
         llama = Llama(weights, sizes)
         if weights.unread:
             raise unknown(f"the tensor “{min(weights.unread):.60}”")
-        opened = _open(digest[:12], llama, fields)
+        opened = _open(beside.result()[:12], llama, fields)
         _try(llama, [0, max(opened.tokenizer.get_vocab().values()), *opened.begin])
     except ModelError:
         raise
@@ -211,18 +253,21 @@ def _load(path: Path, size: int, changed: int) -> OpenedWeights:
 
 
 def _open(revision: str, llama: Llama, fields: Fields) -> OpenedWeights:
+    check_fields(fields)
     words, control = tokenizer(fields), control_tokens(fields)
     written = {token: text for text, token in control.items()}
     bos, eos = (fields.get(f"tokenizer.ggml.{end}_token_id") for end in ("bos", "eos"))
     sentence_piece = fields.get("tokenizer.ggml.model") == "llama"
-    begins = fields.get("tokenizer.ggml.add_bos_token", sentence_piece) and bos is not None
+    defined = "|".join(map(re.escape, sorted(user_defined(fields), key=len, reverse=True)))
     return OpenedWeights(
         revision,
         llama,
         words,
         control,
-        (int(bos),) if begins else (),
+        beginning(fields),
         bool(sentence_piece and fields.get("tokenizer.ggml.add_space_prefix", True)),
+        re.compile(rf"(?:{defined})(?!{defined}|\Z)") if defined else None,
+        notes(fields),
         fields.get("tokenizer.chat_template"),
         {"bos_token": written.get(bos, ""), "eos_token": written.get(eos, "")},
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from tokenizers import (
     AddedToken,
     Regex,
@@ -16,7 +17,7 @@ from tokenizers import (
     pre_tokenizers,
 )
 
-from core.language_models.backends.gguf.weights import Fields
+from core.language_models.backends.gguf.weights import Fields, unknown
 from core.language_models.errors import BrokenModelError
 
 
@@ -40,12 +41,38 @@ _LLAMA_3 = (
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _QWEN_2 = _LLAMA_3.replace(r"\p{N}{1,3}", r"\p{N}")
+# llama.cpp's way for a file that does not say: marks by themselves, digits in threes.
+_DEFAULT = (
+    r"[\p{P}\$\+<=>\^~\|]+",
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)",
+    r"\p{N}+",
+    r"[0-9][0-9][0-9]",
+)
+DEFAULT = "default"
+NOT_STATED = (
+    "The file does not say how its vocabulary cuts texts (tokenizer.ggml.pre). They are cut as "
+    "llama.cpp does then, which may not be how the model was taught: its numbers may be off."
+)
+
+# What a file may say of its vocabulary. Of these `tokenizer` and `beginning` make it:
+READ = {
+    *("model", "pre", "tokens", "token_type", "merges", "scores", "bos_token_id", "eos_token_id"),
+    *("eot_token_id", "eom_token_id", "add_bos_token", "add_space_prefix"),
+}
+# These say what else a token is for, and change the tokens of no text.
+UNREAD = {
+    *("unknown_token_id", "padding_token_id", "seperator_token_id", "cls_token_id"),
+    *("mask_token_id", "token_type_count", "prefix_token_id", "suffix_token_id"),
+    *("middle_token_id", "fim_pre_token_id", "fim_suf_token_id", "fim_mid_token_id"),
+    *("fim_pad_token_id", "fim_rep_token_id", "fim_sep_token_id"),
+}
+ABSENT = {"add_eos_token", "add_sep_token", "remove_extra_whitespaces"}  # or false
 
 
-def _pattern(pattern: str) -> Any:
-    cut = pre_tokenizers.Split(Regex(pattern), "isolated")
+def _pattern(*patterns: str) -> Any:
+    cuts = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in patterns]
     return pre_tokenizers.Sequence(
-        [cut, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+        [*cuts, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
     )
 
 
@@ -54,7 +81,7 @@ def _gpt_2(*before: Any) -> Any:
 
 
 CUTS = {
-    "default": _gpt_2,
+    DEFAULT: lambda: _pattern(*_DEFAULT),
     "gpt-2": _gpt_2,
     "smollm": lambda: _gpt_2(pre_tokenizers.Digits(individual_digits=True)),
     "llama-bpe": lambda: _pattern(_LLAMA_3),
@@ -80,35 +107,80 @@ def tokenizer(fields: Fields) -> Tokenizer:
             f"The file’s tokenizer is “{model!s:.40}”. Believe knows gpt2 and llama: choose "
             "another file, or serve this one with llama.cpp."
         )
-    tokens, kinds = fields.get("tokenizer.ggml.tokens"), _kinds(fields)
-    built.add_tokens(
-        [
-            AddedToken(token, normalized=False)
-            for token, kind in zip(tokens, kinds, strict=True)
-            if kind == TokenType.USER_DEFINED
-        ]
-    )
+    built.add_tokens([AddedToken(token, normalized=False) for token in user_defined(fields)])
     return built
 
 
+def check_fields(fields: Fields) -> None:
+    """Refuse a file that says more of its vocabulary than we read.
+
+    Raises
+    ------
+    BrokenModelError
+    """
+    for name in fields.names("tokenizer.ggml."):
+        there = name not in ABSENT or bool(fields.get(f"tokenizer.ggml.{name}"))
+        if there and name not in READ | UNREAD:
+            raise unknown(f"“tokenizer.ggml.{name:.60}”", "would read texts otherwise")
+
+
+def beginning(fields: Fields) -> tuple[int, ...]:
+    """Return the tokens in front of every text, where a file does not say by llama.cpp's rules.
+
+    Raises
+    ------
+    BrokenModelError
+        When there should be one, and the file does not name it.
+    """
+    sentence_piece = fields.get("tokenizer.ggml.model") == "llama"
+    usual = sentence_piece or fields.get("tokenizer.ggml.pre") == "llama-bpe"
+    if not fields.get("tokenizer.ggml.add_bos_token", usual):
+        return ()
+    token = fields.get("tokenizer.ggml.bos_token_id", 1 if sentence_piece else None)
+    if token is None:
+        raise BrokenModelError(
+            "The file says that every text begins with a token of its own, and does not name it "
+            "(tokenizer.ggml.bos_token_id). Fetch it again, or choose another file."
+        )
+    return (int(token),)
+
+
+def notes(fields: Fields) -> tuple[str, ...]:
+    """Return what to say beside every number: sentences."""
+    cuts = fields.get("tokenizer.ggml.pre", DEFAULT) == DEFAULT
+    return (NOT_STATED,) if cuts and fields.get("tokenizer.ggml.model") == "gpt2" else ()
+
+
+def user_defined(fields: Fields) -> list[str]:
+    """Return the tokens that are read as such wherever a text has them."""
+    tokens, control = fields.get("tokenizer.ggml.tokens"), control_tokens(fields)
+    defined = [tokens[i] for i in np.flatnonzero(_kinds(fields) == TokenType.USER_DEFINED)]
+    return [token for token in defined if token not in control]
+
+
 def control_tokens(fields: Fields) -> dict[str, int]:
-    """Return the ids of the tokens that are no text, by what is written for them in templates."""
-    tokens = fields.get("tokenizer.ggml.tokens")
-    return {
-        token: i
-        for i, (token, kind) in enumerate(zip(tokens, _kinds(fields), strict=True))
-        if kind == TokenType.CONTROL
-    }
+    """Return the ids of the tokens that are no text, by what is written for them in templates.
+
+    The ends that a file names are among them, whatever it says of their kind.
+    """
+    tokens, kinds = fields.get("tokenizer.ggml.tokens"), _kinds(fields)
+    ends = (fields.get(f"tokenizer.ggml.{end}_token_id") for end in ("eos", "eot", "eom"))
+    control = {*np.flatnonzero(kinds == TokenType.CONTROL).tolist(), *ends} - {None}
+    return {tokens[i]: i for i in sorted(control)}
 
 
-def _kinds(fields: Fields) -> Sequence[int]:
-    types = fields.get("tokenizer.ggml.token_type")
-    return types or [TokenType.NORMAL] * len(fields.get("tokenizer.ggml.tokens"))
+def _kinds(fields: Fields) -> NDArray[np.int64]:
+    """Return what every token is, of shape (V,)."""
+    count = len(fields.get("tokenizer.ggml.tokens"))
+    types = fields.get("tokenizer.ggml.token_type") or [TokenType.NORMAL] * count
+    if len(types) != count:
+        raise ValueError("Not every token has its kind.")
+    return np.array(types)
 
 
 def _byte_level(fields: Fields) -> Tokenizer:
     """GPT-2's kind: bytes as signs, and pairs of tokens that are merged in an order."""
-    name = str(fields.get("tokenizer.ggml.pre", "default"))
+    name = str(fields.get("tokenizer.ggml.pre", DEFAULT))
     if name not in CUTS:
         raise BrokenModelError(
             f"The file’s tokenizer cuts texts in the way “{name:.40}”. Believe knows "

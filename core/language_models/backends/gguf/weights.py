@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from gguf import GGUFReader, dequantize
 from numpy.typing import NDArray
 
+from core.language_models.backends.gguf.reader import StoredTensor
 from core.language_models.errors import BrokenModelError
 
 # Of these the runtime knows every line. llama.cpp calls Mistral and SmolLM “llama”, too.
@@ -57,14 +57,13 @@ UNREAD = {
 class Fields:
     """The metadata of a file, by their names."""
 
-    def __init__(self, reader: GGUFReader) -> None:
-        self._fields = reader.fields
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self._fields = fields
         self.architecture = str(self.get("general.architecture", ""))
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return a value, or the default where the file does not say."""
-        field = self._fields.get(name)
-        return default if field is None else field.contents()
+        return self._fields.get(name, default)
 
     def own(self, name: str, default: Any = None) -> Any:
         """Return a value that is called by the architecture, such as ``llama.block_count``.
@@ -87,15 +86,15 @@ class Fields:
         return [name.removeprefix(beginning) for name in self._fields if name.startswith(beginning)]
 
 
-def unknown(what: str) -> BrokenModelError:
+def unknown(what: str, otherwise: str = "would be another network") -> BrokenModelError:
     """Return the error for a file that has more in it than we read."""
     return BrokenModelError(
-        f"The file has {what}, which Believe does not know: it would be another network. Choose "
-        "another file, or serve this one with llama.cpp."
+        f"The file has {what}, which Believe does not know: it {otherwise}. Choose another file, "
+        "or serve this one with llama.cpp."
     )
 
 
-def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
+def config(fields: Fields, tensors: Mapping[str, StoredTensor]) -> dict[str, Any]:
     """Return the sizes of the network, by transformers' names.
 
     Raises
@@ -125,15 +124,14 @@ def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
             "rope.scaling.type": ("linear", "none"),
         },
     )
-    tensors = {tensor.name: tensor for tensor in reader.tensors}
     parts = int(fields.get("split.count", 1))
     if parts > 1:
         raise BrokenModelError(
             f"The file is part {int(fields.get('split.no', 0)) + 1} of {parts}. Join the parts "
             "with `llama-gguf-split --merge`, and open what comes of it."
         )
-    # Nothing is made of a size that a file only states, and no tensors of the same bytes. A head is
-    # no wider than the network: the table of positions takes a multiple of its width.
+    # Nothing is made of a size that a file only states. A head is no wider than the network: the
+    # table of positions takes a multiple of its width.
     hidden = int(fields.own("feed_forward_length"))
     shapes = _shapes(width, heads * head_width, key_heads * head_width, head_width, hidden)
     embeddings = tensors.get("token_embd.weight")
@@ -144,8 +142,6 @@ def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
         rows = [int(embeddings.shape[-1]) if size is None else size for size in expected or ()]
         if expected is not None and [*map(int, tensor.shape)] != rows:
             raise _other_sizes()
-    if sum(tensor.n_bytes for tensor in reader.tensors) > reader.data.nbytes:
-        raise _other_sizes()
     stretch = float(fields.own("rope.scaling.factor", fields.own("rope.scale_linear", 0.0))) or 1.0
     if fields.own("rope.scaling.type", "linear") == "none":
         stretch = 1.0
@@ -158,7 +154,7 @@ def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
         "head_dim": head_width,
         "rms_norm_eps": float(fields.own("attention.layer_norm_rms_epsilon")),
         "rope_theta": float(fields.own("rope.freq_base", 10_000.0)),
-        "rope_factors": stretch * (1.0 if factors is None else _numbers(factors)),
+        "rope_factors": stretch * (1.0 if factors is None else factors.numbers()),
         "max_position_embeddings": min(int(fields.own("context_length")), LONGEST_CONTEXT),
     }
 
@@ -220,8 +216,10 @@ class Weights(Mapping[str, NDArray[np.float32]]):
         The tensors, by their names in the file, that nobody has looked up yet.
     """
 
-    def __init__(self, reader: GGUFReader, architecture: str, heads: int, key_heads: int) -> None:
-        self._tensors = {tensor.name: tensor for tensor in reader.tensors}
+    def __init__(
+        self, tensors: Mapping[str, StoredTensor], architecture: str, heads: int, key_heads: int
+    ) -> None:
+        self._tensors = dict(tensors)
         self.unread = {*self._tensors} - {FACTORS}  # which `config` reads
         if architecture != "qwen3":  # no other has them, and Llama's rows are in another order
             self._tensors = {n: t for n, t in self._tensors.items() if not NORMS.search(n)}
@@ -237,7 +235,7 @@ class Weights(Mapping[str, NDArray[np.float32]]):
                 f"The file lacks the tensor “{stored}”. Fetch it again, or choose another file."
             )
         self.unread.discard(stored)
-        array = _numbers(self._tensors[stored])
+        array = self._tensors[stored].numbers()
         heads = self._interleaved.get(stored.split(".")[-2])
         if heads is None:
             return array
@@ -267,7 +265,3 @@ def _stored_name(name: str) -> str:
     _, _, layer, rest = name.split(".", 3)
     part, _, kind = rest.rpartition(".")
     return f"blk.{layer}.{LAYER_NAMES[part]}.{kind}"
-
-
-def _numbers(tensor: Any) -> NDArray[np.float32]:
-    return np.asarray(dequantize(tensor.data, tensor.tensor_type), np.float32)

@@ -28,8 +28,8 @@ from core.language_models.errors import (
 from core.once import once
 from core.settings import HUB_TOKEN
 
-# What of a model changes its answers. Neither pickles nor code are among it, nor the copies
-# of the weights that some keep in subfolders and under other names.
+# What of a model of the hub is fetched: all that is read of it. Neither pickles nor code are among
+# it, nor the copies of the weights that some keep in subfolders and under other names.
 FILES = (
     "config.json",
     "generation_config.json",
@@ -38,8 +38,19 @@ FILES = (
     "*token*",
     "vocab*",
     "merges.txt",
+    "*.model",
+    "chat_template*",
+    "additional_chat_templates/*.jinja",
 )
-NOT_FILES = ("*/*", "consolidated*", "*.py", "*.bin", "*.pt", "*.pth", "*.pkl")
+NOT_FILES = (
+    *(f"*/{pattern}" for pattern in FILES),
+    *("consolidated*", "*.py", "*.bin", "*.pt", "*.pth", "*.pkl"),
+)
+
+# Weights that are never opened here, by the ends of their names: a revision is not of these.
+OTHER_WEIGHTS = frozenset(
+    (".bin", ".pt", ".pth", ".pkl", ".ckpt", ".gguf", ".ggml", ".h5", ".msgpack", ".onnx", ".npz")
+)
 
 # What architectures are called that see the words behind a word, such as BERT's.
 LOOKING_AHEAD = (
@@ -111,7 +122,7 @@ def open_files(name: str, key: str | None = None, device: str | None = None) -> 
         tokenizer=tokenizer,
         device=place,
         end_tokens=_end_tokens(network, tokenizer, name),
-        revision=f"{commit or _fingerprint(folder)}-{precision}",
+        revision=f"{commit or fingerprint(folder)}-{precision}",
     )
 
 
@@ -342,14 +353,20 @@ def _named_ends(source: Any) -> set[int]:
     return {named} if isinstance(named, int) else set(named or ())
 
 
-def _fingerprint(folder: Path) -> str:
-    """Return a short SHA-256 over every file of a folder that changes what the model answers."""
-    files = sorted({file for pattern in FILES for file in folder.glob(pattern) if file.is_file()})
+def fingerprint(folder: Path) -> str:
+    """Return a short SHA-256 over every file of a folder, but weights that are never opened.
+
+    Which files change what a model answers is decided in transformers, and changes with it.
+    """
     lines = []
-    for file in files:
+    for file in sorted(folder.rglob("*")):
+        name = file.relative_to(folder)
+        hidden = any(part.startswith(".") for part in name.parts)
+        if hidden or file.suffix in OTHER_WEIGHTS or not file.is_file():
+            continue
         status = file.stat()
         digest = _file_hash(str(file.resolve()), status.st_size, status.st_mtime_ns)
-        lines.append(f"{digest} {file.name}\n")
+        lines.append(f"{digest} {name.as_posix()}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:12]
 
 

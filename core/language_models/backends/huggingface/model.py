@@ -135,6 +135,8 @@ class HuggingFace(LanguageModel):
     @property
     def _template(self) -> str | None:
         template = getattr(self._tokenizer, "chat_template", None)
+        if isinstance(template, dict):  # several, by their names
+            template = template.get("default")
         return template if isinstance(template, str) else None
 
     # ------------------------------------------------------------------------ tokens

@@ -214,12 +214,19 @@ class LlamaModel(LanguageModel):
         weights : ndarray of shape (layers, heads, tokens)
             Each head's weights sum to 1, with those on what stands around the prompt.
         """
-        encoded = self.tokenizer.encode(prompt)
+        head, tail = self.frame.head, self.frame.tail
         weights: list[NDArray[np.float32]] = []
         tokens = np.array([self._prompt_tokens(prompt)])
         self.llama.forward(tokens, self._before, attention=weights, states=states)
-        own = slice(len(self.frame.before), len(self.frame.before) + len(encoded))
-        return list(encoded.offsets), np.concatenate(weights)[:, :, own]
+        begin, end = len(head), len(head) + len(prompt)
+        offsets = self.tokenizer.encode(head + prompt + tail).offsets
+        own = [i for i, (start, stop) in enumerate(offsets) if stop > begin and start < end]
+        spans = [(max(offsets[i][0], begin), min(offsets[i][1], end)) for i in own]
+        columns = len(self.frame.before) + np.array(own, int)
+        return (
+            [(start - begin, stop - begin) for start, stop in spans],
+            np.concatenate(weights)[:, :, columns],
+        )
 
     def _next(
         self,
@@ -263,7 +270,7 @@ class LlamaModel(LanguageModel):
         return total + scored.sum(axis=1).reshape(prompts, len(targets))
 
     def _prompt_tokens(self, prompt: str, room: int = MAX_RESPONSE_TOKENS) -> list[int]:
-        tokens = self.encode(prompt)
+        tokens = self.encode(self.frame.head + prompt + self.frame.tail)
         around = len(self.frame.before) + len(self.frame.after)
         limit = max(0, self.llama.context_length - room - around)
         if len(tokens) > limit:

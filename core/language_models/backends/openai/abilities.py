@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
@@ -24,6 +25,12 @@ NEUTRAL: Mapping[str, tuple[float, ...]] = {
 }
 # For servers that take none of these: `transformers serve` decodes greedily, or with top_k 50.
 INSTEAD: Mapping[str, str] = {"generation_config": '{"do_sample": true, "top_k": 0}'}
+# How servers speak of a field that they do not have, rather than of what stands in it.
+UNKNOWN = re.compile(
+    r"unrecogni[sz]ed|unknown|unexpected|unsupported parameter|is not supported|not permitted"
+    r"|extra (inputs|fields)|additional propert",
+    re.IGNORECASE,
+)
 # What a server may do without, in the order in which it is blamed for a refusal without a reason.
 OPTIONAL = ("top_logprobs", "logprobs", "seed", "stop", "top_p", "temperature")
 
@@ -61,6 +68,8 @@ class OpenAIAbilities:
         What is sent to switch thinking off; empty where nothing has to be.
     thinks : bool
         Whether thoughts stand in front of its answers all the same.
+    thoughts : int
+        The most tokens that an answer was seen to take, thoughts included.
     scaled : bool or None
         Whether log-probabilities depend on the temperature; None if that is not known.
     limit : str
@@ -88,6 +97,7 @@ class OpenAIAbilities:
     without: tuple[str, ...] = ()
     switches: Mapping[str, Any] = field(default_factory=dict)
     thinks: bool = False
+    thoughts: int = 0
     scaled: bool | None = None
     limit: str = "max_tokens"
     end: str = ""
@@ -116,7 +126,7 @@ class OpenAIAbilities:
         if self.thinks:
             notes.append(
                 "It thinks before it answers. Its thoughts are left out; each answer may take "
-                f"{THINKING_ROOM:,} more tokens for them."
+                f"{THINKING_ROOM:,} more tokens for them, which are paid for."
             )
         elif self.switches:
             notes.append("It can think before it answers; that is switched off.")
@@ -180,8 +190,13 @@ class OpenAIAbilities:
 
         A refusal that names no field of the protocol may mean any: one after the other goes.
         """
+        unknown = bool(UNKNOWN.search(refusal.words))
         if refused := [name for name in refusal.named if name in self.sampler]:
+            if unknown and len(refused) < len(self.sampler):  # who names one knows none of them
+                return replace(self, sampler={})
             return replace(self, sampler=self._calmer(refused))
+        if unknown and "n" in refusal.named and "n" in body:
+            return replace(self, candidates=1)
         for name in refusal.named:
             if name in body and (less := self._less(name, body)):
                 return less

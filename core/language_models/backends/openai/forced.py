@@ -117,11 +117,17 @@ def request(body: Reply, forced: Sequence[int], top: int = TOP) -> Reply:
     }
 
 
-def token_log_probabilities(service: Service, reply: Reply, forced: Sequence[int]) -> list[float]:
+def token_log_probabilities(
+    service: Service, reply: Reply, forced: Sequence[int], top: int = TOP
+) -> list[float]:
     """Return the log-probability of each token in a reply, and of the end; nats.
+
+    Where only one token was asked for (`top`), that of the end is of the one end that was drawn.
 
     Raises
     ------
+    UnscorableError
+        When no end is among the likeliest: the one that was drawn is any of hundreds.
     ModelError
         When the server has said something else.
     """
@@ -131,6 +137,11 @@ def token_log_probabilities(service: Service, reply: Reply, forced: Sequence[int
     values = [log_probability(entry.get("logprob")) for entry in entries]
     likeliest = last.get("top_logprobs")
     ends = [e for e in likeliest if _is_end(e)] if isinstance(likeliest, list) else []
+    if not ends and top > 1 and isinstance(likeliest, list):
+        raise UnscorableError(
+            f"{service.host} lists no end of this answer among its {top} likeliest tokens, so it "
+            "cannot be scored. Rephrase the question, or choose another server for exact scores."
+        )
     if last.get("id") not in [entry.get("id") for entry in ends]:
         ends.append(last)
     values.append(_add([log_probability(entry.get("logprob")) for entry in ends]))

@@ -23,7 +23,7 @@ from core.codec import one_line
 from core.language_models.backends.openai.address import Address, unknown_host
 from core.language_models.backends.openai.replies import Reply, refusal_of, reply_tokens
 from core.language_models.base import whole
-from core.language_models.connections import Fault, exchange
+from core.language_models.connections import LARGEST_REPLY, Fault, exceeds, exchange
 from core.language_models.errors import (
     LoadingError,
     ModelError,
@@ -36,19 +36,12 @@ from core.language_models.errors import (
     UnreachableError,
     refused_key,
 )
-from core.language_models.stopping import TooLateError, in_time
+from core.language_models.stopping import TooLateError, at_least, in_time
 from core.language_models.usage import Meter
 
 # Seconds to connect, and between two pieces of a reply. What all of it may take, however small
 # the pieces are, stands in `stopping`.
 TIMEOUTS = 5.0, 60.0
-LARGEST_REPLY = 8_000_000  # bytes
-# Of parts, which take many times their length once they are parsed: an object 200 bytes, a text
-# 90. The largest replies repeat up to 64 texts (`PAIRS_A_CALL`, and as many prompts), with an
-# object and five commas a token. This has room for 2,300 tokens a text, which is more than one of
-# 2,000 characters mostly has, and about what servers write into 8 MB. An answer said by force has
-# 200 alternatives to each of 33 tokens, with two brackets and up to 20 commas each: far less.
-MOST_LISTS, MOST_COMMAS = 150_000, 750_000
 LONGEST_WORDS = 200  # characters of a service's own words in a sentence of ours
 
 ABSENT = {404, 405, 501}  # there is no such service, or no such model
@@ -73,6 +66,7 @@ FIELDS = re.compile(
     r"|n_cmpl|n|model|prompt|messages)(?!\w)"
 )
 THEIRS = {"n_cmpl": "n", "n_probs": "top_logprobs"}
+VERSIONED = re.compile(r"/v\d")  # an address that names an interface
 SHORT_KEY = 8  # characters; fewer may be part of any word
 MOST_SAID = 20_000  # characters of a service's own words that are looked at
 
@@ -102,6 +96,7 @@ class _Exchange:
     status: int = 0  # until a reply has begun
     waits: str | None = None
     data: bytes = b""
+    silence: float = TIMEOUTS[1]  # seconds between two pieces
 
 
 class Service:
@@ -156,7 +151,7 @@ class Service:
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
         meter = Meter() if free else self.meter
         meter.begin()
-        exchange = _Exchange()
+        exchange = _Exchange(silence=at_least(TIMEOUTS[1]))
         failure: ModelError | None = None
         try:
             fault = in_time(partial(self._exchange, method, f"{base}{path}", content, exchange))
@@ -173,20 +168,16 @@ class Service:
         if exchange.session:
             self._idle.append(exchange.session)
         status, waits, data = exchange.status, exchange.waits, exchange.data
-        if len(data) > LARGEST_REPLY:
+        if excess := exceeds(data):
             raise RefusedError(
-                f"{self.host} sent more than {LARGEST_REPLY // 1_000_000} MB. Check that the "
-                "address is that of a language model."
-            )
-        if data.count(b"{") + data.count(b"[") > MOST_LISTS or data.count(b",") > MOST_COMMAS:
-            raise RefusedError(
-                f"{self.host} sent a reply of more than {MOST_LISTS:,} lists and objects, or "
-                f"{MOST_COMMAS:,} values. Check that the address is that of a language model."
+                f"{self.host} sent {excess}. Check that the address is that of a language model."
             )
         parsed = parsed_reply(data, lists=beside or method == "GET")  # as Together lists its models
         if not 200 <= status < 300:
             raise self._refusal(status, waits, parsed, data)
         if parsed is None:
+            if not beside and parsed_reply(data, lists=True):
+                raise self._other_interface()
             raise self.reply_error("a reply that is cut off or not JSON")
         if parsed.get("error") and "choices" not in parsed:  # some say 200 and mean another
             code = parsed["error"].get("code") if isinstance(parsed["error"], dict) else None
@@ -299,13 +290,22 @@ class Service:
         """Return the error for a reply that cannot be used, and may be better next time."""
         return TemporaryError(f"{self.host} sent {what}. Try again.")
 
+    def _other_interface(self) -> ModelError:
+        """Return the error for a good reply that is not of OpenAI's interface."""
+        if VERSIONED.search(self.address.url):
+            return self.reply_error("a reply without answers")
+        return RefusedError(
+            f"{self.host} answers, but not as OpenAI’s interface does. Base URLs mostly end in "
+            f"/v1: try {self.address.url}/v1."
+        )
+
     # ----------------------------------------------------------------------- replies
 
     def choices(self, reply: Reply, count: int | None = None) -> list[Reply]:
         """Return the reply's choices in their order; `count` of them, if that is given."""
         choices = reply.get("choices")
         if not isinstance(choices, list) or not all(isinstance(c, dict) for c in choices):
-            raise self.reply_error("a reply without answers")
+            raise self._other_interface()
         if not choices or len(choices) != (count or len(choices)):
             raise self.reply_error("a wrong number of answers")
         indices = [choice.get("index") for choice in choices]
@@ -341,7 +341,7 @@ def _transfer(
         url,
         data=content,
         headers=None if content is None else {"Content-Type": "application/json"},
-        timeout=TIMEOUTS,
+        timeout=(TIMEOUTS[0], exchange.silence),
         allow_redirects=False,
         stream=True,
     ) as reply:

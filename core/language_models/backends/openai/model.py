@@ -35,7 +35,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.language_models.backends.openai import thinking
-from core.language_models.backends.openai.abilities import OpenAIAbilities
+from core.language_models.backends.openai.abilities import THINKING_ROOM, OpenAIAbilities
 from core.language_models.backends.openai.address import key_for, read_address, split_name
 from core.language_models.backends.openai.endpoint import Endpoint
 from core.language_models.backends.openai.http import FILTERED, GRAMMAR, Rejected, Service
@@ -46,6 +46,7 @@ from core.language_models.backends.openai.replies import (
     adds_up,
     is_uneven,
     refusal_of,
+    reply_tokens,
     that_begin,
     tokens_of,
     top_of,
@@ -142,6 +143,9 @@ class OpenAICompatible(Scoring):
             candidates_a_call=abilities.candidates,
             pairs_a_call=1 if abilities.forced or self._one_by_one(abilities) else PAIRS_A_CALL,
             calls_a_prompt=int(self._one_by_one(abilities)),
+            calls_a_pair=MAX_RESPONSE_TOKENS + 1 if abilities.forced else 1,
+            tokens_a_pair=MAX_RESPONSE_TOKENS + 1 if abilities.forced else 1,
+            thoughts=min(2 * abilities.thoughts, THINKING_ROOM) if abilities.thinks else 0,
             in_front=len(in_front()) if self._behind_examples else 0,
             notes=abilities.notes,
         )
@@ -224,7 +228,9 @@ class OpenAICompatible(Scoring):
                 top=abilities.beside,
             )
             try:
-                choices = self._service.choices(self._post(abilities, abilities.path, body), n)
+                reply = self._post(abilities, abilities.path, body)
+                self._weigh(reply, n)
+                choices = self._service.choices(reply, n)
             except Rejected as error:
                 if not FILTERED.search(error.words):
                     raise
@@ -234,6 +240,15 @@ class OpenAICompatible(Scoring):
                 responses = [self._response(choice, abilities) for choice in choices]
             answers += responses * count if temperature == 0 else responses
         return answers
+
+    def _weigh(self, reply: Reply, count: int) -> None:
+        """Remember how many tokens an answer may take, where it thinks: the price holds them."""
+        abilities, each = (
+            self._endpoint.abilities,
+            -(-reply_tokens(reply, "completion_tokens") // count),
+        )
+        if abilities and abilities.thinks and each > abilities.thoughts:
+            self._learn(replace(abilities, thoughts=each))
 
     def _check_sum(self, choices: Sequence[Reply], abilities: OpenAIAbilities) -> None:
         """Raise, and use no log-probabilities any more, where those of answers cannot be true."""

@@ -37,6 +37,7 @@ from core.language_models.backends.openai.replies import (
     contradicts_itself,
     is_uneven,
     log_probability,
+    reply_tokens,
     tokens_of,
     top_of,
     total,
@@ -73,7 +74,9 @@ WRONG_ECHO = (
 
 
 class Probe:
-    """Finds out how to speak to one model of a server, in at most `MOST_PROBES` requests.
+    """Finds out how to speak to one model of a server.
+
+    In at most `MOST_PROBES` requests, and one more for each field that a refusal names.
 
     Attributes
     ----------
@@ -86,6 +89,7 @@ class Probe:
         self.log: list[str] = []
         self._heard: dict[str, Reply | Rejected] = {}
         self._rejected: list[Rejected] = []
+        self._named: set[str] = set()  # fields that refusals spoke of
         self._broke: set[str] = set()  # requests of no standard that did not come through once
         self._drawn = False  # whether two answers to one prompt differed
         self._top: Mapping[str, float] = {}  # the likeliest next tokens at temperature 1
@@ -147,7 +151,9 @@ class Probe:
         texts = map(self.service.text, self.service.choices(reply))
         if not any(thinking.answer_in(text).strip() for text in texts):
             raise thinking.no_answer(self.service.host, SHORT)
-        return replace(how, own=False, next_token=False)
+        return replace(
+            how, own=False, next_token=False, thoughts=reply_tokens(reply, "completion_tokens")
+        )
 
     def _sample(
         self, how: OpenAIAbilities, *, many: bool = True
@@ -246,7 +252,7 @@ class Probe:
         try:
             self._reads(PROBES[0])
             reply = self._post(how.path, forced.request(body, tokens, top=1))
-            *values, _ = forced.token_log_probabilities(self.service, reply, tokens)
+            *values, _ = forced.token_log_probabilities(self.service, reply, tokens, top=1)
         except RefusedError:
             return how
         before = [log_probability(e.get("logprob")) for e in entries]
@@ -395,14 +401,13 @@ class Probe:
             except Rejected as error:
                 self._rejected.append(error)
                 absent = error.status in ABSENT
-                less = None if absent or self._is_at_limit else how.after(error, body)
+                another = not self._named.issuperset(error.named)  # each field ends once
+                self._named.update(error.named)
+                spent = len(self._heard) >= MOST_PROBES and not another
+                less = None if absent or spent else how.after(error, body)
             if less is None:
                 return how, None
             how = less
-
-    @property
-    def _is_at_limit(self) -> bool:
-        return len(self._heard) >= MOST_PROBES
 
     def _attempt(self, path: str, body: Reply, *, beside: bool = False) -> Reply | Rejected | None:
         """Make a request of no standard; None where what stands before the server stops it.

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core import prompts
+from core.language_models import connections
 from core.language_models.backends.gemini.listing import model_names
 from core.language_models.backends.gemini.model import Gemini, genai
 from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel, Response
@@ -51,6 +52,7 @@ SENTENCES = {
     "quota": (TemporaryError, "too many requests", 31.0),
     "quota in words": (TemporaryError, "too many requests", 31.25),
     "quota of the day": (RefusedError, "The day’s quota", None),
+    "no quota": (RefusedError, "has no quota for", None),
     "quota without more": (TemporaryError, "too many requests", None),
     "500": (TemporaryError, "(status 500)", None),
     "503": (TemporaryError, "The model is overloaded", 7.0),
@@ -70,7 +72,7 @@ REFUSALS = {
     "safety": "its safety filter",
     "recitation": "recitation of a protected text",
     "other": "“OTHER”",
-    "newer": "“99”",
+    "newer": "“MISSING_THOUGHT_SIGNATURE”",
 }
 ANSWERS = {*REFUSALS, "one", "empty", "cut", "second line", "long line"}  # faults that give answers
 
@@ -127,6 +129,8 @@ def test_the_request_asks_for_the_distribution_as_it_is():
         "contents": [{"role": "user", "parts": [{"text": PROMPT}]}],
         "generationConfig": {
             "candidateCount": 5,
+            "seed": request.body["generationConfig"]["seed"],
+            "thinkingConfig": {"thinkingBudget": 0},
             "temperature": 0.5,
             "topP": 1.0,
             "maxOutputTokens": 8192,  # room for thoughts
@@ -334,7 +338,8 @@ def test_the_revision_is_asked_for_once_by_however_many_threads():
         assert len(service.received) == model.meter.requests == 1
         assert service.received[0].method == "GET"
     assert revisions == {
-        f"chat, 8192 tokens, cut at 128 characters; version 001; top-k 64; at {service.endpoint}"
+        "chat, 8192 tokens, cut at 128 characters; thoughts up to 0; version 001; top-k 64; "
+        f"at {service.endpoint}"
     }
 
 
@@ -347,28 +352,75 @@ def test_a_revision_that_could_not_be_had_is_asked_for_again():
         assert len(service.received) == 2
 
 
+def test_the_probe_learns_how_many_answers_come_at_once_and_what_thoughts_take():
+    with serving(candidates=1, thoughts=1200) as service:
+        able = service.open(known=False).capabilities
+    assert able.candidates_a_call == 1 and 2400 < able.thoughts < 2500
+
+
+@pytest.mark.parametrize(("budgets", "least"), [((0, 128), 0), ((128,), 128), ((), None)])
+def test_thoughts_are_limited_as_far_as_the_model_lets_them_be(budgets, least):
+    with serving(budgets=budgets) as service:
+        model = service.open(known=False)
+        assert (f"thoughts up to {least}" in model.revision) is (least is not None)
+        model.sample(PROMPT, 2)
+        config = service.received[-1].body["generationConfig"]
+    assert config.get("thinkingConfig", {}).get("thinkingBudget") == least
+
+
+def test_what_a_model_does_not_take_is_left_out_of_every_request():
+    with serving(refuses=("stopSequences", "seed"), limit=2048) as service:
+        model = service.open(known=False)
+        assert "2048 tokens" in model.revision
+        assert "without stopSequences, seed" in model.revision
+        model.sample(PROMPT, 2)
+        config = service.received[-1].body["generationConfig"]
+    assert config["maxOutputTokens"] == 2048 and not {"stopSequences", "seed"} & config.keys()
+
+
+def test_each_request_has_a_seed_of_its_own():
+    with serving() as service:
+        model = service.open()
+        for first, seed in ((0, 3), (1, 3), (0, 4), (0, 3)):
+            model.sample(PROMPT, 1, seed=seed, first=first)
+        seeds = [r.body["generationConfig"]["seed"] for r in service.received]
+    assert seeds[0] == seeds[3] and len(set(seeds)) == 3 and max(seeds) < 2**31
+
+
+def test_thoughts_are_no_part_of_an_answer(embedded):
+    with gemini(thoughts=9, shows=True) as model:
+        assert model.sample(PROMPT, 8) == embedded.sample(PROMPT, 8, seed=SEED)
+
+
+def test_a_reply_of_more_than_a_language_model_says_is_not_read(monkeypatch):
+    monkeypatch.setattr(connections, "LARGEST_REPLY", 100)
+    with gemini() as model:
+        assert "more than 0 MB" in str(caught(model))
+
+
 # --------------------------------------------------------------- its own log-probabilities
 
 
 def test_a_model_that_says_no_likelihoods_is_asked_once_and_that_is_kept():
     kept = Remembered()
     with serving() as service:
-        for calls in (1, 0):  # the next process asks nothing
+        for calls in (3, 0):  # the next process asks nothing
             model = service.open(known=False)
             model.remember_in(lambda: kept)
             able = model.capabilities
             assert not (able.scores_given_text or able.own_log_likelihoods or able.next_token)
             assert not able.local and able.candidates_a_call == 8
             assert model.meter.requests == calls
-        assert "responseLogprobs" in service.received[0].body["generationConfig"]
+        assert "responseLogprobs" in service.received[1].body["generationConfig"]
         model.sample(PROMPT, 3)
-        assert "responseLogprobs" not in service.received[1].body["generationConfig"]
-        (said,) = model.probe()
-        assert said.endswith(f"refused (Logprobs is not enabled for models/{NAME})")
+        assert "responseLogprobs" not in service.received[3].body["generationConfig"]
+        said, at_once = model.probe()
+        assert at_once == "8 answers: answered"
+        assert f"Logprobs is not enabled for models/{NAME}" in said
 
 
 def test_where_likelihoods_come_answers_have_them_and_the_revision_says_so(embedded):
-    expected = embedded.sample(PROMPT, 5, seed=SEED, first=2)
+    expected = embedded.sample(PROMPT, 5, seed=SEED, first=9)
     with serving(logprobs=True) as service:
         model = service.open(known=False)
         assert model.capabilities.own_log_likelihoods

@@ -23,7 +23,7 @@ PROMPTS = (
     "Consider the following question:\nQ: What is the capital of the UK?\nA:",
     "Q: In 1987, how much did 1,250 items at $3.50 cost? (don't guess)\n\nA:",
     "Name a city: Zürich, 東京, München... A:",
-    "</s>Hello  world <think> x",
+    "</s>Hello  world <think> x <think><think>",
 )
 WIDTH, HEADS, KEY_HEADS, HIDDEN, LAYERS, HEAD = 64, 4, 2, 128, 2, 16
 MERGES = 1500  # of the embedded model's: enough for words, few enough for a small file
@@ -127,14 +127,26 @@ LAYOUTS = {
     "gpt-2 cuts": Layout({PRE: "gpt-2"}),
     "gpt-2 cuts with a beginning": Layout({PRE: "gpt-2", BOS: True}),
     "llama-bpe with a beginning": Layout({PRE: "llama-bpe", BOS: True}),
+    "llama-bpe": Layout({PRE: "llama-bpe"}),
+    "llama-bpe without a beginning": Layout({PRE: "llama-bpe", BOS: False}),
+    "cuts not stated": Layout({PRE: None}),
+    "default cuts": Layout({PRE: "default"}),
+    "qwen2 cuts": Layout({PRE: "qwen2"}),
+    "end behind every text": Layout(
+        {"tokenizer.ggml.add_eos_token": True},
+        vocabulary=LLAMA,
+        refusal="tokenizer.ggml.add_eos_token",
+    ),
+    "SentencePiece": Layout(vocabulary=LLAMA),
+    "SentencePiece without a beginning": Layout({BOS: False}, vocabulary=LLAMA),
     "SentencePiece without a space": Layout(
         {"tokenizer.ggml.add_space_prefix": False}, vocabulary=LLAMA
     ),
 }
 
 
-def written(name: str, folder: Path) -> Path:
-    """Write the file of a layout into a folder."""
+def written(name: str, folder: Path, **changed: Any) -> Path:
+    """Write the file of a layout into a folder; `changed` replaces fields, None omits one."""
     layout, file = LAYOUTS[name], folder / f"{name}.gguf"
     tokens = _vocabulary(layout.vocabulary)
     fields = {
@@ -149,6 +161,7 @@ def written(name: str, folder: Path) -> Path:
         ".rope.dimension_count": HEAD,
         **tokens,
         **layout.fields,
+        **changed,
     }
     writer = GGUFWriter(file, layout.architecture)
     for key, value in fields.items():

@@ -8,7 +8,7 @@ from gguf import GGMLQuantizationType, GGUFReader
 
 from core import prompts
 from core.language_models.backends.gguf.model import GGUF, smollm2_file
-from core.language_models.backends.gguf.weights import Fields
+from core.language_models.backends.gguf.reader import Contents
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.errors import (
     BrokenModelError,
@@ -122,7 +122,7 @@ def test_what_is_not_known_is_named(tmp_path, changed, words):
 
 
 def test_more_tokens_than_the_network_has_are_refused_also_where_some_are_alike(tmp_path, file):
-    tokens = Fields(GGUFReader(file)).get("tokenizer.ggml.tokens")
+    tokens = Contents(file).fields["tokenizer.ggml.tokens"]
     more = {
         "tokenizer__ggml__tokens": [*tokens, *["a"] * 9],
         "tokenizer__ggml__token_type": [1] * (len(tokens) + 9),
@@ -138,7 +138,7 @@ def test_tensors_that_share_their_bytes_are_refused(tmp_path):
         tensor.field.parts[-1][0] = 0  # where its bytes begin
     reader.data.flush()
     os.truncate(file, reader.data_offset + max(tensor.n_bytes for tensor in reader.tensors))
-    with pytest.raises(BrokenModelError, match="are not those of its weights"):
+    with pytest.raises(BrokenModelError, match="cannot be read as a GGUF file"):
         GGUF(str(file))
 
 
@@ -181,11 +181,13 @@ def test_a_form_is_part_of_the_revision(model):
 
 
 def test_in_a_chat_the_marks_are_marks_and_a_text_is_text(model):
-    frame = model.in_form(Form.CHAT).frame
-    assert model.tokenizer.decode([*frame.before, *frame.after]) == "<|user|><|end|><|assistant|>"
+    frame = model.asked_in(Form.CHAT).frame
+    assert (frame.before, frame.head, frame.tail) == ((), "<|user|>", "")  # read with the prompt
+    assert model.tokenizer.decode(frame.after) == "<|end|><|assistant|>"
     assert frame.after[0] == 1  # the end token of a turn, and not its letters
     behind = model.in_form(Form.CHAT_WITH_EXAMPLES).frame
     assert EXAMPLES[0].prompt in model.tokenizer.decode(behind.before)
+    assert behind.before[-1] == 1 and behind.head == "<|user|>"
     assert frame.lead == ""
 
 

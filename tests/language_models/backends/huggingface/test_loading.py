@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
 from core.language_models.backends.embedded import FOLDER
+from core.language_models.backends.huggingface.loading import FILES, NOT_FILES, fingerprint
 from core.language_models.errors import ModelError, UnknownModelError
 from core.language_models.registry import open_model
 
@@ -54,6 +56,45 @@ def test_a_file_is_no_folder_and_is_not_looked_for_on_the_hub(tmp_path, monkeypa
 def test_a_model_has_to_be_named(name):
     with pytest.raises(UnknownModelError, match="hf:PATH_OR_NAME"):
         open_model(name)
+
+
+FOLDER_OF_A_MODEL = (
+    *("config.json", "generation_config.json", "model.safetensors", "tokenizer.json"),
+    *("tokenizer_config.json", "special_tokens_map.json", "vocab.json", "merges.txt"),
+    *("added_tokens.json", "sentencepiece.bpe.model", "chat_template.jinja"),
+    "additional_chat_templates/tools.jinja",
+)
+
+
+def test_changing_any_file_of_a_folder_changes_the_revision(tmp_path):
+    seen = set()
+    for name in (*FOLDER_OF_A_MODEL, "what_comes_next.json"):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        for text in ("one", "another"):
+            file.write_text(text)
+            seen.add(fingerprint(tmp_path))
+    assert len(seen) == 2 * (len(FOLDER_OF_A_MODEL) + 1)
+    for name in ("pytorch_model.bin", ".git/config", "onnx/model.onnx"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("not read")
+        assert fingerprint(tmp_path) in seen
+
+
+@pytest.mark.parametrize("name", FOLDER_OF_A_MODEL)
+def test_what_is_read_of_a_model_is_fetched_with_it(name):
+    assert fetched(name)
+
+
+@pytest.mark.parametrize("name", ["modeling_x.py", "consolidated.safetensors", "tf/vocab.json"])
+def test_code_and_copies_are_not_fetched(name):
+    assert not fetched(name)
+
+
+def fetched(name):
+    """Whether the hub's library fetches a file: by the patterns that it is handed."""
+    allowed, ignored = (any(fnmatch(name, p) for p in patterns) for patterns in (FILES, NOT_FILES))
+    return allowed and not ignored
 
 
 def test_nothing_loads_pytorch_before_such_a_model_is_opened(tmp_path):

@@ -146,6 +146,15 @@ def posted(body):
         return Service(read_address(server.base_url), None, Meter()).post("/completions", {})
 
 
+@pytest.mark.parametrize("body", [b'{"index": 0, "content": " peso"}', b'[{"content": " peso"}]'])
+def test_an_address_without_v1_is_said_to_lack_it(body):
+    """So llama.cpp replies at /completions, which is of an interface of its own."""
+    with serving("none", before=lambda *_: (200, {}, body)) as server:
+        address = server.base_url.removesuffix("/v1")
+        with pytest.raises(RefusedError, match=f"try {address}/v1"):
+            OpenAICompatible(f"llama@{address}").sample("Q: A:", 1)
+
+
 @pytest.mark.parametrize("part", ["{}", "[]", "0", '""'])
 def test_a_reply_that_explodes_once_it_is_parsed_is_refused_for_good(part):
     with pytest.raises(RefusedError, match=r"sent a reply of more than .* Check that the address"):

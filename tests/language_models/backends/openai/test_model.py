@@ -17,7 +17,7 @@ import pytest
 
 from core import prompts
 from core.language_models import stopping
-from core.language_models.backends.openai import address, http
+from core.language_models.backends.openai import address, http, probe, replies
 from core.language_models.backends.openai.address import (
     Address,
     is_global,
@@ -414,7 +414,7 @@ SAMPLER = f"neutral {', '.join(NEUTRAL)}"
         ("echo", {"least_tokens": 1}, True, True, True, 8, 3, "echo, end token"),
         ("echo", {"lists_end": False}, True, True, True, 8, 3, "echo, no end token"),
         ("echo", {"scaled": True}, True, False, True, 8, 3, "scaled by temperature"),
-        ("echo", {"refuses": ("n",)}, True, True, True, 1, 8, "echo, end token"),
+        ("echo", {"refuses": ("n",)}, True, True, True, 1, 6, "echo, end token"),
         ("top", {}, False, True, True, 8, 4, f"completions, {SAMPLER}; "),
         ("top", {"written": "content", "n": False}, False, True, True, 1, 6, "completions, "),
         ("top", {"refuses": ("echo",)}, False, True, True, 8, 4, "completions, "),
@@ -427,8 +427,8 @@ SAMPLER = f"neutral {', '.join(NEUTRAL)}"
         ("chat-top", {"refuses": ("logprobs",)}, False, False, False, 8, 4, SAMPLER),
         ("chat-top", {"refuses": ("seed", "stop")}, False, True, True, 8, 6, "without seed, stop"),
         ("chat-none", {}, False, False, False, 8, 3, "chat completions"),
-        ("chat-none", {"refuses": NEWER}, False, False, False, 8, 11, "chat completions; "),
-        ("chat-none", {"refuses": ("top_k",)}, False, False, False, 8, 5, "min_p, repeat_penalty"),
+        ("chat-none", {"refuses": NEWER}, False, False, False, 8, 6, "chat completions; "),
+        ("chat-none", {"refuses": ("top_k",)}, False, False, False, 8, 4, "chat completions; "),
     ],
 )
 def test_a_few_small_requests_find_out_what_a_server_can_do(
@@ -448,7 +448,8 @@ def test_a_few_small_requests_find_out_what_a_server_can_do(
         assert ("Its log-probabilities depend on the temperature" in told) is (
             "scaled by temperature" in said
         )
-        left = [name for name in NEUTRAL if name in options.get("refuses", ())]
+        # Who does not know one of these fields is sent none of them.
+        left = NEUTRAL if {*NEUTRAL} & {*options.get("refuses", ())} else []
         assert (f"It refuses the fields {', '.join(left)}." in told) is bool(left)
         assert len(server.exchanges) == requests <= MOST_PROBES
         assert said in model.revision and server.model in model.revision
@@ -457,6 +458,23 @@ def test_a_few_small_requests_find_out_what_a_server_can_do(
         before = len(server.exchanges)
         assert len(model.sample(PROMPT, candidates)) == candidates
         assert len(server.exchanges) == before + 1
+
+
+def test_the_strictest_service_is_asked_as_it_wants():
+    """One unknown field a refusal, one answer a request, thoughts, and no temperature but 1."""
+    refuses = (*NEWER, "seed", "stop", "top_p", "top_logprobs", "n")
+    with serving("chat-none", refuses=refuses, fixed_temperature=True, thinks="field") as server:
+        model = OpenAICompatible(server.rest)
+        able = model.capabilities
+        assert able.candidates_a_call == 1 and able.thoughts and not able.seeded
+        assert server.outcomes.count("400") <= 9
+        assert model.sample(PROMPT, 2, temperature=0.5)[1].text
+
+
+def test_there_is_no_limit_while_each_refusal_names_another_field(monkeypatch):
+    monkeypatch.setattr(probe, "MOST_PROBES", 3)
+    with serving("chat-none", refuses=NEWER) as server:
+        assert OpenAICompatible(server.rest).capabilities
 
 
 def test_a_refusal_that_names_no_field_costs_one_field_after_the_other():
@@ -976,7 +994,7 @@ def test_an_empty_answer_is_scored_as_one_or_hardly_possible(options, embedded):
         (scored,) = OpenAICompatible(server.rest).log_likelihoods([PROMPT], [""])[0]
     tokens = embedded.encode(PROMPT)
     row = embedded.llama.log_softmax(embedded.llama.forward(np.array([tokens]))[0][:, -1])[0]
-    wanted = http.LEAST if options else float(row[embedded.end])
+    wanted = replies.LEAST if options else float(row[embedded.end])
     assert scored == pytest.approx(wanted, abs=1e-4)
 
 

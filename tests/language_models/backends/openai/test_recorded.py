@@ -14,7 +14,7 @@ from core.language_models.backends.openai.forced import token_log_probabilities
 from core.language_models.backends.openai.http import Service
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import Response
-from core.language_models.errors import RefusedError
+from core.language_models.errors import RefusedError, UnscorableError
 from core.language_models.usage import Meter
 from tests.language_models.backends.openai.recording import ask, replayed
 from tests.language_models.gemini_server import Remembered
@@ -87,6 +87,13 @@ def test_the_end_of_a_forced_answer_is_every_token_that_ends_it():
     last["top_logprobs"].append(part)
     reply = {"choices": [{"logprobs": {"content": [entry(" Paris", -1.5, id=7), last]}}]}
     assert token_log_probabilities(SERVICE, reply, [7]) == pytest.approx([-1.5, math.log(7 / 8)])
+
+
+def test_an_answer_whose_end_is_not_among_the_likeliest_has_no_score():
+    last = entry("", math.log(1 / 9), id=2, top=[(" x", math.log(1 / 2)), (" y", math.log(1 / 4))])
+    reply = {"choices": [{"logprobs": {"content": [entry(" Paris", -1.5, id=7), last]}}]}
+    with pytest.raises(UnscorableError, match="no end of this answer among its 200"):
+        token_log_probabilities(SERVICE, reply, [7])
 
 
 def test_a_server_that_says_something_else_has_scored_nothing():

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.studies.inspection.grading import Judged, decisions
-from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.served import display
+from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.verdict import SCORE
 from core.uncertainty.scores import SCORES
 

@@ -9,14 +9,16 @@ from typing import Final
 
 from core import prompts
 from core.charts import inspection as charts
+from core.reports.inspection import words
+from core.reports.inspection.score_table import remarks, score_table
+from core.reports.inspection.words import beneath, served_sentence
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.costs import spending
-from core.studies.inspection.grading import judge, sentences
-from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.score_table import remarks, score_table
-from core.studies.inspection.served import beneath, display, served_sentence
+from core.studies.inspection.grading import judge
+from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.stopping import GrowthPoint, growth
 from core.studies.inspection.told import ToldRows, conditional_rows
+from core.studies.inspection.verdict import Decision
 
 MOST_PROMPTS: Final = 3  # of those with an answer each
 READING: Final = (
@@ -77,41 +79,69 @@ def _below(inspection: Inspection, untaught: bool) -> Sequence[str]:
     judgement = judge(inspection)
     return (
         *beneath(inspection, untaught=untaught),
-        *(sentences(judgement, inspection) if judgement else ()),
+        *(words.truth(judgement, inspection) if judgement else ()),
     )
 
 
 def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) -> Picture:
     """Return the scale of doubt, with other inspections' marks on it."""
-    words = charts.doubt_scale_alt(inspection)
-    return Picture("Doubt", words, charts.doubt_scale, (inspection, references))
+    rule, value = inspection.verdict.rule, inspection.compared_doubt
+    if inspection.verdict.decision is Decision.TOO_LITTLE or value is None:
+        alt = "Too little was seen to say how large the doubt is."
+    else:
+        certified = inspection.certified_bound
+        of_them = f", {certified:.2f} of them certified" if certified else ""
+        where = "no λ is certified here"
+        if rule is not None:
+            side = "at least" if value >= rule.value else "below"
+            where = f"that is {side} λ = {rule.value:.2f}"
+        alt = f"The doubt is {value:.2f} nats{of_them}; {where}."
+    return Picture("Doubt", alt, charts.doubt_scale, (inspection, references))
 
 
 def conditional_answers(rows: ToldRows) -> Picture:
     """Return the bars of what the model says after each prompt."""
-    words = charts.conditional_answers_alt(rows)
-    return Picture("After each prompt", words, charts.conditional_answers, (rows,))
+    likeliest = []
+    for row in rows.rows:
+        most = max(range(len(row.says)), key=row.says.__getitem__)
+        what = charts.TOLD_NOTHING if row.told is None else f"Told “{display(row.told)}”"
+        answer = f"“{display(rows.answers[most])}” {row.says[most]:.0%}"
+        likeliest.append(f"{what}, it says {answer}")
+    alt = f"{'; '.join(likeliest)}."
+    return Picture("After each prompt", alt, charts.conditional_answers, (rows,))
 
 
 def clusters(inspection: Inspection) -> Picture:
     """Return the bars of all answers."""
-    return Picture("Answers", charts.clusters_alt(inspection), charts.clusters, (inspection,))
+    first = max(inspection.clusters, key=lambda cluster: cluster.mass)
+    rest = max(0.0, 1 - sum(cluster.mass for cluster in inspection.clusters))
+    alt = (
+        f"{len(inspection.clusters)} different answers; the likeliest, “{display(first.text)}”, "
+        f"has {first.mass:.0%} of all probability, and {rest:.0%} was not found."
+    )
+    return Picture("Answers", alt, charts.clusters, (inspection,))
 
 
 def matrix(inspection: Inspection, which: str) -> Picture:
     """Return a matrix of the arithmetic, one of `MATRICES`."""
     title, number = charts.MATRICES[which], len(inspection.clusters)
-    words = (
+    alt = (
         f"{title}: a matrix of {number} by {number} answers. M.I. is "
         f"{inspection.evidence.mutual_information.value:z.3f} nats."
     )
-    return Picture(title, words, charts.matrix, (inspection, which), half=True)
+    return Picture(title, alt, charts.matrix, (inspection, which), half=True)
 
 
 def growth_picture(points: Sequence[GrowthPoint], threshold: float) -> Picture:
     """Return how the certified bound and the sampled mass grew with k."""
     title = "Certified lower bound and sampled mass"
-    return Picture(title, charts.growth_alt(points), charts.growth, (points, threshold))
+    last = points[-1]
+    certified = "unknown" if last.certified is None else f"{last.certified:.2f} nats"
+    alt = (
+        f"With k = {last.samples} the certified lower bound is {certified} and the sampled mass "
+        f"{last.sampled_mass:.1%}."
+    )
+    return Picture(title, alt, charts.growth, (points, threshold))
 
 
 def _conditional_part(inspection: Inspection, rows: ToldRows) -> Part:
@@ -158,7 +188,7 @@ def _scores(inspection: Inspection) -> Part:
         texts=[
             f"Sampled mass: {inspection.sampled_mass:.1%} of the model’s probability.",
             *remarks(inspection),
-            *([inspection.likely] if inspection.likely else []),
+            *filter(None, [words.likely(inspection)]),
             *([inspection.verdict.rule.origin] if inspection.verdict.rule else []),
         ],
         tables=[Table("Scores", columns)],
@@ -191,7 +221,7 @@ def _responses(inspection: Inspection) -> Part:
     columns: dict[str, Sequence[Cell]] = {
         "text": [display(text) for text in evidence.responses],
         "times": [int(count) for count in evidence.counts],
-        inspection.likelihoods_are: [
+        words.likelihoods(inspection): [
             f"{value:.4f}".replace("-", "−") for value in evidence.log_marginal
         ],
         "counts as": [display(inspection.clusters[label].text) for label in evidence.labels],

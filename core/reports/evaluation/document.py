@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from core.abstention.intervals import ConfidenceBand
-from core.abstention.metrics import MEASURES
 from core.abstention.mixtures import Mixture
 from core.charts import evaluation as charts
 from core.codec import count_of
+from core.reports.evaluation import words
 from core.reports.report import Cell, Part, Picture, Report, Table
-from core.studies.evaluation.comparison import compare, percent, with_interval
-from core.studies.evaluation.mixing import finding, kinds, mix, sources
+from core.studies.evaluation.comparison import compare
+from core.studies.evaluation.mixing import RULES, kinds, mix, sources
 from core.studies.evaluation.results import RunMeasures
 from core.studies.evaluation.rows import RIGHT_BY
-from core.uncertainty.scores import SCORES
 
 READING: Final = (
     "A model was asked questions whose right answers are known. Every score says how much to doubt "
     "each answer. A good one doubts the wrong answers more than the right ones.",
     "AUROC is the probability that a wrong answer is doubted more than a right one: 1 is perfect, "
     "one half is a coin. AURC and AUGRC weigh what is wrong among the answered, over all shares "
-    "answered: less is better. PRR is how far a score comes from chance, 0, to perfection, 1.",
+    "answered: less is better. PRR is 0 for a random score and 1 for a perfect one.",
     "Precision by recall, the paper’s Figure 5: the more questions are answered, the least "
     "doubtful first, the smaller the share that is right.",
     "Figure 6: one threshold for questions with one right answer and with many. A threshold on "
@@ -38,43 +40,55 @@ def report(measured: RunMeasures) -> Report:
     return Report(
         kind="Evaluation of a model",
         title=f"{pipeline.model} on {questions['name']}",
-        finding=finding(results) or f"{count_of(len(results), 'row')} count here.",
-        texts=[*results.dropped, *results.gaps],
+        finding=words.finding(results) or f"{count_of(len(results), 'row')} count here.",
+        texts=[*results.dropped, *words.unmeasured(results)],
         parts=[_scores(measured), *_mixture(measured)],
         settings=_settings(measured, manifest),
         reading=READING,
     )
 
 
-def score_columns(measured: RunMeasures) -> dict[str, list[str]]:
-    """Return what every score is worth, by heading."""
-    return {
-        "score": [info.title for info in SCORES.values()],
-        "symbol": [info.symbol for info in SCORES.values()],
-        "right": [percent(measured.results.right(name)) for name in SCORES],
-        **{
-            measure.upper(): [with_interval(measured.interval(name, measure)) for name in SCORES]
-            for measure in MEASURES
-        },
-    }
-
-
 def precision_recall(bands: Mapping[str, ConfidenceBand]) -> Picture:
     """Return the paper's Figure 5 of some scores."""
-    words = charts.precision_recall_alt(bands)
-    return Picture("Precision by recall", words, charts.precision_recall, (bands,))
+    ends = "; ".join(_ends(name, band) for name, band in bands.items() if len(band.recalls))
+    alt = f"Precision by recall: {ends}." if ends else "No score has a value."
+    return Picture("Precision by recall", alt, charts.precision_recall, (bands,))
+
+
+def _ends(name: str, band: ConfidenceBand) -> str:
+    ends = (
+        f"{charts.symbol_of(name)} from {band.precision[0]:.0%} right of {band.recalls[0]:.0%} "
+        f"answered to {band.precision[-1]:.0%} of {band.recalls[-1]:.0%}"
+    )
+    if band.recalls[0] < 0.5 < band.recalls[-1]:
+        ends += f", {np.interp(0.5, band.recalls, band.precision):.0%} of half"
+    return ends
 
 
 def mixture(mixtures: Sequence[Mixture], measure: str) -> Picture:
-    """Return a half of the paper's Figure 6."""
-    words, title = charts.mixture_bars_alt(mixtures, measure), charts.MIXTURE_TITLES[measure]
-    return Picture(title, words, charts.mixture_bars, (mixtures, measure), half=True)
+    """Return a half of the paper's Figure 6: every score in every bin by both rules."""
+    by_score = []
+    for each in mixtures:
+        shares = [(bar.name, charts.bar_value(bar, measure)) for bar in each.bars]
+        bars = [f"{name} {share:.0%}" for name, share in shares if not math.isnan(share)]
+        which = f"{charts.symbol_of(each.score)}, {RULES[each.rule]}"
+        by_score.append(f"{which}: {', '.join(bars) or 'hardly anything answered'}")
+    alt = f"{charts.TITLES[measure].capitalize()}, by entropy in nats: {'; '.join(by_score)}."
+    title, data = charts.MIXTURE_TITLES[measure], (mixtures, measure)
+    return Picture(title, alt, charts.mixture_bars, data, half=True)
 
 
 def scatter(points: charts.Points) -> Picture:
-    """Return the questions by their entropy and their mutual information."""
+    """Return the questions by their entropy and their mutual information, with the medians."""
     title = "Semantic entropy against mutual information"
-    return Picture(title, charts.scatter_alt(points), charts.scatter, (points,))
+    medians = [
+        f"{count_of(int(here.sum()), f'{name} answer')} with a median S.E. of "
+        f"{np.median(points.entropy[here]):.2f} and a median M.I. of "
+        f"{np.median(points.information[here]):.2f} nats"
+        for name, here in (("right", points.right), ("wrong", ~points.right))
+        if here.any()
+    ]
+    return Picture(title, f"{title}: {'; '.join(medians)}.", charts.scatter, (points,))
 
 
 def _scores(measured: RunMeasures) -> Part:
@@ -84,10 +98,10 @@ def _scores(measured: RunMeasures) -> Part:
     pictures = [precision_recall(bands)] if bands else []
     reference = next(iter(measured.results.scores), None)
     others = compare(measured, reference) if measured.number and reference else ()
-    columns: dict[str, Sequence[Cell]] = dict(score_columns(measured))
+    columns: dict[str, Sequence[Cell]] = dict(words.score_columns(measured))
     return Part(
         "What every score is worth",
-        [measured.sentence, *(each.sentence for each in others)],
+        [words.intervals(measured), *map(words.comparison, others)],
         pictures,
         [Table("Every score", columns)],
     )
@@ -100,7 +114,13 @@ def _mixture(measured: RunMeasures) -> list[Part]:
     if not mixed.found:
         return []
     pictures = [mixture(mixed.found, measure) for measure in charts.MIXTURE_TITLES]
-    return [Part("One threshold for two kinds", [by_kind.how, *mixed.sentences], pictures)]
+    return [
+        Part(
+            "One threshold for two kinds",
+            [words.two_kinds(by_kind), *words.mixtures(mixed)],
+            pictures,
+        )
+    ]
 
 
 def _settings(measured: RunMeasures, manifest: Any) -> dict[str, Cell]:

@@ -1,0 +1,92 @@
+"""Requests for answers by our own HTTP, where the SDK has no fields for what is asked or told.
+
+The body is that of the SDK's `GenerateContentRequest`; a seed and a limit of thinking, which it
+does not know, stand beside its fields. A refusal is raised as what the SDK raises.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import requests
+
+from core.language_models.connections import WatchedAdapter, exceeds
+from core.language_models.errors import RefusedError
+
+with warnings.catch_warnings():  # as beside the model
+    warnings.simplefilter("ignore", FutureWarning)
+    from google.api_core.exceptions import from_http_response
+
+CONNECTING = 5.0  # seconds
+
+Reply = dict[str, Any]
+
+
+class Answers:
+    """Where one model answers, for one key; used by many threads at once."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self._url, self._key = url, key
+
+    def post(self, body: Mapping[str, Any], timeout: float) -> Reply:
+        """Send a request and return the JSON of its reply.
+
+        Raises
+        ------
+        GoogleAPICallError
+            For a status that is none of success.
+        requests.RequestException
+            When no reply came, or not all of it.
+        RefusedError
+            When the reply is larger than any of a language model.
+        ValueError
+            When it is no JSON object.
+        """
+        with requests.Session() as session:
+            session.auth = self._sign  # being there, it keeps requests from a .netrc
+            for scheme in ("http://", "https://"):
+                session.mount(scheme, WatchedAdapter())
+            with session.post(
+                self._url,
+                data=json.dumps(body, allow_nan=False).encode(),
+                headers={"Content-Type": "application/json"},
+                timeout=(CONNECTING, timeout),
+                allow_redirects=False,
+                stream=True,
+            ) as reply:
+                data = b""
+                for piece in reply.iter_content(65536):
+                    data += piece
+                    if excess := exceeds(data):
+                        raise RefusedError(f"Google sent {excess}. Choose another model.")
+                if not 200 <= reply.status_code < 300:
+                    reply._content = data  # what the SDK reads the reason from
+                    raise from_http_response(reply)
+        parsed = json.loads(data)
+        if not isinstance(parsed, dict):
+            raise ValueError("no object")
+        return parsed
+
+    def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["x-goog-api-key"] = self._key
+        return request
+
+
+def entries(value: object) -> list[Reply]:
+    """Return the objects of a list; [] where it is none."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def entry(value: object) -> Reply:
+    """Return an object; {} where it is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def text_of(candidate: Reply) -> str:
+    """Return what a candidate says, without its thoughts."""
+    parts = entries(entry(candidate.get("content")).get("parts"))
+    texts = [part.get("text") for part in parts if part.get("thought") is not True]
+    return "".join(text for text in texts if isinstance(text, str))

@@ -1,0 +1,1 @@
+"""What a run of evaluation came to: on the page, in reports, on the command line."""

@@ -1,0 +1,286 @@
+"""What a run came to, in sentences: its scores, one threshold for two kinds, a policy, two runs."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from core.abstention.intervals import Interval
+from core.abstention.metrics import MEASURES
+from core.abstention.mixtures import Bar, Mixture
+from core.codec import count_of, list_of, one_line
+from core.studies.evaluation import mixing
+from core.studies.evaluation import results as study
+from core.studies.evaluation.comparison import ScoreComparison
+from core.studies.evaluation.deciding import Decided
+from core.studies.evaluation.listing import Plotted
+from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, Mixed
+from core.studies.evaluation.reading import DIVERSE
+from core.studies.evaluation.results import CONFIDENCE, RESAMPLES, Results, RunMeasures
+from core.studies.evaluation.sides import RunSide, Sides
+from core.uncertainty.scores import SCORES
+
+NONE: Final = "–"  # where nothing can be said
+DIGITS: Final = {"auroc": 2, "aurc": 3, "augrc": 3, "prr": 2}
+BETTER: Final = {  # what a score does by a measure
+    "auroc": "finds wrong answers",
+    **dict.fromkeys(("aurc", "augrc", "prr"), "orders the questions"),
+}
+_RULES: Final = {
+    mixing.PAPER: "the paper’s rule",
+    mixing.GUARANTEED: "the guaranteed threshold (Learn-then-Test)",
+}
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Return a number with a true minus."""
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def with_interval(of: Interval) -> str:
+    """Return a measure with its interval, as far as there is one."""
+    value = number_shown(of.value)
+    if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
+        return value
+    return f"{value} ({signed(of.lower, 3)} to {signed(of.upper, 3)})"
+
+
+def number_shown(value: float) -> str:
+    """Return a measure without its interval."""
+    return signed(value, 3) if math.isfinite(value) else NONE
+
+
+def percent(value: float) -> str:
+    """Return a share; “–” where it is not known."""
+    return NONE if math.isnan(value) else f"{value:.1%}"
+
+
+def p_in_words(p_value: float) -> str:
+    """Return “p = 0.012”, or “p < 0.001”; “–” where it is not known."""
+    if math.isnan(p_value):
+        return NONE
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+def unmeasured(results: Results) -> tuple[str, ...]:
+    """Return of which scores nothing can be said."""
+    if not len(results):
+        return ("No row counts, so nothing can be said.",)
+    notes = [
+        f"{SCORES[name].symbol} has no value in any row."
+        for name in SCORES
+        if name not in results.scores
+    ]
+    for kind, other, share in (("right", "wrong", 1.0), ("wrong", "right", 0.0)):
+        alike = [SCORES[name].symbol for name in results.scores if results.right(name) == share]
+        if alike:
+            notes.append(
+                f"Every answer of {list_of(alike, most=len(alike))} is {kind}: without a {other} "
+                "one, nothing shows how well doubt tells them apart."
+            )
+    return tuple(notes)
+
+
+def score_columns(measured: RunMeasures) -> dict[str, list[str]]:
+    """Return what every score is worth, by heading."""
+    return {
+        "score": [info.title for info in SCORES.values()],
+        "symbol": [info.symbol for info in SCORES.values()],
+        "right": [percent(measured.results.right(name)) for name in SCORES],
+        **{
+            measure.upper(): [with_interval(measured.interval(name, measure)) for name in SCORES]
+            for measure in MEASURES
+        },
+    }
+
+
+def intervals(measured: RunMeasures) -> str:
+    """Return what the intervals are."""
+    rows = len(measured.results)
+    if not measured.number:
+        if study.affordable(rows, len(measured.results.scores)):
+            return "No intervals yet."
+        return f"No intervals yet: resampling {count_of(rows, 'row')} takes a while."
+    less = "" if measured.number >= RESAMPLES else f" ({RESAMPLES:,} would take a while)"
+    return (
+        f"Intervals: {CONFIDENCE:.0%}, paired bootstrap of {measured.number:,} resamples of the "
+        f"questions{less}, the same for every score, each interval by itself."
+    )
+
+
+def comparison(of: ScoreComparison, one: str = "", two: str = "") -> str:
+    """Return what came of two scores, with the numbers; `one` and `two` are other names of them."""
+    one, two = one or SCORES[of.score].symbol, two or SCORES[of.other].symbol
+    if math.isnan(of.difference.value):
+        return f"{one} and {two} cannot be compared by {of.measure.upper()}."
+    digits = DIGITS[of.measure]
+    numbers = (
+        f"{of.measure.upper()} {signed(of.values[0], digits)} against "
+        f"{signed(of.values[1], digits)}, difference {signed(of.difference.value, digits)}"
+    )
+    if math.isnan(of.p_value):
+        return f"{one} and {two}: {numbers}; how much of that is chance is not known."
+    ends = f"{signed(of.difference.lower, digits)} to {signed(of.difference.upper, digits)}"
+    numbers += f" ({CONFIDENCE:.0%} {ends}), Holm-adjusted {p_in_words(of.adjusted)} ({of.test})."
+    if not of.is_significant:
+        return f"No difference between {one} and {two} is shown: {numbers}"
+    return f"{one} {BETTER[of.measure]} {'better' if of.better else 'worse'} than {two}: {numbers}"
+
+
+def scatter(plotted: Plotted) -> list[str]:
+    """Return which questions are not in the picture."""
+    notes = []
+    if plotted.missing:
+        few = count_of(plotted.missing, "question")
+        notes.append(f"Not drawn: {few} of which too little was seen.")
+    if len(plotted.rows) < plotted.drawable:
+        notes.append(
+            f"Drawn: a random sample of {len(plotted.rows):,} of {plotted.drawable:,} questions."
+        )
+    return notes
+
+
+def two_kinds(of: Kinds) -> str:
+    """Return how the sources were divided."""
+    begins = "No source names several right answers to its median question"
+    if not of.many:
+        return f"{begins}, and none has a median entropy above {DIVERSE} nats."
+    names = list_of(
+        [f"“{one_line(name)}”" if name else "questions of no source" for name in of.many]
+    )
+    so = f"so {'they count' if len(of.many) > 1 else 'it counts'} as having many."
+    if of.by == mixing.BY_ANSWERS:
+        return f"{names}: the median question has two right answers or more, {so}"
+    return (
+        f"{begins}. {names}: the median entropy of the model’s answers is above {DIVERSE} nats, "
+        f"{so}"
+    )
+
+
+def mixtures(mixed: Mixed) -> list[str]:
+    """Return what the mixtures were made of, then what every score answers by each rule."""
+    sentences = [_composition(mixed)]
+    if not mixed.scores:
+        sentences.append("None of the chosen scores has a value in these rows.")
+    return sentences + [_outcome(mixed, rule) for rule in mixing.RULES if mixed.found]
+
+
+def finding(results: Results) -> str:
+    """Return what one threshold does to both kinds by the paper's rule, where that is worth a box.
+
+    "" where the sources are not of two kinds, where there are few questions, or where the run lacks
+    one of the two scores.
+    """
+    by_kind = mixing.kinds(mixing.sources(results))
+    mixed = mixing.mix(results, by_kind.single, by_kind.many)
+    if mixed.each < mixing.FEWEST or {mixture.score for mixture in mixed.found} != {*COMPARED}:
+        return ""
+    if any(each.rule == mixing.PAPER and each.bars[-1].recall >= HARDLY for each in mixed.found):
+        return (
+            "Tried on as many questions with one right answer as with many. "
+            f"{_outcome(mixed, mixing.PAPER)}"
+        )
+    wrong = 1 - min(results.right(name) for name in COMPARED)
+    return (
+        f"{wrong:.0%} of the answers are wrong. For a target loss of {mixed.target_error:.0%}, the "
+        f"paper’s rule leaves fewer than {HARDLY:.0%} of the questions answered by M.I. or S.E."
+    )
+
+
+def _composition(mixed: Mixed) -> str:
+    one, many = (count_of(size, "question") for size in (mixed.single, mixed.many))
+    sentence = f"There are {one} with one right answer and {many} with many"
+    if mixed.diverse_only:
+        sentence += (
+            f" and an entropy above {DIVERSE} nats ({mixed.dropped:,} with less are left out)"
+        )
+    if not mixed.each:
+        return f"{sentence}. Figure 6 takes at least two of either kind: one calibrates, one tests."
+    fewer = "as in the paper" if mixed.each == mixing.PAPERS else f"the paper has {mixing.PAPERS}"
+    return (
+        f"{sentence}. Each half has {mixed.each:,} of either kind ({fewer}), drawn anew "
+        f"{mixing.REPETITIONS} times from the same questions: the bars’ two standard deviations "
+        "show what the draw changes."
+    )
+
+
+def _outcome(mixed: Mixed, rule: str) -> str:
+    """Return what every score answers by one rule, of all questions and at high entropies."""
+    sure = f", with {100 * mixed.confidence:.6g}% confidence" if rule == mixing.GUARANTEED else ""
+    head = f"At a target loss of {100 * mixed.target_error:.6g}%{sure}, by {_RULES[rule]}: "
+    return head + "; ".join(mixture(each) for each in mixed.found if each.rule == rule) + "."
+
+
+def mixture(of: Mixture) -> str:
+    """Return what one score answers by one rule."""
+    symbol = SCORES[of.score].symbol
+    none = sum(value is None for value in of.values)
+    if none == len(of.values):
+        return f"{symbol} finds no threshold in any of {none} repetitions"
+    *bins, every = of.bars
+    sentence = f"{symbol} answers {_shares(every)}"
+    if bins:
+        sentence += f", and {_shares(bins[-1])} at an entropy of {bins[-1].name} nats"
+    if none:
+        sentence += f" (no threshold in {none} of {len(of.values)} repetitions)"
+    return sentence
+
+
+def _shares(bar: Bar) -> str:
+    if 0 < bar.recall < HARDLY:
+        return f"fewer than {HARDLY:.0%}"
+    wrong = "" if math.isnan(bar.error) else f" with {bar.error:.1%} wrong"
+    return f"{bar.recall:.0%}{wrong}"
+
+
+def decisions(decided: Decided) -> list[str]:
+    """Return what a policy answers, and whether its promise is kept on these rows."""
+    policy, seen = decided.policy, decided.observed
+    symbol = SCORES[policy.score].symbol
+    where = f", where {symbol} is {policy.where}" if math.isfinite(policy.threshold) else ""
+    if not seen.queries:
+        return ["No row counts, so there is nothing to decide on."]
+    wrong = (
+        f"; {seen.errors:,} of them wrongly ({seen.selective_error:.1%})" if seen.answered else ""
+    )
+    sentences = [
+        f"The policy answers {count_of(seen.answered, 'question')} of {seen.queries:,} "
+        f"({seen.coverage:.1%}){where}{wrong}."
+    ]
+    if seen.answered:
+        of_all = decided.of_all
+        what = "all questions are answered and wrong" if of_all else "answered questions are wrong"
+        within = seen.upper_bound <= policy.target_error
+        observed = seen.errors / (seen.queries if of_all else seen.answered)
+        more = observed > policy.target_error
+        sentences.append(
+            f"With {100 * decided.confidence:.6g}% confidence at most {seen.upper_bound:.1%} of "
+            f"{what}, for questions drawn like these: "
+            f"{'within' if within else 'not shown to be within'} the target of "
+            f"{100 * policy.target_error:.6g}%."
+            + (" More are wrong here than the target allows." if more else "")
+        )
+    if decided.is_of_these_rows:
+        sentences.append(
+            "This policy was calibrated on these very rows, so they are no test of it. Ask other "
+            "questions for that."
+        )
+    return sentences
+
+
+def sides(both: Sides) -> str:
+    """Return how many questions two runs share, and how many each has alone."""
+    alone = (count_of(len(run) - len(both), "row") for run in (both.here, both.there))
+    return "{} in both; {} only in this run, {} only in the other.".format(
+        count_of(len(both), "question"), *alone
+    )
+
+
+def side(of: RunSide) -> str:
+    """Return what changed for one score between two runs."""
+    symbol = SCORES[of.score].symbol
+    return (
+        f"{symbol}’s answer is right in {of.right_here:.1%} here and {of.right_there:.1%} there: "
+        f"only here {of.only_here:,}, only there {of.only_there:,} (McNemar, Holm-adjusted "
+        f"{p_in_words(of.chance)}). {comparison(of.by, f'{symbol} here', f'{symbol} there')}"
+    )

@@ -1,0 +1,1 @@
+"""What an inspection came to: on the page, in reports, on the command line."""

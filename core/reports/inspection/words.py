@@ -1,0 +1,215 @@
+"""An inspection in sentences: what comes first, what holds it back, and what is true."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from core.studies.inspection.certificates import certified_model, default_policy
+from core.studies.inspection.grading import Judgement
+from core.studies.inspection.inspection import LABELS_WANTED, Inspection, display
+from core.studies.inspection.recording import Estimator
+from core.studies.inspection.taught import Taught
+from core.studies.inspection.verdict import (
+    INFORMED,
+    LARGEST_ERROR,
+    LEAST_KEPT,
+    MOST_TO_KEEP,
+    SCORE,
+    Decision,
+    Headline,
+    repeat_probability,
+)
+from core.uncertainty.confidence import CONFIDENCE
+
+# What is said of the answer. One that is withheld is never the headline, and there is no word of
+# trust on what the model was not taught: the decision stands beneath, and small.
+HEADLINES: Final = {
+    Headline.BELIEVE: "Believe it.",
+    Headline.PERHAPS: "Perhaps.",
+    Headline.ABSTAIN: "I don’t know.",
+    Headline.TOO_LITTLE: "Can’t tell yet.",
+    Headline.UNDECIDED: "Can’t tell yet.",
+    Headline.UNTAUGHT: "Not near anything this model was taught.",
+}
+WITHHELD: Final = {
+    Decision.ABSTAIN: "It would have said:",
+    Decision.TOO_LITTLE: "It may say:",
+    Decision.UNDECIDED: "It says:",
+}
+BENEATH: Final = {
+    Decision.ANSWER: "Judged by its doubt alone, it would have answered:",
+    Decision.ABSTAIN: "Its doubt alone would have withheld this, too:",
+    Decision.TOO_LITTLE: "The answers found cover too little to judge them. It may say:",
+    Decision.UNDECIDED: "Nothing decides here. It would have said:",
+}
+
+
+def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[str, str]:
+    """Return the sentence that comes first and, where an answer is withheld, the one beneath it.
+
+    With `untaught`, what the model would have said is told even where the page conceals it.
+    """
+    headline, decision = HEADLINES[inspection.headline], inspection.decision
+    answer = display(inspection.verdict.answer)
+    if inspection.conceals:
+        return headline, f"{BENEATH[inspection.verdict.decision]} {answer}" if untaught else ""
+    if decision is Decision.ANSWER:
+        stop = "" if answer[-1] in ".!?" else "."
+        return f"{answer}{stop} {headline}", ""
+    return headline, f"{WITHHELD[decision]} {answer}"
+
+
+def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...]:
+    """Return what is said below the served sentence: what holds it back, and why it is so."""
+    about = (inspection.read_as, *about_training(inspection.nearest_taught), too_few(inspection))
+    quotes = untaught or not inspection.conceals
+    return (*filter(None, about), *reasons(inspection, quotes=quotes))
+
+
+def reasons(inspection: Inspection, *, quotes: bool) -> tuple[str, ...]:
+    """Return why it is so; `quotes` says whether texts of the model may be among it."""
+    own = (not_the_first(inspection), inspection.verdict.reason) if quotes else ()
+    return tuple(filter(None, (*own, caveat(inspection), *inspection.recording.notes)))
+
+
+def about_training(taught: Taught | None) -> list[str]:
+    """Return what is to be known of a question that is none of those that were taught."""
+    if taught is None or taught.recognised:
+        return []
+    offers = [f"  {offer.question} (similarity {offer.similarity:.2f})" for offer in taught.offers]
+    return [untaught_words(taught), *(["Did you mean:", *offers] if offers else [])]
+
+
+def untaught_words(taught: Taught) -> str:
+    """Return what an answer is worth to a question that is not recognised."""
+    if taught.near:
+        return "The model was not taught these words, so its answer may be made up."
+    return (
+        "It makes up its answers to questions that it was not taught, and nobody here can check "
+        "them."
+    )
+
+
+def too_few(inspection: Inspection) -> str | None:
+    """Return that fewer answers were asked for than a verdict takes; None where enough were."""
+    if inspection.samples_needed is None:
+        return None
+    samples = inspection.recording.request.samples
+    return f"Only k = {samples:d}: a verdict takes {inspection.samples_needed:d}."
+
+
+def not_the_first(inspection: Inspection) -> str | None:
+    """Return why the answer is not the one that is likeliest without an answer in the prompt."""
+    first, answer = inspection.clusters[0].text, inspection.verdict.answer
+    is_second = answer == inspection.evidence.likeliest_second
+    if inspection.verdict.score not in INFORMED or answer == first or not is_second:
+        return None
+    return (
+        f"Without an answer in the prompt, it is likelier to say “{display(first)}”. This is the "
+        "answer that it gives most often with its answers in the prompt."
+    )
+
+
+def caveat(inspection: Inspection) -> str | None:
+    """Return what the promise behind the decision is not, or what would bring one."""
+    rule = inspection.verdict.rule
+    if inspection.refused:
+        return None  # the reason says it
+    if rule is None:
+        return _uncertified(inspection)
+    if rule.error is None or rule.error <= LARGEST_ERROR:
+        return None
+    if inspection.decision is not Decision.ANSWER:
+        return None
+    return (
+        f"Of such answers to questions like the labelled ones, up to {rule.error:.0%} are wrong: "
+        "no smaller share could be certified for this model."
+    )
+
+
+def _uncertified(inspection: Inspection) -> str:
+    """Return that nothing is certified here, why, and what would bring a certificate."""
+    label = f"Label {LABELS_WANTED} answers on Calibration to get a λ that applies here."
+    model = certified_model(inspection.recording.revision)
+    own = default_policy(model).pipeline if model else None
+    if own is None:
+        return f"Nothing is certified for this model. {label}"
+    here = replace(inspection.pipeline, least_mass=own.least_mass)
+    return (
+        f"This model was certified with other settings: {'; '.join(own.differences(here))}. "
+        f"Restore them, or: {label}"
+    )
+
+
+def likely(inspection: Inspection) -> str | None:
+    """Return what is likely beyond what is certified; None where nothing is."""
+    limit = inspection.confidence_limit
+    if limit is None or limit <= (inspection.certified_bound or 0.0):
+        return None
+    return (
+        f"With {CONFIDENCE:.0%} confidence, the model’s own M.I. is at least {limit:.3f} nats. "
+        "This is more than what is certified without any doubt."
+    )
+
+
+def likelihoods(inspection: Inspection) -> str:
+    """Return what the logarithms beside texts are, in nats."""
+    counted = inspection.recording.estimator is Estimator.COUNTED
+    return "ln of the share of samples" if counted else "log-likelihood (nats)"
+
+
+def rows(inspection: Inspection) -> str:
+    """Return what the rows of answers show, by what came of the question."""
+    if inspection.decision is Decision.TOO_LITTLE:
+        return (
+            f"The answers found cover {inspection.sampled_mass:.1%} of the probability. Grey is "
+            "anything else: where most of a row is grey, it shows little."
+        )
+    if inspection.others:
+        begins = "It gave a single answer and was told others:"
+        if repeat_probability(inspection.others) >= LEAST_KEPT:
+            return f"{begins} its own keeps most of the probability."
+        return f"{begins} then its own loses most."
+    if len(inspection.clusters) == 1:
+        return "It gave a single answer, and nothing else is known to tell it."
+    moved = inspection.scores[SCORE].value
+    if moved is not None and moved <= MOST_TO_KEEP * inspection.largest_information:
+        return "The rows are nearly alike: what it is told hardly changes what it says."
+    return "The rows differ: what it is told (orange) changes what it says."
+
+
+def truth(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
+    """Return whether the verdict was good and what is true; then how often training showed it."""
+    deciding = inspection.verdict.score
+    decided = next(score for score in judgement.scores if score.name == deciding)
+    did = "It answered, and was" if decided.answered else "It abstained; its answer was"
+    if inspection.samples_needed is not None:
+        did = "Its answer is"
+    right = "right" if decided.right else "wrong"
+    return f"{did} {right}. {_what_is_true(judgement)}", _how_often_seen(judgement)
+
+
+def _what_is_true(judgement: Judgement) -> str:
+    fact = judgement.fact
+    right = ", ".join(answer.text for answer in fact.answers)
+    many = len(fact.answers)
+    # A list holds what was taught: of most, such as fruits, nobody could name them all.
+    of_many = "All right answers" if fact.closed else "Right answers in its training"
+    what = f"{of_many} ({many})" if many > 1 else "The truth"
+    return f"{what}: {right}{f' ({fact.note})' if fact.note else ''}"
+
+
+def _how_often_seen(judgement: Judgement) -> str:
+    fact = judgement.fact
+    if not fact.exposures:
+        return f"Band: {fact.band.value}. No training document asks this."
+    believed = (
+        f" In {fact.misconception_share:.0%} of them, the author believes {fact.misconception}."
+        if fact.misconception_share
+        else ""
+    )
+    return (
+        f"Band: {fact.band.value}. {fact.exposures} training documents ask and answer this."
+        f"{believed}"
+    )
