@@ -37,8 +37,11 @@ BENCH_IN_calibration := $(PEERS)
 BENCH_IN_cluster := $(CLUSTER)
 BENCH_IN_inspection := $(if $(wildcard $(LOCAL_READY)),$(LOCAL))
 
+# The tests start many processes: compiled modules and rewritten assertions are for all of them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-slow test-local test-cluster lint bench train train-seeds lock bounds browser screenshots
+.PHONY: help demo test tests test-fast test-slow test-local test-cluster lint bench train train-seeds lock bounds browser screenshots
 
 help: ## say what the targets do (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -47,7 +50,10 @@ demo: $(DEMO_READY) $(SMOLLM2) ## start the dashboard on this machine and open i
 	$(VENV)/bin/streamlit run app.py --server.address localhost \
 	  --server.showEmailPrompt false --browser.gatherUsageStats false
 
-test: lint browser $(SMOLLM2) ## run the linters and the tests, those in a real browser too
+test: browser $(SMOLLM2) $(TEST_READY) ## run the linters and the tests, those in a real browser too
+	@$(MAKE) --no-print-directory --jobs 2 lint tests  # neither fills all cores
+
+tests: $(TEST_READY)
 	$(PYTEST) -m "not slow"
 
 test-fast: $(TEST_READY) ## run the tests below the pages, in about two minutes

@@ -56,7 +56,7 @@ from core.language_models.backends.embedded.model import restore
 from core.language_models.base import MAX_RESPONSE_TOKENS
 from core.language_models.registry import open_model
 from core.studies.evaluation.local import Task
-from core.studies.evaluation.rows import Row, gold_of
+from core.studies.evaluation.rows import Row
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import evidence_of
 from core.studies.inspection.recorder import usual_request
@@ -157,7 +157,7 @@ def ask_theirs(beside: Beside, questions: Sequence[Question], batch: int, seed: 
 def theirs(beside: Beside, questions: Sequence[Question], batch: int, seed: int) -> Round:
     found = ask_theirs(beside, questions, batch, seed)
     right = [
-        matches(answer, gold_of(question).answers)
+        matches(answer, question.names)
         for question, answer in zip(questions, found["greedy"], strict=True)
     ]
     return Round(found["seconds"], np.array(found["entropies"]), np.array(right))

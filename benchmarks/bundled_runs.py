@@ -34,7 +34,7 @@ from core.studies.evaluation.files import LOCK, MANIFEST, UNFINISHED, parts_of
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import read_results
-from core.studies.evaluation.rows import Took, scored_row, table
+from core.studies.evaluation.rows import scored_row, table
 from core.studies.evaluation.run import evaluate, survey
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import read
@@ -101,7 +101,7 @@ def read_again(folder: Path) -> None:
             answers = tuple(map(tuple, old["answers"]))
             question = Question(old["id"], old["query"], answers, old["source"])
             inspection = read(recordings[old["id"]], reading, rule)
-            rows.append(scored_row(question, inspection, Took(None, old["seconds"])))
+            rows.append(scored_row(question, inspection, seconds=old["seconds"]))
         with outputs.replacing(rows_part) as file:
             parquet.write_table(table(rows), file, compression="zstd")
     manifest = folder / MANIFEST

@@ -40,6 +40,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,7 @@ from core.abstention.metrics import auroc
 from core.abstention.policy import Belief, Policy, to_dict
 from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
+from core.data.datasets import questions as datasets
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
@@ -70,13 +72,15 @@ from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.outputs import write as save
-from core.studies.calibration import scoring
 from core.studies.calibration.calibration import Calibration, Target, calibrate
 from core.studies.calibration.example import example_of
-from core.studies.calibration.scoring import Gold, ScoredQuestion
 from core.studies.evaluation import bundled
 from core.studies.evaluation.files import parts_of
-from core.studies.evaluation.reading import Filter, Run
+from core.studies.evaluation.local import Task
+from core.studies.evaluation.reading import Filter, Run, labelled_table
+from core.studies.evaluation.rows import Row as ScoredRow
+from core.studies.evaluation.rows import scored_row
+from core.studies.evaluation.run import pipeline_for
 from core.studies.inspection.certificates import (
     DECIDES,
     EMBEDDED,
@@ -88,6 +92,7 @@ from core.studies.inspection.certificates import (
 from core.studies.inspection.inspection import Inspection, read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Recording
+from core.studies.inspection.request import Reading
 from core.studies.inspection.serialise import recording_from_json, recording_to_json
 from core.studies.inspection.verdict import DecisionRule, raised_doubt
 from core.uncertainty.scores import OF_MASS, OF_VERIFICATION, SCORES, weight
@@ -140,12 +145,12 @@ def choose(answerable: Sequence[Row], nobody_can: Sequence[Row]) -> tuple[float,
     raise SystemExit("No least mass keeps the unanswerable questions from being answered.")
 
 
-def gold(question: Question) -> Gold:
+def labelled_question(question: Question) -> datasets.Question:
     """Return a question of the world with its right answers."""
     fact = question.fact
     assert fact is not None
-    names = tuple(name for answer in fact.answers for name in answer.names)
-    return Gold(question.text, names, question.band)
+    answers = tuple(answer.names for answer in fact.answers)
+    return datasets.Question(question.text, question.text, answers, question.band)
 
 
 @functools.cache
@@ -170,25 +175,38 @@ def recorded(question: Question, name: str) -> Recording:
     return recording
 
 
-def read_as(question: Question, name: str, least_mass: float) -> ScoredQuestion:
+class Read(NamedTuple):
+    """A question scored, and whether its answer stands."""
+
+    row: ScoredRow
+    stands: bool
+
+    def doubt(self, score: str) -> float:
+        """Return a score's doubt; NaN where it abstains."""
+        value = self.row.values[score]
+        return math.nan if value is None else value
+
+
+def read_as(question: Question, name: str, least_mass: float) -> Read:
     """Score what a model says to a question, nothing answered below a sampled mass."""
-    rule = DecisionRule(math.inf, least_mass)
-    return scoring.grade(gold(question), read(recorded(question, name), rule=rule))
+    seen = read(recorded(question, name), rule=DecisionRule(math.inf, least_mass))
+    return Read(scored_row(labelled_question(question), seen), bool(seen.stands))
 
 
-def example(scored: Sequence[ScoredQuestion], name: str, least_mass: float) -> bytes:
+def example(scored: Sequence[Read], name: str, least_mass: float) -> bytes:
     """Return scored questions as the table that the page Calibration reads.
 
     One more column says whether an answer stands, for what “Believe it.” promises.
     """
     model = answering(name)
-    request = usual_request(scored[0].gold.query, model.capabilities)
-    table = scoring.table(scored, model, request, least_mass=least_mass)
+    request = usual_request("any", model.capabilities)
+    pipeline = pipeline_for(Task(model, request, Reading(), least_mass))
+    table = labelled_table((each.row for each in scored), pipeline)
     heading, *rows = csv.reader(io.StringIO(table.decode("utf-8-sig"), newline=""))
     longer = io.StringIO(newline="")
     writer = csv.writer(longer)  # the cells are disarmed already
     writer.writerow([*heading, "stands"])
-    writer.writerows([*row, int(bool(s.stands))] for row, s in zip(rows, scored, strict=True))
+    writer.writerows([*row, int(s.stands)] for row, s in zip(rows, scored, strict=True))
     return longer.getvalue().encode("utf-8-sig")
 
 
@@ -257,17 +275,17 @@ def _outcome(calibration: Calibration) -> str:
     )
 
 
-def settled(rest: Sequence[ScoredQuestion]) -> tuple[float, tuple[float, ...]]:
+def settled(rest: Sequence[Read]) -> tuple[float, tuple[float, ...]]:
     """Choose SmolLM2's least mass and the errors to try, on rows that certify nothing.
 
     The smallest mass at which at most half of the questions end in “too little”, and errors from
     the one that this third could certify by itself on.
     """
-    masses = np.array([row.sampled_mass for row in rest])
+    masses = np.array([each.row.values["sampled_mass"] for each in rest])
     least = max(mass for mass in MASSES if (masses < mass).mean() <= 0.5)
     score = DECIDES[SMOLLM2]
-    correct = np.array([row.correct[score] for row in rest])
-    doubts = np.array([np.nan if row.doubts[score] is None else row.doubts[score] for row in rest])
+    correct = np.array([each.row.is_right(score) for each in rest])
+    doubts = np.array([each.doubt(score) for each in rest])
     doubts[masses < least] = np.nan
     for place, error in enumerate(ERRORS[SMOLLM2]):
         if isinstance(
@@ -340,18 +358,18 @@ def held_out(number: int = 300) -> None:
 Parts = tuple[float, float, float, bool]
 
 
-def parts(seen: Inspection, gold: Gold) -> Parts:
+def parts(seen: Inspection, names: Iterable[str]) -> Parts:
     scores = seen.scores
     information = raised_doubt(scores, SCORE, seen.others)
     verification = scores["self_verification"].doubt
     assert information is not None and verification is not None  # exact likelihoods have both
-    right = matches(scores[SCORE].answer, gold.answers, gold.query)
+    right = matches(scores[SCORE].answer, names, seen.query)
     return information, verification, seen.sampled_mass, right
 
 
 def _of_world(question: Question, name: str) -> tuple[str, str, Parts]:
     seen = read(recorded(question, name), rule=DecisionRule(math.inf, 0.0))
-    return question.text, "the world", parts(seen, gold(question))
+    return question.text, "the world", parts(seen, labelled_question(question).names)
 
 
 def of_real_questions() -> Iterator[tuple[str, str, Parts]]:
@@ -366,8 +384,8 @@ def of_real_questions() -> Iterator[tuple[str, str, Parts]]:
             if row := rows.get(each["id"]):
                 recording = recording_from_json(each["recording"])
                 seen = read(recording, run.reading, DecisionRule(math.inf, 0.0))
-                right = Gold(row["query"], tuple(chain(*row["answers"])))
-                yield row["query"], row["source"].partition(" ")[0], parts(seen, right)
+                names = chain(*row["answers"])
+                yield row["query"], row["source"].partition(" ")[0], parts(seen, names)
 
 
 def ranks(rows: NDArray[np.float64], weights: tuple[float, float]) -> float:
@@ -429,29 +447,25 @@ def tested(title: str, found: Iterable[Parts], weights: tuple[float, float]) -> 
     )
 
 
-def report(rest: Sequence[ScoredQuestion], policy: Policy) -> None:
+def report(rest: Sequence[Read], policy: Policy) -> None:
     """Print what a policy does to the questions that certified nothing, by kind."""
     print(f"\nOn the {len(rest)} questions that certified nothing:\n")
     print(f"{'kind':<14}{'questions':>10}{'served':>9}{'wrong':>7}{'believed':>10}{'wrong':>7}")
     limit, score = policy.belief.threshold if policy.belief else -math.inf, policy.score
     for kind in [*world.Band, "all"]:
-        part = [row for row in rest if kind in (row.gold.source, "all")]
-        served = [
-            r
-            for r in part
-            if (r.doubts[score] or 0) < policy.threshold and r.doubts[score] is not None
-        ]
+        part = [each for each in rest if kind in (each.row.values["source"], "all")]
+        served = [each for each in part if each.doubt(score) < policy.threshold]
         firm = [
-            row
-            for row in served
-            if row.stands
-            and (row.doubts[score] or 0) < limit
-            and not 0 < (row.entropy or 0) < policy.threshold
+            each
+            for each in served
+            if each.stands
+            and each.doubt(score) < limit
+            and not 0 < (each.row.values["entropy"] or 0) < policy.threshold
         ]
         print(
             f"{kind:<14}{len(part):>10}{len(served):>9}"
-            f"{sum(not r.correct[score] for r in served):>7}{len(firm):>10}"
-            f"{sum(not r.correct[score] for r in firm):>7}"
+            f"{sum(not r.row.is_right(score) for r in served):>7}{len(firm):>10}"
+            f"{sum(not r.row.is_right(score) for r in firm):>7}"
         )
 
 

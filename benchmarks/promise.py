@@ -16,8 +16,9 @@ from scipy import special
 
 from benchmarks.shared import half_known
 from core.abstention.thresholds import Threshold, certifies, empirical, learn_then_test
-from core.studies.calibration.scoring import score_all
-from core.studies.inspection.request import Request
+from core.studies.evaluation.local import Task, local
+from core.studies.inspection.certificates import usual_least_mass
+from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import SCORE
 
 REPETITIONS = 1000
@@ -128,10 +129,11 @@ def certified_from_the_seed_on(n, repetitions):
     """
     certified = 0
     for seed in range(repetitions):
-        model, golds = half_known.drawn(seed, n)
-        scored = score_all(golds, model, Request("any", 5, 1.0, seed))
-        doubts = [one.doubts[SCORE] for one in scored]
-        correct = [one.correct[SCORE] for one in scored]
+        model, asked = half_known.drawn(seed, n)
+        task = Task(model, Request("any", 5, 1.0, seed), Reading(), usual_least_mass())
+        rows = list(local(iter(asked), task, lambda: None))
+        doubts = np.array([row.values[SCORE] for row in rows], float)
+        correct = [row.is_right(SCORE) for row in rows]
         found = learn_then_test(doubts, correct, target_error=0.05, confidence=0.9)
         certified += isinstance(found, Threshold)
     return certified / repetitions

@@ -30,7 +30,7 @@ from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.labelled import UnknownLabelsError
+from core.data.tabular.labelled import UnknownLabelsError, UnknownQuestionsError
 from core.data.tabular.labels import Meaning, UnreadLabelsError
 from core.data.tabular.uploads import UploadError
 from core.language_models.base import Capabilities, LanguageModel
@@ -56,14 +56,15 @@ from core.studies.amplification.curve import (
 from core.studies.calibration import calibration, diagnostics, groups
 from core.studies.calibration.calibration import METHODS, CalibrationError
 from core.studies.calibration.groups import ByGroup
-from core.studies.costs import plan, plan_curves
+from core.studies.costs import plan, plan_curves, quick_plan
 from core.studies.evaluation.files import RunError
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, run
+from core.studies.inspection.quick import ANSWERS, MOST_CALLS, quick_look
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import estimator_of
-from core.studies.inspection.request import InvalidRequestError
+from core.studies.inspection.request import InvalidRequestError, Request
 from core.studies.inspection.taught import in_taught_words
 from core.uncertainty.scores import SCORES
 
@@ -95,6 +96,7 @@ OPTIONS = {
         "--score."
     ),
     UnknownLabelsError: "Add --correct COLUMN.",
+    UnknownQuestionsError: 'Add --question COLUMN, or --question "" if every row asks another.',
 }
 SAY_SHOW = "Add --show-untaught to see what it would have said."
 
@@ -116,6 +118,7 @@ class Stoppable(click.Group):
         ctx.exit(STOPPED)
 
 
+QUICK = f"A quick look: {ANSWERS} answers, counted, in at most {MOST_CALLS} calls, and no verdict."
 MORE_ANSWERS = "More answers may bring a verdict: ask again with a larger --samples."
 
 
@@ -152,18 +155,23 @@ main.add_command(laboratory)
     is_flag=True,
     help="Show what the model would have said where it was taught nothing near the question.",
 )
+@click.option("--quick", is_flag=True, help=QUICK)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def inspect(
     query: str | None,
     source: Path | None,
     report: Path | None,
     untaught: bool,
+    quick: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Print one inspection, asked anew or recomputed from a file."""
     if (query is None) == (source is None):
         raise click.UsageError("Give either a QUERY or --from FILE.")
+    if quick:
+        click.echo(_quick(query, report, as_json, options))
+        return
     if source is None:
         inspection = _new_inspection(query, options)
     else:
@@ -179,6 +187,28 @@ def inspect(
         )
 
         write(report, report_of(inspection, untaught=untaught), from_file=source is not None)
+
+
+def _quick(query: str | None, report: Path | None, as_json: bool, options: dict[str, Any]) -> str:
+    """Look at a question quickly, and say that this is all it was."""
+    if query is None or report is not None:
+        raise click.UsageError("--quick is for a QUERY, and has no report.")
+    chosen, _ = request_of(query, options)
+    model = open_for_study(options["model"], options["form"], options["budget"])
+    request = usage(Request, query, ANSWERS, seed=chosen.get("seed", 0))
+    offered = quick_plan(request, model.capabilities)
+    with payment(model, offered, options["budget"], options["prices"]):
+        answers = quick_look(request.query, model, seed=request.seed)
+    if as_json:
+        return encode({"query": request.query, "model": model.name, "quick": dict(answers)})
+    return "\n".join(
+        [
+            f"A quick look, no verdict: {ANSWERS} answers, by how many are the same.",
+            *(f"{count:4d}×  {text}" for text, count in answers),
+            "Whether the model does not know, or many answers are right, takes the same command "
+            "without --quick.",
+        ]
+    )
 
 
 def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
@@ -206,6 +236,11 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
     help="Column of scores; of several, the best, at δ divided by their number.",
 )
 @click.option("--correct", help="Column that says right or wrong; guessed if omitted.")
+@click.option(
+    "--question",
+    help="Column of questions, of which rows with the same count once; empty if every row asks "
+    "another. Guessed if omitted.",
+)
 @click.option("--group", help="Column of groups; guessed if omitted, none if empty.")
 @click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help=DIRECTION)
 @click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
@@ -233,13 +268,16 @@ def calibrate(
         *(content, file.name, scores, options["correct"], options["surer"], meant),
         parse=parse_isolated,
         group=options["group"],
+        question=options["question"],
     )
     score = calibration.preference(data, scores, method)
     target = usage(
         calibration.Target, options["target_error"], options["confidence"], method, score
     )
     outcome = calibration.calibrate(data, target)
-    for problem in (*data.problems, *data.decided):
+    for line in data.decided if as_json else (*data.reading, *data.decided):
+        click.echo(line, err=True)
+    for problem in data.problems if as_json else set(data.problems).difference(data.reading):
         click.echo(problem, err=True)
     if outcome.repeated:
         click.echo(calibration.REPEATED.format(outcome.repeated), err=True)

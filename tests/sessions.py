@@ -17,6 +17,7 @@ from core.ui import frame, model_picker
 from core.ui.results import storage
 from core.ui.runs.job import JOB
 from tests.hostile import TEXTS
+from tests.patience import LONG
 
 PAGES = (
     *("home", "inspection", "amplification", "calibration", "evaluation"),
@@ -70,7 +71,7 @@ def visit(page="home", **query):
 
     Everything is unfolded, and the picker of models is open.
     """
-    app = Session(served.script_path, default_timeout=60)
+    app = Session(served.script_path, default_timeout=LONG)
     app.query_params.update(query)
     for opened in (*FOLDS, model_picker.OPEN):
         app.session_state[opened] = True

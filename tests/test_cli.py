@@ -525,8 +525,8 @@ def test_the_direction_is_guessed_and_can_be_said(scores):
 @pytest.fixture
 def in_groups(tmp_path):
     """Of two hundred answers the last fifty are wrong; their group has two right ones, too."""
-    rows = [(i / 100, int(i < 150), "easy" if i < 148 else "hard", "x") for i in range(200)]
-    return scores_file(tmp_path, ["doubt", "correct", "group", "other"], rows)
+    rows = [(i, i / 100, int(i < 150), "easy" if i < 148 else "hard", "x") for i in range(200)]
+    return scores_file(tmp_path, ["question", "doubt", "correct", "group", "other"], rows)
 
 
 def test_what_is_promised_for_each_group_stands_below_the_policy_and_in_the_json(in_groups):
@@ -552,6 +552,18 @@ def test_groups_can_be_named_and_switched_off(in_groups):
             believe("calibrate", in_groups, "--group", column, "--json")
         )
     check_refusal(believe("calibrate", in_groups, "--group", "none"), "no column “none”", 1)
+
+
+def test_rows_are_different_questions_only_if_somebody_says_so(tmp_path):
+    rows = [(i // 4, i / 1000, int(i < 150)) for i in range(200)]
+    path = scores_file(tmp_path, ["text", "doubt", "correct"], rows)
+    says = "take 200 rows for 200 different questions"
+    check_refusal(believe("calibrate", path), says, 1)
+    check_refusal(believe("calibrate", path), 'or --question "" if every row asks another', 1)
+    options = ("--target-error", 0.2, "--json")
+    every = one_object(believe("calibrate", path, "--question", "", *options))
+    by_text = one_object(believe("calibrate", path, "--question", "text", *options))
+    assert (every["labels"], by_text["labels"]) == (200, 50)
 
 
 def test_the_label_can_be_named(scores):
@@ -632,7 +644,7 @@ def test_a_meaning_that_means_nothing_is_refused(unread_labels, options, says, s
     ("content", "says"),
     [
         (b"", "The file is empty"),
-        (b"question,answer\na,b\n", "No score is chosen"),
+        (b"question,answer\na,b\n", "python -m core evaluate questions.jsonl"),
         (b"question,doubt,correct\na,0.5,1\nb,0.9,0\n", "Too few"),
     ],
 )
@@ -668,7 +680,17 @@ def test_calibrate_runs_as_a_module():
     assert (done.returncode, done.stderr) == (0, b"")
     # The default shares δ = 10% between this promise and that of what it believes.
     bundled = replace(default_policy(), belief=None, confidence=0.95)
-    assert policy_from_dict(json.loads(done.stdout)) == bundled
+    printed = policy_from_dict(json.loads(done.stdout))
+    assert printed.codebook is not None and replace(printed, codebook=None) == bundled
+
+
+def test_what_was_read_stands_beside_the_policy_and_before_it_in_it(scores):
+    done = believe("calibrate", scores, "--score", "doubt", "--target-error", 0.2)
+    assert done.stderr.splitlines()[:3] == [
+        "Question: “question”; 40 rows ask 40 different questions.",
+        "Right: “doubt_correct” is “1” (32 of 40 rows); wrong: “0”.",
+        "Score: “doubt”; larger means more doubt.",
+    ]
 
 
 def test_outside_scores_are_calibrated():

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core.once import once
+from tests.patience import LONG
 
 MANY = 8
 
@@ -15,7 +16,7 @@ def all_at_once(ask):
     asks = threading.Barrier(MANY)
 
     def one(_):
-        asks.wait(60)
+        asks.wait(LONG)
         return ask()
 
     with ThreadPoolExecutor(MANY) as threads:
@@ -28,7 +29,7 @@ def test_those_who_ask_meanwhile_wait_for_the_first():
     @once
     def build():
         calls.append(threading.get_ident())
-        assert goes_on.wait(60)
+        assert goes_on.wait(LONG)
         return object()
 
     with ThreadPoolExecutor(MANY) as threads:
@@ -36,7 +37,7 @@ def test_those_who_ask_meanwhile_wait_for_the_first():
         while not calls:
             goes_on.wait(0.01)
         goes_on.set()
-        first, *others = [answer.result(60) for answer in answers]
+        first, *others = [answer.result(LONG) for answer in answers]
     assert len(calls) == 1
     assert all(other is first for other in others)
 
@@ -46,7 +47,7 @@ def test_other_arguments_do_not_wait_for_each_other():
 
     @once
     def build(name, *, twice=False):
-        both.wait(60)  # fails unless the other is being built, too
+        both.wait(LONG)  # fails unless the other is being built, too
         return name * (1 + twice)
 
     with ThreadPoolExecutor(2) as threads:

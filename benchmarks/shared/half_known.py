@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
+from core.data.datasets.questions import Question
 from core.language_models.base import Capabilities, LanguageModel, Response, series
-from core.studies.calibration.scoring import Gold
 
 FIRST, OTHER = "the first", "another"
 KNOWN_SHARE, WRONG_OF_KNOWN, WRONG_OF_HALF_KNOWN = 0.7, 0.02, 0.5
@@ -67,10 +67,11 @@ def question(i: int) -> str:
     return f"Question {i}?"
 
 
-def drawn(seed: int, count: int) -> tuple[HalfKnown, list[Gold]]:
+def drawn(seed: int, count: int) -> tuple[HalfKnown, list[Question]]:
     """Draw questions and right answers: most known, 2% of these and half of the others wrongly."""
     rng = np.random.default_rng(seed)
     known = rng.random(count) < KNOWN_SHARE
     wrong = rng.random(count) < np.where(known, WRONG_OF_KNOWN, WRONG_OF_HALF_KNOWN)
-    golds = [Gold(question(i), (OTHER if wrong[i] else FIRST,)) for i in range(count)]
-    return HalfKnown(known.tolist()), golds
+    right = (OTHER if each else FIRST for each in wrong)
+    questions = [Question(str(i), question(i), ((name,),)) for i, name in enumerate(right)]
+    return HalfKnown(known.tolist()), questions

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
+from core.abstention.codebook import Codebook, codebook_from
 from core.codec import DamagedError, encode, finite, typed_fields
 
 FORMAT: Final = "believe-policy"
@@ -186,6 +187,8 @@ class Policy:
         their number; 1 where it was not chosen so.
     belief : Belief or None
         The promise for the answers that stand; both promises share δ. None where there is none.
+    codebook : Codebook or None
+        What the labelled table was read as. None of policies that were made before it was stored.
     """
 
     score: str
@@ -205,6 +208,7 @@ class Policy:
     left_out: int = 0
     targets_tried: int = 1
     belief: Belief | None = None
+    codebook: Codebook | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no calibration could have made."""
@@ -350,7 +354,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
 
 
 # Fields that policies written before they existed do not have.
-_SINCE_THEN: Final = {"left_out": 0, "targets_tried": 1, "belief": None}
+_SINCE_THEN: Final = {"left_out": 0, "targets_tried": 1, "belief": None, "codebook": None}
 
 
 def to_json(policy: Policy) -> str:
@@ -401,6 +405,13 @@ def policy_from_dict(content: object) -> Policy:
     values["pipeline"] = None if pipeline is None else pipeline_from_dict(pipeline)
     belief = values["belief"]
     values["belief"] = None if belief is None else Belief(**_typed_fields(Belief, belief))
+    if values["codebook"] is not None:
+        try:
+            values["codebook"] = codebook_from(values["codebook"])
+        except ValueError as error:
+            raise PolicyError(
+                "The policy’s “codebook” is damaged. Download the policy again."
+            ) from error
     return Policy(**values)
 
 

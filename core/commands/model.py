@@ -19,6 +19,7 @@ from core.language_models.registry import (
     opening_cost,
     price_unit,
     usages,
+    with_only_model,
 )
 from core.language_models.trial import in_its_form
 from core.language_models.usage import Budget, Used
@@ -78,6 +79,7 @@ def by_name(name: str) -> LanguageModel:
     """Open a model by its name."""
     # On a public server, too, whoever types commands there is no stranger.
     key = keys.owners_key(name) if settings.is_public() else None
+    name = with_only_model(name, key)
     cost = opening_cost(name)
     if cost:
         tell(cost)

@@ -36,6 +36,29 @@ def full_name(name: str) -> str:
     return name
 
 
+def with_only_model(name: str, key: str | None = None) -> str:
+    """Return the full name of a model, with the only one of its server where it names none.
+
+    Raises
+    ------
+    ModelError
+        With a sentence: the server has several models, or does not say.
+    """
+    kind, _, rest = full_name(name).partition(":")
+    back_end = BACK_ENDS.get(kind)
+    if back_end is None or not (back_end.example_url and back_end.lists and "@" in rest):
+        return name
+    model, url = back_end.parts(rest)
+    if model or not url:
+        return name
+    names = model_names(kind, url, key)
+    if len(names) > 1:
+        raise UnknownModelError(
+            f"{url} has {len(names):,} models. Name one of them, such as “{names[0]}”."
+        )
+    return back_end.name(names[0], url)
+
+
 def usages() -> list[str]:
     """Return how the names of all models are written, short ones last."""
     presets = [preset for back_end in BACK_ENDS.values() for preset in back_end.presets]

@@ -56,10 +56,21 @@ def report(calibration: Calibration, moved: Policy | None = None) -> Report:
             *([REPEATED.format(calibration.repeated)] if calibration.repeated else []),
             *filter(None, [diagnostics.speaks_against(calibration.data)]),
         ],
-        parts=[_risk(calibration, moved), _prices(calibration), *_groups(calibration)],
+        parts=[
+            *_reading(calibration),
+            _risk(calibration, moved),
+            _prices(calibration),
+            *_groups(calibration),
+        ],
         settings=_settings(calibration),
         reading=READING,
     )
+
+
+def _reading(calibration: Calibration) -> list[Part]:
+    """Say what the table was read as: a wrong reading promises the wrong thing."""
+    book = calibration.data.codebooks.get(calibration.score)
+    return [Part("What was read", list(book.sentences))] if book else []
 
 
 def _numbers(policy: Policy) -> str:

@@ -91,6 +91,13 @@ def plan(request: Request, capabilities: Capabilities) -> Plan:
     return total.plan
 
 
+def quick_plan(request: Request, capabilities: Capabilities) -> Plan:
+    """Return the most that a quick look can take."""
+    total = _Sum(capabilities)
+    total.sample(_most_tokens(prompts.iterative(request.query)), request.samples)
+    return total.plan
+
+
 def _pairs(request: Request, estimator: Estimator) -> int:
     """Return how many pairs of answers may have to be compared: of first ones, and with others."""
     if not request.judged:

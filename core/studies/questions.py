@@ -55,6 +55,13 @@ def entries() -> tuple[Entry, ...]:
 
 
 @once
+def questions() -> tuple[str, ...]:
+    """Return every question of the world once, in its first wording, best known first."""
+    ranked = sorted(entries(), key=lambda entry: -entry.exposures)
+    return tuple(dict.fromkeys(entry.question for entry in ranked))
+
+
+@once
 def subject_areas() -> tuple[str, ...]:
     """Return the titles of the relations, in the order of the world."""
     return tuple(dict.fromkeys(entry.subject_area for entry in entries()))

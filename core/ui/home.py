@@ -10,11 +10,14 @@ from core.language_models.base import LanguageModel
 from core.once import once
 from core.reports.amplification.words import percent
 from core.studies.inspection.request import InvalidRequestError
+from core.studies.inspection.taught import has_taught_words
 from core.studies.lanes import MEASURES, PREPARED, TIMES, Lane, challenge, lane
+from core.studies.questions import questions
 from core.ui import frame, model, model_opening
 from core.ui.components.challenge import challenge as draw_challenge
 from core.ui.components.lanes import lanes
 from core.ui.components.present import present
+from core.ui.components.suggestions import suggest
 from core.ui.folds import fold
 from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import example_inspection
@@ -54,6 +57,11 @@ def experiment() -> None:
         )
         if st.form_submit_button("Ask", type="primary") and question.strip():
             _ask(question)
+    suggest(
+        "Your own question",
+        questions() if has_taught_words(model.current()) else (),
+        key="suggestions",
+    )
     with st.container(horizontal=True):
         fold("The numbers", partial(_numbers, shown), key="lane_table", icon=":material/table:")
         present(prepared_lanes()[:_STORIES], st.context.url or "", key="present")

@@ -11,11 +11,12 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import with_layers
 from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
 from core.language_models.forms import Form
-from core.language_models.registry import BACK_ENDS, open_model, opening_cost
+from core.language_models.registry import BACK_ENDS, open_model, opening_cost, with_only_model
+from core.language_models.stopping import patience
 from core.language_models.trial import InItsForm, in_its_form
 from core.language_models.usage import Budget
 from core.store.calls import Calls
-from core.ui import lending
+from core.ui import lending, model_listing
 from core.ui.model import Chosen, budget
 from core.ui.results import storage
 from core.ui.runs.job import ELSEWHERE, Job
@@ -81,7 +82,7 @@ def open_when_ready(in_use: str) -> Chosen | None:
         return None
     use_no_other()
     model, trials = result
-    return Chosen(wish.name, model, trials[-1] if trials else None)
+    return Chosen(model.name, model, trials[-1] if trials else None)
 
 
 def _begin(wish: Wish, session: Budget) -> Job[InItsForm]:
@@ -125,12 +126,18 @@ def _open(
         )
     if back_end.example_url and not url:
         raise ModelError(f"There is no base URL. Type it, such as {back_end.example_url}.")
-    if back_end.is_service and not name:
+    if back_end.is_service and not name and not back_end.example_url:
         raise ModelError("There is no model. Type its name as on the service.")
-    cost = opening_cost(wish.name)
+    full = wish.name
+    if not name and back_end.lists:
+        lent = not wish.key and lending.lends(wish.name)
+        trying.part(session, *([lending.lent_budget()] if lent else [])).take()
+        with patience(trying.stop, model_listing.LONGEST):
+            full = with_only_model(full, wish.key)
+    cost = opening_cost(full)
     if cost:
         tell(cost)
-    model = open_model(wish.name, wish.key)
+    model = open_model(full, wish.key)
     if back_end.is_service:
         with model.meter.gate(session.part(*lending.budgets(model)).take):
             ready = with_layers(model, None, trying, tell)  # asks for its abilities, patiently

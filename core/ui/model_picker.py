@@ -212,6 +212,8 @@ def _name_and_key(kind: str) -> tuple[str, str | None]:
     back_end, model = BACK_ENDS[kind], BACK_ENDS[kind].model
     if model is None:
         return kind, None
+    if back_end.example_url and not public():  # a stranger's machine is another one
+        model_listing.scan(kind)
     url = _base_url(kind) if back_end.example_url else ""
     typed = st.text_input(
         model.label,

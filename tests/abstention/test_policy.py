@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.abstention import policy as policies
+from core.abstention.codebook import Codebook
 from core.abstention.policy import (
     Belief,
     Pipeline,
@@ -20,7 +21,7 @@ from core.abstention.policy import (
     to_dict,
     to_json,
 )
-from core.codec import LARGEST
+from core.codec import LARGEST, encode
 from tests.hostile import edited, opened
 
 PIPELINE = Pipeline(
@@ -136,7 +137,7 @@ def refused(found, sentence):
     assert len(message) < 400
 
 
-SINCE_THEN = ("left_out", "targets_tried", "belief")  # older policies lack them
+SINCE_THEN = ("left_out", "targets_tried", "belief", "codebook")  # older policies lack them
 FIELDS = [(kind, f) for kind in (Policy, Pipeline, Belief) for f in fields(kind)]
 
 
@@ -163,6 +164,7 @@ WRONG = {
     "bool": [None, 0, 1, "true", []],
     "Pipeline | None": [1, "", [], True],
     "Belief | None": [1, "", [], True],
+    "Codebook | None": [1, "", [], True, {}],
 }
 
 
@@ -404,3 +406,38 @@ def test_a_policy_edited_by_hand_is_refused_or_can_be_shown():
             assert json.loads(to_json(back), parse_constant=pytest.fail)
             back.sentence.encode()
             assert back.where
+
+
+BOOK = Codebook(
+    *("question", 2, "confidence", True, "is_hallucination", ("0",), ("1",), 1, 3, 4),
+    *(("Line 5: left out.",), ("model",), ("Line 2: “Why?”, right.",)),
+)
+
+
+def test_a_policy_says_what_its_table_was_read_as():
+    policy = replace(BELIEVING, codebook=BOOK)
+    assert from_json(to_json(policy)) == policy
+    found = to_dict(policy)
+    assert from_json(encode({k: v for k, v in found.items() if k != "codebook"})).codebook is None
+    for name, value in (
+        *(("question", 1), ("right", "0"), ("right", [1]), ("wrong", [""] * 2001), ("rows", -1)),
+        *(("larger_is_surer", 1), ("questions", True)),
+    ):
+        book = {**found["codebook"], name: value}
+        with pytest.raises(PolicyError, match="“codebook” is damaged"):
+            from_json(encode({**found, "codebook": book}))
+
+
+def test_a_codebook_in_words():
+    assert BOOK.sentences == (
+        "Question: “question”; 3 rows ask 2 different questions.",
+        "Right: “is_hallucination” is “0” (1 of 3 rows); wrong: “1”.",
+        "Score: “confidence”; larger means a surer answer.",
+        "Rows used: 3 of 4.",
+        "Line 5: left out.",
+        "Columns not used: “model”.",
+        "Line 2: “Why?”, right.",
+    )
+    every = replace(BOOK, question="", wrong=(), unused=()).sentences
+    assert every[0] == "Question: every row asks another; 3 rows are taken as independent."
+    assert every[1].endswith("wrong: none.") and "Columns not used: none." in every

@@ -8,9 +8,10 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.server import CHROMIUM_FLAGS, start_server, stop_server
+from tests.patience import LONG
 
 # Patience, not a measurement: a busy machine may take long, and no test depends on how long.
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=1_000 * LONG)
 
 
 HERE = Path(__file__).parent
@@ -64,7 +65,7 @@ def tabs(chromium):
         accept_downloads=True,
         reduced_motion="reduce",  # moving pictures keep a processor busy
     )
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(1_000 * LONG)
     yield _Tabs(context)
     context.close()
 

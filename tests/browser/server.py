@@ -145,7 +145,7 @@ def unfold(page, label):
 
 def question_of(page):
     """Return the field for the question; tables have the word in their description."""
-    return page.get_by_role("textbox", name="Question", exact=True)
+    return page.get_by_label("Question", exact=True)
 
 
 def stop_server(process):

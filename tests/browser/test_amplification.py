@@ -11,12 +11,10 @@ from urllib.parse import parse_qs, quote, urlencode, urlparse
 import pytest
 from playwright.sync_api import expect
 
-from core.charts.amplification import mechanism as mechanism_charts
 from core.data.world.plain import plain
 from core.reports.amplification import document, words
 from core.studies.amplification.curve import Case, amplify
-from core.studies.amplification.gallery import EXAMPLES, PAPER, by_band, propose
-from core.studies.amplification.mechanism import looking
+from core.studies.amplification.gallery import EXAMPLES, PAPER, propose
 from core.studies.amplification.serialise import to_columns
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
@@ -25,7 +23,7 @@ from tests.browser.server import at_rest, go_to, inspected, question_of, screens
 pytestmark = pytest.mark.browser
 
 CURVES, PROBABILITIES = range(2)  # the pictures of a question, from the left
-FIRST, KNOWN, MANY = (EXAMPLES[name] for name in ("Half known", "Known", "Many answers"))
+FIRST, MANY = (EXAMPLES[name] for name in ("Half known", "Many answers"))
 OWN, PUBLISHED, WORLD, WHY = (
     "Your question",
     "The paper’s questions",
@@ -199,92 +197,21 @@ def test_from_an_inspection_to_its_curve_and_back_from_another_page(address, ope
     shows(page, Case(FIRST.query, FIRST.answer, "Nobody"))
 
 
-def fits(page, last):
-    """Hold a tab, with so many pictures, against both screens."""
-    for _ in screens(page):
-        drawn(page, last)
-        assert too_wide(page) <= 0
-
-
-def test_the_papers_gallery_and_a_closer_look(address, open_page, embedded):
+def test_every_tab_is_drawn_and_fits_the_screen(address, open_page):
+    """What it draws, the tests of the page say."""
     page = open_page(f"{address}/amplification", height=2600)
-    choose(page, PUBLISHED)
-    page.wait_for_url(re.compile("tab=The"))
-    for title in PAPER:
-        expect(page.get_by_role("heading", name=title)).to_be_visible()
-    expect(page.get_by_role("button", name="Look closer")).to_have_count(12)
-    at_rest(page)
-    expect(pictures(page)).to_have_count(12)
-    every = [published.case for group in PAPER.values() for published in group]
-    for i in (0, 7, 11):
-        found = amplify(every[i], embedded)
-        expect(pictures(page).nth(i)).to_have_attribute(
-            "aria-label", document.pictures([found], "log")[0].alt
-        )
-        drawn(page, i)
+    for tab, number in ((WORLD, 6), (WHY, 6), (PUBLISHED, 12)):
+        page.set_viewport_size({"width": 1280, "height": 2600})
+        choose(page, tab)
+        expect(pictures(page)).to_have_count(number)
+        at_rest(page)
+        for _ in screens(page):
+            for at in range(number):
+                drawn(page, at)
+            assert too_wide(page) <= 0
     page.get_by_role("button", name="Look closer").first.click()
-    shows(page, every[0])
     expect(page.get_by_role("tab", name=OWN)).to_have_attribute("aria-selected", "true")
-    choose(page, PUBLISHED)
-    expect(page.get_by_role("button", name="Look closer")).to_have_count(12)
-    fits(page, 11)
-    page.get_by_role("button", name="Look closer").nth(5).click()
-    shows(page, every[5])  # the question that the page opens with
-
-
-def test_the_worlds_gallery_draws_other_questions(address, open_page, embedded):
-    page = open_page(link(address, tab=WORLD, each=3))
-
-    def draw_is(seed):
-        expect(pictures(page)).to_have_count(6)
-        found = {
-            band: [amplify(case, embedded) for case in cases]
-            for band, cases in by_band(3, seed).items()
-        }
-        said = [document.bands(found).alt, *(document.band(*group).alt for group in found.items())]
-        for i, sentence in enumerate(said):
-            expect(pictures(page).nth(i)).to_have_attribute("aria-label", sentence)
-            drawn(page, i)
-
-    draw_is(0)
-    seed = page.get_by_role("spinbutton", name="Draw number")
-    seed.fill("8")
-    seed.press("Enter")
-    page.wait_for_url(re.compile("draw=8"))
-    draw_is(8)
-    fits(page, 5)
-
-
-def test_the_heads_follow_the_slider(address, open_page, embedded):
-    page = open_page(link(address, tab=WHY), height=1600)
-    heads = drawn(page, 2)
-    for presses, times in ((1, 2), (2, 10)):
-        slider = page.get_by_role("slider", name="Repetitions")
-        for _ in range(presses):
-            slider.press("ArrowRight")
-        page.wait_for_url(re.compile(f"heads_at={times}"))
-        (found,) = looking(KNOWN, embedded, [times])
-        said = document.heads(found, mechanism_charts.ON_QUESTION).alt
-        expect(heads).to_have_attribute("aria-label", said)
-        expect(page.get_by_text(f"“Lyon” repeated {times} times, “Paris” keeps")).to_be_visible()
-    expect(heads.locator("g.mark-rect path")).to_have_count(found.on_question.size)
-    fits(page, 5)
-
-
-def test_cancel_stops_and_nobody_goes_on_unasked(address, open_page):
-    page = open_page(link(address, tab=WORLD, each=50, draw=4242))
-    page.get_by_role("button", name="Cancel").click()
-    said = page.get_by_text("Cancelled. Results so far are saved.")
-    expect(said).to_be_visible()
-    at_rest(page)
-    choose(page, OWN)  # any other interaction
-    shows(page, FIRST)
-    choose(page, WORLD)
-    expect(said).to_be_visible()
-    assert not page.get_by_test_id("stProgress").filter(visible=True).count()
-    page.get_by_role("button", name="Try again").click()
-    page.get_by_role("button", name="Cancel").click()
-    expect(said).to_be_visible()
+    shows(page, next(iter(PAPER.values()))[0].case)
 
 
 def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embedded):

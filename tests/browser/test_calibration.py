@@ -265,7 +265,7 @@ def test_from_the_histogram_to_a_row_to_its_inspection_and_back_after_a_reload(a
     at_rest(page)
     behind.locator(".dvn-scroller").click(position={"x": 20, "y": 55})
     page.get_by_role("button", name="Inspect this question").click()
-    expect(page.get_by_role("textbox", name="Question")).to_have_value(rows[0]["question"])
+    expect(page.get_by_label("Question", exact=True)).to_have_value(rows[0]["question"])
 
 
 def fits(page):

@@ -61,7 +61,7 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     expect(other.get_by_text("What swims, embedded")).to_be_visible()
     expect(other.locator(".st-key-verdict")).to_have_text(verdict, use_inner_text=True)
     other.get_by_role("button", name="Ask a new question").click()
-    expect(other.get_by_role("textbox", name="Question", exact=True)).to_be_visible()
+    expect(other.get_by_label("Question", exact=True)).to_be_visible()
 
     page.locator(".st-key-open_result button").click()
     expect(page.get_by_text("Saved result")).to_be_visible()

@@ -67,8 +67,8 @@ def test_ones_own_question_becomes_the_fifth_lane_and_the_control_stays(address,
     all_drawn(page)
     control(page).focus()
     control(page).press("End")
-    page.get_by_role("textbox", name="Your own question").fill("What is the capital of Spain?")
-    page.get_by_role("textbox", name="Your own question").press("Enter")
+    page.get_by_label("Your own question", exact=True).fill("What is the capital of Spain?")
+    page.get_by_label("Your own question", exact=True).press("Enter")
     expect(lane(page, 4)).to_contain_text("Madrid")
     expect(control(page)).to_have_attribute("aria-valuetext", f"told {TIMES[-1]} times")
 
@@ -77,8 +77,8 @@ def test_what_is_typed_stays_text(address, open_page):
     page = open_page(address)
     all_drawn(page)
     hostile = "<img src=x onerror=alert(1)> **b** :red[x]"
-    page.get_by_role("textbox", name="Your own question").fill(hostile)
-    page.get_by_role("textbox", name="Your own question").press("Enter")
+    page.get_by_label("Your own question", exact=True).fill(hostile)
+    page.get_by_label("Your own question", exact=True).press("Enter")
     expect(lane(page, 4)).to_contain_text(hostile)
     assert page.locator(".lane img").count() == 0
 
@@ -132,7 +132,7 @@ def test_lanes_control_and_question_are_on_the_first_screen(address, open_page, 
     all_drawn(page)
     control(page).focus()
     control(page).press("End")
-    field = page.get_by_role("textbox", name="Your own question")
+    field = page.get_by_label("Your own question", exact=True)
     for seen in (control(page), lane(page, 3), field):
         box = seen.bounding_box()
         assert box["y"] >= 0 and box["y"] + box["height"] <= size["height"]

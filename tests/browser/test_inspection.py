@@ -58,6 +58,32 @@ def test_ask_and_read_the_verdict_and_reload(address, open_page):
     expect(verdict).to_have_text(said, use_inner_text=True)
 
 
+def test_a_question_is_completed_while_it_is_typed_and_asked_by_a_key_or_a_click(
+    address, open_page
+):
+    page = open_page(f"{address}/inspection")
+    inspected(page)
+    field, options = question_of(page), page.locator("#believe-suggestions li")
+    field.fill("")
+    field.press_sequentially("capital ger")
+    expect(options.first).to_have_text("What is the capital of Germany?")
+    expect(field).to_have_attribute("aria-expanded", "true")
+    field.press("ArrowDown")
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    field.press("Enter")
+    page.wait_for_url(re.compile("q=What.*Germany"))
+    expect(verdict_of(page)).to_contain_text("Berlin")
+    expect(options.first).to_be_hidden()
+    field.fill("")
+    field.press_sequentially("yellow fruit")
+    expect(options.first).to_be_visible()
+    field.press("Escape")
+    expect(options.first).to_be_hidden()
+    field.press_sequentially(" ")
+    options.first.click()
+    page.wait_for_url(re.compile("q=Name"))
+
+
 def test_every_row_says_all_that_follows_on_what_was_told(address, open_page):
     page = open_page(f"{address}/inspection?q={quote(YELLOW)}")
     inspected(page)

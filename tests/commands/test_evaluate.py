@@ -22,10 +22,10 @@ from core.language_models.errors import RefusedError
 from core.studies.evaluation import cluster
 from core.studies.evaluation.reading import Run, labelled_csv
 from core.uncertainty.scores import SCORES
+from tests.patience import LONG
 from tests.studies.evaluation.worlds import World, questions, rows_of
 
 ROOT = Path(__file__).parents[2]
-LONG = 60  # seconds: what never happens unless something hangs
 
 
 def believe(*arguments, **more):

@@ -13,10 +13,10 @@ from core import cli
 from core.commands import model as model_of_commands
 from core.commands.files import FilesFirst, Folder, Input, Output
 from core.studies.calibration.example import EXAMPLE
+from tests.patience import LONG
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = '{"query": "Name a bird.", "answers": ["a robin"]}\n'
-LONG = 60.0  # seconds after which a process is thought to wait for ever
 
 
 def believe(*arguments):

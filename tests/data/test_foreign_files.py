@@ -1,8 +1,10 @@
 """Files in the shape that other tools write, each read as its README says."""
 
+import math
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -35,6 +37,11 @@ def read(name):
         ("g02", "incorrect", 1, 80),
         ("g03", "verdict", 50, 80),
         ("g05", "verdict", 48, 60),
+        ("g06", "correct", 48, 60),
+        ("g07", "correct", 48, 60),
+        ("g14", "result.correct", 48, 60),
+        ("g16", "correct", 18, 20),
+        ("g18", "correct", 26, 30),
         ("g21", "hallucination", 67, 160),
     ],
 )
@@ -44,6 +51,28 @@ def test_labels_mean_what_their_heading_or_words_say(name, label, right, rows):
     assert score.correct == label
     (correct,) = data.correct.values()
     assert (correct.sum(), len(correct)) == (right, rows)
+
+
+def test_rows_of_one_question_count_once():
+    data = read("g08")
+    assert (len(data.kept), len(set(data.questions.tolist()))) == (120, 30)
+
+
+def test_numbers_are_read_as_other_programs_write_them():
+    for name, score, first in (
+        ("g06", "confidence", [0.89, 0.16, 0.57, 0.62, 0.71, 0.93, math.nan]),
+        ("g07", "confidence", [0.89, 0.16]),
+        ("g14", "result.confidence", [0.89, 0.16]),
+        ("g16", "confidence", [0.89, 0.16]),
+        ("g18", "perplexity", [975.7, 3243.8]),
+    ):
+        numbers = read(name).numbers(score)[: len(first)]
+        np.testing.assert_allclose(numbers, first)
+    assert read("g06").problems == ("Line 8: “confidence” is not a number (counts as missing).",)
+
+
+def test_forty_questions_under_two_filters_are_forty():
+    assert len(set(read("g09").questions.tolist())) == 40
 
 
 def test_of_a_gold_and_a_predicted_column_neither_is_taken_as_labels():

@@ -39,7 +39,7 @@ SLOW = 0.05  # seconds
 # Those that no client survives without trying again, on every flavour: "late" comes only after
 # the client has hung up, "no choices" is an empty list, "numbers" leaves out a log-probability.
 PASSING = (*(fault for fault in FAULTS if fault != "slow"), "late", "no choices", "numbers")
-HELD = 60.0  # seconds that "late" waits at most, should a client never hang up
+HELD = 240.0  # seconds that "late" waits at most, should a client never hang up
 REMEMBERED = 4000  # computations
 
 FLAVOURS = {  # what is offered, and which fields of a request are passed over

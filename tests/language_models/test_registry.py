@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
-from core.language_models.back_end import BackEnd, attribute_at
+from core.language_models import registry
+from core.language_models.back_end import BackEnd, Preset, attribute_at
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.base import LanguageModel
 from core.language_models.errors import (
@@ -14,8 +16,15 @@ from core.language_models.errors import (
     PromptTooLongError,
     UnknownModelError,
 )
-from core.language_models.registry import BACK_ENDS, full_name, open_model
+from core.language_models.registry import (
+    BACK_ENDS,
+    full_name,
+    open_model,
+    with_only_model,
+)
+from core.language_models.scan import local_servers
 from tests.fakes import TableModel
+from tests.language_models.openai_server import serving
 
 
 @pytest.mark.parametrize(
@@ -60,9 +69,17 @@ def test_the_embedded_model_opens_by_its_name():
 
 @pytest.mark.parametrize(
     ("short", "server", "model"),
-    [("ollama:qwen3:4b", "Ollama", "qwen3:4b"), ("llamacpp:", "llama.cpp", "default")],
+    [
+        ("ollama:qwen3:4b", "Ollama", "qwen3:4b"),
+        ("llamacpp:", "llama.cpp", "default"),
+        ("lmstudio:a/b", "LM Studio", "a/b"),
+        ("openrouter:a/b:free", "OpenRouter", "a/b:free"),
+        ("groq:m", "Groq", "m"),
+        ("mistral:m", "Mistral", "m"),
+        ("anthropic:m", "Anthropic", "m"),
+    ],
 )
-def test_a_server_on_this_machine_has_a_short_name(short, server, model):
+def test_a_server_that_many_have_has_a_short_name(short, server, model):
     (url,) = (preset.base_url for preset in PRESETS if preset.name == server)
     assert open_model(short).name == full_name(short) == f"openai:{model}@{url}"
 
@@ -70,6 +87,32 @@ def test_a_server_on_this_machine_has_a_short_name(short, server, model):
 def test_a_short_name_wants_a_model_where_there_may_be_several():
     with pytest.raises(ModelError, match="name of the model is missing"):
         open_model("ollama:")
+
+
+def test_the_only_model_of_a_server_needs_no_name():
+    with serving("none") as server:
+        name = with_only_model(f"openai:@{server.base_url}")
+        assert name == server.name and with_only_model(name) == name
+    with (
+        serving("none", models={"data": [{"id": "b"}, {"id": "a"}]}) as server,
+        pytest.raises(ModelError, match=r"has 2 models\. Name one of them, such as “a”"),
+    ):
+        with_only_model(f"openai:@{server.base_url}")
+    for name in ("embedded", "gemini:x", "openai:gpt", "nothing:"):
+        assert with_only_model(name) == name
+
+
+def test_a_scan_finds_the_servers_of_this_machine_that_list_models(monkeypatch):
+    with serving("none") as server, serving("none", models="none") as silent:
+        presets = [
+            Preset("here", server.base_url.replace("127.0.0.1", "localhost"), "", ""),
+            Preset("silent", silent.base_url.replace("127.0.0.1", "localhost"), "", ""),
+            Preset("gone", "http://localhost:9/v1", "", ""),
+            Preset("elsewhere", "https://127.0.0.1:9/v1", "", ""),
+        ]
+        kinds = {"openai": replace(BACK_ENDS["openai"], presets=tuple(presets))}
+        monkeypatch.setattr(registry, "BACK_ENDS", kinds)
+        assert local_servers() == {presets[0].base_url: (server.model,)}
 
 
 def test_what_stands_behind_the_colon_is_handed_on(monkeypatch, tmp_path):

@@ -29,7 +29,7 @@ from core.language_models.usage import Budget
 from core.store.database import open_database
 from core.store.locks import Locks
 from tests.fakes import QUERY, Limited, copies
-from tests.language_models.threads import LONG
+from tests.patience import LONG
 from tests.store.kept import Calls
 
 PROMPT = prompts.iterative(QUERY)

@@ -2,7 +2,7 @@
 
 import threading
 
-LONG = 30  # seconds, of a wait that ends as soon as all is well
+from tests.patience import LONG
 
 
 def in_threads(work, count):

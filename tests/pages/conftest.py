@@ -11,11 +11,10 @@ from core.data.tabular import isolation, uploads
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.ui import model as chosen_model
 from core.ui.runs.job import JOB
+from tests.patience import LONG
 from tests.sessions import QUERY, session
 from tests.studies.evaluation.worlds import NUMBER as NUMBERED
 from tests.studies.evaluation.worlds import World
-
-LONG = 60  # seconds: what never happens unless something hangs
 
 SETTINGS = (
     *("OPENAI_API_KEY", "GOOGLE_API_KEY", "BELIEVE_PUBLIC", "BELIEVE_PUBLIC_KEYS"),

@@ -40,6 +40,7 @@ from core.ui.results import storage
 from core.ui.runs.job import JOB
 from core.uncertainty.scores import SCORES
 from tests.hostile import IMAGE, SCRIPT, TEXTS
+from tests.patience import LONG
 from tests.sessions import (
     badges,
     go,
@@ -572,10 +573,10 @@ def test_another_target_or_method_is_another_promise(app):
 
 
 def in_groups(*names):
-    """Rows whose wrong answers are all of the last group."""
+    """Rows whose wrong answers are all of the last group, and the last right one too."""
     others = len(names) - 1
     rows = (
-        f"question {row},{row / 100},{int(row < RIGHT)},"
+        f"question {row},{row / 100},{int(not RIGHT <= row < ROWS - 1)},"
         + (names[row % others] if row < RIGHT else names[-1])
         for row in range(ROWS)
     )
@@ -1118,7 +1119,7 @@ def test_a_comparison_can_be_cancelled_and_gives_way_to_another(app, monkeypatch
 
     def slow(found, progress, *, resampled):
         progress("Resampling the labelled rows", 0.5)
-        gate.wait(60)
+        gate.wait(LONG)
         progress("Resampling the labelled rows", 0.6)
         return compare(found, progress, resamples=20)
 
@@ -1194,7 +1195,7 @@ def test_a_run_begun_here_survives_a_restart_and_goes_on_where_it_was(world):
     world.open.set()
     world.free = 10**9
     for job in [thread for thread in threading.enumerate() if thread.name == JOB]:
-        job.join(60)
+        job.join(LONG)
     st.cache_resource.clear()  # as a restart does
     again = session("calibration", **page.query_params)
     done = Run(runs().find(key)).finished_questions

@@ -12,10 +12,12 @@ from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.forms import in_front
 from core.language_models.registry import BACK_ENDS
+from core.ui import model_listing
 from core.ui.results import storage
 from core.ui.runs import widget
 from tests.language_models.backends.gguf.files import embedded_as_gguf
 from tests.language_models.openai_server import serving
+from tests.patience import LONG
 from tests.sessions import (
     OWN,
     PAGES,
@@ -38,7 +40,6 @@ from tests.sessions import (
 from tests.wire.dripping import dripping
 
 KEY = "sk-very-secret-4711"
-LONG = 30  # seconds, of a wait that ends as soon as all is well; less than `dripping.HELD`
 READY = "embedded: ready."
 
 pytestmark = pytest.mark.usefixtures("on_ones_own")
@@ -171,6 +172,21 @@ def test_every_kind_that_was_used_before_is_filled_in(name, filled):
     page.selectbox(key="model_before").set_value(name).run()
     widgets = {w.key: w.value for w in [*page.text_input, *page.selectbox]}
     assert filled.items() <= widgets.items()
+
+
+def test_servers_of_this_machine_are_looked_for_on_one_click(page, monkeypatch):
+    url = "http://localhost:8080/v1"
+    servers = {url: ("a/b", "![](http://x.example/leak.png)")}
+    monkeypatch.setattr(model_listing, "local_servers", lambda: servers)
+    page.radio(key="model_kind").set_value("openai").run()
+    settled(press(page, "scan"))
+    assert harmless(page)
+    page.selectbox(key="scanned").set_value((url, "a/b")).run()
+    assert page.text_input(key="openai_name").value == "a/b"
+    assert page.selectbox(key="openai_preset").value == "llama.cpp"
+    servers.clear()
+    settled(press(page, "scan"))
+    assert said(page, "No server answers at the usual ports of this machine.")
 
 
 def test_the_models_of_a_server_can_be_listed_and_chosen_from(page):

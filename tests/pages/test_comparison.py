@@ -7,6 +7,7 @@ from core.studies.inspection.certificates import default_policy
 from core.ui import frame
 from core.ui.results import storage
 from tests.hostile import TEXTS
+from tests.patience import LONG
 from tests.sessions import QUERY, harmless, keys, press, said, session, table
 
 pytestmark = pytest.mark.usefixtures("fresh")
@@ -83,7 +84,7 @@ def draw():
 def test_history_compares_two_inspections_and_nothing_else(two, monkeypatch):
     shown = []
     monkeypatch.setattr(frame, "beside", lambda *ids: shown.append(ids))
-    page = AppTest.from_function(draw, default_timeout=60).run()
+    page = AppTest.from_function(draw, default_timeout=LONG).run()
     page.button(key="compare_two").click().run()
     assert shown == [(two[1], two[0])]
     storage().results.save("amplification", "", QUERY, "embedded", "[]")

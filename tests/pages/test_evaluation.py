@@ -19,6 +19,7 @@ from core.ui.evaluation.runs import runs
 from core.ui.runs.job import JOB
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
+from tests.patience import LONG
 from tests.sessions import (
     badges,
     chosen,
@@ -36,7 +37,6 @@ from tests.sessions import (
 from tests.studies.evaluation.worlds import questions, rows_of
 
 NUMBER = 12
-LONG = 60  # seconds: what never happens unless something hangs
 
 pytestmark = pytest.mark.usefixtures("on_ones_own")
 
@@ -257,17 +257,17 @@ def test_a_file_that_cannot_be_used_gets_a_sentence(world):
 
 def test_wordnet_is_read_once(world, monkeypatch):
     read = []
-    monkeypatch.setattr(form.questions, "_has_wordnet", lambda: True)
+    monkeypatch.setattr(form.questions, "has_wordnet", lambda: True)
     monkeypatch.setattr(
         form.questions, "wordnet_questions", lambda: read.append(1) or questions(NUMBER)
     )
-    form.questions._wordnet.cache_clear()
+    form.questions.wordnet.cache_clear()
     page = session("evaluation")
     page.segmented_control(key="evaluation_source").set_value("WordNet").run()
     assert said(page, "WordNet: 12 questions.")
     page.number_input(key="evaluation_number").set_value(5).run()
     assert said(page, "WordNet: 5 questions, drawn at random of 12.") and read == [1]
-    form.questions._wordnet.cache_clear()
+    form.questions.wordnet.cache_clear()
 
 
 def test_hostile_names_and_questions_stay_text(world):

@@ -14,6 +14,7 @@ from core.studies.inspection.verdict import Decision
 from core.ui import frame
 from core.ui.results import storage
 from tests.hostile import TEXTS
+from tests.patience import LONG
 from tests.sessions import (
     QUERY,
     badges,
@@ -109,7 +110,7 @@ def draw(id):
 
 
 def chosen(id):
-    page = AppTest.from_function(draw, kwargs={"id": id}, default_timeout=60).run()
+    page = AppTest.from_function(draw, kwargs={"id": id}, default_timeout=LONG).run()
     assert not page.exception
     return page
 
@@ -161,9 +162,7 @@ def test_hostile_titles_queries_and_searches_stay_text():
 def brought(content):
     """The page with a file in it, which was saved elsewhere."""
     page = session("history")
-    page.file_uploader(key="result_file").upload("result.json", content).run()
-    assert not page.exception
-    return page
+    return settled(page.file_uploader(key="result_file").upload("result.json", content).run())
 
 
 def test_a_result_of_another_machine_opens_with_the_same_numbers(monkeypatch):
@@ -242,7 +241,7 @@ def test_a_result_of_another_is_not_renamed_or_deleted(several):
     id = keep_as("person alice")
     (hers,) = SavedResults(storage().database, "person alice").search().results
     several("bob")
-    page = AppTest.from_function(draw_given, default_timeout=60)
+    page = AppTest.from_function(draw_given, default_timeout=LONG)
     page.session_state["given"] = hers
     page.run()
     page.text_input[0].set_value("stolen").run()

@@ -11,6 +11,7 @@ from core.studies.lanes import PREPARED, TIMES
 from core.ui import home
 from core.ui.components import challenge, lanes, present
 from tests.hostile import TEXTS
+from tests.patience import LONG
 from tests.sessions import harmless, keys, press, session
 
 
@@ -173,7 +174,7 @@ def test_the_lanes_are_computed_once_however_many_come_at_once(monkeypatch):
         return real(inspection, *args, **kwargs)
 
     def comes(_):
-        come.wait(60)
+        come.wait(LONG)
         return home.prepared_lanes()
 
     monkeypatch.setattr(home, "lane", lane)

@@ -26,6 +26,7 @@ from core.studies.calibration.served import ServedPart, serve, table
 from core.studies.calibration.whole import whole
 from core.studies.evaluation.run import survey
 from core.ui.calibration import data
+from tests.patience import LONG
 from tests.sessions import metrics, of_key, said, session, settled, until
 
 MOST = 0.2  # seconds of a processor
@@ -185,7 +186,7 @@ def test_reading_the_largest_file_can_be_cancelled(monkeypatch):
 
     def waits(*args):
         begun.set()
-        assert may_end.wait(60)
+        assert may_end.wait(LONG)
         return read(*args)
 
     monkeypatch.setattr(data, "labelled", waits)

@@ -404,23 +404,6 @@ def test_cancelling_does_not_stop_what_another_session_watches(gate):
         assert len(bodies) == len(set(bodies))
 
 
-def test_who_left_may_watch_again_and_the_last_who_leaves_stops_it(gate):
-    with serving("none", n=False, before=held(gate)) as server:
-        one, two, _ = two_begun(server)
-        one.button(key="cancel_inspection").click().run()
-        one.button(key="again_inspection").click().run()
-        assert one.get("progress") and "cancel_inspection" in keys(one)
-        two.button(key="cancel_inspection").click().run()
-        assert "again_inspection" in keys(two) and one.run().get("progress")
-        one.button(key="cancel_inspection").click().run()
-        until(one, lambda: said(one, "Cancelled before all answers arrived."))
-        made = len(server.exchanges)
-        gate.set()
-        for page in (one, two):
-            assert not metrics(settled(page.run())) and "again_inspection" in keys(page)
-        assert len(server.exchanges) == made
-
-
 # ----------------------------------------------------------------------------- afterwards
 
 

@@ -10,9 +10,8 @@ from core.store import locks
 from core.store.calls import CallKey, Calls
 from core.store.database import open_database
 from core.store.locks import LARGEST, Claims, FileLocks, Locks
+from tests.patience import LONG
 from tests.store.processes import go, key, start
-
-LONG = 30  # seconds, of a wait that ends as soon as all is well
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from core.store.errors import StoreError
 from core.store.files import Files
 from core.store.migrations import MIGRATIONS
 from core.store.results import SavedResults
+from tests.patience import LONG
 from tests.store.kept import CallKey, Calls
 from tests.store.processes import go, start
 from tests.store.test_stopgap import assert_full, fill
@@ -518,7 +519,7 @@ def test_two_processes_whose_file_is_deleted_go_on_in_one(used):
     assert other.stdout.readline() == "1\n"
     Calls(database).put(KEYS[6], '"at last"')
     go(other)
-    assert other.stdout.readline() == "2\n" and other.wait(60) == 0
+    assert other.stdout.readline() == "2\n" and other.wait(LONG) == 0
     with open_database(address(path)) as there:
         assert Calls(there).count() == Calls(database).count() == 3 + 2 + 3
     database.close()

@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.store.results import THIS_COMPUTER
 from core.ui import session
+from tests.patience import LONG
 
 
 def script():
@@ -31,7 +32,7 @@ def script():
 
 @pytest.fixture
 def shown():
-    app = AppTest.from_function(script, default_timeout=60)
+    app = AppTest.from_function(script, default_timeout=LONG)
 
     def show(of, key=None):
         app.session_state["given"] = (of, key)

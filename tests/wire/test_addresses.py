@@ -11,6 +11,7 @@ from core.language_models.backends.openai import address
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.errors import RefusedError, UnreachableError
 from tests.language_models.openai_server import serving
+from tests.patience import LONG
 
 PROMPT = prompts.iterative("Name a mammal")
 KEY = "sk-wire-address-0123456789"
@@ -38,7 +39,7 @@ def test_a_name_that_changes_its_address_leads_nowhere_else(public, monkeypatch)
     monkeypatch.setattr(address, "is_global", lambda address: address == "127.0.0.1")
     together = []  # three requests that are there at once need three connections
     with (
-        serving("echo", before=lambda *_: together and together[0].wait(60) and None) as server,
+        serving("echo", before=lambda *_: together and together[0].wait(LONG) and None) as server,
         socket.socket() as private,
         ThreadPoolExecutor(3) as threads,
     ):

@@ -25,9 +25,9 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import FEWEST_CHAINS
 from core.studies.inspection.request import Request
 from tests.language_models.openai_server import serving
+from tests.patience import LONG
 from tests.wire.kept_calls import calls_of
 
-LONG = 60  # seconds, of a wait that ends as soon as all is well
 REQUEST = "Name a mammal"
 
 

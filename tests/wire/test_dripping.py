@@ -15,11 +15,11 @@ from core.language_models.client.stack import stop, with_layers
 from core.language_models.errors import SilentError, StoppedError, UnreachableError
 from core.language_models.usage import Budget
 from tests.language_models import gemini_server, openai_server
+from tests.patience import LONG
 from tests.wire.dripping import WAYS, dripping
 
 KEY = "sk-wire-dripping-0123456789"
 TIME = 1.5  # seconds for a request
-LONG = 30  # seconds, of a wait that ends as soon as all is well; less than `dripping.HELD`
 PROMPTS = {"deaf": "x" * 20_000_000}  # more than fits between the two
 
 every_way = pytest.mark.parametrize("way", WAYS)

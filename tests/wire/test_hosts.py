@@ -18,6 +18,7 @@ from benchmarks.shared.visitor import Visitor
 from core.ui import gate
 from tests.browser.server import ROOT, free_port, start_server
 from tests.loops import in_own_loop
+from tests.patience import LONG
 
 OPENED, REFUSED = 101, 403
 SHAKE = {
@@ -81,7 +82,8 @@ def answer(port, path, headers=()):
 
 def until(ready):
     """Wait until something is so."""
-    for _ in range(1200):
+    end = time.monotonic() + LONG
+    while time.monotonic() < end:
         if ready():
             return
         time.sleep(0.05)

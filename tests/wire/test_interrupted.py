@@ -16,12 +16,12 @@ from click.testing import CliRunner
 from core import cli
 from core.store.database import open_database
 from tests.language_models.openai_server import serving
+from tests.patience import LONG
 from tests.store.kept import Calls
 from tests.wire.dripping import dripping
 
 ROOT = Path(__file__).parents[2]
 KEY = "sk-wire-interrupted-0123456789"
-LONG = 120  # seconds, of a wait that ends as soon as all is well; the servers hold out longer
 # As in a terminal: in the background of a shell, Ctrl-C would not reach it.
 PROGRAM = (
     "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "

@@ -20,9 +20,9 @@ from tests.wire.processes import forking
 KEY = "sk-wire-killed-0123456789"
 KILLS = 5
 INSPECTIONS = (  # one for each way to estimate, and the longest with chat completions
-    ("echo", "Name a mammal", 30),
     ("none", "Name a colour", 6),
-    ("chat-top", "Name a mammal", 100),
+    pytest.param("echo", "Name a mammal", 30, marks=pytest.mark.slow),
+    pytest.param("chat-top", "Name a mammal", 100, marks=pytest.mark.slow),
 )
 
 

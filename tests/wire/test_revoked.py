@@ -14,7 +14,6 @@ from core.language_models.client.stack import with_layers
 from core.language_models.errors import NeedsKeyError
 from core.language_models.true_false import opinion
 from core.studies.amplification.curve import Case, amplify
-from core.studies.calibration.scoring import Gold, score_all
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.run import evaluate, survey
 from core.studies.inspection import inspection
@@ -24,7 +23,6 @@ from tests.language_models.openai_server import serving
 FIRST, SECOND = "sk-wire-revoked-0123456789", "sk-wire-another-9876543210"
 ASKED = ("Name a mammal", "Name a fish", "Name a colour", "What is the capital of Spain?")
 REQUEST = Request(ASKED[0], 4)
-GOLD = [Gold(query, ("Dog",), None) for query in ASKED]
 CASE = Case("What is the capital of Spain?", "Madrid", "Paris")
 
 
@@ -41,10 +39,6 @@ RUNS = {  # what is run, and after how many replies its key is revoked
         5,
     ),
     "an amplification": (lambda model, _: amplify(CASE, model, (0, 2, 5)).points, 20),
-    "a calibration": (
-        lambda model, _: [one.doubts for one in score_all(GOLD, model, REQUEST)],
-        60,
-    ),
     "a run of an evaluation": (evaluated, 60),
 }
 

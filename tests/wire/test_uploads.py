@@ -93,13 +93,15 @@ def test_who_brings_files_and_leaves_holds_no_more_than_others_can_spare(port):
 
 
 def test_a_file_for_which_there_is_no_room_is_refused_with_a_sentence(tmp_path):
+    content = bytes(49_000_000)
+
     async def visit(port):
         async with Visitor(f"http://localhost:{port}") as one:
             await one.open("calibration")
-            await one.upload("labelled_file", "one.csv", large(49_000_000))
+            sent = [await put(one, "one.csv", content) for _ in range(2)]
             async with Visitor(f"http://localhost:{port}") as other:
                 await other.open("calibration")
-                sent = [await put(other, "two.csv", large(49_000_000)) for _ in range(3)]
+                sent += [await put(other, "two.csv", content) for _ in range(3)]
                 return [(reply.status_code, reply.text) for reply in sent]
 
     with running(BELIEVE_MEMORY="200", XDG_DATA_HOME=str(tmp_path)) as port:

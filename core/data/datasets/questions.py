@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal, TypeVar
 
 from core.codec import encode, is_writable, one_line
@@ -51,6 +52,11 @@ class Question:
     query: str
     answers: tuple[tuple[str, ...], ...]
     source: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name of every right answer."""
+        return tuple(chain(*self.answers))
 
 
 class MalformedRowError(UploadError):

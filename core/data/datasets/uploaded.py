@@ -26,12 +26,13 @@ from core.data.datasets.questions import (
 from core.data.datasets.triviaqa import judged_question, official_question
 from core.data.tabular.columns import (
     GOLD_ANSWERS,
-    QUERIES,
     SOURCES,
     Cell,
     column_of,
     first,
+    is_question_heading,
     parse_list,
+    question_column,
 )
 from core.data.tabular.uploads import Upload, UploadError
 
@@ -77,8 +78,8 @@ def _columns(upload: Upload) -> _Columns | None:
 
     Answers are lists, or texts separated by | or else ; if any cell of the column contains that.
     """
-    question, answer = first(upload, QUERIES), first(upload, GOLD_ANSWERS)
-    if question is None or answer is None:
+    question, answer = question_column(upload), first(upload, GOLD_ANSWERS)
+    if question is None or answer is None or not is_question_heading(question):
         return None
     cells = column_of(upload, answer)
     plain = cells.distinct.filter(pa.array(~cells.has(Cell.LIST)))

@@ -41,10 +41,13 @@ _PLAIN_NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 #: is missing, a number of any kind, a list. White space as `str.strip` knows it.
 _SPACE = r"[ \t-\r\x1c-\x1f]*"
 _SAYS_SOMETHING = (
-    rf"(?i)^{_SPACE}(?:\[|[+-]?[0-9.,]+(?:e[+-]?[0-9]+)?{_SPACE}$|[+-]?inf(?:inity)?{_SPACE}$|(?:"
+    rf"(?i)^{_SPACE}(?:\[|[+-]?[0-9.,']+(?:e[+-]?[0-9]+)?{_SPACE}%?{_SPACE}$|tensor|[+-]?inf(?:inity)?{_SPACE}$|(?:"
     + "|".join(re.escape(word) for word in sorted(RIGHT | WRONG | _MISSING) if word.isascii())
     + rf"){_SPACE}$)"
 )
+#: Thousands parted by what cannot part decimals.
+_APOSTROPHES = re.compile("[+-]?[0-9]{1,3}(?:['’\u202f\xa0][0-9]{3})+(?:[.,][0-9]*)?")
+_TENSOR = re.compile(r"tensor\(([^()]{1,40})\)")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:e[+-]?\d+)?", re.ASCII)
 #: 3,425 is three thousand to one person and three and a bit to another. "0,425" is not: nobody
 #: begins a group with 0.
@@ -59,12 +62,25 @@ _PRINTED_LIST = re.compile(rf"\[\s*{_QUOTED}(?:(?:\s*,\s*|\s+){_QUOTED})*(?:\s*,
 
 
 # Headings are compared without case, white space, _ and -. The first that is found is taken.
-QUERIES = ("question", "query", "prompt", "q", "input")
+QUERIES = (
+    *("question", "query", "prompt", "q", "input", "userinput", "problem", "questiontext"),
+    *("frage", "pregunta", "domanda", "вопрос"),
+)
+#: What a heading ends in that names a column of questions, after a dot or in one word.
+_QUESTION = re.compile(
+    r"(.*[._])?(question|query|prompt|problem|input)|.*(question|frage|pregunta)"
+)
+#: What names an item, of which one may have several rows.
+_ITEM = re.compile(
+    r"(.*\.)?((question|q|query|doc|document|prompt|example|sample|item|task|problem|case|test)?id|"
+    r"(doc|prompt|test|question|sample|example)(idx|index|no|nr|number))"
+)
 # A group first: "source" is often there as well, and says less.
 SOURCES = ("group", "band", "source", "dataset", "category", "relation", "topic", "subject")
 RIGHT_ANSWERS = (
     *("goldenanswers", "goldanswers", "goldenanswer", "goldanswer", "goldaliases", "gold"),
-    *("aliases", "references", "reference", "answers"),
+    *("aliases", "references", "reference", "answers", "rightanswers", "rightanswer"),
+    *("correctanswers", "correctanswer", "answers.text", "answer.aliases"),
 )
 #: An "answer" beside gold answers is what a model said.
 GOLD_ANSWERS = (*RIGHT_ANSWERS, "answer")
@@ -120,16 +136,29 @@ def parse_score(text: str) -> float | None:
     if is_missing(text):
         return math.nan
     word = _plain_number(text)
+    shares = word.endswith("%")
+    if shares:
+        word = word[:-1].rstrip()
     if _DECIMAL_COMMA.fullmatch(word):
         word = word.replace(",", ".")
     # float() alone takes "1_000", and the digits of every script.
-    return float(word) if _NUMBER.fullmatch(word) else None
+    number = float(word) if _NUMBER.fullmatch(word) else None
+    return number / 100 if shares and number is not None else number
 
 
 def _plain_number(text: str) -> str:
-    """Return a cell as numbers are compared; "" if it is too long to be one."""
+    """Return a cell as numbers are compared; "" if it is too long to be one.
+
+    What stands around a number in other programs' cells goes: 1'234.5, tensor(0.9).
+    """
     text = text.strip()
-    return "" if len(text) > LONGEST_NUMBER else text.casefold().replace("−", "-")
+    if len(text) > LONGEST_NUMBER:
+        return ""
+    word = text.casefold().replace("−", "-")
+    if grouped := _APOSTROPHES.fullmatch(word):
+        word = re.sub("['’\u202f\xa0]", "", grouped[0])
+    tensor = _TENSOR.fullmatch(word)
+    return tensor[1] if tensor else word
 
 
 def _is_grouped(text: str) -> bool:
@@ -203,7 +232,7 @@ class Column:
         How many such words there are; where no cell says right or wrong, any number above
         `MOST_VALUES` for more.
     ranks : ndarray of shape (d,) or None
-        The place of each in the order of texts; None where the column seems to ask nothing.
+        Which question each asks; None where the column seems to ask nothing.
     """
 
     codes: NDArray[np.int32]
@@ -270,16 +299,43 @@ class Column:
 
     def questions(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what `question_numbers` returns of the cells in some rows."""
-        ranks = _ranks(self.distinct) if self.ranks is None else self.ranks
+        ranks = _question_ranks(self.distinct) if self.ranks is None else self.ranks
         return np.unique(ranks[self.codes[rows]], return_inverse=True)[1]
 
 
 def question_numbers(texts: pa.Array | NDArray[np.object_]) -> NDArray[np.int64]:
     """Return which question each row asks, as a number: rows of one question have the same.
 
-    This alone says what one question is: the same text. Numbers count from 0, as `text_numbers`.
+    This alone says what one question is: the same words, whatever their case, spaces and marks
+    are. Signs of arithmetic stay where there are digits: 3 - 2 is not 3 / 2. Numbers count from 0
+    in the order of texts.
     """
-    return text_numbers(texts)
+    encoded = pa.array(texts, pa.large_string()).dictionary_encode()
+    return _question_ranks(encoded.dictionary)[encoded.indices.to_numpy()].astype(np.int64)
+
+
+def _question_ranks(distinct: pa.LargeStringArray) -> NDArray[np.int32]:
+    """Return the place of each text's question among all, by the first of its texts."""
+    ranks = _ranks(distinct)
+    keys = _question_keys(distinct).dictionary_encode()
+    if len(keys.dictionary) == len(distinct):
+        return ranks
+    codes = keys.indices.to_numpy()
+    least = np.full(len(keys.dictionary), len(distinct), np.int32)
+    np.minimum.at(least, codes, ranks)
+    return np.unique(least[codes], return_inverse=True)[1].astype(np.int32)
+
+
+def _question_keys(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return texts without what makes no other question; one of marks alone stays as it is."""
+    lower = compute.utf8_lower(compute.utf8_normalize(texts, "NFKC"))
+    joined = compute.replace_substring_regex(lower, "['’`]", "")
+    words = compute.replace_substring_regex(joined, r"[^\pL\pN\pM\pS#&@]+", " ")
+    sums = compute.replace_substring_regex(joined, r"[^\pL\pN\pM\pS#&@*/%.,\-]+", " ")
+    sums = compute.replace_substring_regex(sums, r"[.,]+( |$)", r"\1")
+    with_digits = compute.match_substring_regex(joined, r"\pN")
+    keys = compute.utf8_trim_whitespace(compute.if_else(with_digits, sums, words))
+    return compute.if_else(compute.equal(keys, ""), texts, keys)
 
 
 def text_numbers(texts: pa.Array | NDArray[np.object_]) -> NDArray[np.int64]:
@@ -317,7 +373,7 @@ def column_from(series: pd.Series, *, asks: bool = False) -> Column:
     values, cells, is_number = _cells(distinct, texts, doubtful is None)
     kind = _kind(cells, is_number)
     unread, unread_words = _unread_values(texts, codes, cells)
-    ranks = _ranks(distinct) if asks else None
+    ranks = _question_ranks(distinct) if asks else None
     return Column(codes, distinct, values, cells, kind, doubtful, unread, unread_words, ranks)
 
 
@@ -423,7 +479,7 @@ def _unread_values(
 def column_of(upload: Upload, name: str) -> Column:
     """Return a column by its distinct cells, found once."""
     if name not in upload.columns:
-        asks = plain_heading(name) in QUERIES
+        asks = is_question_heading(name)
         upload.columns[name] = column_from(upload.table[name], asks=asks)
     return upload.columns[name]
 
@@ -439,6 +495,31 @@ def kinds(upload: Upload) -> dict[str, ColumnKind]:
 def plain_heading(heading: str) -> str:
     """Return a heading as headings are compared."""
     return re.sub(r"[\s_-]", "", heading[:LONGEST_HEADING].casefold())
+
+
+def is_question_heading(heading: str) -> bool:
+    """Return whether a heading names questions: “question”, “doc.question”, “Prüfungsfrage”."""
+    plain = plain_heading(heading)
+    return plain in QUERIES or _QUESTION.fullmatch(plain) is not None
+
+
+def question_column(upload: Upload) -> str | None:
+    """Return the column that says which question a row asks; None where no heading does.
+
+    Without questions, an id whose values repeat: the rows of one item are no independent evidence.
+    """
+    if exact := first(upload, QUERIES):
+        return exact
+    looks = kinds(upload)
+    for name, kind in looks.items():
+        if is_question_heading(name) and kind in (ColumnKind.TEXT, ColumnKind.LIST):
+            return name
+    for name in looks:
+        if _ITEM.fullmatch(plain_heading(name)):
+            column = column_of(upload, name)
+            if 1 < len(column.distinct) < np.count_nonzero(~column.where(Cell.MISSING)):
+                return name
+    return None
 
 
 def columns_named(upload: Upload, names: Sequence[str]) -> list[str]:

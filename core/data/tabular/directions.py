@@ -34,7 +34,8 @@ _NEUTRAL = re.compile(
     r"maximum|mean|median|min|minimum|minus|model|neg|negative|norm|normalised|normalized|"
     r"of|our|output|overall|p|pct|per|percent|predicted|prediction|probabilities|rating|"
     r"raw|reported|response|right|s|score|self|seq|sequence|softmax|stated|sum|text|the|"
-    r"token|tokens|top|total|true|value|verbal|verbalised|verbalized"
+    r"token|tokens|top|total|true|value|verbal|verbalised|verbalized|"
+    r"result|results|metadata|meta|metrics|scores|data|row|doc|sample"
 )
 _NEGATIVE = re.compile(r"\bneg|\bminus\b|\binverse\b")
 _TURNED = re.compile(r"\s*(1\s*)?[-−]")  # −log p, 1 − confidence

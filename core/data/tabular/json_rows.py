@@ -11,7 +11,7 @@ from typing import Any
 
 from core.codec import list_of, one_line
 from core.data.tabular import rows as limits
-from core.data.tabular.json_tables import rows_within
+from core.data.tabular.json_tables import flat, rows_within
 from core.data.tabular.rows import (
     TableRows,
     UploadError,
@@ -57,7 +57,7 @@ def read_json(
     line = before + 1
     try:
         for line, item in items:
-            rows.add(_cells(item, columns, len(rows.lines) + 1), line)
+            rows.add(_cells(flat(item), columns, len(rows.lines) + 1), line)
     except RecursionError as error:
         raise _too_deep(line) from error
     except UnicodeEncodeError as error:

@@ -43,9 +43,22 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
     path, rows = max(_lists_of_rows(document), key=lambda each: len(each[1]), default=("", []))
     if not rows:
         return None
-    flat = [_once(_flatten(row)) for row in rows]
     where = one_line(path)
-    return flat, f"The rows were read from “{where}”; the rest of the file was left out."
+    return [
+        flat(row) for row in rows
+    ], f"The rows were read from “{where}”; the rest of the file was left out."
+
+
+def flat(row: Row) -> Row:
+    """Return a row with what is nested in it as columns with dots.
+
+    Raises
+    ------
+    UploadError
+        When two columns of it would have one heading.
+    """
+    nested = any(type(value) is dict for value in row.values())
+    return _once(_flatten(row)) if nested else row
 
 
 def _once(cells: Iterable[tuple[str, Any]]) -> Row:

@@ -8,14 +8,16 @@ compared on the same rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
+from core.abstention.codebook import Codebook
 from core.codec import list_of, one_line
+from core.data.tabular.codebooks import codebooks_of
 from core.data.tabular.columns import (
     HOLDS,
     Cell,
@@ -44,6 +46,10 @@ LEFT_OUT = "left out"  # what becomes of them
 MAX_SCORED = 1_000_000
 
 _TRUTH = {Meaning.RIGHT: True, Meaning.WRONG: False, Meaning.OUT: None}
+
+
+class UnknownQuestionsError(UploadError):
+    """Nobody has said which rows ask the same question."""
 
 
 class UnknownLabelsError(UploadError):
@@ -75,8 +81,11 @@ class Columns:
 
     Attributes
     ----------
-    query, source : str or None
-        A source is any group of queries that may differ from the others.
+    query : str or None
+        The column that says which question a row asks; `EVERY_ROW` if a person has said that each
+        row asks another, None while nobody has said it.
+    source : str or None
+        Any group of queries that may differ from the others.
     scores : tuple of Score
     entropy : str or None
         Semantic entropy in nats, for bins.
@@ -134,6 +143,8 @@ class Labelled:
         The scores whose labels in the file are all right, or all wrong.
     answers, truths : ndarray of shape (n,) or None
         What was answered, and what would have been right; None where the file does not say it.
+    codebooks : mapping of str to Codebook
+        What the table was read as, by score.
     numbered : ndarray of shape (n,) or None
         Which question each row asks, as `question_numbers` says; None until it is needed.
     """
@@ -154,12 +165,22 @@ class Labelled:
     one_kind: frozenset[str] = frozenset()
     answers: NDArray[np.object_] | None = None
     truths: NDArray[np.object_] | None = None
+    codebooks: Mapping[str, Codebook] = field(default_factory=dict)
     numbered: NDArray[np.int64] | None = None
 
     @property
     def questions(self) -> NDArray[np.int64]:
         """Which question each row asks: rows of one question have the same number."""
         return question_numbers(self.queries) if self.numbered is None else self.numbered
+
+    @property
+    def reading(self) -> tuple[str, ...]:
+        """What the table was read as, in words: for all scores, and the first rows for one."""
+        books = [book.sentences for book in self.codebooks.values()]
+        first = self.codebooks and next(iter(self.codebooks.values())).first
+        every = dict.fromkeys(line for book in books for line in book)
+        own = {line for book in list(self.codebooks.values())[1:] for line in book.first}
+        return tuple(line for line in every if line in first or line not in own) if first else ()
 
     def numbers(self, score: str) -> NDArray[np.float64]:
         """Return a score as the file has it, in its own direction; NaN is missing."""
@@ -177,14 +198,18 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     ------
     UploadError
         When a column does not exist or does not fit, nobody has said what a larger score means
-        (`UnknownDirectionError`) or which column has the labels (`UnknownLabelsError`), there are
-        more than `MAX_SCORED` scores times rows, no row says whether its answer is right, nothing
-        says what a label means (`UnreadLabelsError`), a score has no number or is the label, or
-        its commas can be read in two ways.
+        (`UnknownDirectionError`), which column has the labels (`UnknownLabelsError`) or the
+        questions (`UnknownQuestionsError`), there are more than `MAX_SCORED` scores times rows, no
+        row says whether its answer is right, nothing says what a label means
+        (`UnreadLabelsError`), a score has no number or is the label, or its commas can be read in
+        two ways.
     """
     _check(upload, columns)
     correct = check_labels(columns)
+    if columns.query is None:
+        raise UnknownQuestionsError(repeats_unknown(upload))
     usable, right, problems = _rows(upload, columns)
+    left_out = tuple(problems)
     scores = {}
     for score in columns.scores:
         _refuse_doubtful(upload, score.column)
@@ -227,6 +252,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         ),
         answers=column_of(upload, columns.answer)[usable] if columns.answer else None,
         truths=column_of(upload, columns.truth)[usable] if columns.truth else None,
+        codebooks=codebooks_of(upload, columns, usable, questions, right, left_out),
         numbered=questions,
     )
 
@@ -244,7 +270,7 @@ def _check(upload: Upload, columns: Columns) -> None:
     labels = columns.labels
     others = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
     for name in (*others, *scores, *labels):
-        if name is not None and name not in upload.table.columns:
+        if name and name not in upload.table.columns:
             raise UploadError(
                 f"There is no column “{one_line(name)}” in this file; choose another one."
             )
@@ -274,6 +300,16 @@ def check_labels(columns: Columns) -> dict[str, str]:
             "could, and a guess could promise the opposite of the truth."
         )
     return labels
+
+
+def repeats_unknown(upload: Upload) -> str:
+    """Say that no heading tells which question a row asks, and what follows from that."""
+    number = f"{len(upload.table):,}"
+    return (
+        f"No heading tells which question a row asks. The guarantee would take {number} rows for "
+        f"{number} different questions, and would not hold if several ask the same. Say which "
+        "column names the question, or that every row asks another."
+    )
 
 
 def _refuse_label(
@@ -392,15 +428,15 @@ def _no_number(upload: Upload, name: str, role: str) -> str:
 
 
 def _queries(
-    upload: Upload, name: str | None, rows: NDArray[np.int64]
+    upload: Upload, name: str, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.object_], NDArray[np.int64], list[str]]:
     """Return the queries, and which question each is, as `question_numbers` says.
 
     One without text stands for itself, under the number of its row.
     """
     numbers = compute.cast(pa.array(rows + 1), pa.large_string())
-    if name is None:
-        return _objects(numbers), question_numbers(numbers), []
+    if not name:
+        return _objects(numbers), text_numbers(numbers), []
     cells = column_of(upload, name)
     empty = cells.where(Cell.BLANK)
     if not empty[rows].any():

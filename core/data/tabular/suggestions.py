@@ -13,7 +13,6 @@ import numpy as np
 
 from core.data.tabular.columns import (
     MOST_VALUES,
-    QUERIES,
     RIGHT_ANSWERS,
     SOURCES,
     Cell,
@@ -21,8 +20,10 @@ from core.data.tabular.columns import (
     column_of,
     columns_named,
     first,
+    is_question_heading,
     kinds,
     plain_heading,
+    question_column,
 )
 from core.data.tabular.directions import direction_in
 from core.data.tabular.label_words import (
@@ -47,7 +48,7 @@ _ANSWERS = (
     "output",
 )
 _TRUTHS = (
-    *("rightanswers", "rightanswer", "correctanswers", "correctanswer", *RIGHT_ANSWERS),
+    *RIGHT_ANSWERS,
     *("groundtruth", "truth", "expected", "target"),
 )
 _ENTROPIES = ("semanticentropy", "entropy")
@@ -57,6 +58,7 @@ _NO_SCORE = re.compile(
     r"(n|num)?(samples|clusters)|sampledmass|exposures|length|tokens|seconds|latency|time|"
     r"temperature|tau|gamma[12]?|topp|topk|turn|attempt|repeat|iteration"
 )
+_MOSTLY = 0.8  # of the cells
 _LAST = frozenset({"id", "index", "timestamp", "date", "time"})
 #: These compare an answer with the truth: a kind of correctness, which no score may know.
 _JUDGEMENTS = frozenset({"f1", "em", "bleu", "rouge", "rouge1", "rougel", "bertscore", "exact"})
@@ -69,7 +71,7 @@ def suggest(upload: Upload) -> Columns:
     cannot be guessed is left open, as a score without direction or labels.
     """
     looks = kinds(upload)
-    query, source = first(upload, QUERIES), first(upload, SOURCES)
+    query, source = question_column(upload), first(upload, SOURCES)
     # With labels of its own, "semantic_entropy" is a doubt: missing where too little was seen.
     is_doubt = first(upload, ["semanticentropycorrect"]) is not None
     entropy = first(upload, _ENTROPIES[::-1] if is_doubt else _ENTROPIES)
@@ -81,8 +83,10 @@ def suggest(upload: Upload) -> Columns:
     scores = []
     for name, kind in looks.items():
         # Our own doubts may all be 0, which looks like wrong.
-        is_number = kind is ColumnKind.NUMBER or (
-            kind is ColumnKind.LABEL and name in SCORES and name in own
+        is_number = (
+            kind is ColumnKind.NUMBER
+            or (kind is ColumnKind.LABEL and name in SCORES and name in own)
+            or (kind is ColumnKind.TEXT and _is_mostly_numbers(upload, name))
         )
         is_score = is_number and name not in (query, source, *labels)
         if is_score and (name in own or (labels and _could_be_score(name))):
@@ -122,7 +126,7 @@ def label_columns(
     clear: list[str] = []
     unclear: list[str] = []
     for name, kind in looks.items():
-        if plain_heading(name) in QUERIES or not _looks_like_labels(upload, name):
+        if is_question_heading(name) or not _looks_like_labels(upload, name):
             continue
         if affirmation_is_right(name) is not None or judges(column_of(upload, name)):
             clear.append(name)
@@ -154,6 +158,15 @@ def _looks_like_labels(upload: Upload, name: str) -> bool:
     says = int(np.count_nonzero(column.where(Cell.RIGHT | Cell.WRONG)))
     is_few = column.unread_words <= MOST_VALUES or affirmation_is_right(name) is not None
     return is_few and says > 0 and 2 * says >= int(np.count_nonzero(~column.where(Cell.MISSING)))
+
+
+def _is_mostly_numbers(upload: Upload, name: str) -> bool:
+    """Whether a column has scores with a few odd cells, such as "ERROR 429"."""
+    column = column_of(upload, name)
+    if plain_heading(name) in (*_ANSWERS, *_TRUTHS) or is_question_heading(name):
+        return False
+    numbers = int(np.count_nonzero(~np.isnan(column.values[column.codes])))
+    return numbers >= _MOSTLY * int(np.count_nonzero(~column.where(Cell.MISSING))) > 0
 
 
 def _could_be_score(heading: str) -> bool:

@@ -91,6 +91,7 @@ _BYTE_ORDER_MARKS = (  # the longer ones first: UTF-16's begins that of UTF-32
     (codecs.BOM_UTF16_LE, "UTF-16"),
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
+_SEPARATOR = re.compile(rb"\"?sep=([,;|\t])\"?\r?\n", re.IGNORECASE)
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")  # not white space, not Escape
 #: An object with a first key, or an array of such. A CSV cannot begin so: there, a cell that
 #: contains a quote begins with one.
@@ -216,6 +217,9 @@ def _read_text(content: bytes, suffix: str, notes: list[str]) -> tuple[str, Tabl
     _refuse_what_is_no_text(content)
     content, encoding = _decoding(content, notes)
     content, before = _without_blank_beginning(content)
+    separator = _SEPARATOR.match(content)
+    if separator:  # Excel's hint, and no heading
+        content, before = content[separator.end() :], before + 1
 
     def again(newline: str | None = "") -> io.TextIOWrapper:
         # Line by line: as one text, a file with a single emoji takes four times its size.
@@ -232,7 +236,7 @@ def _read_text(content: bytes, suffix: str, notes: list[str]) -> tuple[str, Tabl
         rows, headings = read_json(again(None), first_line.startswith("["), before, notes)
         return "JSONL", rows, headings
     first = "\t" if _SUFFIXES.get(suffix) == "TSV" else ","
-    delimiter = delimiter_of(again, first)
+    delimiter = separator[1].decode() if separator else delimiter_of(again, first)
     if delimiter in ";|":
         notes.append(f"The columns are separated by “{delimiter}”.")
     rows, headings = read_separated(again(), delimiter, before)

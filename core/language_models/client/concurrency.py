@@ -14,11 +14,21 @@ from concurrent.futures import (
 from itertools import islice
 from typing import TypeVar
 
+from core.language_models.base import Capabilities
+
 A = TypeVar("A")
 T = TypeVar("T")
 
 AT_ONCE = 8  # requests to a service
+# Of a service. A question often waits for its slowest reply before it can ask on: so many keep
+# a service's places filled, and few enough are begun that little is half done when one stops.
+QUESTIONS_AT_ONCE = 4
 TICK = 0.2  # seconds between two looks at how far they are
+
+
+def questions_at_once(able: Capabilities) -> int:
+    """Return how many questions a model is best asked at the same time."""
+    return able.questions_at_once if able.local else QUESTIONS_AT_ONCE
 
 
 def silent(share: float) -> None:

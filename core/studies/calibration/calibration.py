@@ -18,6 +18,7 @@ from core.abstention import thresholds
 from core.abstention.policy import Pipeline, Policy
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.codec import one_line
+from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
@@ -209,6 +210,7 @@ def read(
     meanings: Mapping[str, Meaning] | None = None,
     parse: Callable[[bytes, str], Upload] = uploads.parse,
     group: str | None = None,
+    question: str | None = None,
 ) -> Labelled:
     """Read a labelled file, guessing what is not said about its columns.
 
@@ -222,6 +224,8 @@ def read(
         For a file that a stranger may have written, `core.data.tabular.isolation.parse_isolated`.
     group : str, optional
         The column of groups, or "" for none; guessed if None.
+    question : str, optional
+        The column that says which question a row asks, or "" if each asks another; guessed if None.
 
     Raises
     ------
@@ -233,9 +237,18 @@ def read(
         When the file cannot be read, or lacks what it takes.
     """
     upload = parse(content, name)
-    columns = choice(upload, suggest(upload), scores, correct, larger_is_surer)
+    guess = suggest(upload)
+    if not (scores or guess.scores) and holds_questions(upload):
+        raise UploadError(
+            "The file has questions with right answers, and no scores. Have a model asked first: "
+            "python -m core dataset file FILE --out questions.jsonl, then python -m core evaluate "
+            "questions.jsonl --out RUN --labelled scored.csv, and calibrate on scored.csv."
+        )
+    columns = choice(upload, guess, scores, correct, larger_is_surer)
     if group is not None:
         columns = replace(columns, source=group or None)
+    if question is not None:
+        columns = replace(columns, query=question)
     if meanings:
         names = [name for name in columns.labels if name in upload.table.columns]
         columns = replace(columns, meant=meanings_in(upload, names, meanings))
@@ -338,6 +351,7 @@ def _policy(
         pipeline=pipeline_of_data(data),
         larger_is_surer=data.surer[score],
         left_out=data.left_out,
+        codebook=data.codebooks.get(score),
         **promised,
     )
 

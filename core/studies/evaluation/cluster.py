@@ -31,10 +31,9 @@ from pyarrow import parquet
 from core.codec import count_of, one_line
 from core.data.datasets.questions import Question
 from core.language_models.base import LanguageModel
-from core.language_models.client.concurrency import TICK
+from core.language_models.client.concurrency import TICK, questions_at_once
 from core.language_models.client.stack import Prepared
 from core.language_models.usage import Budget
-from core.studies.calibration.scoring import questions_at_once
 from core.studies.evaluation.files import RunError, writing
 from core.studies.evaluation.local import Engine, Task
 from core.studies.evaluation.rows import Row
@@ -189,7 +188,7 @@ class _Work:
         able = self._model.capabilities
         # What a large model on this machine finishes in a block's time would be much to lose.
         times = 1 if able.local and not able.quick else TIMES_AT_ONCE
-        return times * questions_at_once(self._model)
+        return times * questions_at_once(able)
 
     def _new_rows(self, blocks: list[Any], tick: Callable[[], None]) -> Generator[Row, None, None]:
         """Ask, and yield the rows as they are written."""

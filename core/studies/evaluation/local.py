@@ -6,6 +6,7 @@ Another one does the same elsewhere with `ask`, and everything around it stays.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from typing import Protocol
 
 from core.data.datasets.questions import Question
 from core.language_models.base import LanguageModel
-from core.language_models.client.concurrency import Abandoned, stream
+from core.language_models.client.concurrency import Abandoned, questions_at_once, stream
 from core.language_models.client.metered import meter_for
 from core.language_models.errors import (
     BrokenModelError,
@@ -25,16 +26,18 @@ from core.language_models.errors import (
     UnknownModelError,
     UnreachableError,
 )
-from core.language_models.usage import Meter
+from core.language_models.usage import Meter, Used
 from core.store.errors import StoreError
-from core.studies.calibration.scoring import inspect_one, questions_at_once
-from core.studies.evaluation.rows import Row, Took, failed_row, scored_row
+from core.studies.evaluation.rows import Row, failed_row, scored_row
+from core.studies.inspection.inspection import read
+from core.studies.inspection.recorder import record
 from core.studies.inspection.request import (
     MAX_QUERY_CHARACTERS,
     InvalidRequestError,
     Reading,
     Request,
 )
+from core.studies.inspection.verdict import DecisionRule
 from core.studies.progress import Cancelled
 
 #: What ends a run, and is no question's own fault: the question is asked when somebody goes on.
@@ -81,7 +84,9 @@ def local(
     questions: Iterator[Question], task: Task, tick: Callable[[], None]
 ) -> Generator[Row, None, None]:
     """Ask in this process; see `Engine`."""
-    return stream(questions, partial(ask, task), workers=questions_at_once(task.model), tick=tick)
+    return stream(
+        questions, partial(ask, task), workers=questions_at_once(task.model.capabilities), tick=tick
+    )
 
 
 def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
@@ -99,21 +104,24 @@ def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
     def progress(stage: str, share: float) -> None:
         go_on()
 
-    def cost() -> Took:
-        return Took(meter.usage if at_a_price else None, time.perf_counter() - started)
+    def cost() -> tuple[Used | None, float]:
+        return meter.usage if at_a_price else None, time.perf_counter() - started
 
     try:
         request = replace(task.request, query=question.query)
-        inspection = inspect_one(request, model, task.reading, progress, least_mass=task.least_mass)
-        return scored_row(question, inspection, cost())
+        with model.beside():
+            recording = record(request, model, progress)
+        # Nothing is decided: a policy will, by the doubts.
+        inspection = read(recording, task.reading, DecisionRule(math.inf, task.least_mass))
+        return scored_row(question, inspection, *cost())
     except ENDS_A_RUN:
         raise
     except UnreachableError as error:
-        return replace(failed_row(question, str(error), cost()), unreachable=True)
+        return replace(failed_row(question, str(error), *cost()), unreachable=True)
     except (ModelError, InvalidRequestError) as error:
-        return failed_row(question, str(error), cost())
+        return failed_row(question, str(error), *cost())
     except Exception as error:  # whatever it is, the other questions are worth going on
-        return failed_row(question, f"{type(error).__name__}: {error}", cost())
+        return failed_row(question, f"{type(error).__name__}: {error}", *cost())
 
 
 def lasts(longest: str, task: Task) -> float:

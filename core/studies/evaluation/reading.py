@@ -6,9 +6,10 @@ read, and report what they drop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from pyarrow import parquet
 
 from core.abstention.policy import Pipeline
 from core.codec import count_of, list_of, one_line
-from core.studies.calibration.scoring import labelled_table
+from core.data.tabular.csv_export import to_csv
 from core.studies.evaluation.files import (
     UNFINISHED,
     RunError,
@@ -26,11 +27,14 @@ from core.studies.evaluation.files import (
     parts_of,
     whole_lines,
 )
-from core.studies.evaluation.rows import SCHEMA, Match, Row, scored_question, table
+from core.studies.evaluation.rows import SCHEMA, Match, Row, table
 from core.studies.evaluation.run import pipeline_in
+from core.studies.inspection.certificates import SCORE
 from core.studies.inspection.inspection import Inspection, read
+from core.studies.inspection.pipeline import to_text
 from core.studies.inspection.request import Reading
 from core.studies.inspection.serialise import recording_from_json
+from core.uncertainty.scores import SCORES
 
 SHORT: Final = 20  # characters
 DIVERSE: Final = 0.7  # nats: about the entropy of two equally likely answers
@@ -255,9 +259,30 @@ def labelled_csv(
         When an answer counts as right.
     """
     rows = run.rows(filters)
-    scored = (
-        scored_question(row, match)
-        for batch in rows.table.to_batches()
-        for row in batch.to_pylist()
+    every = (Row(values) for batch in rows.table.to_batches() for values in batch.to_pylist())
+    return labelled_table(every, run.pipeline, match), rows.dropped
+
+
+HEADING: Final = (
+    *("question", "right answers", "source", "answer"),
+    *SCORES,
+    *(f"{name}_correct" for name in SCORES),
+    *("entropy", "sampled_mass", "pipeline"),
+)
+
+
+def labelled_table(rows: Iterable[Row], pipeline: Pipeline, match: Match = "same_answer") -> bytes:
+    """Return rows that one pipeline scored as a CSV that the calibration reads."""
+    pipeline_text = to_text(pipeline)
+    return to_csv(HEADING, (_cells(row, match, pipeline_text) for row in rows))
+
+
+def _cells(row: Row, match: Match, pipeline: str) -> tuple[object, ...]:
+    values = row.values
+    numbers = [values[name] for name in (*SCORES, "entropy")]
+    *doubts, entropy = ["" if number is None else number for number in numbers]
+    return (
+        *(values["query"], " | ".join(chain(*values["answers"])), values["source"]),
+        *(values[f"{SCORE}_answer"], *doubts, *(int(row.is_right(name, match)) for name in SCORES)),
+        *(entropy, f"{values['sampled_mass']:.6g}", pipeline),
     )
-    return labelled_table(scored, run.pipeline), rows.dropped

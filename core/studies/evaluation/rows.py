@@ -10,8 +10,9 @@ is beside the rows, in the same order of questions: see `files`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, Literal
 
@@ -25,10 +26,10 @@ from core.data.datasets.questions import Question
 from core.data.world.grading import matches, matches_by_f1, matches_exactly
 from core.language_models.base import whole
 from core.language_models.usage import Used
-from core.studies.calibration.scoring import Gold, ScoredQuestion, grade
 from core.studies.inspection.certificates import SCORE, WEIGHTED
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.serialise import recording_to_json
+from core.studies.inspection.verdict import doubt_of
 from core.uncertainty.scores import SCORES, weight
 
 Match = Literal["same_answer", "f1", "exact"]
@@ -76,22 +77,6 @@ RECORDINGS = pa.schema([("id", pa.string()), ("recording", pa.string())])
 
 
 @dataclass(frozen=True)
-class Took:
-    """What a question took.
-
-    Attributes
-    ----------
-    used : Used or None
-        Of a service; None where calls cost nothing but time.
-    seconds : float
-        From its first call to its scores, those included in which it waited beside others.
-    """
-
-    used: Used | None
-    seconds: float
-
-
-@dataclass(frozen=True)
 class Row:
     """One finished question.
 
@@ -119,26 +104,52 @@ class Row:
         """Whether there is an error instead of scores."""
         return self.values["error"] is not None
 
+    def is_right(self, score: str, match: Match = "same_answer") -> bool:
+        """Return whether the answer that a score serves is right."""
+        column = self.values[f"{score}_{RIGHT[match]}"]
+        if match != "same_answer":
+            return bool(column)
+        return matches(column, chain(*self.values["answers"]), self.values["query"])
 
-def scored_row(question: Question, inspection: Inspection, took: Took) -> Row:
-    """Return the row of a question that was answered."""
-    gold = gold_of(question)
-    scored = grade(gold, inspection)
-    recording = inspection.recording
-    values = _about(question, took) | {
+
+def scored_row(
+    question: Question, inspection: Inspection, used: Used | None = None, seconds: float = 0.0
+) -> Row:
+    """Return the row of a question that was answered.
+
+    Where too little of the probability was seen for a verdict the doubts are missing: the pipeline
+    abstains there whatever the score.
+
+    Parameters
+    ----------
+    used : Used, optional
+        What the question took of a service; None where calls cost nothing but time.
+    seconds : float
+        From its first call to its scores, those included in which it waited beside others.
+    """
+    recording, mass = inspection.recording, inspection.sampled_mass
+    values = _about(question, used, seconds) | {
         "greedy": recording.greedy.text,
         "responses": list(recording.texts),
         "clusters": len(inspection.clusters),
-        "sampled_mass": scored.sampled_mass,
-        "entropy": scored.entropy,
+        "sampled_mass": mass,
+        "entropy": inspection.scores["semantic_entropy"].doubt,
     }
+    decisive = partial(
+        doubt_of,
+        inspection.scores,
+        sampled_mass=mass,
+        clusters=len(inspection.clusters),
+        least_mass=inspection.pipeline.least_mass,
+        others=inspection.others,
+    )
     for name, score in inspection.scores.items():
         values |= {
-            name: _doubt(scored.doubts[name]),
+            name: _doubt(decisive(name)),
             f"{name}_raw": _doubt(score.doubt),
             f"{name}_answer": score.answer,
-            f"{name}_correct": matches_by_f1(score.answer, gold.answers),
-            f"{name}_exact": matches_exactly(score.answer, gold.answers),
+            f"{name}_correct": matches_by_f1(score.answer, question.names),
+            f"{name}_exact": matches_exactly(score.answer, question.names),
         }
     try:
         serialised = recording_to_json(recording)
@@ -147,36 +158,10 @@ def scored_row(question: Question, inspection: Inspection, took: Took) -> Row:
     return Row(values, serialised)
 
 
-def failed_row(question: Question, error: str, took: Took) -> Row:
-    """Return the row of a question that could not be scored."""
+def failed_row(question: Question, error: str, used: Used | None, seconds: float) -> Row:
+    """Return the row of a question that could not be scored; see `scored_row`."""
     reason = one_line(whole(error), LONGEST_ERROR)
-    return Row(_about(question, took) | {"error": reason})
-
-
-def gold_of(question: Question) -> Gold:
-    """Return a question as scores are held against its answers: any name of any answer."""
-    return Gold(question.query, tuple(chain(*question.answers)), question.source)
-
-
-def scored_question(values: Mapping[str, Any], match: Match = "same_answer") -> ScoredQuestion:
-    """Return what a row that did not fail says, as the calibration takes it."""
-    gold = Gold(values["query"], tuple(chain(*values["answers"])), values["source"])
-    return ScoredQuestion(
-        gold=gold,
-        answer=values["mutual_information_answer"],
-        doubts={name: values[name] for name in SCORES},
-        correct={
-            name: is_right(values[f"{name}_{RIGHT[match]}"], gold.answers, gold.query)
-            for name in SCORES
-        },
-        entropy=values["entropy"],
-        sampled_mass=values["sampled_mass"],
-    )
-
-
-def is_right(column: str | bool, accepted: Sequence[str], query: str) -> bool:
-    """Return whether an answer is right, given its column of `RIGHT` in a row."""
-    return column if isinstance(column, bool) else matches(column, accepted, query)
+    return Row(_about(question, used, seconds) | {"error": reason})
 
 
 def table(rows: Iterable[Row]) -> pa.Table:
@@ -214,15 +199,15 @@ def _numbers(column: pa.Array) -> NDArray[np.float64]:
     return np.asarray(column.to_numpy(zero_copy_only=False), float)
 
 
-def _about(question: Question, took: Took) -> dict[str, Any]:
+def _about(question: Question, used: Used | None, seconds: float) -> dict[str, Any]:
     return {
         "id": question.id,
         "query": question.query,
         "answers": [list(names) for names in question.answers],
         "source": question.source,
         "error": None,
-        **(asdict(took.used) if took.used else {}),
-        "seconds": round(took.seconds, 6),
+        **(asdict(used) if used else {}),
+        "seconds": round(seconds, 6),
     }
 
 

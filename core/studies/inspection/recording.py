@@ -160,6 +160,8 @@ class Recording:
         how many there should be.
         """
         counts = [call.sequences for call in self.calls if call.purpose == "sample"]
+        if self.gaps.keys() - {"nothing at all"}:  # those that are left are chosen
+            return False
         return self.request.temperature == 1 and counts == [len(self.samples)]
 
     @property

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from core.language_models.base import LanguageModel
-from core.language_models.client.concurrency import stream
+from core.language_models.client.concurrency import questions_at_once, stream
 from core.language_models.errors import ModelError
-from core.studies.calibration.scoring import questions_at_once
 from core.studies.progress import Progress
 
 A = TypeVar("A")
@@ -47,7 +46,9 @@ def of_each(
         with model.beside():
             return place, work(items[place], go_on)
 
-    for place, result in stream(range(len(items)), one, workers=questions_at_once(model), tick=say):
+    for place, result in stream(
+        range(len(items)), one, workers=questions_at_once(model.capabilities), tick=say
+    ):
         results[place] = result
     say()
     return [results[place] for place in range(len(items))]

@@ -26,7 +26,6 @@ from core.codec import count_of
 from core.data.world.facts import Answer, Fact
 from core.data.world.grading import SAME_ANSWER, matches
 from core.language_models.base import LanguageModel
-from core.studies.calibration.scoring import Gold
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
@@ -67,11 +66,6 @@ class LabelledQuestion:
 def of_fact(fact: Fact) -> LabelledQuestion:
     """Return a question of the embedded world."""
     return LabelledQuestion(fact.question, fact.answers)
-
-
-def of_gold(gold: Gold) -> LabelledQuestion:
-    """Return a labelled question whose answers are names of a single right one."""
-    return LabelledQuestion(gold.query, (Answer(gold.answers, 1.0),))
 
 
 @dataclass(frozen=True)

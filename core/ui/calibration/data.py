@@ -10,12 +10,19 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.abstention.codebook import EVERY_ROW
 from core.charts.inspection import shown
 from core.codec import count_of
-from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
-from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, template
+from core.data.tabular.labelled import (
+    Columns,
+    Labelled,
+    ScoreColumn,
+    labelled,
+    repeats_unknown,
+    template,
+)
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
@@ -29,7 +36,7 @@ from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of, public
 from core.ui.uploaders import content_of, let_go, wait_for
-from core.ui.uploads import prepare, read
+from core.ui.uploads import is_long, prepare, read
 
 _UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
 _PROBLEM = "calibration_upload_problem"
@@ -45,6 +52,9 @@ WHERE = {  # by whether this is a public demo
 }
 RIGHT_OR_WRONG = (
     "Whether the answer that this score would serve is right. It can differ between scores."
+)
+WHAT_WAS_READ = (
+    "Check it before you look at the result. “What the columns mean” changes each part of it."
 )
 MEANINGS = {
     "query": "Question",
@@ -96,7 +106,9 @@ def labelled_data() -> Labelled | None:
     else:
         _what_was_read(upload)
         keeping.why_not()
-        to_ask = not _suggestion(upload).scores and holds_questions(upload)
+        to_ask = result_of("to_ask", upload, lambda _: run.is_to_ask(upload), large=is_long(upload))
+        if to_ask is None:
+            return None
         rows = run.rows_of_questions(upload) if to_ask else upload
     return None if rows is None else _map(rows)
 
@@ -229,7 +241,7 @@ def _map(upload: Upload) -> Labelled | None:
     ):
         surer = directions(guess, numbers, key, place)
         correct = _correctness(list(surer), labels, own, key, place)
-        query = _column("query", upload, guess.query)
+        query = _question(upload, guess.query, place if surer else None)
         answer = _column("answer", upload, guess.answer)
         truth = _column("truth", upload, guess.truth)
         source = _column("source", upload, guess.source)
@@ -243,7 +255,7 @@ def _map(upload: Upload) -> Labelled | None:
     except UploadError as error:
         problem(str(error))
         return None
-    return None if meant is None else _read(upload, replace(columns, meant=meant))
+    return None if meant is None or query is None else _read(upload, replace(columns, meant=meant))
 
 
 def _correctness(
@@ -302,10 +314,6 @@ def _kinds(upload: Upload) -> dict[str, ColumnKind]:
     return memory_of("kinds", upload, partial(kinds, upload))
 
 
-def _suggestion(upload: Upload) -> Columns:
-    return memory_of("suggestion", upload, partial(suggest, upload))
-
-
 def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     """Return what the columns seem to mean, which hold any number, and which any label.
 
@@ -313,7 +321,7 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     Columns of labels alone come first, and a column of few words may be one; where there is none,
     every column can be chosen.
     """
-    guess, looks = _suggestion(upload), _kinds(upload)
+    guess, looks = suggest(upload), _kinds(upload)
     columns = {name: column_of(upload, name) for name in looks}
     numbers = [
         name
@@ -337,6 +345,32 @@ def _has_few_values(looks: ColumnKind, column: Column) -> bool:
 
 def _of(score: str, column: str) -> str:
     return f"{score}: {column}"
+
+
+def _question(upload: Upload, guess: str | None, place: DeltaGenerator | None) -> str | None:
+    """Let the person say which column tells the question; where no heading does, ask in `place`."""
+    head = None
+    if guess is None and place is not None:
+        place = place.container(border=True, key="questions")
+        head = place.empty()
+        place.text(repeats_unknown(upload))
+    options = [EVERY_ROW, *upload.table.columns]
+    chosen = (place if head and place else st).selectbox(
+        MEANINGS["query"],
+        options,
+        options.index(guess) if guess in options else None,
+        key=f"query_{upload.sha256[:16]}",
+        persist_state="session",
+        format_func=_every_row,
+        placeholder="Choose what tells one question from another",
+    )
+    if chosen is None and head is not None:
+        head.badge("Your answer is needed", icon=":material/help:", color="orange")
+    return chosen
+
+
+def _every_row(name: str) -> str:
+    return name or "(every row asks another question)"
 
 
 def _column(meaning: str, upload: Upload, guess: str | None) -> str | None:
@@ -368,8 +402,12 @@ def _read(upload: Upload, columns: Columns) -> Labelled | None:
     if read_rows is None:
         return None
     rows, repeated = read_rows
+    with st.container(border=True, key="reading"):
+        st.text("What was read", help=WHAT_WAS_READ)
+        st.text("\n".join(rows.reading))
     for complaint in rows.problems:
-        st.text(complaint)
+        if complaint not in rows.reading:
+            st.text(complaint)
     if repeated:
         st.text(REPEATED.format(repeated))
     return rows

@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.codec import one_line
+from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
+from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
@@ -31,6 +33,11 @@ from core.uncertainty.scores import SCORES
 
 MOST = 2_000  # questions that are asked of a larger file until the person says otherwise
 _RUN = "calibration_run"  # the one on the page, which has no file after a reload
+
+
+def is_to_ask(upload: Upload) -> bool:
+    """Say whether an upload has questions with their right answers, and no scores with labels."""
+    return not suggest(upload).scores and holds_questions(upload)
 
 
 def rows_of_questions(upload: Upload) -> Upload | None:

@@ -69,7 +69,7 @@ def choice() -> Questions | None:
     """Let the person choose questions; None, with a sentence, until they are there."""
     source = st.segmented_control(
         "Questions",
-        WITH_WORDNET if _has_wordnet() else HERE,
+        WITH_WORDNET if has_wordnet() else HERE,
         default=WORLD,
         required=True,
         key="evaluation_source",
@@ -79,7 +79,7 @@ def choice() -> Questions | None:
         if source == FILE:
             sample = _of_a_file()
         elif source == WORDNET:
-            sample = _draw("WordNet", lambda tell: iter(_wordnet()), WORDNET)
+            sample = _draw("WordNet", lambda tell: iter(wordnet()), WORDNET)
         else:
             sample = _of_the_world()
     except UploadError as error:
@@ -261,9 +261,11 @@ def say(sample: QuestionSample) -> None:
 
 
 @once  # reading its files takes seconds, and every draw needs them all
-def _wordnet() -> tuple[Question, ...]:
+def wordnet() -> tuple[Question, ...]:
+    """Return every question of WordNet, read once a process."""
     return tuple(wordnet_questions())
 
 
-def _has_wordnet() -> bool:
+def has_wordnet() -> bool:
+    """Say whether WordNet can be drawn from: it is installed, and nobody else uses this server."""
     return alone() and FOLDER.is_dir() and importlib.util.find_spec("nltk") is not None

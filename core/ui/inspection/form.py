@@ -29,8 +29,10 @@ from core.studies.inspection.request import (
 )
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.taught import has_taught_words, in_taught_words
+from core.studies.questions import questions
 from core.ui import figures, history
 from core.ui.addresses import number
+from core.ui.components.suggestions import suggest
 from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import recordings
 from core.ui.model import NEXT_SAMPLES, current, embedded_model, study_model
@@ -73,6 +75,7 @@ def ask() -> tuple[Request, Reading]:
         placeholder="Type a question and press Enter",
         on_change=_read_anew,
     )
+    suggest("Question", questions() if has_taught_words(current()) else (), key="suggestions")
     # As Enter does; and what failed or was cancelled before is asked anew.
     press.button("Ask", type="primary", key="ask", width="stretch", on_click=_press)
     with st.container(horizontal=True, gap="small"):

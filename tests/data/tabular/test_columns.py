@@ -66,9 +66,9 @@ def test_a_number_that_can_be_read_in_two_ways_is_refused_and_named(named, colum
         assert kinds(upload)["doubt"] is ColumnKind.NUMBER
         for read in (
             lambda it=upload: labelled(
-                it, Columns(None, None, (ScoreColumn("doubt", False, "correct"),))
+                it, Columns("", None, (ScoreColumn("doubt", False, "correct"),))
             ),
-            lambda it=upload: labelled(it, suggest(it)),
+            lambda it=upload: labelled(it, replace(suggest(it), query="")),
             lambda it=upload: doubts_of(it, "doubt", False),
         ):
             with pytest.raises(UploadError) as caught:
@@ -87,12 +87,15 @@ def test_no_cell_with_a_comma_is_read_where_one_can_mean_two_things():
 def test_a_doubtful_column_stands_in_no_other_ones_way():
     upload = table("0.1", "0.2", perplexity=["3,425", "175"])
     assert [score.column for score in suggest(upload).scores] == ["doubt"]
-    assert labelled(upload, suggest(upload)).doubts["doubt"].tolist() == [0.1, 0.2]
+    assert labelled(upload, replace(suggest(upload), query="")).doubts["doubt"].tolist() == [
+        0.1,
+        0.2,
+    ]
 
 
 def test_a_doubtful_entropy_is_none_and_complained_of():
     upload = table("0.1", "0.2", entropy=["3,425", "175"])
-    chosen = Columns(None, None, (ScoreColumn("doubt", False, "correct"),), "entropy")
+    chosen = Columns("", None, (ScoreColumn("doubt", False, "correct"),), "entropy")
     found = labelled(upload, chosen)
     assert found.entropies is None
     (problem,) = found.problems
@@ -145,14 +148,50 @@ def test_a_cell_says_what_it_says_by_itself(cell):
     assert {what for what in Cell if found.has(what)[1]} == {Cell.ODD}
 
 
-def test_questions_are_numbered_as_numpy_numbers_their_texts():
-    texts = ["b", "a", "é", "B", "a", "😀", "", "b ", "ab", "a\u0301"]
-    _, numbers = np.unique(np.array(texts, object), return_inverse=True)
-    assert columns.question_numbers(np.array(texts, object)).tolist() == numbers.tolist()
-    upload = table(*map(str, range(10)), question=texts)
-    some = np.array([0, 1, 4, 7])
-    _, numbers = np.unique(np.array(texts, object)[some], return_inverse=True)
+def test_questions_are_numbered_in_the_order_of_their_texts_and_spelling_makes_no_other():
+    texts = ["b", "a", "é", "B", "a", "😀", "", "b ", "ab", "a\u0301", "“A?”", "a b"]
+    numbers = [1, 2, 6, 1, 2, 7, 0, 1, 4, 5, 2, 3]
+    assert columns.question_numbers(np.array(texts, object)).tolist() == numbers
+    upload = table(*map(str, range(12)), question=texts)
     column = column_of(upload, "question")
     assert column.ranks is not None
-    assert column.questions(some).tolist() == numbers.tolist()
-    assert replace(column, ranks=None).questions(some).tolist() == numbers.tolist()
+    assert column.questions(np.array([0, 1, 4, 7, 8])).tolist() == [0, 1, 1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("texts", "questions"),
+    [
+        (["Who mapped it?", "who mapped it", " WHO  mapped it ?", "Who, mapped it…?"], 1),
+        (["What’s up?", "Whats up", "What's up"], 1),
+        (["誰？", "誰?", "誰"], 1),
+        (["3 - 2 = ?", "3 / 2 = ?", "3 + 2 = ?", "3 * 2 = ?", "1.5?", "15?", "1,5"], 7),
+        (["In 1999?", "in 1999."], 1),
+        (["Who made C?", "Who made C#?", "Who made C++?"], 3),
+        (["?", "!", ""], 3),
+    ],
+)
+def test_case_spaces_and_marks_make_no_other_question(texts, questions):
+    assert len(set(columns.question_numbers(np.array(texts, object)).tolist())) == questions
+
+
+@pytest.mark.parametrize(
+    ("headings", "cells", "name"),
+    [
+        (["id", "Question"], ["1", "a"], "Question"),
+        (["doc.question", "vars.prompt"], ["a", "b"], "doc.question"),
+        (["Prüfungsfrage"], ["a"], "Prüfungsfrage"),
+        (["user_input"], ["a"], "user_input"),
+        (["model_question_count"], ["a"], None),
+        (["num_question"], ["3"], None),
+        (["doc_id"], ["1"], None),  # no value repeats: rows may be numbered so
+        (["user_id"], ["1"], None),
+    ],
+)
+def test_the_column_that_tells_one_question_from_another(headings, cells, name):
+    others = {heading: [cell] for heading, cell in zip(headings, cells, strict=False)}
+    assert columns.question_column(table("0.5", **others)) == name
+
+
+def test_an_id_whose_values_repeat_tells_questions_where_no_heading_does():
+    upload = table(*"abcd", doc_id=["1", "1", "2", "2"], annotator_id=["1", "2", "1", "2"])
+    assert columns.question_column(upload) == "doc_id"

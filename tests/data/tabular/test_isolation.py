@@ -15,6 +15,7 @@ from pyarrow import parquet
 from core.data.tabular import isolation
 from core.data.tabular.isolation import Limits, parse_isolated
 from core.data.tabular.uploads import TOO_MUCH_MEMORY, UploadError, parse
+from tests.patience import LONG
 
 SMALL = b"a,b\n1,2\n"
 
@@ -25,7 +26,7 @@ def nothing_prepared(monkeypatch):
     yield
     if isolation.original is not None:
         isolation.original.socket.close()
-        isolation.original.process.wait(60)
+        isolation.original.process.wait(LONG)
 
 
 @pytest.fixture
@@ -336,7 +337,7 @@ def test_copies_have_no_pipes_of_each_other_and_end_when_they_are_not_wanted(pre
     first.wait()
     assert copies() == both[1:]
     isolation.original.socket.close()  # as if the one that asks had ended
-    assert process.wait(60) == 0
+    assert process.wait(LONG) == 0
     second.wait()
     assert second.stdout.read() == b"" and is_gone(both[1])
 

@@ -86,25 +86,26 @@ def test_a_hostile_key_is_named_so_that_it_can_be_shown(key):
 
 
 @pytest.mark.parametrize(
-    "row",
+    ("row", "headings"),
     [
-        {"q": "a", "answers": ["b", "c"]},
-        {"q": "a", "meta": {"seed": 1}},
-        {"aliases": ["b", "c"]},
-        {"a": {"x": 1}, "b": {"x": 2}},
-        {"columns": ["a"], "data": [[1, 2]]},
+        ({"q": "a", "answers": ["b", "c"]}, ["q", "answers"]),
+        ({"q": "a", "meta": {"seed": 1}}, ["q", "meta.seed"]),
+        ({"aliases": ["b", "c"]}, ["aliases"]),
+        ({"a": {"x": 1}, "b": {"x": 2}}, ["a.x", "b.x"]),
+        ({"columns": ["a"], "data": [[1, 2]]}, ["columns", "data"]),
     ],
 )
-def test_an_object_without_a_table_is_one_row(row):
+def test_an_object_without_a_table_is_one_row(row, headings):
     upload = read(json.dumps(row))
     assert upload.kind == "JSONL"
-    assert list(upload.table.columns) == list(row)
+    assert list(upload.table.columns) == headings
     assert len(upload.table) == 1
 
 
 def test_lines_of_json_stay_lines():
     upload = read('{"a": {"0": 1}}\n{"a": {"0": 2}}\n')
-    assert (upload.kind, cells(upload)) == ("JSONL", [['{"0": 1}'], ['{"0": 2}']])
+    assert (upload.kind, cells(upload)) == ("JSONL", [["1"], ["2"]])
+    assert [*upload.table] == ["a.0"]
 
 
 def test_a_long_table_is_read():

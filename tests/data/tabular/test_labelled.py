@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.abstention.codebook import EVERY_ROW
 from core.abstention.metrics import auroc
 from core.data.tabular import columns
 from core.data.tabular import labelled as module
@@ -96,12 +97,15 @@ def test_words_for_right_and_wrong(texts, right):
         (["-0.5", "-0,5", "−0.5"], -0.5),  # the last one has a minus sign as it is printed
         (["1e-3", "1E-3"], 0.001),
         (["1,5e-3"], 0.0015),
+        (["50%", "50 %", "50,0%", "tensor(0.5)"], 0.5),
+        (["1'234.5", "1’234.5", "1\u202f234,5", "1\xa0234.5"], 1234.5),
+        (["12'34", "1'2345", "tensor(x)", "tensor(1, 2)"], None),
         (["5."], 5),
         ([" 7 ", "007"], 7),
         (["inf", "1e999"], math.inf),
         (["-Infinity"], -math.inf),
         (["", "  ", "nan", "NaN", "None", "NULL", "na", "N/A", "-"], math.nan),  # and not 0
-        (["x", "0.5x", "1,234.5", "1,234,567", "1_000", "٣", "50%", "0x1", "1 2", "--1"], None),
+        (["x", "0.5x", "1,234.5", "1,234,567", "1_000", "٣", "0x1", "1 2", "--1"], None),
         (["true", "1e", ".", ",", "e5", "infinite", "[0.5]"], None),
     ],
 )
@@ -188,7 +192,7 @@ def test_what_no_heading_calls_right_is_proposed_and_of_two_neither():
         (score,) = suggest(two).scores
         assert score.correct is None
         with pytest.raises(UnknownLabelsError, match="which column tells whether the answers of"):
-            labelled(two, scored(replace(score, larger_is_surer=True), query=None))
+            labelled(two, scored(replace(score, larger_is_surer=True), query=EVERY_ROW))
     words = table(["s", "verdict", "temperature"], ["0.5", "PASS", "1"], ["0.7", "fail", "0"])
     assert [score.correct for score in suggest(words).scores] == ["verdict"]
     assert suggest(table(["s", "temperature"], ["0.5", "1"], ["0.7", "0"])).scores == ()
@@ -312,7 +316,7 @@ def test_the_doubt_of_a_confidence_is_its_negative():
     upload = table(["c", "correct"], *([cell, "1"] for cell in cells))
     doubts = [0.9, 0.0, 0.0, math.inf, -math.inf, math.nan]
     for surer, expected in ((False, doubts), (True, np.subtract(0, doubts))):
-        found = labelled(upload, Columns(None, None, (ScoreColumn("c", surer, "correct"),)))
+        found = labelled(upload, Columns(EVERY_ROW, None, (ScoreColumn("c", surer, "correct"),)))
         np.testing.assert_equal(found.doubts["c"], expected)
         assert not np.signbit(found.doubts["c"][1:3]).any(), "minus zero looks odd"
         assert found.surer == {"c": surer}
@@ -320,7 +324,7 @@ def test_the_doubt_of_a_confidence_is_its_negative():
 
 def test_rows_without_query_are_numbered_as_in_the_table():
     upload = table(["score", "correct"], ["0.1", "1"], ["0.2", ""], ["0.3", "0"])
-    found = labelled(upload, replace(EMPTY_OUT, query=None))
+    found = labelled(upload, replace(EMPTY_OUT, query=EVERY_ROW))
     assert found.queries.tolist() == ["1", "3"]
     assert found.sources.tolist() == ["", ""]
     assert found.entropies is None
@@ -338,7 +342,7 @@ def test_queries_without_text_are_not_one_query():
 def test_a_missing_score_is_nan_and_only_an_unreadable_one_is_complained_of():
     scores = ["", "NA", "0", "0,5", "high", "1,2,3"]
     rows = [*([score, "1"] for score in scores), ["bad", ""]]
-    found = labelled(table(["score", "correct"], *rows), replace(EMPTY_OUT, query=None))
+    found = labelled(table(["score", "correct"], *rows), replace(EMPTY_OUT, query=EVERY_ROW))
     nan = math.nan
     np.testing.assert_equal(found.doubts["score"], [nan, nan, 0, 0.5, nan, nan])
     assert found.problems == (
@@ -365,7 +369,7 @@ def test_rows_without_label_are_left_out_and_named_by_line():
 def test_of_parquet_rows_are_named():
     buffer = io.BytesIO()
     pd.DataFrame({"score": [0.5, 0.25], "correct": [1.0, None]}).to_parquet(buffer)
-    found = labelled(read(buffer.getvalue(), "x.parquet"), replace(EMPTY_OUT, query=None))
+    found = labelled(read(buffer.getvalue(), "x.parquet"), replace(EMPTY_OUT, query=EVERY_ROW))
     assert found.problems == ("Row 2: “correct” is empty (left out).",)
 
 
@@ -374,7 +378,7 @@ def test_a_row_is_used_for_all_scores_or_for_none():
     upload = table(["a", "a_correct", "b", "b_correct"], *rows)
     scores = (ScoreColumn("a", False, "a_correct"), ScoreColumn("b", True, "b_correct"))
     out = {"a_correct": [("", OUT)], "b_correct": [("?", OUT)]}
-    found = labelled(upload, meaning(Columns(None, None, scores), **out))
+    found = labelled(upload, meaning(Columns(EVERY_ROW, None, scores), **out))
     assert found.kept.tolist() == [0, 3]
     assert {name: doubts.tolist() for name, doubts in found.doubts.items()} == {
         "a": [0.1, 0.7],
@@ -389,7 +393,7 @@ def test_a_row_is_used_for_all_scores_or_for_none():
     assert found.problems == complaints
     # Labels that serve two scores are complained of once.
     both = (scores[0], ScoreColumn("b", True, "a_correct"))
-    columns = meaning(Columns(None, None, both), a_correct=out["a_correct"])
+    columns = meaning(Columns(EVERY_ROW, None, both), a_correct=out["a_correct"])
     assert labelled(upload, columns).problems == complaints[:1]
 
 
@@ -398,14 +402,14 @@ def test_different_pipelines_are_no_pipeline():
     upload = table(heading, ["1", "1", "p1"], ["2", "0", ""], ["3", "1", "p2"], ["4", "0", "p1"])
     assert pipelines_of(upload) == ["p1", "", "p2"]
     assert pipelines_of(table(["s"], ["1"])) == []
-    mixed = labelled(upload, Columns(None, None, PLAIN.scores))
+    mixed = labelled(upload, Columns(EVERY_ROW, None, PLAIN.scores))
     assert mixed.pipeline == ""
     assert mixed.problems == (
         "“Pipeline” names 3 different pipelines, whose scores cannot be compared; upload each "
         "by itself.",
     )
     upload = table(heading, ["0.1", "1", "p1"], ["0.2", "", "p2"])
-    assert labelled(upload, replace(EMPTY_OUT, query=None)).pipeline == "p1"
+    assert labelled(upload, replace(EMPTY_OUT, query=EVERY_ROW)).pipeline == "p1"
 
 
 # ---------------------------------------------------------------------- what is refused
@@ -414,25 +418,30 @@ def test_different_pipelines_are_no_pipeline():
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
-        (scored(query=None), "No score is chosen"),
-        (scored(ScoreColumn("x", False, "correct"), query=None), "no column “x”"),
-        (scored(ScoreColumn("score", False, "x"), query=None), "no column “x”"),
+        (scored(query=EVERY_ROW), "No score is chosen"),
+        (scored(ScoreColumn("x", False, "correct"), query=EVERY_ROW), "no column “x”"),
+        (scored(ScoreColumn("score", False, "x"), query=EVERY_ROW), "no column “x”"),
         (scored(*PLAIN.scores, query="x"), "no column “x”"),
-        (scored(*PLAIN.scores, query=None, source="x"), "no column “x”"),
-        (scored(*PLAIN.scores, query=None, entropy="x"), "no column “x”"),
-        (scored(ScoreColumn("correct", True, "correct"), query=None), "two columns"),
-        (scored(*PLAIN.scores, *PLAIN.scores, query=None), "chosen twice"),
-        (replace(EMPTY_OUT, query=None), "number in any row that says whether its answer is right"),
+        (scored(*PLAIN.scores, query=EVERY_ROW, source="x"), "no column “x”"),
+        (scored(*PLAIN.scores, query=EVERY_ROW, entropy="x"), "no column “x”"),
+        (scored(ScoreColumn("correct", True, "correct"), query=EVERY_ROW), "two columns"),
+        (scored(*PLAIN.scores, *PLAIN.scores, query=EVERY_ROW), "chosen twice"),
+        (
+            replace(EMPTY_OUT, query=EVERY_ROW),
+            "number in any row that says whether its answer is right",
+        ),
         (
             meaning(
-                scored(*PLAIN.scores, ScoreColumn("b", False, "accurate"), query=None),
+                scored(*PLAIN.scores, ScoreColumn("b", False, "accurate"), query=EVERY_ROW),
                 correct=[("", OUT)],
                 accurate=[("", OUT)],
             ),
             "No row says for every chosen score",
         ),
         (
-            meaning(scored(ScoreColumn("b", None, "correct"), query=None), correct=[("", OUT)]),
+            meaning(
+                scored(ScoreColumn("b", None, "correct"), query=EVERY_ROW), correct=[("", OUT)]
+            ),
             "Say whether a larger “b” means a surer answer or more doubt",
         ),
     ],
@@ -474,12 +483,12 @@ def test_groups_made_of_the_labels_are_refused():
 def test_a_column_that_is_none_says_what_it_holds(cells, as_labels, as_score):
     upload = table(["x", "right", "n"], *([cell, at % 2, at] for at, cell in enumerate(cells)))
     if as_labels:
-        assert refused(upload, Columns(None, None, (ScoreColumn("n", False, "x"),))) == (
+        assert refused(upload, Columns(EVERY_ROW, None, (ScoreColumn("n", False, "x"),))) == (
             f"No cell of “x” says whether an answer is right: its cells are {as_labels}. Choose "
             "a column of 1 (right) and 0 (wrong)."
         )
     if as_score:
-        assert refused(upload, Columns(None, None, (ScoreColumn("x", False, "right"),))) == (
+        assert refused(upload, Columns(EVERY_ROW, None, (ScoreColumn("x", False, "right"),))) == (
             f"“x” has no number: its cells {as_score}. Choose another column as score."
         )
 
@@ -497,7 +506,7 @@ def test_a_column_that_is_none_says_what_it_holds(cells, as_labels, as_score):
 )
 def test_an_unreadable_entropy_is_missing_and_complained_of(cells, entropies, problem):
     upload = table(["score", "correct", "h"], *(["0.5", "1", cell] for cell in cells))
-    found = labelled(upload, scored(*PLAIN.scores, query=None, entropy="h"))
+    found = labelled(upload, scored(*PLAIN.scores, query=EVERY_ROW, entropy="h"))
     np.testing.assert_equal(found.entropies, entropies)
     assert found.problems == (problem,)
 
@@ -505,7 +514,7 @@ def test_an_unreadable_entropy_is_missing_and_complained_of(cells, entropies, pr
 def test_hostile_headings_are_short_and_in_one_line_in_complaints():
     heading = "right\n" + "x\n" * 450
     upload = table(["score", heading.strip()], ["0.5", "1"], ["0.5", "?"])
-    columns = Columns(None, None, (ScoreColumn("score", False, heading.strip()),))
+    columns = Columns(EVERY_ROW, None, (ScoreColumn("score", False, heading.strip()),))
     assert len(refused(upload, columns)) < 300 and "\n" not in refused(upload, columns)
     (problem,) = labelled(upload, meaning(columns, **{heading.strip(): [("?", OUT)]})).problems
     assert len(problem) < 150 and "\n" not in problem
@@ -521,7 +530,7 @@ def test_a_distinct_text_is_read_once(monkeypatch):
     upload = table(["score", "correct"], *([["0.5 ", "1"], ["0.7 ", "0"]] * 1000))
     for _ in range(2):
         suggest(upload)
-        labelled(upload, Columns(None, None, PLAIN.scores))
+        labelled(upload, Columns(EVERY_ROW, None, PLAIN.scores))
     assert sorted(asked) == ["0.5 ", "0.7 "]
 
 
@@ -567,9 +576,33 @@ def test_more_scores_times_rows_than_can_be_calibrated_on_are_refused(monkeypatc
     upload = table(["a", "b", "correct"], *[["0.1", "0.2", "1"], ["0.3", "0.4", "0"]] * 2)
     scores = tuple(ScoreColumn(name, False, "correct") for name in "ab")
     with pytest.raises(UploadError) as caught:
-        labelled(upload, Columns(None, None, scores))
+        labelled(upload, Columns(EVERY_ROW, None, scores))
     assert str(caught.value) == (
         "2 scores of 4 rows are more than 5 numbers, the most that can be calibrated on at once; "
         "choose at most 1 of these scores, or upload fewer rows."
     )
-    assert len(labelled(upload, Columns(None, None, scores[:1])).doubts) == 1
+    assert len(labelled(upload, Columns(EVERY_ROW, None, scores[:1])).doubts) == 1
+
+
+def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
+    upload = table(
+        ["question", "response", "confidence", "is_hallucination", "model"],
+        ["Why?", "so", "0.9", "0", "m"],
+        ["why", "no", "0.2", "1", "m"],
+        ["How?", "so", "", "1", "m"],
+        ["Who?", "so", "0.5", "n/a", "m"],
+    )
+    columns = meaning(suggest(upload), is_hallucination=[("n/a", OUT)])
+    data = labelled(upload, columns)
+    assert data.codebooks["confidence"].sentences == data.reading
+    assert data.reading == (
+        "Question: “question”; 3 rows ask 2 different questions.",
+        "Right: “is_hallucination” is “0” (1 of 3 rows); wrong: “1”.",
+        "Score: “confidence”; larger means a surer answer.",
+        "Rows used: 3 of 4.",
+        "Line 5: “is_hallucination” is “n/a” (left out).",
+        "Columns not used: “model”.",
+        "Line 2: “Why?”, answered “so”, confidence 0.9, right.",
+        "Line 3: “why”, answered “no”, confidence 0.2, wrong.",
+        "Line 4: “How?”, answered “so”, confidence missing, wrong.",
+    )

@@ -24,7 +24,8 @@ from core.studies.inspection.request import Request
 from tests.fakes import QUERY, Limited, copies, knows
 from tests.hostile import HALF
 from tests.language_models.openai_server import serving
-from tests.language_models.threads import LONG, in_threads, wait_for_pools
+from tests.language_models.threads import in_threads, wait_for_pools
+from tests.patience import LONG
 from tests.store.kept import Calls
 
 PROMPT = prompts.iterative(QUERY)

@@ -7,7 +7,8 @@ from functools import partial
 import pytest
 
 from core.language_models.client.concurrency import AT_ONCE, Abandoned, at_once, stream
-from tests.language_models.threads import LONG, pool_threads, wait_for_pools
+from tests.language_models.threads import pool_threads, wait_for_pools
+from tests.patience import LONG
 
 
 class Stopped(Exception):

@@ -32,7 +32,8 @@ from core.language_models.errors import (
 )
 from core.language_models.usage import Budget
 from tests.fakes import QUERY, Limited, copies, knows
-from tests.language_models.threads import LONG, in_threads
+from tests.language_models.threads import in_threads
+from tests.patience import LONG
 
 PROMPT = prompts.iterative(QUERY)
 BUSY = TemporaryError("The service is busy.")

@@ -11,11 +11,14 @@ import pytest
 from benchmarks.default_policy import BELIEVED, ERRORS, TESTED, believed, certifies
 from benchmarks.shared.measuring import Wording, questions
 from core.abstention.policy import from_json, to_json
+from core.data.datasets.questions import Question
 from core.data.world import grading
 from core.studies.calibration import calibration
 from core.studies.calibration.calibration import calibrate, pipeline_of_data
 from core.studies.calibration.example import EXAMPLE, EXAMPLE_NAME, example_bytes, example_of
-from core.studies.calibration.scoring import Gold, score, table
+from core.studies.evaluation.local import Task, ask
+from core.studies.evaluation.reading import labelled_table
+from core.studies.evaluation.run import pipeline_for
 from core.studies.inspection.certificates import (
     EMBEDDED,
     SMOLLM2,
@@ -23,6 +26,7 @@ from core.studies.inspection.certificates import (
     default_policy,
     usual_least_mass,
 )
+from core.studies.inspection.inspection import run
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
@@ -147,12 +151,13 @@ def test_rows_drawn_at_random_are_what_the_model_says(rows, embedded):
     drawn = np.random.default_rng(11).choice(len(rows), 5, replace=False)
     least = usual_least_mass()
     for row in (rows[i] for i in drawn):
-        gold = Gold(row["question"], tuple(row["right answers"].split(" | ")), row["source"])
-        request = usual_request(gold.query, embedded.capabilities)
-        found = score(gold, embedded, request, least_mass=least)
-        content = table([found], embedded, request, least_mass=least).decode("utf-8-sig")
-        (again,) = csv.DictReader(io.StringIO(content, newline=""))
-        again["stands"] = str(int(found.stands))
+        names = tuple((name,) for name in row["right answers"].split(" | "))
+        question = Question("q", row["question"], names, row["source"])
+        request = usual_request(question.query, embedded.capabilities)
+        task = Task(embedded, request, Reading(), least)
+        content = labelled_table([ask(task, question, lambda: None)], pipeline_for(task))
+        (again,) = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        again["stands"] = str(int(run(request, embedded).stands))
         numbers = {"entropy", "sampled_mass", *(n for n in SCORES if row[n])}
         assert {k: v for k, v in again.items() if k not in numbers} == {
             k: v for k, v in row.items() if k not in numbers

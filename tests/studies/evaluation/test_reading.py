@@ -18,8 +18,6 @@ from core.data.tabular.suggestions import suggest
 from core.language_models.errors import RefusedError
 from core.studies.calibration.calibration import Target, calibrate, pipeline_of_data
 from core.studies.calibration.new_rows import new_decisions, new_scores
-from core.studies.calibration.scoring import score_all
-from core.studies.calibration.scoring import table as scored_table
 from core.studies.evaluation import files
 from core.studies.evaluation.local import local
 from core.studies.evaluation.reading import (
@@ -30,7 +28,7 @@ from core.studies.evaluation.reading import (
     is_short,
     labelled_csv,
 )
-from core.studies.evaluation.rows import Row, gold_of, table
+from core.studies.evaluation.rows import Row, table
 from core.studies.evaluation.run import evaluate
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run as inspect
@@ -145,15 +143,6 @@ def cells(content):
 def read(content):
     upload = uploads.parse(content, "run.csv")
     return labelled(upload, suggest(upload))
-
-
-def test_a_run_is_the_labelled_table_that_scoring_makes(made):
-    """One way to score a question: the same table, cell for cell."""
-    content, dropped = labelled_csv(made)
-    asked = [q for q in questions(60) if q.id not in ("q5", "q11")]
-    scored = score_all([gold_of(question) for question in asked], World(), task(World()).request)
-    assert content == scored_table(scored, World(), task(World()).request)
-    assert dropped == ("Dropped 2 of 60 rows: failed.",)
 
 
 def test_the_labelled_table_is_read_as_what_the_run_says(made):

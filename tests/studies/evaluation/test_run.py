@@ -23,9 +23,8 @@ from core.language_models.errors import (
     UnreachableError,
 )
 from core.language_models.usage import Used
-from core.studies.calibration.scoring import Gold, score
 from core.studies.evaluation import files
-from core.studies.evaluation.local import Took, ask, local
+from core.studies.evaluation.local import ask, local
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.rows import Row, failed_row
 from core.studies.evaluation.run import (
@@ -39,6 +38,7 @@ from core.studies.evaluation.run import (
 from core.studies.inspection.inspection import run as inspect
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS, Reading
+from core.studies.inspection.verdict import doubt_of
 from core.studies.progress import Cancelled
 from core.uncertainty.scores import SCORES
 from tests.studies.evaluation.worlds import (
@@ -75,8 +75,8 @@ def test_every_question_is_asked_once_and_its_row_says_what_an_inspection_says(t
     for question in asked:
         row = rows[question.id]
         seen = inspect(replace(task(model).request, query=question.query), World())
-        gold = Gold(question.query, tuple(name for names in question.answers for name in names))
-        scored = score(gold, World(), task(model).request)
+        mass, clusters = seen.sampled_mass, len(seen.clusters)
+        least = task(model).least_mass
         assert (row["query"], row["source"], row["error"]) == (
             question.query,
             question.source,
@@ -90,9 +90,9 @@ def test_every_question_is_asked_once_and_its_row_says_what_an_inspection_says(t
         assert row["entropy"] == seen.scores["semantic_entropy"].doubt
         for name, found in seen.scores.items():
             assert row[f"{name}_raw"] == found.doubt
-            assert row[name] == scored.doubts[name]
+            assert row[name] == doubt_of(seen.scores, name, mass, clusters, least, seen.others)
             assert row[f"{name}_answer"] == found.answer
-            assert row[f"{name}_correct"] == scored.correct[name]
+            assert row[f"{name}_correct"] == (found.answer in question.names)
         assert row["requests"] is None  # nothing but time
     assert {row["mutual_information_correct"] for row in rows.values()} == {True, False}
 
@@ -522,6 +522,6 @@ def test_memory_does_not_grow_with_the_number_of_questions(tmp_path, monkeypatch
 
 def test_an_error_is_a_row_of_its_question(tmp_path):
     (question,) = questions(1)
-    row = failed_row(question, "It says nothing.", Took(Used(3, 20, 1), 1.5))
+    row = failed_row(question, "It says nothing.", Used(3, 20, 1), 1.5)
     assert row.failed and row.id == "q0" and row.recording is None
     assert (row.values["requests"], row.values["seconds"]) == (3, 1.5)

@@ -28,6 +28,7 @@ from core.studies.inspection.serialise import from_json, to_json
 from core.studies.inspection.verdict import Decision, default_rule
 from core.studies.progress import Cancelled
 from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, knows, words
+from tests.patience import LONG
 
 FIRST_PROMPT = prompts.iterative(QUERY)
 SAMPLED = [Estimator.CHAINED, Estimator.COUNTED]
@@ -572,14 +573,14 @@ def test_cancelling_begins_no_more_calls_to_a_service():
             drawn = super().sample(prompt, count, **options)
             if prompt != FIRST_PROMPT:
                 begun.release()
-                assert released.wait(30)
+                assert released.wait(LONG)
             return drawn
 
     model = Slow(knows(20), next_token=True, local=False)
 
     def cancel(stage, share):
         if stage == recorder.TELLING:
-            assert all(begun.acquire(timeout=30) for _ in range(8))  # as many as go out at once
+            assert all(begun.acquire(timeout=LONG) for _ in range(8))  # as many as go out at once
             raise Cancelled
 
     try:
@@ -589,7 +590,7 @@ def test_cancelling_begins_no_more_calls_to_a_service():
         released.set()
     for thread in threading.enumerate():
         if thread.name.startswith("ThreadPoolExecutor"):
-            thread.join(30)
+            thread.join(LONG)
     assert len(model.asked) == 2 + 8
     assert not model.continued
 

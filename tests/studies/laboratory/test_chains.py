@@ -12,7 +12,6 @@ from core.studies.inspection.inspection import evidence_of, read
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.studies.laboratory.chains import ChainsSettings, run
-from core.studies.progress import Cancelled
 from tests.fakes import QUERY, Limited, Searched, falling, words
 
 
@@ -171,15 +170,6 @@ def test_another_models_recording_is_refused():
     model = model_of(3, 0.5)
     with pytest.raises(InvalidRequestError, match="another model"):
         run(replace(searched(model, 3), revision="2"), model)
-
-
-def test_it_can_be_cancelled():
-    def stop(stage, share):
-        raise Cancelled
-
-    model = model_of(4, 0.5)
-    with pytest.raises(Cancelled):
-        run(searched(model), model, progress=stop)
 
 
 def test_the_embedded_model_answers(embedded):

@@ -18,7 +18,6 @@ from core.studies.laboratory.deciding import (
     Variations,
     run,
 )
-from core.studies.progress import Cancelled
 from core.uncertainty.similarity import JUDGE
 from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, fruit, knows, words
 
@@ -240,14 +239,6 @@ def test_settings_have_limits():
         DecidingSettings(samples=(301,))
     with pytest.raises(InvalidRequestError, match="no question"):
         run([], knows(3))
-
-
-def test_it_can_be_cancelled():
-    def stop(stage, share):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        run([QUERY], knows(3), Request(QUERY), settings=SMALL, progress=stop)
 
 
 def test_the_embedded_model_is_varied(embedded):

@@ -9,7 +9,6 @@ from core.language_models.base import Response, series
 from core.language_models.errors import ModelError
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.effective_support import EffectiveSupportSettings, run
-from core.studies.progress import Cancelled
 from core.uncertainty.missing_mass import expected_missing_mass, upper_deviation
 from tests.fakes import QUERY, Limited, TableModel, falling, knows, words
 
@@ -119,14 +118,6 @@ def test_a_little_more_than_everything_is_rounding_and_more_is_refused(excess):
     else:
         with pytest.raises(ModelError, match="more than 1"):
             run(model, [QUERY], settings)
-
-
-def test_it_can_be_stopped():
-    def stop(stage, share):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        run(knows(3), [QUERY], progress=stop)
 
 
 def beginnings():

@@ -8,7 +8,6 @@ import pytest
 
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.estimator import EstimatorSettings, Gamma, run
-from core.studies.progress import Cancelled
 from core.uncertainty import gibbs
 from core.uncertainty.mutual_information import from_tuples
 from core.uncertainty.tuples import cluster_tuples
@@ -117,16 +116,10 @@ def test_bounds_hold_in_simulation():
         assert (off.mean(axis=0) <= 5 * off.std(axis=0) / np.sqrt(1000)).all(), name
 
 
-def test_it_reports_and_can_be_stopped():
+def test_it_reports_how_far_it_is():
     shares = []
     run(EstimatorSettings(2, **FEW), lambda stage, share: shares.append(share))
     assert shares == [0, 0.5, 1]
-
-    def stop(stage, share):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        run(EstimatorSettings(2, **FEW), stop)
 
 
 def test_more_than_memory_holds_is_refused():

@@ -23,7 +23,7 @@ from core.studies.laboratory.experiment import (
 )
 from core.studies.laboratory.settings import ExperimentSettings, evenly, setting, sizes
 from core.studies.laboratory.shipped import find, others
-from core.studies.progress import silent
+from core.studies.progress import Cancelled, silent
 
 #: Those that compute their shipped result in about a second, without a model.
 CHEAP = ("estimator",)
@@ -168,6 +168,16 @@ def test_the_page_opens_on_a_result_of_the_weights_in_use(name, embedded):
     assert finding.sentence and len({*map(len, finding.columns.values())}) == 1
     beside = [found.values for found in others(experiment, model)]
     assert beside == [experiment.complete(values) for values in experiment.also.values()]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_can_be_stopped(name, embedded):
+    def stop(stage, share):
+        raise Cancelled
+
+    experiment = EXPERIMENTS[name]
+    with pytest.raises(Cancelled):
+        experiment.run({}, None if experiment.asks is Asks.NOTHING else embedded, stop)
 
 
 @pytest.mark.parametrize("name", CHEAP)

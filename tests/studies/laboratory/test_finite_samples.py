@@ -5,7 +5,6 @@ import pytest
 
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.finite_samples import FiniteSamplesSettings, run
-from core.studies.progress import Cancelled
 from core.uncertainty.missing_mass import theorem_bound
 
 
@@ -52,11 +51,3 @@ def test_more_supports_to_choose_from_never_lower_it():
 def test_shares_that_cannot_be_outside_are_refused(outside):
     with pytest.raises(InvalidRequestError, match=r"Give up to 12 numbers from 0 to 0\.5"):
         FiniteSamplesSettings(outside=outside)
-
-
-def test_it_can_be_stopped():
-    def stop(stage, share):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        run(progress=stop)

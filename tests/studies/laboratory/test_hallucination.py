@@ -5,7 +5,6 @@ import pytest
 
 from core.language_models.errors import ModelError
 from core.studies.laboratory.hallucination import HallucinationSettings, run
-from core.studies.progress import Cancelled
 from tests.fakes import Limited
 from tests.studies.laboratory.worlds import believer, many_right, one_right, smooth
 
@@ -46,16 +45,10 @@ def test_the_truth_has_no_hallucination():
     assert found.information == pytest.approx(0, abs=1e-12)
 
 
-def test_it_reports_and_can_be_stopped():
+def test_it_reports_how_far_it_is():
     shares = []
     run(copier(), one_right(), progress=lambda stage, share: shares.append(share))
     assert shares == [0, 0.5, 1]
-
-    def stop(stage, share):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        run(copier(), one_right(), progress=stop)
 
 
 def test_what_cannot_be_compared_is_refused():

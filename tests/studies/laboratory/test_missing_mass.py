@@ -11,7 +11,6 @@ from core.studies.laboratory.missing_mass import (
     probabilities_of,
     run,
 )
-from core.studies.progress import Cancelled
 from core.uncertainty.missing_mass import expected_missing_mass
 
 
@@ -84,11 +83,3 @@ def test_what_is_no_distribution_is_refused(text):
 def test_what_no_one_field_shows_is_refused(settings, sentence):
     with pytest.raises(InvalidRequestError, match=sentence):
         MissingMassSettings(**settings)
-
-
-def test_it_can_be_stopped():
-    def stop(stage, share):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        run(progress=stop)

@@ -5,7 +5,6 @@ import pytest
 
 from core.data.world.facts import Answer, Band
 from core.studies.amplification.gallery import draw
-from core.studies.calibration.scoring import Gold
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
@@ -16,7 +15,6 @@ from core.studies.laboratory.related import (
     LabelledQuestion,
     Related,
     of_fact,
-    of_gold,
     of_inspection,
     run,
 )
@@ -169,14 +167,6 @@ def test_the_threshold_of_a_half_is_tuned_on_the_other():
 
 
 # ------------------------------------------------------------------------- who is asked
-
-
-def test_questions_of_the_world_and_labelled_ones_have_a_truth():
-    fact = draw(Band.MANY_ANSWERS, 1)[0]
-    assert sum(answer.probability for answer in of_fact(fact).answers) == pytest.approx(1)
-    assert of_gold(Gold("q", ("Rome", "Roma"))) == LabelledQuestion(
-        "q", (Answer(("Rome", "Roma"), 1.0),)
-    )
 
 
 def test_the_embedded_model_is_asked(embedded):

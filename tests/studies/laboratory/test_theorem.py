@@ -9,7 +9,6 @@ from core.studies.inspection import inspection
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.studies.laboratory.pseudo_joint import corpus_of, truth_of
 from core.studies.laboratory.theorem import TheoremSettings, choose, run
-from core.studies.progress import Cancelled
 from core.uncertainty.joint import from_table
 from tests.fakes import Limited, falling
 from tests.studies.laboratory.worlds import believer, many_right, one_right, smooth
@@ -139,14 +138,6 @@ def test_the_embedded_model_keeps_the_identity(embedded):
     assert found.sentence.startswith("D(Q̃, P̃) is at least I(Q̃) on 5 of 5 questions")
     assert "Of three answers, I is" in found.sentence
     assert shares[0] == 0 and shares[-1] == 1
-
-
-def test_it_can_be_stopped():
-    def stop(stage, share):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        run(copier(), [one_right()], progress=stop)
 
 
 def test_what_cannot_be_compared_is_refused():

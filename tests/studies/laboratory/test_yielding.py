@@ -18,7 +18,6 @@ from core.studies.laboratory.yielding import (
     YieldingSettings,
     run,
 )
-from core.studies.progress import Cancelled
 from core.uncertainty.attention import principal
 from tests.fakes import copies
 
@@ -141,11 +140,3 @@ def test_bands_are_looked_at_one_by_one():
 def test_a_model_that_runs_elsewhere_is_refused():
     with pytest.raises(ModelError, match="does not show its weights"):
         run(copies(3))
-
-
-def test_it_can_be_cancelled(embedded):
-    def stop(stage, share):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        run(embedded, FEW, stop)

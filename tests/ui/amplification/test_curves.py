@@ -15,8 +15,9 @@ from core.ui.amplification import curves as module
 from core.ui.amplification.curves import CurveJobs
 from core.ui.runs import widget
 from tests.fakes import Counted, Turning, times_told
+from tests.patience import LONG
+from tests.sessions import said, texts, until
 
-LONG = 60  # seconds: what never happens unless something hangs
 TIMES = (0, 1, 5)
 A, B, C = (Case(f"{letter}?", "right", "wrong") for letter in "ABC")
 
@@ -210,22 +211,8 @@ def shown():
     st.cache_resource.clear()
 
 
-def texts(app):
-    return [text.value for text in app.text]
-
-
 def verdicts(*cases, model, times=TIMES):
     return [f"{case.query} {verdict(amplify(case, model, times))}" for case in cases]
-
-
-def until(app, words):
-    """Run until that is said: a fragment that runs by itself does not in a test."""
-    for _ in range(200):
-        if any(words in text for text in texts(app)):
-            return
-        app.run()
-        assert not app.exception
-    raise AssertionError(f"nobody said “{words}” but {texts(app)}")
 
 
 def test_quick_curves_are_there_at_once_and_shared(shown):
@@ -261,7 +248,7 @@ def test_a_slow_curve_shows_how_far_it_is_and_comes(shown, monkeypatch):
     assert app.get("progress")
     assert [button.label for button in app.button] == ["Cancel"]
     model.gate.set()
-    until(app, "A? ")
+    until(app, lambda: said(app, "A? "))
     assert texts(app) == verdicts(A, B, model=Turning())
     assert not app.button and not app.get("progress")
     assert len(model.asked) == 2
@@ -275,7 +262,7 @@ def test_what_is_there_is_drawn_while_others_are_computed_and_after_a_cancel(sho
     model.gate.clear()
     model.began.clear()
     app = shown(C, A, wordy, B, model=model)
-    until(app, "2 so far")
+    until(app, lambda: said(app, "2 so far"))
     app.button(key="cancel_here").click().run()
     assert texts(app) == ["Cancelled. Results so far are saved.", "2 so far"]
     model.gate.set()
@@ -284,7 +271,7 @@ def test_what_is_there_is_drawn_while_others_are_computed_and_after_a_cancel(sho
 def test_a_model_that_goes_away_is_said_and_what_was_there_is_gone_on_from(shown):
     model = Failing()
     app = shown(A, B, model=model)
-    until(app, "The model went away. Start it again.")
+    until(app, lambda: said(app, "The model went away. Start it again."))
     model.at = "nowhere"
     app.run()
     assert texts(app) == ["The model went away. Start it again."]
@@ -301,14 +288,14 @@ def test_what_costs_calls_says_how_many_before_it_asks(shown):
     assert any(f"{2 * each} calls" in text for text in texts(app))
     assert model.calls == 0
     app.button(key="pay_here").click().run()
-    until(app, "A? ")
+    until(app, lambda: said(app, "A? "))
     assert model.calls == 2 * each
 
     app = shown(A, B, C, model=model, times=FREQUENCY_REPETITIONS)
     assert any(f"{each} calls" in text for text in texts(app))  # of the new one alone
     assert model.calls == 2 * each
     app.button(key="pay_here").click().run()
-    until(app, "C? ")
+    until(app, lambda: said(app, "C? "))
     assert model.calls == 3 * each
 
 
@@ -320,7 +307,7 @@ def test_one_persons_cancel_does_not_end_anothers_curve(shown, monkeypatch):
     two.session_state["wanted"] = ((A,), model, TIMES)
     two.run()
     one.button(key="cancel_here").click().run()
-    until(one, "Cancelled. Results so far are saved.")
+    until(one, lambda: said(one, "Cancelled. Results so far are saved."))
     model.gate.set()
-    until(two, verdicts(A, model=Turning())[0])
+    until(two, lambda: said(two, verdicts(A, model=Turning())[0]))
     assert len(model.asked) == 1

@@ -10,6 +10,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
 from tests.fakes import QUERY, Limited, copies
+from tests.patience import LONG
 from tests.sessions import said, session
 
 LABEL = "How good is this estimator?"
@@ -24,7 +25,7 @@ def script():
 
 
 def shown(inspection):
-    app = AppTest.from_function(script, default_timeout=60)
+    app = AppTest.from_function(script, default_timeout=LONG)
     app.session_state["inspection"] = inspection
     app.run()
     assert not app.exception

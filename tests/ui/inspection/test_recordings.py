@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from core.studies.inspection import recorder
 from core.studies.inspection.recorder import usual_request
 from core.ui.inspection import recordings
+from tests.patience import LONG
 from tests.studies.evaluation.worlds import World
 
 MANY = 8
@@ -23,7 +24,7 @@ def test_who_asks_the_same_at_once_gets_the_same_recording(monkeypatch):
     request = usual_request("What is question number 7?", model.capabilities)
 
     def now(_):
-        ask.wait(60)
+        ask.wait(LONG)
         return there.now(request, model)
 
     with ThreadPoolExecutor(MANY) as threads:

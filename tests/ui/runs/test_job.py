@@ -15,8 +15,7 @@ from core.ui.runs import job as module
 from core.ui.runs import turns
 from core.ui.runs.job import Job
 from core.ui.runs.turns import BusyError, Turns
-
-LONG = 30  # seconds: what never happens unless something hangs
+from tests.patience import LONG
 
 
 @pytest.fixture

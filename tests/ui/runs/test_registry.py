@@ -8,8 +8,7 @@ import pytest
 from core.studies.progress import Cancelled
 from core.ui.runs import registry as module
 from core.ui.runs.registry import Registry
-
-LONG = 30  # seconds: what never happens unless something hangs
+from tests.patience import LONG
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from core.ui.runs import turns
 from core.ui.runs.turns import BusyError, Turns
-
-LONG = 30  # seconds: what never happens unless something hangs
+from tests.patience import LONG
 
 
 def go_on():

@@ -12,9 +12,9 @@ from core.studies.costs import Plan
 from core.ui.runs import turns, widget
 from core.ui.runs.registry import Registry
 from tests.fakes import TableModel
+from tests.patience import LONG
 from tests.sessions import keys, said, texts, until
 
-LONG = 60  # seconds: what never happens unless something hangs
 CANCELLED = "Cancelled. Results so far are saved."
 
 

@@ -36,7 +36,7 @@ PRESETS = (
         "OpenAI",
         OPENAI,
         "Log-probabilities of its own answers",
-        "Models that reason before they answer give no log-probabilities.",
+        "Models that reason first give no log-probabilities, and their thoughts are paid for.",
         key=KEY_VARIABLE,
     ),
     Preset(
@@ -49,7 +49,7 @@ PRESETS = (
     Preset(
         "llama.cpp",
         "http://localhost:8080/v1",
-        "Log-probabilities of its own answers",
+        "Scores given text",
         "The server of llama.cpp serves one model, whatever the name.",
         short="llamacpp",
         only_model="default",
@@ -59,6 +59,7 @@ PRESETS = (
         "http://localhost:1234/v1",
         "Chats and continues texts",
         "Not tried; as its makers document it.",
+        short="lmstudio",
     ),
     Preset(
         "OpenRouter",
@@ -66,6 +67,7 @@ PRESETS = (
         "Chats",
         "Not tried; as its makers document it. It passes requests on to services that differ.",
         key="OPENROUTER_API_KEY",
+        short="openrouter",
     ),
     Preset(
         "Groq",
@@ -73,6 +75,7 @@ PRESETS = (
         "Chats, without log-probabilities",
         "Not tried; as its makers document it. One answer a request.",
         key="GROQ_API_KEY",
+        short="groq",
     ),
     Preset(
         "Mistral",
@@ -80,6 +83,7 @@ PRESETS = (
         "Chats",
         "Not tried; as its makers document it.",
         key="MISTRAL_API_KEY",
+        short="mistral",
     ),
     Preset(
         "Anthropic",
@@ -87,5 +91,6 @@ PRESETS = (
         "Chats, without log-probabilities",
         "Not tried; as its makers document it. One answer a request, at temperatures of at most 1.",
         key="ANTHROPIC_API_KEY",
+        short="anthropic",
     ),
 )

@@ -11,9 +11,9 @@ from core.language_models.backends.llama.passes import Pass, Passes
 from core.language_models.backends.llama.runtime import Llama
 from core.language_models.usage import Speed
 from tests.language_models.backends.llama.test_runtime import VOCABULARY, made
+from tests.patience import LONG
 
 ENDS = np.array([7, 11])
-LONG = 60  # seconds: what never happens unless something hangs
 
 
 class Watched(Llama):

@@ -1,0 +1,109 @@
+"""What a table of labelled scores was read as: enough to audit what was promised on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from core.codec import count_of, is_writable, list_of, one_line
+
+EVERY_ROW = ""  # each is a question of its own
+MOST_TEXTS = 2000  # of a codebook that somebody may have edited
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """Which column of a table meant what, for one score.
+
+    Attributes
+    ----------
+    question : str
+        The column that told one question from another; `EVERY_ROW` if each row was one.
+    questions : int
+        How many different ones the rows used ask.
+    score : str
+    larger_is_surer : bool
+    label : str
+        The column that said whether answers are right.
+    right, wrong : tuple of str
+        Which of its values meant that.
+    right_rows : int
+        Of the rows used.
+    rows : int
+        How many were used.
+    table_rows : int
+        How many the table has.
+    left_out : tuple of str
+        Why the others were not used, a sentence each.
+    unused : tuple of str
+        Columns that were not read.
+    first : tuple of str
+        The first rows in words.
+    """
+
+    question: str
+    questions: int
+    score: str
+    larger_is_surer: bool
+    label: str
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+    right_rows: int
+    rows: int
+    table_rows: int
+    left_out: tuple[str, ...]
+    unused: tuple[str, ...]
+    first: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The codebook in words."""
+        rows = count_of(self.rows, "row")
+        asks = f"{rows} ask {count_of(self.questions, 'different question')}"
+        return (
+            f"Question: {_quoted(self.question)}; {asks}."
+            if self.question
+            else f"Question: every row asks another; {rows} are taken as independent.",
+            f"Right: {_quoted(self.label)} is {_listed(self.right)} ({self.right_rows:,} of "
+            f"{rows}); wrong: {_listed(self.wrong)}.",
+            f"Score: {_quoted(self.score)}; larger means "
+            f"{'a surer answer' if self.larger_is_surer else 'more doubt'}.",
+            f"Rows used: {self.rows:,} of {self.table_rows:,}.",
+            *self.left_out,
+            f"Columns not used: {_listed(self.unused)}.",
+            *self.first,
+        )
+
+
+def codebook_from(content: object) -> Codebook:
+    """Return a codebook out of JSON that somebody may have edited; raises `ValueError`."""
+    names = {field.name: str(field.type) for field in fields(Codebook)}
+    if not isinstance(content, Mapping) or content.keys() != names.keys():
+        raise ValueError("a codebook is invalid")
+    values: dict[str, Any] = {}
+    for name, kind in names.items():
+        value = content[name]
+        if kind.startswith("tuple"):
+            value = tuple(value) if isinstance(value, list | tuple) else None
+            is_sane = value is not None and len(value) <= MOST_TEXTS and all(map(_is_text, value))
+        elif kind == "str":
+            is_sane = _is_text(value)
+        else:
+            is_sane = type(value) is (bool if kind == "bool" else int) and value >= 0
+        if not is_sane:
+            raise ValueError(f"a codebook’s {name} is invalid")
+        values[name] = value
+    return Codebook(**values)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and is_writable(value)
+
+
+def _quoted(text: str) -> str:
+    return f"“{one_line(text)}”"
+
+
+def _listed(texts: tuple[str, ...]) -> str:
+    return list_of([_quoted(text) if text else "empty" for text in texts]) if texts else "none"

@@ -1,0 +1,98 @@
+"""What an upload was read as, for every score: shown before any number, and stored with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.abstention.codebook import Codebook
+from core.codec import one_line
+from core.data.tabular.columns import column_of, is_missing, word_of
+from core.data.tabular.labels import Meaning, display, meanings_of, spelling
+from core.data.tabular.uploads import Upload
+
+if TYPE_CHECKING:
+    from core.data.tabular.labelled import Columns
+
+FIRST = 3  # rows in words
+
+
+def codebooks_of(
+    upload: Upload,
+    columns: Columns,
+    usable: NDArray[np.int64],
+    questions: NDArray[np.int64],
+    right: Mapping[str, NDArray[np.bool_]],
+    problems: Sequence[str],
+) -> dict[str, Codebook]:
+    """Return what the columns of an upload were read as, by score.
+
+    Parameters
+    ----------
+    usable : ndarray of shape (n,)
+        Which rows are used.
+    questions : ndarray of shape (n,)
+        Which question each asks.
+    right : mapping of str to ndarray of shape (n,)
+        Whether the answer is right, by column of labels.
+    problems : sequence of str
+        What became of the other rows, a sentence each.
+    """
+    roles = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
+    used = {*roles, *columns.labels, *(score.column for score in columns.scores)}
+    unused = tuple(str(name) for name in upload.table.columns if name not in used)
+    number = len(np.unique(questions))
+    books = {}
+    for score in columns.scores:
+        label = score.correct or ""
+        meanings = dict(_meanings(upload, columns, label))
+        books[score.column] = Codebook(
+            question=columns.query or "",
+            questions=number,
+            score=score.column,
+            larger_is_surer=bool(score.larger_is_surer),
+            label=label,
+            right=tuple(v for v, meaning in meanings.items() if meaning is Meaning.RIGHT),
+            wrong=tuple(v for v, meaning in meanings.items() if meaning is Meaning.WRONG),
+            right_rows=int(right[label].sum()),
+            rows=len(usable),
+            table_rows=len(upload.table),
+            left_out=tuple(problems),
+            unused=unused,
+            first=tuple(_rows_in_words(upload, columns, score.column, usable, right[label])),
+        )
+    return books
+
+
+def _meanings(upload: Upload, columns: Columns, label: str) -> Iterator[tuple[str, Meaning]]:
+    """Yield the values of a column of labels, as the file writes them, with their meaning."""
+    column = column_of(upload, label)
+    values = {word_of(text) for text in column.texts} if len(column.texts) < 1000 else set()
+    meanings = meanings_of(upload, label)
+    meanings |= {each.value: each.meaning for each in columns.meant if each.column == label}
+    for value, meaning in meanings.items():
+        if value in values:
+            yield spelling(column, value), meaning
+
+
+def _rows_in_words(
+    upload: Upload,
+    columns: Columns,
+    score: str,
+    usable: NDArray[np.int64],
+    right: NDArray[np.bool_],
+) -> Iterator[str]:
+    for place, row in enumerate(usable[:FIRST].tolist()):
+        cells = {name: str(upload.table[name].iloc[row]) for name in upload.table.columns}
+        parts = []
+        if columns.query:
+            parts.append(display(cells[columns.query]))
+        if columns.answer:
+            parts.append(f"answered {display(cells[columns.answer])}")
+        number = cells[score]
+        parts.append(f"{one_line(score)} {'missing' if is_missing(number) else one_line(number)}")
+        parts.append("right" if right[place] else "wrong")
+        yield f"{upload.unit.capitalize()} {upload.lines[row]}: {', '.join(parts)}."
