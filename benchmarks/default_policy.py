@@ -249,7 +249,7 @@ def certify(content: bytes, name: str, errors: Sequence[float], *, write: bool) 
     for score, calibration in calibrations.items():
         print(f"{score}: {_outcome(calibration)}")
     policies = {
-        score: c.policy and replace(c.policy, settings_tried=tried)
+        score: c.policy and replace(c.policy, settings_tried=tried, rows="")
         for score, c in calibrations.items()
     }
     belief = believed(content, policy.threshold) if name == EMBEDDED else None

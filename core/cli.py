@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import click
 
+from core.abstention.ledger import Look
 from core.abstention.policy import Policy, to_dict, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.codec import encode, one_line
@@ -30,7 +31,7 @@ from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.labelled import UnknownLabelsError, UnknownQuestionsError
+from core.data.tabular.labelled import Labelled, UnknownLabelsError, UnknownQuestionsError
 from core.data.tabular.labels import Meaning, UnreadLabelsError
 from core.data.tabular.uploads import UploadError
 from core.language_models.base import Capabilities, LanguageModel
@@ -43,6 +44,7 @@ from core.reports.inspection import words
 from core.reports.text import table
 from core.store.database import open_database
 from core.store.errors import StoreError
+from core.store.looks import Looks
 from core.store.results import MAX_BYTES, SavedResults
 from core.studies import costs
 from core.studies.amplification import curve
@@ -53,8 +55,8 @@ from core.studies.amplification.curve import (
     Case,
     tidy,
 )
-from core.studies.calibration import calibration, diagnostics, groups
-from core.studies.calibration.calibration import METHODS, CalibrationError
+from core.studies.calibration import calibration, diagnostics, groups, looks
+from core.studies.calibration.calibration import METHODS, Calibration, CalibrationError
 from core.studies.calibration.groups import ByGroup
 from core.studies.costs import plan, plan_curves, quick_plan
 from core.studies.evaluation.files import RunError
@@ -274,7 +276,7 @@ def calibrate(
     target = usage(
         calibration.Target, options["target_error"], options["confidence"], method, score
     )
-    outcome = calibration.calibrate(data, target)
+    outcome, by_group = _paid_calibration(data, target)
     for line in data.decided if as_json else (*data.reading, *data.decided):
         click.echo(line, err=True)
     for problem in data.problems if as_json else set(data.problems).difference(data.reading):
@@ -288,6 +290,8 @@ def calibrate(
 
         write(options["report"], report_of(outcome))
     if isinstance(outcome.outcome, Uncertifiable) or outcome.policy is None:
+        if as_json:
+            click.echo(encode({"guarantee": None, "answered": 0, **_payment(outcome)}, indent=2))
         raise click.ClickException(getattr(outcome.outcome, "reason", "There is no policy."))
     if out is not None:
         write_file(out, to_json(outcome.policy))
@@ -297,15 +301,45 @@ def calibrate(
         title = f"{score}: answer {policy.where}"
         model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
         _keep("policy", title, model, to_json(policy), policy.sentence)
-    by_group = groups.by_group(outcome)
     click.echo(
-        _policy_json(outcome.policy, by_group)
+        _policy_json(outcome, outcome.policy, by_group)
         if as_json
         else _policy_report(outcome.policy, by_group)
     )
 
 
-def _meanings(options: tuple[str, ...]) -> dict[str, Meaning]:
+def _paid_calibration(data: Labelled, target: calibration.Target) -> tuple[Calibration, ByGroup]:
+    """Calibrate, and note in the ledger of labels what was looked at, before anybody sees it."""
+    earlier: list[Look] = []
+    try:
+        with open_database() as database:
+            earlier += map(looks.from_json, Looks(database).all())
+            outcome = calibration.calibrate(data, target, looks=earlier)
+            by_group = groups.by_group(outcome)
+            new = [each for each in (outcome.look, by_group.look) if each is not None]
+            Looks(database).save((each.setting, looks.to_json(each)) for each in new)
+    except StoreError as error:
+        click.echo(
+            f"Not noted, so that later looks at these labels cost too little: {error}", err=True
+        )
+        outcome = calibration.calibrate(data, target, looks=earlier)
+        by_group = groups.by_group(outcome)
+    return outcome, by_group
+
+
+def _payment(outcome: Calibration) -> dict[str, Any]:
+    """Return which look at its labels this was, what it may spend, and what came before."""
+    if outcome.look is None or outcome.looks is None:
+        return {}
+    pays = outcome.target.method == "ltt"
+    return {
+        "looks": outcome.look.place if pays else 0,
+        "delta": round(outcome.target.delta, 12) if pays else None,
+        "spent_by": looks.spent_by(outcome.look, outcome.looks),
+    }
+
+
+def _meant(options: tuple[str, ...]) -> dict[str, Meaning]:
     """Read VALUE=MEANING; a value may contain "=" itself."""
     meant: dict[str, Meaning] = {}
     for option in options:
@@ -334,9 +368,9 @@ def _policy_report(policy: Policy, by_group: ByGroup) -> str:
     return "\n".join(lines)
 
 
-def _policy_json(policy: Policy, by_group: ByGroup) -> str:
-    """Return the policy as it is written, with its groups if the data have any."""
-    content = to_dict(policy)
+def _policy_json(outcome: Calibration, policy: Policy, by_group: ByGroup) -> str:
+    """Return the policy as it is written, what it spent, and its groups if the data have any."""
+    content = to_dict(policy) | _payment(outcome)
     if by_group.groups:
         content["group_guarantee"] = by_group.sentence
         content["groups"] = [asdict(group) for group in by_group.groups]

@@ -441,9 +441,16 @@ def scores(tmp_path):
 
 
 def studied(path, *scores, surer=None, **target):
-    """The study's policy for a file, as JSON."""
+    """The study's policy for a file that nobody has looked at, as JSON."""
     data = study.read(path.read_bytes(), path.name, scores, None, surer)
-    return to_json(study.calibrate(data, study.Target(**target)).policy)
+    return to_json(study.calibrate(data, study.Target(**target), looks=()).policy)
+
+
+def first_look(result):
+    """The policy that was printed, without what says that it is the first look."""
+    found = one_object(result)
+    assert (found["looks"], found["spent_by"]) == (1 if found["method"] == "ltt" else 0, [])
+    return {name: each for name, each in found.items() if name not in ("delta", "spent_by")}
 
 
 def test_it_prints_and_writes_the_policy_of_the_study(scores, tmp_path, read_here):
@@ -451,16 +458,14 @@ def test_it_prints_and_writes_the_policy_of_the_study(scores, tmp_path, read_her
     base = ("calibrate", scores, "--score", "doubt", "--target-error", 0.2, "--out", out)
     result = believe(*base, "--json")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert (
-        result.stdout
-        == out.read_text("utf-8")
-        == studied(scores, "doubt", error=0.2, score="doubt")
-    )
+    written = out.read_text("utf-8")
+    assert written == studied(scores, "doubt", error=0.2, score="doubt")
+    assert first_look(result) == json.loads(written)
     assert read_here == [scores.name]
-    # Every second one from the 26th is wrong; P(Bin(29, 0.2) ≤ 2) < 0.1 < P(Bin(30, 0.2) ≤ 3).
+    # Every second one from the 26th is wrong; P(Bin(27, 0.2) ≤ 1) < 0.05 < P(Bin(28, 0.2) ≤ 2).
     found = from_json(result.stdout)
-    assert found.threshold == pytest.approx(0.295)
-    assert (found.answered, found.errors, found.labels) == (29, 2, 40)
+    assert found.threshold == pytest.approx(0.275)
+    assert (found.answered, found.errors, found.labels) == (27, 1, 40)
     out.unlink()
     assert believe(*base).exit_code == 0
     assert from_json(out.read_bytes()) == found
@@ -482,18 +487,20 @@ def test_a_calibration_can_be_written_as_a_report(scores, tmp_path):
 
 def test_of_several_scores_the_best_is_taken_and_paid_for(scores):
     options = ("--target-error", 0.2, "--json")
-    found = one_object(
+    found = first_look(
         believe("calibrate", scores, "--score", "doubt", "--score", "sure", *options)
     )
     assert found == json.loads(studied(scores, "doubt", "sure", error=0.2))
     assert (found["score"], found["scores_tried"]) == ("sure", 2)
     # Without a name too, where none of them is the mutual information.
-    assert found == one_object(believe("calibrate", scores, *options))
+    assert found == first_look(believe("calibrate", scores, *options))
     # A method that takes one score takes the first.
     options = ("--method", "empirical", "--confidence", 0.8, *options)
-    assert one_object(believe("calibrate", scores, *options)) == json.loads(
+    first = first_look(believe("calibrate", scores, *options))
+    alone = json.loads(
         studied(scores, "doubt", error=0.2, confidence=0.8, method="empirical", score="doubt")
     )
+    assert first | {"codebook": None} == alone | {"codebook": None}  # read beside another score
 
 
 def test_a_direction_that_no_heading_says_is_asked_for(tmp_path):
@@ -511,9 +518,9 @@ def test_a_direction_that_no_heading_says_is_asked_for(tmp_path):
 
 def test_the_direction_is_guessed_and_can_be_said(scores):
     base = ("calibrate", scores, "--score", "sure", "--method", "empirical", "--target-error", 0.3)
-    guessed = one_object(believe(*base, "--json"))
-    said = one_object(believe(*base, "--larger-is-surer", "--json"))
-    turned = one_object(believe(*base, "--larger-is-doubt", "--json"))
+    guessed = first_look(believe(*base, "--json"))
+    said = first_look(believe(*base, "--larger-is-surer", "--json"))
+    turned = first_look(believe(*base, "--larger-is-doubt", "--json"))
     assert guessed == said and guessed["larger_is_surer"]
     assert not turned["larger_is_surer"]
     expected = studied(
@@ -618,9 +625,9 @@ def test_labels_that_are_not_read_are_named_and_promise_nothing(unread_labels, t
 
 
 def test_what_labels_mean_can_be_said(unread_labels):
-    says = ("--meaning", "w=wrong", "--meaning", "=wrong", "--json")
+    says = ("--meaning", "w=wrong", "--meaning", "=wrong", "--target-error", 0.06, "--json")
     found = one_object(believe("calibrate", unread_labels, *says))
-    # P(Bin(61, 5 %) ≤ 1) is above 10 %: no wrong one is answered, and all the right ones are.
+    # P(Bin(61, 6 %) ≤ 1) is above 5 %: no wrong one is answered, and all the right ones are.
     assert (found["answered"], found["errors"], found["left_out"]) == (60, 0, 0)
     says = ("--meaning", "W=out", "--meaning", " =out")
     result = believe("calibrate", unread_labels, *says)
@@ -661,7 +668,6 @@ def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
         (("--score", "c"), "There is no column “c”", 1),
         (("--score", "doubt", "--correct", "question"), "No cell of", 1),
         (("--score", "doubt", "--correct", "source"), "neither right nor wrong: “x” (40 rows)", 1),
-        (("--score", "doubt", "--target-error", 0.001), "Too few", 1),
         (("--target-error", "nan"), "The target error is nan", 2),
         (("--confidence", 90), "The confidence is 90.0", 2),
         (("--score", "doubt", "--score", "sure", "--method", "crc"), "Name one score.", 2),
@@ -671,15 +677,42 @@ def test_calibrating_the_impossible_is_a_sentence(scores, options, says, status)
     check_refusal(believe("calibrate", scores, *options, "--json"), says, status)
 
 
+def test_what_a_look_may_spend_is_said_also_where_nothing_is_certified(scores):
+    result = believe("calibrate", scores, "--score", "doubt", "--target-error", 0.001, "--json")
+    assert result.exit_code == 1 and "Too few labelled answers" in result.stderr
+    assert json.loads(result.stdout) == {
+        "guarantee": None,
+        "answered": 0,
+        "looks": 1,
+        "delta": 0.05,
+        "spent_by": [],
+    }
+
+
+def test_later_looks_at_the_same_labels_spend_less(scores, tmp_path, monkeypatch):
+    """Nothing is kept for History, and the looks are remembered all the same."""
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path / 'kept.sqlite'}")
+    base = ("calibrate", scores, "--target-error", 0.3, "--no-keep", "--json", "--score")
+    first = one_object(believe(*base, "doubt"))
+    again, other = (one_object(believe(*base, score)) for score in ("doubt", "sure"))
+    assert first == again and (first["looks"], first["delta"], first["spent_by"]) == (1, 0.05, [])
+    assert (other["looks"], other["delta"]) == (2, 0.025)
+    assert other["spent_by"] == ["doubt: at most 30%, 40 rows of scores.csv"]
+    assert "Look 2 at these labels: it was tested at 97.5%" in other["guarantee"]
+    with open_database() as database:
+        assert SavedResults(database).search().total == 0
+
+
 def test_calibrate_runs_as_a_module():
     done = subprocess.run(
-        [sys.executable, "-m", "core", "calibrate", str(EXAMPLE), "--confidence", "0.95", "--json"],
+        [*(sys.executable, "-m", "core", "calibrate", str(EXAMPLE)), *("--group", ""), "--json"],
         capture_output=True,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    # The default shares δ = 10% between this promise and that of what it believes.
-    bundled = replace(default_policy(), belief=None, confidence=0.95)
+    # The default shares δ = 10% between this promise and that of what it believes; a first look
+    # leaves as much for those that follow.
+    bundled = replace(default_policy(), belief=None, looks=1)
     printed = policy_from_dict(json.loads(done.stdout))
     assert printed.codebook is not None and replace(printed, codebook=None) == bundled
 

@@ -12,10 +12,11 @@ import math
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final
 
 from core.abstention.codebook import Codebook, codebook_from
+from core.abstention.ledger import Rows, from_text
 from core.codec import DamagedError, encode, finite, typed_fields
 
 FORMAT: Final = "believe-policy"
@@ -189,6 +190,11 @@ class Policy:
         The promise for the answers that stand; both promises share δ. None where there is none.
     codebook : Codebook or None
         What the labelled table was read as. None of policies that were made before it was stored.
+    looks : int
+        Which look at these labels it came of, having spent δ / 2^looks, so that all looks together
+        spend δ at most; 0 where it had all of δ.
+    rows : str
+        Which rows made it, by `core.abstention.ledger.to_text`; empty where nobody knows.
     """
 
     score: str
@@ -209,9 +215,15 @@ class Policy:
     targets_tried: int = 1
     belief: Belief | None = None
     codebook: Codebook | None = None
+    looks: int = 0
+    rows: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what no calibration could have made."""
+        try:
+            from_text(self.rows)
+        except ValueError:
+            raise PolicyError("The policy’s “rows” is damaged. Download it again.") from None
         if self.method not in GUARANTEES:
             raise PolicyError(f"There is no method “{self.method:.60}”: {', '.join(GUARANTEES)}.")
         if not self.threshold > -math.inf:  # JSON has one word for both infinities
@@ -226,6 +238,8 @@ class Policy:
             raise PolicyError("It must be that 0 ≤ errors ≤ answered ≤ labels.")
         if min(self.scores_tried, self.settings_tried, self.targets_tried) < 1:
             raise PolicyError("At least one score, one setting and one target were tried.")
+        if not 0 <= self.looks <= 1000:
+            raise PolicyError("The number of looks at the labels must lie between 0 and 1,000.")
         if self.left_out < 0:
             raise PolicyError("The number of rows left out cannot be negative.")
         if self.belief and (self.method != "ltt" or self.belief.answered > self.answered):
@@ -237,6 +251,11 @@ class Policy:
     def has_guarantee(self) -> bool:
         """Whether anything is promised."""
         return self.method in ("ltt", "crc")
+
+    @property
+    def row_hashes(self) -> Rows:
+        """Which rows made it, or the smallest of them."""
+        return from_text(self.rows)
 
     @property
     def where(self) -> str:
@@ -265,6 +284,12 @@ class Policy:
             sentence += (
                 f" {self.left_out:,} {were} left out, so this holds only for questions like "
                 "the labelled ones."
+            )
+        if self.looks:
+            confidence = 1 - (1 - (self.confidence or 0)) / 2**self.looks
+            sentence += (
+                f" Look {self.looks} at these labels: it was tested at {_percent(confidence)}, so "
+                "that this holds for all looks at them together."
             )
         if self.settings_tried > 1:
             sentence += (
@@ -315,6 +340,7 @@ class Policy:
             confidence=None,
             upper_bound=None,
             belief=None,
+            looks=0,
             answered=answered,
             errors=errors,
         )
@@ -354,7 +380,14 @@ def to_dict(policy: Policy) -> dict[str, Any]:
 
 
 # Fields that policies written before they existed do not have.
-_SINCE_THEN: Final = {"left_out": 0, "targets_tried": 1, "belief": None, "codebook": None}
+_SINCE_THEN: Final = {
+    "left_out": 0,
+    "targets_tried": 1,
+    "belief": None,
+    "codebook": None,
+    "looks": 0,
+    "rows": "",
+}
 
 
 def to_json(policy: Policy) -> str:

@@ -145,6 +145,28 @@ def _files(connection: Connection) -> None:
     )
 
 
+def _looks(connection: Connection) -> None:
+    """Remember what was looked at of labels: they are a budget."""
+    postgresql = connection.dialect.name == "postgresql"
+    counter = (
+        "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+        if postgresql
+        else "INTEGER PRIMARY KEY AUTOINCREMENT"
+    )
+    for statement in (
+        f"""CREATE TABLE looks (
+            number {counter},
+            owner TEXT NOT NULL,
+            setting TEXT NOT NULL,
+            made_at TEXT NOT NULL,
+            payload TEXT NOT NULL
+        )""",
+        "CREATE UNIQUE INDEX looks_setting ON looks (owner, setting)",
+        "CREATE INDEX looks_owner ON looks (owner, number)",
+    ):
+        connection.execute(text(statement))
+
+
 def _order_of_files(connection: Connection) -> None:
     """Count files as they are saved: by a clock that went backwards, the newest was the oldest."""
     postgresql = connection.dialect.name == "postgresql"
@@ -182,6 +204,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     _owners,
     _files,
     _order_of_files,
+    _looks,
 )
 
 

@@ -50,6 +50,18 @@ files = Table(
     Index("files_owner", "owner", "number"),
 )
 
+looks = Table(
+    "looks",
+    metadata,
+    Column("number", BigInteger, primary_key=True),  # counts up: clocks can go backwards
+    Column("owner", Text, nullable=False),  # empty: this computer
+    Column("setting", Text, nullable=False),  # a hash of what was looked at
+    Column("made_at", Text, nullable=False),
+    Column("payload", Text, nullable=False),
+    Index("looks_setting", "owner", "setting", unique=True),
+    Index("looks_owner", "owner", "number"),
+)
+
 results = Table(
     "results",
     metadata,

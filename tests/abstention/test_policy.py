@@ -137,7 +137,7 @@ def refused(found, sentence):
     assert len(message) < 400
 
 
-SINCE_THEN = ("left_out", "targets_tried", "belief", "codebook")  # older policies lack them
+SINCE_THEN = ("left_out", "targets_tried", "belief", "codebook", "looks", "rows")  # since then
 FIELDS = [(kind, f) for kind in (Policy, Pipeline, Belief) for f in fields(kind)]
 
 
@@ -209,6 +209,11 @@ def test_a_damaged_field_is_named(kind, name, value):
         ({"settings_tried": 0}, "At least one"),
         ({"targets_tried": 0}, "At least one"),
         ({"left_out": -1}, "cannot be negative"),
+        ({"looks": -1}, "looks at the labels"),
+        ({"rows": "AAA"}, "“rows” is damaged"),
+        ({"rows": "AAAA"}, "“rows” is damaged"),
+        ({"rows": "é"}, "“rows” is damaged"),
+        ({"rows": "AAAAAAAAAAA=" * 3000}, "“rows” is damaged"),
     ],
 )
 def test_what_no_calibration_could_have_made(changes, sentence):

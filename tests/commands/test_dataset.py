@@ -110,7 +110,11 @@ def test_any_file(tmp_path, out, monkeypatch):
     with path.open("w", newline="") as file:
         csv.writer(file, delimiter=";").writerows([["question", "answers"], ["Q?", "A|B"]])
     result = dataset("file", path, "--out", out)
-    assert (result.exit_code, result.stderr) == (0, "The columns are separated by “;”.\n")
+    assert result.exit_code == 0 and result.stderr.splitlines() == [
+        "The columns are separated by “;”.",
+        "Question: “question”; right: “answers”.",
+        "“Q?” Right: “A” or “B”.",
+    ]
     assert [q.answers for q in read_questions(out)] == [(("A",), ("B",))]
     path.write_text("question,score\nQ?,1\n")
     check_refused(dataset("file", path, "--out", out, "--overwrite"), "no column of questions")

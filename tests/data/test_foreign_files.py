@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from core.cli import main
+from core.data.datasets.uploaded import reading_of, uploaded_questions
 from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.labelled import UnknownLabelsError, labelled
 from core.data.tabular.suggestions import suggest
@@ -99,3 +100,31 @@ def test_the_command_refuses_with_the_option_to_add(name, options, says):
     (path,) = FOLDER.glob(f"{name}_*")
     result = CliRunner().invoke(main, ["calibrate", str(path), *options, "--no-keep"])
     assert (result.exit_code, result.stdout) == (1, "") and says in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"),
+    [
+        ("g10", [(("Crew 4",), ("The fourth crew",)), (("Crew 9",),)]),
+        ("g11", [(("Crew 4",),)]),  # the other one has no right answer, and is named
+        ("g12", [(("Crew 4",),), (("Crew 9",),)]),
+        ("g13", [(("Nothing happens",), ("It has two names",))]),
+        ("g17", [(("Crew 4", "B"),), (("Crew 9", "A"),)]),
+        ("g19", [(("Crew 0",),), (("Crew 1",),), (("Crew 2",),)]),
+        ("g20", [(("7",),), (("1,200",),)]),
+    ],
+)
+def test_questions_have_their_right_answers(name, answers):
+    table = upload(name)
+    assert [each.answers for each in uploaded_questions(table, "skip")] == answers
+    assert f"“{answers[0][0][0]}”" in reading_of(table)[1]
+    if name == "g17":
+        assert "B: Crew 4" in next(uploaded_questions(table)).query
+
+
+@pytest.mark.parametrize(("name", "number"), [("g10", 2), ("g12", 2), ("g13", 1), ("g19", 3)])
+def test_the_command_reads_the_same_questions(name, number, tmp_path):
+    (path,) = FOLDER.glob(f"{name}_*")
+    out = tmp_path / "questions.jsonl"
+    result = CliRunner().invoke(main, ["dataset", "file", str(path), "--out", str(out)])
+    assert result.exit_code == 0 and len(out.read_text().splitlines()) == number

@@ -13,6 +13,7 @@ import streamlit as st
 from scipy import stats
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from core.abstention.codebook import EVERY_ROW
 from core.abstention.policy import to_json
 from core.data.tabular import isolation, uploads
 from core.data.tabular.labels import Meaning
@@ -304,6 +305,7 @@ def test_what_lacks_scores_or_labels_gets_a_sentence(app):
         assert badges(app) == [PROBLEM] and said(app, sentence) and has_no_result(app)
     upload(app, UNUSABLE["Choose at least one score column"], "again.csv")
     choose_scores(app, "a")
+    choose(app, "query_", EVERY_ROW)
     choose(app, "correct_", "b")
     assert said(app, "No cell of “b” says whether an answer is right") and has_no_result(app)
     choose(app, "correct_", "a")

@@ -9,6 +9,7 @@ by row, and a row is measured before it is parsed.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -85,6 +86,18 @@ def write_questions(questions: Iterable[Question], path: str | os.PathLike[str])
             file.write(f"{encode(row)}\n".encode())
             number += 1
     return number
+
+
+def places(unit: str) -> Callable[[int], str]:
+    """Return what names rows that have no id, called once for each: several may stand on a line."""
+    rows_on: Counter[int] = Counter()
+
+    def place(number: int) -> str:
+        rows_on[number] += 1
+        more = f", item {rows_on[number]}" if rows_on[number] > 1 else ""
+        return f"{unit} {number}{more}"
+
+    return place
 
 
 def ignore(_: str) -> None:

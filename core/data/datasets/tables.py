@@ -16,11 +16,12 @@ from core.data.datasets.questions import (
     OnMalformed,
     Question,
     ignore,
+    places,
     question_in,
     questions_from,
     read_questions,
 )
-from core.data.datasets.uploaded import uploaded_questions
+from core.data.datasets.uploaded import reading_of, uploaded_questions
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.rows import MAX_BYTES, UploadError
 
@@ -53,9 +54,10 @@ def read_file(
     if begins.startswith(b"{"):
         return read_questions(path, on_malformed, tell)
     if begins.startswith(b"["):
+        place_of = places("line")
 
         def make(row: dict[str, Any], line: int) -> Question:
-            return question_in(row, f"line {line}")
+            return question_in(row, place_of(line))
 
         return questions_from(array(path), make, on_malformed, tell)
     return _from_table(path, on_malformed, tell, note)
@@ -73,6 +75,6 @@ def _from_table(
     except OSError as error:
         raise UploadError(f"{path} cannot be read: {error.strerror}.") from error
     upload = parse_isolated(content, Path(path).name)
-    for decided in upload.notes:
-        note(decided)
+    for line in (*upload.notes, *reading_of(upload)):
+        note(line)
     yield from uploaded_questions(upload, on_malformed, tell)

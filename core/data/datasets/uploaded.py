@@ -7,6 +7,7 @@ A JSON file has become a table by then, whose cells hold lists and objects as JS
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,12 +15,14 @@ from typing import Any, Final
 import pyarrow as pa
 from pyarrow import compute
 
+from core.codec import list_of, one_line
 from core.data.datasets.ambigqa import ambigqa_question
 from core.data.datasets.questions import (
     IDS,
     OnMalformed,
     Question,
     ignore,
+    places,
     question_of,
     questions_from,
 )
@@ -34,8 +37,13 @@ from core.data.tabular.columns import (
     parse_list,
     question_column,
 )
+from core.data.tabular.labels import display
 from core.data.tabular.uploads import Upload, UploadError
 
+_CHOICE: Final = re.compile("[A-H]")
+_MOST_CHOICES: Final = 8
+_RESULT: Final = "#### "
+_FIRST: Final = 3  # rows in words
 Cells = Mapping[str, str]
 Make = Callable[[Cells, int], Question | None]
 
@@ -57,15 +65,33 @@ class _Columns:
         The column of groups, if there is one.
     separator : str or None
         What separates the answers in a cell that is no list.
+    choices : tuple of str
+        Columns of choices, where every right answer is the heading of one: they belong to the
+        question.
+    reasons : bool
+        Whether every answer ends in “#### ” and what counts, after the way to it.
     """
 
     question: str
     answer: str
     source: str | None
     separator: str | None
+    choices: tuple[str, ...] = ()
+    reasons: bool = False
 
-    def answers_in(self, cell: str) -> list[list[str]]:
-        """Return the answers in a cell: a list within its list holds the names of one."""
+    def query_of(self, row: Cells) -> str:
+        """Return what is asked: the question, with its choices."""
+        choices = (f"\n{name}: {row[name]}" for name in self.choices)
+        return row[self.question] + "".join(choices)
+
+    def answers_of(self, row: Cells) -> list[list[str]]:
+        """Return the right answers: a list within a list holds the names of one."""
+        cell = row[self.answer]
+        if self.choices:
+            return [[row[cell.strip()], cell]] if cell.strip() else []
+        return [[cell.rpartition(_RESULT)[2]]] if self.reasons else self._answers_in(cell)
+
+    def _answers_in(self, cell: str) -> list[list[str]]:
         parts = parse_list(cell)
         if parts is None:
             return [[part] for part in (cell.split(self.separator) if self.separator else [cell])]
@@ -86,7 +112,31 @@ def _columns(upload: Upload) -> _Columns | None:
     separator = next(
         (s for s in "|;" if compute.any(compute.match_substring(plain, s)).as_py()), None
     )
-    return _Columns(question, answer, first(upload, SOURCES), separator)
+    texts = [text.strip() for text in cells.texts if text.strip()]
+    choices = set(texts) if len(texts) <= _MOST_CHOICES else set()
+    letters = [str(name) for name in upload.table if _CHOICE.fullmatch(str(name))]
+    return _Columns(
+        question,
+        answer,
+        first(upload, SOURCES),
+        separator,
+        choices=tuple(letters) if choices and choices <= {*letters} else (),
+        reasons=bool(texts) and all(_RESULT in text for text in texts),
+    )
+
+
+def reading_of(upload: Upload) -> tuple[str, ...]:
+    """Return what is asked and what counts as right, in words, with the first rows."""
+    columns = None if _shape(upload) else _columns(upload)
+    if columns is None:
+        return ()
+    lines = [f"Question: “{one_line(columns.question)}”; right: “{one_line(columns.answer)}”."]
+    for row in upload.table.head(_FIRST).to_dict("records"):
+        cells = {str(name): str(cell) for name, cell in row.items()}
+        right = [display(names[0]) for names in columns.answers_of(cells) if names]
+        answers = list_of(right, "or") if right else "no answer"
+        lines.append(f"{display(columns.query_of(cells))} Right: {answers}.")
+    return tuple(lines)
 
 
 def holds_questions(upload: Upload) -> bool:
@@ -144,14 +194,14 @@ def _plain(upload: Upload) -> Make | None:
     columns = _columns(upload)
     if columns is None:
         return None
-    ids, unit = first(upload, IDS), upload.unit
+    ids, place_of = first(upload, IDS), places(upload.unit)
 
     def make(row: Cells, number: int) -> Question:
         identifier = row[ids].strip() if ids else ""
         return question_of(
-            id=identifier or f"{unit} {number}",
-            query=row[columns.question],
-            answers=columns.answers_in(row[columns.answer]),
+            id=identifier or place_of(number),
+            query=columns.query_of(row),
+            answers=columns.answers_of(row),
             source=row[columns.source] if columns.source else "",
         )
 

@@ -6,6 +6,7 @@ import math
 from typing import Final
 
 from core.abstention.intervals import Interval
+from core.abstention.ledger import UNKNOWN_ROWS, no_test
 from core.abstention.metrics import MEASURES
 from core.abstention.mixtures import Bar, Mixture
 from core.codec import count_of, list_of, one_line
@@ -247,7 +248,11 @@ def decisions(decided: Decided) -> list[str]:
         f"The policy answers {count_of(seen.answered, 'question')} of {seen.queries:,} "
         f"({seen.coverage:.1%}){where}{wrong}."
     ]
-    if seen.answered:
+    if not policy.rows:
+        sentences.append(UNKNOWN_ROWS)
+    if decided.own:
+        sentences.append(no_test(decided.own, seen.queries))
+    elif seen.answered:
         of_all = decided.of_all
         what = "all questions are answered and wrong" if of_all else "answered questions are wrong"
         within = seen.upper_bound <= policy.target_error
@@ -259,11 +264,6 @@ def decisions(decided: Decided) -> list[str]:
             f"{'within' if within else 'not shown to be within'} the target of "
             f"{100 * policy.target_error:.6g}%."
             + (" More are wrong here than the target allows." if more else "")
-        )
-    if decided.is_of_these_rows:
-        sentences.append(
-            "This policy was calibrated on these very rows, so they are no test of it. Ask other "
-            "questions for that."
         )
     return sentences
 

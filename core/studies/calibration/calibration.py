@@ -14,22 +14,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.abstention import thresholds
+from core.abstention import ledger, thresholds
+from core.abstention.ledger import MOST_LOOKS, Look
 from core.abstention.policy import Pipeline, Policy
 from core.abstention.thresholds import Threshold, Uncertifiable
-from core.codec import one_line
+from core.codec import list_of, one_line
 from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
+from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning, meanings_in
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
+from core.studies.calibration.looks import look_at
 from core.studies.inspection.pipeline import from_text
 from core.studies.inspection.verdict import SCORE
 
 BEST = "best of all scores"
+MOST_NAMED = 5  # scores, in words
 METHODS = {
     "ltt": "Learn-then-Test (guarantee)",
     "crc": "Conformal risk control (bounds errors among all questions)",
@@ -62,6 +66,8 @@ class Target:
     targets_tried : int
         Among how many errors this one is chosen after a look at the labels. Learn-then-Test
         divides δ by it, so that all of them are promised at once.
+    looks : int
+        Which look at the labels this is: it may spend δ / 2^looks. 0 if all of δ is its own.
     """
 
     error: float = 0.05
@@ -69,6 +75,7 @@ class Target:
     method: str = "ltt"
     score: str = BEST
     targets_tried: int = 1
+    looks: int = 0
 
     def __post_init__(self) -> None:
         """Enforce the limits, whatever the screen in front of us allowed."""
@@ -95,9 +102,14 @@ class Target:
             )
 
     @property
-    def test_confidence(self) -> float:
-        """The confidence of every test: δ is divided by the number of targets."""
-        return 1 - (1 - self.confidence) / self.targets_tried
+    def tested_at(self) -> float:
+        """The confidence of every test: a look's part of δ is divided by the number of targets."""
+        return 1 - self.delta / self.targets_tried
+
+    @property
+    def delta(self) -> float:
+        """What this look may spend of δ."""
+        return (1 - self.confidence) / 2**self.looks
 
 
 @dataclass(frozen=True)
@@ -115,6 +127,10 @@ class Calibration:
         None where nothing could be certified.
     repeated : int
         How many rows were left out because another row asks the same question.
+    looks : tuple of Look or None
+        All that are known by now, of these labels or others; None where nobody counts them.
+    look : Look or None
+        This one.
     """
 
     data: Labelled
@@ -123,6 +139,8 @@ class Calibration:
     outcome: Threshold | Uncertifiable
     policy: Policy | None
     repeated: int = 0
+    looks: tuple[Look, ...] | None = None
+    look: Look | None = None
 
     @property
     def doubts(self) -> NDArray[np.float64]:
@@ -145,13 +163,22 @@ class Calibration:
         return self.data.numbers(self.score)
 
 
-def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Calibration:
+def calibrate(
+    data: Labelled,
+    target: Target,
+    *,
+    settings_tried: int = 1,
+    looks: Sequence[Look] | None = None,
+) -> Calibration:
     """Find the threshold that a target asks for, on one row of every question.
 
     Parameters
     ----------
     settings_tried : int
         How many settings were tried on these rows by now; the policy says so.
+    looks : sequence of Look, optional
+        What was looked at before, by anybody, on these labels or others: this is the next look,
+        and spends its part of δ. All of δ where they are not given.
 
     Raises
     ------
@@ -163,8 +190,14 @@ def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Cal
             f"There is no score “{target.score}” in the data. Choose one of: "
             f"{', '.join(data.doubts)}."
         )
+    look = None
+    if looks is not None:
+        look = _look(data, target, looks)
+        looks = (*looks, *([] if look in looks else [look]))
+        target = replace(target, looks=look.place)
+        settings_tried = 1 if target.method == "ltt" else look.place
     everything, data = len(data.kept), independent(data)
-    name, outcome = _outcome(data, target)
+    name, outcome = _paid_outcome(data, target)
     if name in data.one_kind and isinstance(outcome, Threshold):
         outcome = Uncertifiable(_one_kind(data, name), None)
     policy = None
@@ -180,8 +213,12 @@ def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Cal
             scores_tried=best_of,
             settings_tried=settings_tried,
             targets_tried=target.targets_tried,
+            looks=target.looks if target.method == "ltt" else 0,
         )
-    return Calibration(data, target, name, outcome, policy, everything - len(data.kept))
+    repeated = everything - len(data.kept)
+    return Calibration(
+        data, target, name, outcome, policy, repeated, None if looks is None else tuple(looks), look
+    )
 
 
 def independent(data: Labelled, seed: int = 0) -> Labelled:
@@ -294,6 +331,36 @@ def preference(data: Labelled, names: Sequence[str] = (), method: str = "ltt") -
     return BEST if len(data.doubts) > 1 and method == "ltt" else next(iter(data.doubts))
 
 
+def _look(data: Labelled, target: Target, earlier: Sequence[Look]) -> Look:
+    """Return which look a target is. All errors of a list of prices are one look."""
+    names = list(data.doubts) if target.score == BEST else [target.score]
+    is_list = target.targets_tried > 1
+    what = [target.method, target.confidence, "list" if is_list else target.error]
+    shown = list_of([one_line(name) for name in names], most=MOST_NAMED)
+    about = f"{shown}: {'price list' if is_list else f'at most {100 * target.error:.6g}%'}"
+    return look_at(data, names, what, about, earlier)
+
+
+def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:
+    """Return the outcome, and what trying again would cost where nothing is certified."""
+    if target.looks > MOST_LOOKS:
+        return target.score if target.score != BEST else next(iter(data.doubts)), Uncertifiable(
+            ledger.spent(target.looks),
+            None,
+        )
+    name, outcome = _outcome(data, target)
+    if not target.looks or target.method != "ltt" or isinstance(outcome, Threshold):
+        return name, outcome
+    after = replace(target, looks=target.looks + 1)
+    if outcome.labels_needed is not None:  # they have to do for the look that follows
+        planned = _outcome(data, after)[1]
+        outcome = planned if isinstance(planned, Uncertifiable) else outcome
+    return name, replace(
+        outcome,
+        reason=f"{outcome.reason} {ledger.price(after.looks, after.delta, 1 - target.confidence)}",
+    )
+
+
 def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:
     if target.score == BEST:
         return thresholds.best_of(
@@ -351,6 +418,7 @@ def _policy(
         pipeline=pipeline_of_data(data),
         larger_is_surer=data.surer[score],
         left_out=data.left_out,
+        rows=ledger.to_text(fingerprints(data, score)),
         codebook=data.codebooks.get(score),
         **promised,
     )

@@ -8,16 +8,18 @@ their own would be of no use where a policy decides, for there nobody says a que
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.abstention import metrics, thresholds
+from core.abstention.ledger import Look
 from core.abstention.metrics import Bin
 from core.abstention.policy import Policy
 from core.codec import one_line
 from core.data.tabular.columns import text_numbers
 from core.studies.calibration.calibration import Calibration
+from core.studies.calibration.looks import look_at
 
 MOST_GROUPS = 50  # with more, a share of δ for each would be too little to show anything
 MOST_NAMED = 5  # in a sentence
@@ -45,10 +47,13 @@ class ByGroup:
     groups : tuple of Group
         The largest first, `MOST_GROUPS` at most.
     sentence : str
+    look : Look or None
+        What they are paid by; None where looks are not counted.
     """
 
     groups: tuple[Group, ...]
     sentence: str
+    look: Look | None = None
 
 
 def by_group(calibration: Calibration) -> ByGroup:
@@ -56,8 +61,9 @@ def by_group(calibration: Calibration) -> ByGroup:
 
     Every group is certified by Learn-then-Test on its own rows, at δ divided by the number of
     groups (and of scores and targets, where one of several was chosen), so that with the policy's
-    confidence all these promises hold together. There are none without a policy, or where all
-    rows are of one group.
+    confidence all these promises hold together. Where looks are counted, the groups are a look of
+    their own, so that they and the promise for all share δ. There are none without a policy, or
+    where all rows are of one group.
     """
     policy, data = calibration.policy, calibration.data
     group_of = text_numbers(data.sources)
@@ -65,6 +71,10 @@ def by_group(calibration: Calibration) -> ByGroup:
     if policy is None or len(rows) < 2:
         return ByGroup((), "")
     tested = policy.method == "ltt" and len(rows) <= MOST_GROUPS
+    target, look = calibration.target, None
+    if tested and calibration.looks is not None:
+        look = _look(calibration, calibration.looks)
+        target = replace(target, looks=look.place)
     groups = []
     for number in np.argsort(-rows, kind="stable")[:MOST_GROUPS]:
         chosen = group_of == number
@@ -75,11 +85,17 @@ def by_group(calibration: Calibration) -> ByGroup:
             correct,
             policy.threshold,
             target_error=policy.target_error,
-            confidence=1
-            - (1 - calibration.target.test_confidence) / (len(rows) * policy.scores_tried),
+            confidence=1 - (1 - target.tested_at) / (len(rows) * policy.scores_tried),
         )
         groups.append(Group(each.name, each.queries, each.answered, each.errors, promised))
-    return ByGroup(tuple(groups), _sentence(policy, groups, len(rows)))
+    return ByGroup(tuple(groups), _sentence(policy, groups, len(rows)), look)
+
+
+def _look(calibration: Calibration, earlier: Sequence[Look]) -> Look:
+    data, target, score = calibration.data, calibration.target, calibration.score
+    kinds = sorted(zip(data.queries.tolist(), data.sources.tolist(), strict=True))
+    what = ["groups", target.confidence, target.error, kinds]
+    return look_at(data, [score], what, f"{one_line(score)}: groups", earlier)
 
 
 def _sentence(policy: Policy, groups: Sequence[Group], number: int) -> str:
@@ -91,14 +107,15 @@ def _sentence(policy: Policy, groups: Sequence[Group], number: int) -> str:
             f"with at most {MOST_GROUPS}."
         )
     promised = [_quote(each) for each in groups if each.promised]
+    too = " and all" if policy.looks else ""
     others = [each for each in groups if each.answered and not each.promised]
     others.sort(key=lambda each: policy.target_error * each.answered - each.errors)
     sentences = []
     if promised:
         sentences.append(
-            f"With {100 * (policy.confidence or 0):.6g}% confidence for these groups together, at "
-            f"most {100 * policy.target_error:.6g}% of answered questions are wrong in each of "
-            f"them, too: {_list(promised)}."
+            f"With {100 * (policy.confidence or 0):.6g}% confidence for these groups{too} "
+            f"together, at most {100 * policy.target_error:.6g}% of answered questions are wrong "
+            f"in each of them, too: {_list(promised)}."
         )
     if others:
         counts = [f"{_quote(each)} ({each.errors:,} of {each.answered:,} wrong)" for each in others]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass
 
@@ -10,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention import metrics, thresholds
+from core.abstention.ledger import MOST_KEPT, asks_the_same
 from core.abstention.metrics import Bin
 from core.abstention.policy import Policy, PolicyError, check_pipeline
 from core.abstention.thresholds import Threshold
 from core.codec import one_line
 from core.data.tabular.csv_export import to_csv
-from core.studies.evaluation.reading import labelled_csv
+from core.data.tabular.fingerprints import of_questions
 from core.studies.evaluation.results import Results
 from core.uncertainty.scores import SCORES
 
 CONFIDENCE = 0.9  # of the bound, where the policy names none
-MOST_COMPARED = 10_000  # rows: of more it is not looked up whether the policy comes of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +33,14 @@ class Decided:
     answers : ndarray of shape (n,)
         Whether each row is answered.
     observed : Threshold
-        On one row of every question, with the Clopper–Pearson bound of the error.
+        On one row of every question; with the Clopper–Pearson bound of the error where none of them
+        made the policy, else NaN.
     confidence : float
         Of the bound.
     of_all : bool
         Whether the bound is of errors among all questions.
-    is_of_these_rows : bool
-        Whether the policy was calibrated on these very rows.
+    own : int
+        How many of these questions made the policy, and are no test of it.
     by_source : tuple of Bin
         Of those rows; empty where all are of one source.
     """
@@ -51,7 +51,7 @@ class Decided:
     observed: Threshold
     confidence: float
     of_all: bool
-    is_of_these_rows: bool
+    own: int
     by_source: tuple[Bin, ...]
 
 
@@ -72,7 +72,8 @@ def decide(results: Results, policy: Policy) -> Decided:
     confidence = policy.confidence or CONFIDENCE
     of_all = policy.method == "crc"
     trials = threshold.queries if of_all else threshold.answered
-    bound = thresholds.clopper_pearson(threshold.errors, trials, confidence)
+    own = int(np.count_nonzero(own_questions(policy, results)[first]))
+    bound = math.nan if own else thresholds.clopper_pearson(threshold.errors, trials, confidence)
     sources = results.sources[first]
     bins: list[Bin] = []
     if len(set(sources)) > 1:
@@ -85,17 +86,19 @@ def decide(results: Results, policy: Policy) -> Decided:
         Threshold(threshold.value, threshold.answered, threshold.errors, threshold.queries, bound),
         confidence,
         of_all,
-        bool(threshold.queries) and has_rows_of(policy, results),
+        own,
         tuple(bins),
     )
 
 
-def has_rows_of(policy: Policy, results: Results) -> bool:
-    """Return whether a policy was calibrated on all rows of the run, as it hands them over."""
-    if not 0 < len(results) <= MOST_COMPARED:
-        return False
-    handed_over = labelled_csv(results.run, (), results.match)[0]
-    return hashlib.sha256(handed_over).hexdigest() == policy.data
+def own_questions(policy: Policy, results: Results) -> NDArray[np.bool_]:
+    """Return of every row whether its question made the policy, whatever filter is on, (n,).
+
+    A policy made of more than `MOST_KEPT` questions knows these only: if one of them is here, all
+    count as its own.
+    """
+    own = asks_the_same(of_questions(results.queries), policy.row_hashes)
+    return own | (own.any() and policy.labels > MOST_KEPT)
 
 
 def decisions_csv(decided: Decided) -> bytes:

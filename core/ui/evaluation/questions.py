@@ -12,7 +12,7 @@ import streamlit as st
 from core.codec import count_of
 from core.data.datasets.draw import draw
 from core.data.datasets.questions import OnMalformed, Question
-from core.data.datasets.uploaded import uploaded_questions
+from core.data.datasets.uploaded import reading_of, uploaded_questions
 from core.data.datasets.wordnet import FOLDER, wordnet_questions
 from core.data.datasets.world import Wording, world_questions
 from core.data.tabular.uploads import Upload, UploadError
@@ -168,6 +168,8 @@ def draw_of_file(
     UploadError
         As of `uploaded_questions`.
     """
+    if reading := reading_of(upload):
+        st.text("\n".join(["What was read", *reading]))
     return _draw(
         upload.name,
         lambda tell: uploaded_questions(upload, on_malformed, tell),

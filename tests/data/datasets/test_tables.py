@@ -141,7 +141,11 @@ def test_what_a_file_left_open_is_noted(tmp_path):
     notes = []
     path = file(tmp_path, "q.csv", "question;answers\nQ?;A\n")
     assert len(list(read_file(path, note=notes.append))) == 1
-    assert notes == ["The columns are separated by “;”."]
+    assert notes == [
+        "The columns are separated by “;”.",
+        "Question: “question”; right: “answers”.",
+        "“Q?” Right: “A”.",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from core.data.datasets.ambigqa import read_ambigqa
 from core.data.datasets.nq_open import read_nq_open
 from core.data.datasets.triviaqa import read_triviaqa
-from core.data.datasets.uploaded import uploaded_questions
+from core.data.datasets.uploaded import reading_of, uploaded_questions
 from core.data.tabular.uploads import UploadError, parse
 
 AMBIGNQ = [
@@ -84,3 +84,26 @@ def test_a_row_that_is_damaged_is_named_and_left_out_where_that_is_wanted():
 def test_anything_else_gets_a_sentence():
     with pytest.raises(UploadError, match="no column of questions"):
         uploaded_questions(parse(b"a,b\n1,2\n", "x.csv"))
+
+
+@pytest.mark.parametrize(
+    ("content", "query", "answers"),
+    [
+        ('{"question": "Q?", "answer": "3+4=<<3+4=7>>7.\\n#### 7"}\n', "Q?", (("7",),)),
+        ("Question,A,B,Answer\nQ?,x,y,B\n", "Q?\nA: x\nB: y", (("y", "B"),)),
+        ("Question,Best Answer,Correct Answers\nQ?,x,x; y\n", "Q?", (("x",), ("y",))),
+        ("question,right answers,answer\nQ?,x | y,z\n", "Q?", (("x",), ("y",))),
+        ('{"question": "Q?", "answers": {"text": ["x"], "answer_start": [0]}}\n', "Q?", (("x",),)),
+    ],
+    ids=["gsm8k", "mmlu", "truthfulqa", "our own export", "squad"],
+)
+def test_the_right_answers_of_well_known_files(content, query, answers):
+    upload = parse(content.encode(), "x")
+    (question,) = uploaded_questions(upload)
+    assert (question.query, question.answers) == (query, answers)
+    assert f"Right: “{answers[0][0]}”" in reading_of(upload)[1]
+
+
+def test_several_rows_of_one_line_have_ids_of_their_own():
+    upload = parse(b'[{"q": "a", "answer": "b"}, {"q": "c", "answer": "d"}]', "x.json")
+    assert [each.id for each in uploaded_questions(upload)] == ["line 1", "line 1, item 2"]

@@ -398,7 +398,7 @@ def test_json_lines_with_keys_that_come_and_go():
         ([r'"\ud83c\udf89 \u00e9"'], "🎉 é"),
         ([r'"two\nlines, and \"quotes\""'], 'two\nlines, and "quotes"'),
         (["true", "false", "7", "-0.5", "0.1", "1.0", "12345678901234567890123"], None),
-        (['["é", 1, null, true]', '[{"b": [1.5], "a": {}}]'], None),
+        (['["é", 1, null, true]', '[{"b": [1.5], "a": {}}, 2]'], None),
     ],
 )
 def test_a_json_value_as_a_cell(values, text):

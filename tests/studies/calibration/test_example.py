@@ -20,6 +20,7 @@ from core.studies.evaluation.local import Task, ask
 from core.studies.evaluation.reading import labelled_table
 from core.studies.evaluation.run import pipeline_for
 from core.studies.inspection.certificates import (
+    DECIDES,
     EMBEDDED,
     SMOLLM2,
     default_policies,
@@ -90,6 +91,8 @@ def test_the_default_policies_are_a_models_calibration(name, model):
     target = replace(TESTED[model], score=name, error=deciding.target_error)
     policy, bundled = calibrate(data, target).policy, default_policies(model)[name]
     own = {"settings_tried": 1, "belief": None, "confidence": target.confidence}
+    if policy is not None and name != DECIDES[model]:  # which rows they are is written once
+        policy = replace(policy, rows="")
     assert policy == (bundled and replace(bundled, **own)), AGAIN
     if policy is not None:
         assert from_json(to_json(policy)) == policy

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.abstention.ledger import MOST_KEPT
 from core.abstention.policy import PolicyError
 from core.abstention.thresholds import clopper_pearson
 from core.data.tabular import uploads
@@ -14,8 +15,8 @@ from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
 from core.reports.evaluation import words
 from core.studies.calibration.calibration import Target, calibrate
-from core.studies.evaluation.deciding import decide, decisions_csv, has_rows_of
-from core.studies.evaluation.reading import Run, labelled_csv
+from core.studies.evaluation.deciding import decide, decisions_csv
+from core.studies.evaluation.reading import Filter, Run, labelled_csv
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate
 from tests.studies.evaluation.worlds import World, questions, surveyed, task
@@ -56,10 +57,24 @@ def test_it_answers_below_its_threshold_and_counts_what_is_wrong(runs, policy):
 
 
 def test_the_rows_that_it_comes_of_are_no_test_of_it(runs, policy):
-    assert has_rows_of(policy, runs[0]) and not has_rows_of(policy, runs[1])
-    assert words.decisions(decide(runs[0], policy))[-1].startswith(
-        "This policy was calibrated on these"
-    )
+    """However they are typed, filtered or judged: no bound stands anywhere."""
+    own = decide(runs[0], policy)
+    assert words.decisions(own)[1].startswith("All of these questions made this policy")
+    filtered = decide(read_results(runs[0].run, [Filter("diverse")], "exact"), policy)
+    assert 0 < filtered.observed.queries < 60
+    assert words.decisions(filtered)[1].startswith("All of these questions made this policy")
+    mixed = read_results(runs[1].run)
+    mixed.queries[3] = runs[0].queries[5].upper() + " ?"
+    mixed = decide(mixed, policy)
+    assert words.decisions(mixed)[1].startswith("1 of 60 of these questions made this policy")
+    large = replace(policy, labels=MOST_KEPT + 1)  # of which not every question is known
+    large = decide(mixed.results, large)
+    assert words.decisions(large)[1].startswith("All of these questions")
+    for found in (own, filtered, mixed, large):
+        assert math.isnan(found.observed.upper_bound)
+        assert not any("confidence" in sentence for sentence in words.decisions(found))
+    unknown = decide(runs[0], replace(policy, rows=""))
+    assert "does not say which questions made it" in words.decisions(unknown)[1]
 
 
 def test_more_wrong_answers_than_the_target_are_said(runs, policy):

@@ -1,0 +1,130 @@
+"""A ledger of labels: which rows were looked at, and what part of δ each look may spend.
+
+Labels are a budget. Whoever adds rows after a failure and calibrates again, names another score, or
+picks a setting after seeing several, tests once more; each test may be wrong with probability δ.
+So all looks at the same labels share one δ: the first spends δ/2, the second δ/4, and so on, which
+is δ in all, however many follow and whatever decides that they follow (the union bound).
+
+A row is a number of 64 bits made of its question and its label. Of a look the smallest are kept,
+`MOST_KEPT` at most: a file that has all rows of the look has these, too.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.uint64]
+
+MOST_KEPT: Final = 2048  # rows of a look; 1% of a larger one has one of these in 1 of 1e9 cases
+MOST_LOOKS: Final = 30  # of what is left of δ then, no number of labels could prove anything
+LABEL: Final = np.uint64(1)  # the bit that says whether the answer is right
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """One look at labels.
+
+    Attributes
+    ----------
+    setting : str
+        A hash of rows, scores and target: who looks at the same again learns nothing new.
+    place : int
+        It may spend δ / 2^place, at least 1.
+    about : str
+        What was looked at, in words.
+    rows : ndarray of uint64
+        Which labels, or the smallest of them.
+    """
+
+    setting: str
+    place: int
+    about: str
+    rows: Rows
+
+
+def look(setting: str, about: str, rows: Rows, earlier: Sequence[Look]) -> Look:
+    """Return a look at rows after earlier ones, whatever rows these were at.
+
+    It is the earlier one if nothing has changed. Else it comes after all that share a row with it.
+    """
+    related = related_looks(rows, earlier)
+    for each in related:
+        if each.setting == setting:
+            return each
+    place = 1 + max((len(related), *(each.place for each in related)))
+    return Look(setting, place, about, smallest(rows))
+
+
+def related_looks(rows: Rows, earlier: Sequence[Look]) -> tuple[Look, ...]:
+    """Return the earlier looks that share a row with these, label included."""
+    return tuple(each for each in earlier if np.isin(each.rows, rows).any())
+
+
+def smallest(rows: Rows) -> Rows:
+    """Return the rows that stand for all: sorted, each once, `MOST_KEPT` at most."""
+    return np.unique(rows)[:MOST_KEPT]
+
+
+def to_text(rows: Rows) -> str:
+    """Return the rows that stand for all as text, 11 characters each."""
+    return base64.b64encode(smallest(rows).astype("<u8").tobytes()).decode("ascii")
+
+
+def from_text(text: str) -> Rows:
+    """Return the rows in a text.
+
+    Raises
+    ------
+    ValueError
+        When it is none of `to_text`.
+    """
+    try:
+        content = base64.b64decode(text.encode("ascii"), validate=True)
+        rows = np.frombuffer(content, "<u8").astype(np.uint64)
+    except (UnicodeEncodeError, binascii.Error, ValueError):
+        raise ValueError("these are no rows") from None
+    if len(rows) > MOST_KEPT:
+        raise ValueError("these are too many rows")
+    return rows
+
+
+def asks_the_same(rows: Rows, others: Rows) -> NDArray[np.bool_]:
+    """Return of each row whether others ask its question, whatever their labels, (n,)."""
+    return np.isin(rows | LABEL, others | LABEL)
+
+
+# ------------------------------------------------------------------------------- in words
+
+UNKNOWN_ROWS: Final = (
+    "This policy does not say which questions made it. If these did, they are no test of it, and "
+    "the next sentence does not hold."
+)
+
+
+def no_test(own: int, questions: int) -> str:
+    """Say that some of the questions made the policy that they are to test."""
+    these = "All" if own == questions else f"{own:,} of {questions:,}"
+    return (
+        f"{these} of these questions made this policy, so they are no test of it, and nothing is "
+        "promised here. Ask other questions for that."
+    )
+
+
+def spent(place: int) -> str:
+    """Say that the looks before one have left too little."""
+    return f"{place - 1} looks at these labels have spent δ. Bring questions nobody has looked at."
+
+
+def price(place: int, part: float, delta: float) -> str:
+    """Say what the next look costs."""
+    return (
+        "To calibrate again on these rows, with more of them, another score or another target, is "
+        f"look {place} at them and may spend {part:.2g} of δ = {delta:.2g}."
+    )

@@ -1,0 +1,71 @@
+"""What a calibration spends of δ: which look at its labels it is, and what was looked at before.
+
+A target is one look and its groups are another; whoever asks for the list of prices has a third.
+The rule is that of `core.abstention.ledger`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.abstention.ledger import Look, Rows, from_text, look, related_looks, to_text
+from core.codec import count_of, one_line
+from core.data.tabular.fingerprints import fingerprints
+from core.data.tabular.labelled import Labelled
+
+
+def look_at(
+    data: Labelled,
+    scores: Sequence[str],
+    what: Sequence[object],
+    about: str,
+    earlier: Sequence[Look],
+) -> Look:
+    """Return the look at scores of all rows.
+
+    Parameters
+    ----------
+    scores : sequence of str
+        Tested together.
+    what : sequence
+        All else that makes it this look and no other, as JSON knows it.
+    about : str
+        What was looked at, in words.
+    """
+    rows = fingerprints(data, scores[0])
+    setting = hashlib.blake2b(json.dumps(list(what)).encode(), digest_size=16)
+    for name in sorted(scores):
+        setting.update(_of_score(data, name, rows))
+    about = f"{about}, {count_of(len(data.kept), 'row')} of {one_line(data.name)}"
+    return look(setting.hexdigest(), about, rows, earlier)
+
+
+def spent_by(current: Look, looks: Sequence[Look]) -> list[str]:
+    """Return what was looked at before on labels of a look, in words."""
+    related = related_looks(current.rows, looks)
+    before = [each for each in related if each.place < current.place]
+    return [each.about for each in sorted(before, key=lambda each: each.place)]
+
+
+def to_json(each: Look) -> str:
+    """Return a look as text, to be saved."""
+    return json.dumps({**vars(each), "rows": to_text(each.rows)})
+
+
+def from_json(text: str) -> Look:
+    """Return a look that this program saved."""
+    fields: dict[str, Any] = json.loads(text)
+    return Look(**{**fields, "rows": from_text(fields["rows"])})
+
+
+def _of_score(data: Labelled, name: str, rows: Rows) -> bytes:
+    """Return a hash of a score with its labels, whatever order the rows are in."""
+    doubts, correct = data.doubts[name], data.correct[name]
+    order = np.lexsort((correct, doubts, rows))
+    content = rows[order].tobytes() + doubts[order].tobytes() + correct[order].tobytes()
+    return hashlib.blake2b(content).digest()

@@ -1,0 +1,34 @@
+"""Rows as numbers, and back."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.abstention.ledger import MOST_KEPT, asks_the_same, from_text, smallest, to_text
+
+ROWS = st.lists(st.integers(0, 2**64 - 1), max_size=50).map(lambda rows: np.array(rows, np.uint64))
+
+
+@given(ROWS)
+def test_rows_out_and_back(rows):
+    assert from_text(to_text(rows)).tolist() == smallest(rows).tolist() == sorted({*rows.tolist()})
+
+
+def test_of_many_rows_the_smallest_stand_for_all():
+    rows = np.random.default_rng(0).integers(0, 2**63, 5000).astype(np.uint64)
+    assert smallest(rows).tolist() == sorted(rows.tolist())[:MOST_KEPT]
+    # A file with more rows still has those of the look before.
+    more = np.concatenate([rows, np.arange(4000, dtype=np.uint64)])
+    assert np.isin(smallest(rows), more).all()
+
+
+def test_questions_are_compared_and_not_labels():
+    rows, others = np.array([2, 5, 8], np.uint64), np.array([3, 4, 7], np.uint64)
+    assert asks_the_same(rows, others).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("text", ["A", "AAAA", "é", "!" * 12, to_text(np.zeros(1, np.uint64))[:-1]])
+def test_what_is_no_rows_is_refused(text):
+    with pytest.raises(ValueError, match="no rows"):
+        from_text(text)

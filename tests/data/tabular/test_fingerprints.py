@@ -1,0 +1,43 @@
+"""Rows are known again: by question and label, however the question is typed."""
+
+import numpy as np
+
+from core.data.tabular.fingerprints import fingerprints, of_questions
+from core.data.tabular.labelled import labelled
+from core.data.tabular.suggestions import suggest
+from core.data.tabular.uploads import parse
+
+
+def read(*lines):
+    upload = parse("\n".join(lines).encode(), "scores.csv")
+    return labelled(upload, suggest(upload))
+
+
+def test_a_question_is_the_same_however_it_is_typed():
+    spellings = [
+        "Who wrote Émile?",
+        "who  wrote “Emile”",
+        " WHO WROTE ÉMILE ",
+        "Who wrote Emile ?!",
+    ]
+    numbers = of_questions(np.array([*spellings, "Who wrote Emil?", "?", "!", "誰?"], object))
+    assert len({*numbers[:4].tolist()}) == 1 and len({*numbers.tolist()}) == 5
+    assert not (numbers & np.uint64(1)).any()
+    assert of_questions(np.array(["Q"], object)).tolist() == [3824889971554137386]  # for ever
+
+
+def test_a_row_is_a_question_with_its_label():
+    data = read("question,doubt,correct", "One?,0.1,1", "Two?,0.2,0", "one,0.3,0")
+    rows = fingerprints(data, "doubt")
+    assert (rows & np.uint64(1)).tolist() == [1, 0, 0]
+    assert rows[0] == rows[2] + np.uint64(1) and rows[0] >> np.uint64(1) != rows[1] >> np.uint64(1)
+    more = read("correct,doubt,question", "0,0.9,TWO", "1,0.5,Three?", "1,0,One?")
+    assert np.isin(fingerprints(more, "doubt"), rows).tolist() == [True, False, True]
+
+
+def test_rows_without_a_question_are_known_by_their_scores():
+    data = read("doubt,correct", "0.1,1", "0.2,0", "0.1,0")
+    rows = fingerprints(data, "doubt")
+    assert rows[0] == rows[2] + np.uint64(1)
+    more = read("doubt,correct", "0.7,1", "0.2,0", "0.1,1")
+    assert np.isin(fingerprints(more, "doubt"), rows).tolist() == [False, True, True]

@@ -1,0 +1,16 @@
+"""Looks at labels: kept once, for their owner, and not deleted with results."""
+
+from core.store.looks import Looks
+from core.store.results import SavedResults
+
+
+def test_looks_are_kept_once_and_in_order(database):
+    looks = Looks(database)
+    looks.save([("a", "1"), ("b", "2")])
+    looks.save([("a", "another"), ("c", "3")])
+    looks.save([])
+    assert looks.all() == ("1", "2", "3")
+    assert Looks(database, "somebody").all() == ()
+    id = SavedResults(database).save("policy", "Title", "", "", "{}")
+    SavedResults(database).delete(id)
+    assert looks.all() == ("1", "2", "3")
