@@ -339,7 +339,7 @@ def _payment(outcome: Calibration) -> dict[str, Any]:
     }
 
 
-def _meant(options: tuple[str, ...]) -> dict[str, Meaning]:
+def _meanings(options: tuple[str, ...]) -> dict[str, Meaning]:
     """Read VALUE=MEANING; a value may contain "=" itself."""
     meant: dict[str, Meaning] = {}
     for option in options:

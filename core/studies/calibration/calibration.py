@@ -102,7 +102,7 @@ class Target:
             )
 
     @property
-    def tested_at(self) -> float:
+    def test_confidence(self) -> float:
         """The confidence of every test: a look's part of δ is divided by the number of targets."""
         return 1 - self.delta / self.targets_tried
 
