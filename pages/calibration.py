@@ -8,7 +8,7 @@ from core.ui.calibration.data import has_file, labelled_data, remember
 from core.ui.calibration.diagnostics import comparison
 from core.ui.calibration.directions import contradictions
 from core.ui.calibration.groups import groups
-from core.ui.calibration.holdout import confirmation, held_back, holding_back, new_scores
+from core.ui.calibration.holdout import confirmation, holding_back, holdout_split, new_scores
 from core.ui.calibration.ledger import looks_at
 from core.ui.calibration.prices import prices
 from core.ui.calibration.result import outcome
@@ -34,7 +34,7 @@ def page() -> None:
         data = labelled_data()
         hold = holding_back()
         if data is not None:
-            halves = held_back(data) if hold else (data, None)
+            halves = holdout_split(data) if hold else (data, None)
             data = None if halves is None else data
         if data is not None and halves is not None:
             rows, untouched = halves

@@ -21,7 +21,7 @@ MOST_LISTED = 5  # earlier looks
 def _level(calibration: Calibration) -> float:
     """Return the confidence of the bound: a look's part of δ, shared by its targets and scores."""
     scores = len(calibration.data.doubts) if calibration.target.score == BEST else 1
-    return 1 - (1 - calibration.target.tested_at) / scores
+    return 1 - (1 - calibration.target.test_confidence) / scores
 
 
 def outcome(calibration: Calibration) -> None:
@@ -32,7 +32,7 @@ def outcome(calibration: Calibration) -> None:
             if isinstance(calibration.outcome, Uncertifiable):
                 st.text(calibration.outcome.reason)
         else:
-            if calibration.policy.guaranteed:
+            if calibration.policy.has_guarantee:
                 st.badge("Guaranteed", icon=":material/verified:", color="green")
             else:
                 st.badge("No guarantee", icon=":material/warning:", color="orange")
