@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from streamlit.runtime.scriptrunner import script_runner
 
+from core.abstention.codebook import EVERY_ROW
 from core.data.datasets.draw import draw
 from core.data.datasets.uploaded import holds_questions, uploaded_questions
 from core.data.tabular.isolation import parse_isolated
@@ -125,6 +126,7 @@ def calibration(content):
 def of_some_scores(content):
     """As many scores as the limit lets through."""
     app = calibration(content)
+    app = settled(of_key(app.selectbox, "query_").set_value(EVERY_ROW).run())
     assert said(app, f"199 scores of 10,000 rows are more than {MAX_SCORED:,} numbers")
     few = [f"confidence {number}" for number in range(MAX_SCORED // 10_000)]
     app = settled(of_key(app.multiselect, "surer_").set_value(few).run())
