@@ -21,7 +21,7 @@ import numpy as np
 from core import prompts
 from core.data.world.facts import facts
 from core.language_models.base import LanguageModel
-from core.language_models.client.stack import prepared
+from core.language_models.client.stack import with_layers
 from core.language_models.forms import Form
 from core.language_models.registry import open_model
 from core.studies.inspection.inspection import Inspection, read, run
@@ -75,8 +75,8 @@ def main() -> None:
     parser.add_argument("--address", default="http://localhost:8080/v1")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    server = prepared(open_model(f"openai:default@{options.address}"), None, None)
-    ours = open_model("smollm2").asked_in(Form.PLAIN)
+    server = with_layers(open_model(f"openai:default@{options.address}"), None, None)
+    ours = open_model("smollm2").in_form(Form.PLAIN)
     apart = differences(server, ours)
     print(f"{PROMPTS} prompts: {max(apart):.4f} nats apart at most, {np.median(apart):.4f} mostly")
     found = run(DRAWN, server)

@@ -376,7 +376,9 @@ def of_real_questions() -> Iterator[tuple[str, str, Parts]]:
     """Yield what SmolLM2 said in its bundled run where answers are short, with the source."""
     run = Run(bundled.FOLDER / "smollm2_real_questions")
     columns = ["id", "query", "answers", "source"]
-    rows = {row["id"]: row for row in run.rows([Filter.named("short")], columns).table.to_pylist()}
+    rows = {
+        row["id"]: row for row in run.rows([Filter.from_text("short")], columns).table.to_pylist()
+    }
     for part in parts_of(run.folder, "recordings"):
         for each in parquet.read_table(part).to_pylist():
             if row := rows.get(each["id"]):

@@ -136,7 +136,7 @@ def main() -> None:
     print("| examples | right | AUROC M.I. | S.E. | M.I.: right / wrong / many / nonsense | kept |")
     print("| --- | --: | --: | --: | --: | --: |")
     for name, examples in choices().items():
-        print(line(name, asked, model.asked_in(Form.EXAMPLES, examples)), flush=True)
+        print(line(name, asked, model.in_form(Form.EXAMPLES, examples)), flush=True)
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ def in_a_folder(folder: str, form: Form) -> Callable[[Request], object] | None:
     network.hf_quantizer.remove_quantization_config(network)  # its weights are numbers by now
     network.save_pretrained(folder)
     AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name).save_pretrained(folder)
-    return functools.partial(run, model=open_model(f"hf:{folder}").asked_in(form))
+    return functools.partial(run, model=open_model(f"hf:{folder}").in_form(form))
 
 
 def main() -> int:

@@ -53,7 +53,7 @@ from core.studies.inspection.estimators import (
     SINGLE_LABEL,
     TITLES,
     VERIFICATION,
-    measured_of,
+    measures_from,
     table,
 )
 from core.studies.inspection.inspection import evidence_of
@@ -137,7 +137,7 @@ def read(question: Question, recording: Recording, model: EmbeddedModel) -> Row:
     assert fact is not None
     correct = {name: grading.is_right(s.answer, fact) for name, s in scores.items()}
     if recording.estimator not in EXACT:
-        asked = prompts.self_verification(recording.asked, evidence.likeliest_first)
+        asked = prompts.self_verification(recording.question, evidence.likeliest_first)
         true, false = opinion(Limited(model), asked, seed=question.seed)
         doubt[SAMPLED_VERIFICATION] = float(np.logaddexp(0.0, false - true))
         correct[SAMPLED_VERIFICATION] = correct[VERIFICATION]
@@ -215,7 +215,7 @@ def tokens(recording: Recording, model: EmbeddedModel, means: str = NEXT_TOKENS)
     def answer(text: str) -> int:
         return length(f" {text}") + 1  # and its end
 
-    query, texts = recording.asked, recording.texts
+    query, texts = recording.question, recording.texts
     first = length(prompts.iterative(query))
     told = [length(prompts.iterative(query, [text])) for text in texts]
     verified = sum(length(prompts.self_verification(query, text)) for text in texts)
@@ -339,7 +339,7 @@ def main() -> None:
     found = summary(asked, in_parallel(_rows, asked))
     if options.write:
         outputs.write(MEASURED, written(found))
-    for name, cells in table(measured_of(found)).items():
+    for name, cells in table(measures_from(found)).items():
         print(f"{name:<62}{''.join(f'{cell:>22}' for cell in cells)}")
 
 

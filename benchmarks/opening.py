@@ -36,7 +36,7 @@ def once() -> dict[str, float]:
     marks = [time.process_time()]
     model = open_model("smollm2")
     marks.append(time.process_time())
-    asked = model.asked_in(Form.EXAMPLES)  # the examples are read once a process, too
+    asked = model.in_form(Form.EXAMPLES)  # the examples are read once a process, too
     marks.append(time.process_time())
     run(usual_request(QUESTION, asked.capabilities), asked)
     marks.append(time.process_time())

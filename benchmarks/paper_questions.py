@@ -73,7 +73,7 @@ def main() -> None:
             for found in (real[one], ours[one]):
                 first = found.points[0]
                 values = (first.log_likelihood_answer, first.log_likelihood_repeated)
-                at = found.overtaken_at
+                at = found.crossing
                 cells += [", ".join(map(initial, values)), "never" if at is None else str(at)]
             case = one.case
             print(f"| {case.query} | {case.answer}, {case.repeated} | {' | '.join(cells)} |")

@@ -97,7 +97,7 @@ def _clusters(inspection: Inspection) -> tuple[frozenset[str], ...]:
 def of_recordings() -> Iterator[Row]:
     """Yield the rows of the bundled run that have short answers, read again."""
     run = Run(RUN)
-    rows = run.rows([Filter.named("short")], ["id", "query", "answers", "source"])
+    rows = run.rows([Filter.from_text("short")], ["id", "query", "answers", "source"])
     by_id = {each["id"]: each for each in rows.table.to_pylist()}
     for part in parts_of(RUN, "recordings"):
         for each in parquet.read_table(part).to_pylist():

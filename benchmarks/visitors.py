@@ -46,7 +46,7 @@ def outcome(row: dict[str, str]) -> str:
         found = run(in_taught_words(request, model), model)
     except InvalidRequestError:
         return "refused"
-    taught = found.taught
+    taught = found.nearest_taught
     if found.verdict.decision is Decision.ANSWER and not (taught and taught.outside):
         right_answer = grading.matches(found.verdict.answer, right)
         word = "believed" if found.headline is Headline.BELIEVE else "perhaps"

@@ -35,9 +35,9 @@ def main() -> int:
     _print("within relations", found.within)
     for band, (facts, one) in found.by_band.items():
         _print(f"{band}, {facts} facts", one)
-    assert found.seen is not None  # the embedded model's
+    assert found.exposure_correlation is not None  # the embedded model's
     print("Of exposures and overlap")
-    _print("over all facts", found.seen)
+    _print("over all facts", found.exposure_correlation)
     print("\nEach head’s own overlap, layer by layer")
     for layer in found.heads:
         print("  ", "  ".join(f"{value:+.2f}" for value in layer))

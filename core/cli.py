@@ -264,7 +264,7 @@ def calibrate(
     **options: Any,
 ) -> None:
     """Print the policy that the page Calibration exports for the same file and target."""
-    meant = _meant(options["meanings"])
+    meant = _meanings(options["meanings"])
     content = _beginning(file, rows.MAX_BYTES)
     data = calibration.read(
         *(content, file.name, scores, options["correct"], options["surer"], meant),
@@ -339,7 +339,7 @@ def _payment(outcome: Calibration) -> dict[str, Any]:
     }
 
 
-def _meant(options: tuple[str, ...]) -> dict[str, Meaning]:
+def _meanings(options: tuple[str, ...]) -> dict[str, Meaning]:
     """Read VALUE=MEANING; a value may contain "=" itself."""
     meant: dict[str, Meaning] = {}
     for option in options:

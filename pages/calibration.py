@@ -8,10 +8,10 @@ from core.ui.calibration.data import has_file, labelled_data, remember
 from core.ui.calibration.diagnostics import comparison
 from core.ui.calibration.directions import contradictions
 from core.ui.calibration.groups import groups
-from core.ui.calibration.holdout import confirmation, held_back, holding_back, new_scores
+from core.ui.calibration.holdout import confirmation, holding_back, holdout_split, new_scores
 from core.ui.calibration.prices import prices
 from core.ui.calibration.result import outcome
-from core.ui.calibration.target import calibration_for, looked_at_all, target
+from core.ui.calibration.target import calibration_for, looks_at_all, target
 from core.ui.calibration.threshold import threshold
 from core.ui.header import page_header
 from core.ui.messages import problem
@@ -33,7 +33,7 @@ def page() -> None:
         data = labelled_data()
         hold = holding_back()
         if data is not None:
-            halves = held_back(data) if hold else (data, None)
+            halves = holdout_split(data) if hold else (data, None)
             data = None if halves is None else data
         if data is not None and halves is not None:
             rows, untouched = halves
@@ -66,7 +66,7 @@ def page() -> None:
         st.header("4. Use")
     else:
         threshold(whole)
-        confirmation(whole.calibration, untouched, looked_at_all(data, rows))
+        confirmation(whole.calibration, untouched, looks_at_all(data, rows))
         new_scores(whole.calibration)
     policy.bring()
     if whole is not None:

@@ -34,7 +34,7 @@ class Blocks:
     queries: int
 
     @property
-    def scored(self) -> int:
+    def finite(self) -> int:
         """How many queries have a finite score."""
         return int(self.answered[-1]) if len(self.answered) else 0
 

@@ -91,7 +91,7 @@ class Curve:
         upper[not_all] = special.betaincinv(self.errors[not_all] + 1, right[not_all], 1 - tail)
         return lower, upper
 
-    def thinned(self, points: int = 400) -> Curve:
+    def outline(self, points: int = 400) -> Curve:
         """Return the curve with at most about so many points, for drawing only.
 
         The first, the last and evenly spread shares are kept, and each kept point is exact.

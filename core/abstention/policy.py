@@ -244,11 +244,11 @@ class Policy:
             raise PolicyError("The number of rows left out cannot be negative.")
         if self.belief and (self.method != "ltt" or self.belief.answered > self.answered):
             raise PolicyError("Only Learn-then-Test promises anything of the answers that stand.")
-        if self.guaranteed and (self.confidence is None) != (self.method == "crc"):
+        if self.has_guarantee and (self.confidence is None) != (self.method == "crc"):
             raise PolicyError("Learn-then-Test states a confidence, risk control does not.")
 
     @property
-    def guaranteed(self) -> bool:
+    def has_guarantee(self) -> bool:
         """Whether anything is promised."""
         return self.method in ("ltt", "crc")
 
@@ -271,7 +271,7 @@ class Policy:
 
     @property
     def _reservation(self) -> str:
-        if not self.guaranteed:
+        if not self.has_guarantee:
             return ""
         sentence = ""
         if self.targets_tried > 1:
@@ -329,7 +329,7 @@ class Policy:
             return ""
         return f"and at most {_percent(self.belief.target_error)} of those that it believes, "
 
-    def moved(self, threshold: float, answered: int, errors: int) -> Policy:
+    def with_threshold(self, threshold: float, answered: int, errors: int) -> Policy:
         """Return the policy with λ chosen by hand: the guarantee is gone."""
         if threshold == self.threshold:
             return self

@@ -136,7 +136,7 @@ def resample(
     ranked = [Ranked(scores[name], correct[name]) for name in names]
     harmonic = _Harmonic()
 
-    def measured(weights: NDArray[np.int64]) -> Floats:
+    def measure(weights: NDArray[np.int64]) -> Floats:
         return np.array([_measures(each.blocks(weights), harmonic) for each in ranked])
 
     ones = np.ones(len(rows), np.int64)
@@ -151,7 +151,7 @@ def resample(
             curves[names[j]][i] = precision_at(ranks, recalls[names[j]])
     return Resampled(
         names,
-        measured(ones).reshape(len(names), len(MEASURES)),
+        measure(ones).reshape(len(names), len(MEASURES)),
         values,
         {name: recalls[name] for name in names},
         {n: precision_at(r.blocks(ones), recalls[n]) for n, r in zip(names, ranked, strict=True)},

@@ -138,7 +138,7 @@ def learn_then_test(
     """
     _check(target_error, confidence)
     ranks = blocks(scores, correct)
-    if ranks.scored < fewest_labels(target_error, confidence):
+    if ranks.finite < fewest_labels(target_error, confidence):
         return _too_few(ranks, target_error, confidence)
     loosest = _loosest(ranks, target_error, confidence)
     return _too_wrong(ranks, target_error, confidence) if loosest is None else loosest
@@ -205,7 +205,7 @@ def _starts(ranks: Blocks, target_error: float, confidence: float) -> tuple[int,
     """
     first = _start(ranks, target_error, _with(FIRST_PART, confidence))
     fewest = fewest_labels(target_error, _with(1 - FIRST_PART, confidence))
-    second = int(np.searchsorted(ranks.answered, max(fewest, SECOND_SHARE * ranks.scored)))
+    second = int(np.searchsorted(ranks.answered, max(fewest, SECOND_SHARE * ranks.finite)))
     if first < second < len(ranks.answered):
         return first, second
     only = _start(ranks, target_error, confidence)
@@ -215,7 +215,7 @@ def _starts(ranks: Blocks, target_error: float, confidence: float) -> tuple[int,
 def _start(ranks: Blocks, target_error: float, confidence: float) -> int:
     """Return the first block that can be certified, and has the power or a fifth of the scores."""
     fewest = fewest_labels(target_error, confidence)
-    least = max(fewest, min(_powerful(target_error, confidence), EARLIEST_SHARE * ranks.scored))
+    least = max(fewest, min(_powerful(target_error, confidence), EARLIEST_SHARE * ranks.finite))
     return int(np.searchsorted(ranks.answered, least))
 
 
@@ -250,7 +250,7 @@ def conformal_risk_control(
     """
     _check(target_error)
     ranks = blocks(scores, correct)
-    if not ranks.scored:
+    if not ranks.finite:
         return _no_scores()
     bound = (ranks.errors + 1) / (ranks.queries + 1)
     allowed = np.flatnonzero(bound <= target_error)
@@ -281,7 +281,7 @@ def empirical(
     """
     _check(target_error)
     ranks = blocks(scores, correct)
-    if not ranks.scored:
+    if not ranks.finite:
         return _no_scores()
     # Divided, not multiplied: 0.29 * 100 is a hair below 29.
     allowed = np.flatnonzero(ranks.errors / ranks.answered <= target_error)
@@ -423,10 +423,10 @@ def _no_scores() -> Uncertifiable:
 
 
 def _too_few(ranks: Blocks, target_error: float, confidence: float) -> Uncertifiable:
-    if not ranks.scored:
+    if not ranks.finite:
         return _no_scores()
     opening = (
-        f"Too few labelled answers have a score: {ranks.scored}. Even if all of them are "
+        f"Too few labelled answers have a score: {ranks.finite}. Even if all of them are "
         f"right, this target and confidence need {fewest_labels(target_error, confidence):,}."
     )
     needed = _more_if_half_as_wrong(ranks, target_error, confidence)
@@ -554,7 +554,7 @@ def _more(ranks: Blocks, block: int, enough: float) -> int:
 
 def _at_share(ranks: Blocks, share: float) -> int:
     """Return the first block with at least a share of the queries that have a score."""
-    return int(np.searchsorted(ranks.answered, share * ranks.scored))
+    return int(np.searchsorted(ranks.answered, share * ranks.finite))
 
 
 def _percent(share: float) -> str:

@@ -62,7 +62,7 @@ def risk_coverage(
 
     The certified policy is a filled diamond on the curve, one moved by hand an open circle.
     """
-    thinned = curve.thinned()
+    thinned = curve.outline()
     lower, upper = thinned.band(confidence)
     rows = {
         "curve": records(
@@ -156,7 +156,7 @@ def risk_coverage_alt(curve: Curve, policy: Policy | None, moved: Policy | None 
 def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette) -> Chart:
     """The paper's curves: share right among the answered against the share answered."""
     points = min(200, MOST_POINTS // max(len(curves), 1))
-    thinned = {name: full.thinned(points) for name, full in curves.items()}
+    thinned = {name: full.outline(points) for name, full in curves.items()}
     data = pd.concat(
         [
             pd.DataFrame({"recall": c.coverage, "precision": c.precision, "score": name_of(name)})

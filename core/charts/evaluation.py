@@ -131,7 +131,7 @@ def mixture_bars(mixtures: Sequence[Mixture], measure: str, palette: Palette) ->
             bar.name,
             bar.queries,
             _in_two_lines(bar.name),
-            shown(bar, measure),
+            bar_value(bar, measure),
             getattr(bar, f"{measure}_spread"),
         )
         for each in mixtures
@@ -187,7 +187,7 @@ def mixture_bars(mixtures: Sequence[Mixture], measure: str, palette: Palette) ->
     return theme(alt.layer(layers, spread).properties(height=BARS_HEIGHT), palette)
 
 
-def shown(bar: Bar, measure: str) -> float:
+def bar_value(bar: Bar, measure: str) -> float:
     """Return what is drawn of a bar; NaN where so little is answered that no error can be told."""
     if measure == ERROR and not bar.queries * bar.recall >= FEWEST_ANSWERED:
         return math.nan

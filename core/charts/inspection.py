@@ -60,10 +60,10 @@ def doubt_scale(
     """
     rule, score = inspection.verdict.rule, inspection.verdict.score
     too_little = inspection.verdict.decision is Decision.TOO_LITTLE
-    value = None if too_little else inspection.compared
+    value = None if too_little else inspection.compared_doubt
     limit = rule.value if rule else inspection.information_threshold
     estimated = 0.0 if value is None else value
-    certified = min(inspection.certified or 0.0, estimated) if score in _BOUNDED else 0.0
+    certified = min(inspection.certified_bound or 0.0, estimated) if score in _BOUNDED else 0.0
     finite = math.isfinite(limit) and limit > 0
     widest = 1.08 * max(
         3 * limit if finite else 0.3,
@@ -132,24 +132,24 @@ def _scale_of_doubt(references: int, palette: Palette) -> Shape:
     text, colour = alt.Text("label:N"), alt.Color("colour:N", scale=None)
     ink = palette.text
 
-    def marked(name: str) -> alt.Chart:
+    def layer(name: str) -> alt.Chart:
         return alt.Chart(alt.NamedData(name)).encode(x=x, y=y)
 
     def words(name: str, **place: Any) -> alt.Chart:
-        return marked(name).mark_text(fontSize=12, **place).encode(text=text, color=colour)
+        return layer(name).mark_text(fontSize=12, **place).encode(text=text, color=colour)
 
     point: dict[str, Any] = {"filled": True, "size": 150, "opacity": 1}
     layers = {
-        "zones": marked("zones").mark_rect(opacity=0.14).encode(x2=end, y2=bottom, color=colour),
+        "zones": layer("zones").mark_rect(opacity=0.14).encode(x2=end, y2=bottom, color=colour),
         "beginning": words("beginning", align="left", dx=5),
-        "line": marked("line").mark_rule(color=ink, strokeDash=[4, 3], size=2).encode(y2=bottom),
+        "line": layer("line").mark_rule(color=ink, strokeDash=[4, 3], size=2).encode(y2=bottom),
         "above": words("above", align="center"),
-        "solid": marked("solid").mark_rect(color=ink).encode(x2=end, y2=low),
-        "hollow": marked("hollow")
+        "solid": layer("solid").mark_rect(color=ink).encode(x2=end, y2=low),
+        "hollow": layer("hollow")
         .mark_rect(filled=False, color=ink, strokeWidth=1.5)
         .encode(x2=end, y2=low),
-        "this": marked("this").mark_point(shape="diamond", color=ink, stroke=ink, **point),
-        "others": marked("others").mark_point(
+        "this": layer("this").mark_point(shape="diamond", color=ink, stroke=ink, **point),
+        "others": layer("others").mark_point(
             shape="stroke", angle=90, color=palette.muted, stroke=palette.muted, **point
         ),
         "left": words("left", align="right", dx=-10),

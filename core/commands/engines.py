@@ -13,7 +13,7 @@ import click
 
 from core.commands.model import Command, by_name, calls
 from core.language_models.base import LanguageModel
-from core.language_models.client.stack import prepared
+from core.language_models.client.stack import with_layers
 from core.language_models.forms import Form
 from core.language_models.usage import Budget
 from core.studies.evaluation.cluster import CPU, RayCluster, check_installation, engine_on
@@ -100,9 +100,9 @@ class Opening:
     def __call__(self, budget: Budget) -> LanguageModel:
         """Open it; what a service is asked for that counts against the budget."""
         model = by_name(self.name)
-        with model.meter.allowed_by(budget.take):
-            ready = prepared(model, calls, budget)
-        return ready.asked_in(self.form)
+        with model.meter.gate(budget.take):
+            ready = with_layers(model, calls, budget)
+        return ready.in_form(self.form)
 
 
 def _reservation(text: str) -> tuple[str, float]:

@@ -116,7 +116,7 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -> None:
     """Ask what is left of a run, and print what every score is worth on its rows."""
-    chosen = [Filter.named(text) for text in options["filters"]]
+    chosen = [Filter.from_text(text) for text in options["filters"]]
     run = Run(out)
     if questions is None:
         _ = run.manifest
@@ -142,7 +142,7 @@ def _ask(file: Path, run: Run, arguments: dict[str, Any]) -> None:
     request = usual_request("any", model.capabilities, **options)
     check_samples(request, model.capabilities)
     task = Task(model, request, reading, usual_least_mass())
-    left = max(questions.number - run.done, 0)
+    left = max(questions.number - run.finished_questions, 0)
     if lasting := costs.lasting(left * costs.computed_tokens(request), model):
         tell(f"This takes {lasting} on this machine.")
     offered = most(questions, task, left)
@@ -199,7 +199,7 @@ def _show(run: Run) -> Iterator[Progress]:
         if terminal:
             click.echo("\r\033[K", nl=False, err=True)
         if not isinstance(error, RunError):
-            number = count_of(run.done, "question")
+            number = count_of(run.finished_questions, "question")
             tell(f"{number} finished; run the same command again to go on.")
         raise
     if terminal:
@@ -225,7 +225,7 @@ def _summary(measured: RunMeasures) -> dict[str, Any]:
         "revision": manifest["revision"],
         "form": manifest["form"],
         "questions": manifest["questions"]["number"],
-        "done": results.run.done,
+        "done": results.run.finished_questions,
         "rows": len(results),
         "dropped": list(results.dropped),
         "match": results.match,

@@ -77,7 +77,7 @@ def _run(experiment: Experiment) -> Callable[..., None]:
         of_model = {name: options.pop(name) for name in MODEL if name in options}
         values = usage(experiment.complete, options)
         settings = usage(experiment.settings.of, values)
-        asks = experiment.asked(values)
+        asks = experiment.model_for(values)
         if asks is Asks.NOTHING:
             finding = experiment.run(values)
         elif asks is Asks.EMBEDDED:

@@ -11,7 +11,7 @@ import click
 from core import settings
 from core.language_models import keys
 from core.language_models.base import LanguageModel
-from core.language_models.client.stack import limit, prepared, stop
+from core.language_models.client.stack import limit, stop, with_layers
 from core.language_models.forms import Form
 from core.language_models.registry import (
     BACK_ENDS,
@@ -92,14 +92,14 @@ def open_for_study(name: str, form: str, budget: int) -> LanguageModel:
     if price_unit(name):
         Budget(budget).take()  # with nothing left, its abilities are not asked for either
     try:
-        with model.meter.allowed_by(allowed.take):
-            ready = prepared(model, calls, allowed, tell)
+        with model.meter.gate(allowed.take):
+            ready = with_layers(model, calls, allowed, tell)
     finally:  # a request under way counts as well when somebody stops: it may be billed
         took = model.meter.requests
         if took:
             tell(f"Finding out what {name} can do took {costs.calls(took)}.")
     if form != AUTO and not ready.capabilities.local:  # chosen: no trial has to be paid for
-        return ready.asked_in(Form(form))
+        return ready.in_form(Form(form))
     return _in_its_form(ready, None if form == AUTO else Form(form))
 
 
@@ -140,7 +140,7 @@ def payment(
     tell(f"{model.name}: {most} The budget is {costs.calls(budget)}.")
     agree()
     limit(model, offered)
-    ended, more, before = False, "", model.meter.used
+    ended, more, before = False, "", model.meter.usage
     try:
         yield
         ended = True
@@ -150,7 +150,7 @@ def payment(
         more += "command again to continue."
         raise
     finally:
-        used = model.meter.used - before
+        used = model.meter.usage - before
         sentence = costs.spending(used, _costing(model, used, prices), ended=ended)
         tell(f"Used: {sentence}{more}")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 
-def imported(place: str) -> Any:
+def attribute_at(place: str) -> Any:
     """Return what stands at ``module:attribute``, imported now."""
     module, _, attribute = place.partition(":")
     return getattr(importlib.import_module(module), attribute)
@@ -127,6 +127,6 @@ class BackEnd:
     def key_variable(self, rest: str) -> tuple[str, bool]:
         """Return the variable of a model's key, "" for none, and whether strangers may send it."""
         if self.key_for:
-            variable, may_be_sent = imported(self.key_for)(rest)
+            variable, may_be_sent = attribute_at(self.key_for)(rest)
             return variable, may_be_sent
         return (self.keys[0], True) if self.keys else ("", False)

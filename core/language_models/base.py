@@ -203,7 +203,7 @@ class LanguageModel(ABC):
     _memory: Callable[[], Memory] | None = None
 
     @property
-    def known_as(self) -> str:
+    def canonical_name(self) -> str:
         """The name under which answers are kept: one for all ways to write it."""
         return self.name
 
@@ -217,7 +217,7 @@ class LanguageModel(ABC):
         """How fast it computes here; nothing is measured of a service."""
         return Speed()
 
-    def asked_in(self, form: Form) -> LanguageModel:
+    def in_form(self, form: Form) -> LanguageModel:
         """Return the same model, asked in a form.
 
         Raises

@@ -7,7 +7,7 @@ from core.language_models.registry import BACK_ENDS, full_name
 from core.settings import PUBLIC_KEYS, SettingError
 
 
-def lent() -> set[str]:
+def lent_variables() -> set[str]:
     """Return the variables of the keys that the owner of a public server lends to its visitors.
 
     Raises `SettingError` when ``BELIEVE_PUBLIC_KEYS`` names anything else than such keys.
@@ -26,9 +26,9 @@ def lent() -> set[str]:
 def environment_key(variable: str) -> str | None:
     """Return a key of the environment where it may be used; on a public server, if it is lent.
 
-    Raises `SettingError` as `lent` does.
+    Raises `SettingError` as `lent_variables` does.
     """
-    if settings.is_public() and variable not in lent():
+    if settings.is_public() and variable not in lent_variables():
         return None
     return settings.key(variable)
 
@@ -43,4 +43,4 @@ def check() -> None:
     """Read every setting that can be wrong; raise `SettingError` when one is."""
     settings.check()
     if settings.is_public():
-        lent()
+        lent_variables()

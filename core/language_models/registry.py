@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from core.language_models.back_end import BackEnd, imported
+from core.language_models.back_end import BackEnd, attribute_at
 from core.language_models.base import LanguageModel
 from core.language_models.errors import UnknownModelError
 
@@ -20,7 +20,9 @@ _DESCRIPTIONS = (
 )
 BACK_ENDS: dict[str, BackEnd] = {
     back_end.kind: back_end
-    for back_end in (imported(f"core.language_models.backends.{place}") for place in _DESCRIPTIONS)
+    for back_end in (
+        attribute_at(f"core.language_models.backends.{place}") for place in _DESCRIPTIONS
+    )
 }
 
 
@@ -49,7 +51,7 @@ def with_only_model(name: str, key: str | None = None) -> str:
     model, url = back_end.parts(rest)
     if model or not url:
         return name
-    names = offered(kind, url, key)
+    names = model_names(kind, url, key)
     if len(names) > 1:
         raise UnknownModelError(
             f"{url} has {len(names):,} models. Name one of them, such as “{names[0]}”."
@@ -77,7 +79,7 @@ def opening_cost(name: str) -> str:
     """
     kind, _, rest = full_name(name).partition(":")
     place = BACK_ENDS[kind].cost if kind in BACK_ENDS else ""
-    return str(imported(place)(rest)) if place else ""
+    return str(attribute_at(place)(rest)) if place else ""
 
 
 def open_model(name: str, key: str | None = None) -> LanguageModel:
@@ -102,12 +104,12 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
         raise UnknownModelError(
             f"There is no model called “{name}”. Known models: {', '.join(usages())}."
         )
-    back_end = imported(BACK_ENDS[kind].place)
+    back_end = attribute_at(BACK_ENDS[kind].place)
     options = {"key": key} if key else {}
     return cast(LanguageModel, back_end(rest, **options) if rest else back_end(**options))
 
 
-def offered(kind: str, url: str, key: str | None = None) -> tuple[str, ...]:
+def model_names(kind: str, url: str, key: str | None = None) -> tuple[str, ...]:
     """Return the names of the models that a service lists.
 
     Parameters
@@ -122,5 +124,5 @@ def offered(kind: str, url: str, key: str | None = None) -> tuple[str, ...]:
     ModelError
         With a sentence, also when it lists none.
     """
-    names: tuple[str, ...] = imported(BACK_ENDS[kind].lists)(url, key)
+    names: tuple[str, ...] = attribute_at(BACK_ENDS[kind].lists)(url, key)
     return names

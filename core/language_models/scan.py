@@ -29,7 +29,7 @@ def local_servers() -> dict[str, tuple[str, ...]]:
     def names_at(kind: str, url: str) -> tuple[str, ...]:
         try:
             with patience(stop, LOOKING):  # which is this thread's own
-                return registry.offered(kind, url)
+                return registry.model_names(kind, url)
         except ModelError:
             return ()
 

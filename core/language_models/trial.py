@@ -154,13 +154,13 @@ def in_its_form(model: LanguageModel, wish: Form | None = None) -> InItsForm:
         sentence says what it answered. Forms that do not fit into its context are passed over.
     """
     if wish is not None:
-        formed = model.asked_in(wish)
+        formed = model.in_form(wish)
         return formed, (try_form(formed),) if model.forms else ()
     trials: list[Trial] = []
     too_long: list[PromptTooLongError] = []
     for form in model.forms:
         try:
-            formed = model.asked_in(form)
+            formed = model.in_form(form)
             trials.append(try_form(formed, to_the_end=False))
         except PromptTooLongError as error:
             too_long.append(error)

@@ -58,7 +58,7 @@ class Meter:
     _too: threading.local = field(default_factory=threading.local, repr=False, compare=False)
 
     @property
-    def used(self) -> Used:
+    def usage(self) -> Used:
         """What the meter says now."""
         with self._lock:
             return Used(self.requests, self.prompt_tokens, self.response_tokens)
@@ -76,7 +76,7 @@ class Meter:
             self._too.meter = None
 
     @contextmanager
-    def allowed_by(self, take: Callable[[], None]) -> Iterator[None]:
+    def gate(self, take: Callable[[], None]) -> Iterator[None]:
         """Let `take` allow every request that this thread begins meanwhile; it may raise.
 
         So what a back end asks of its own accord is counted before it is asked.
@@ -192,12 +192,12 @@ class Budget:
         self.stop.set()
 
     @property
-    def used(self) -> int:
+    def requests(self) -> int:
         """How many requests have been made, those that failed included."""
         return self._used
 
     @property
-    def left(self) -> int | None:
+    def remainder(self) -> int | None:
         """How many requests may still be made; None where any number may."""
         return None if self.most is None else max(self.most - self._used, 0)
 

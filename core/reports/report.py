@@ -91,7 +91,7 @@ class Table:
         return list(zip(*self.columns.values(), strict=True))[:MOST_ROWS]
 
     @property
-    def left_out(self) -> int:
+    def omitted_rows(self) -> int:
         """How many rows are not in the report."""
         return max(0, max(map(len, self.columns.values()), default=0) - MOST_ROWS)
 

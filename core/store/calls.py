@@ -107,7 +107,7 @@ class Calls:
         """Return the payloads of those of `keys` that are kept, in the order of `keys`."""
         digests = {key: key.digest for key in keys}
         with self._database.read() as connection:
-            values = _stored(connection, digests)
+            values = _stored_payloads(connection, digests)
         held = self._database.unsaved
         for key, digest in digests.items():
             if key not in values and (row := held.get(digest)):
@@ -147,7 +147,7 @@ class Calls:
         try:
             with self._database.write() as connection:
                 self._insert(connection, rows)
-                return _stored(connection, digests)
+                return _stored_payloads(connection, digests)
         except StoreError:
             self._database.unsaved.update(rows)
             raise
@@ -181,7 +181,7 @@ class Calls:
             database.unsaved.pop(digest, None)
 
     @contextmanager
-    def claimed(
+    def claim(
         self, keys: Iterable[CallKey], waiting: Callable[[], None] = patiently
     ) -> Iterator[None]:
         """Keep all others from asking for these until the end of the block.
@@ -192,13 +192,13 @@ class Calls:
         """
         claims, locks = list(keys), self._database.locks
         among_processes = (
-            locks.held((key.place for key in claims), waiting) if locks else nullcontext()
+            locks.hold((key.place for key in claims), waiting) if locks else nullcontext()
         )
-        with among_processes, self._database.claims.held(claims, waiting):
+        with among_processes, self._database.claims.hold(claims, waiting):
             yield
 
 
-def _stored(connection: Connection, digests: dict[CallKey, str]) -> dict[CallKey, str]:
+def _stored_payloads(connection: Connection, digests: dict[CallKey, str]) -> dict[CallKey, str]:
     """Return what is kept for keys, given with their digests."""
     payloads: dict[str, str] = {}
     table, left = schema.calls.c, iter(digests.values())

@@ -105,7 +105,7 @@ class Database:
         StoreError
             When the database fails, here or in the body.
         """
-        with self._explained(), self._reading, self.engine.begin() as connection:
+        with self._explain(), self._reading, self.engine.begin() as connection:
             yield connection
 
     @contextmanager
@@ -122,7 +122,7 @@ class Database:
         self._follow()
         arrived = time.monotonic()
         together = self._failing_together(arrived)
-        with self._explained(), self.writing, together, self.engine.connect() as connection:
+        with self._explain(), self.writing, together, self.engine.connect() as connection:
             connection.execution_options(**{_LOCKED_AT_ONCE: True})
             with connection.begin():
                 yield connection
@@ -134,7 +134,7 @@ class Database:
         """
         if self.file is None or not self.file.is_gone:
             return
-        with self._explained(), self.writing:
+        with self._explain(), self.writing:
             before = self.file
             if not before.is_gone:  # whoever stood in front has done it
                 return
@@ -192,7 +192,7 @@ class Database:
             When it cannot be written there. Nothing is moved then.
         """
         with self.writing:  # in memory there is one connection, so that nobody reads either
-            with self._explained(), self.engine.begin() as here, other.write() as there:
+            with self._explain(), self.engine.begin() as here, other.write() as there:
                 for table in schema.metadata.sorted_tables:
                     if table is schema.schema_version:
                         continue
@@ -220,7 +220,7 @@ class Database:
         return f"Database({self.address!r})"
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain(self) -> Iterator[None]:
         try:
             yield
         except (DBAPIError, PoolTimeoutError, sqlite3.Error, UnicodeDecodeError) as error:

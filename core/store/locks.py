@@ -50,7 +50,7 @@ class Claims:
         self._released = threading.Condition()
 
     @contextmanager
-    def held(
+    def hold(
         self, things: Iterable[Hashable], waiting: Callable[[], None] = patiently
     ) -> Iterator[None]:
         """Wait until nobody else holds any of these, and hold them until the end of the block.
@@ -81,7 +81,7 @@ class Locks(ABC):
         self._looking = threading.Lock()
 
     @contextmanager
-    def held(
+    def hold(
         self, numbers: Iterable[int], waiting: Callable[[], None] = patiently
     ) -> Iterator[None]:
         """Wait until no other process holds any of these, and hold them until the end.
@@ -169,15 +169,15 @@ class AdvisoryLocks(Locks):
         self.connection: Connection | None = None
 
     def _lock(self, number: int) -> bool:
-        return self._said("SELECT pg_try_advisory_lock(:number)", number)
+        return self._ask("SELECT pg_try_advisory_lock(:number)", number)
 
     def _unlock(self, number: int) -> None:
-        self._said("SELECT pg_advisory_unlock(:number)", number)
+        self._ask("SELECT pg_advisory_unlock(:number)", number)
         if not self.holders and self.connection is not None:
             self.connection.close()
             self.connection = None
 
-    def _said(self, statement: str, number: int) -> bool:
+    def _ask(self, statement: str, number: int) -> bool:
         try:
             if self.connection is None:
                 connection = self._engine.connect()

@@ -172,7 +172,7 @@ class SavedResults:
         with self._database.read() as connection:
             row = connection.execute(statement).one_or_none()
         if row is None:
-            raise _unknown()
+            raise _unknown_result()
         return Result(**_fields(row))
 
     def exists(self, id: str) -> bool:
@@ -259,7 +259,7 @@ class SavedResults:
                 select(table.query, table.model, table.kind, table.outcome).where(chosen)
             ).one_or_none()
             if row is None:
-                raise _unknown()
+                raise _unknown_result()
             search = _search_text(title, *row)
             connection.execute(
                 update(schema.results).where(chosen).values(title=title, search=search)
@@ -276,7 +276,7 @@ class SavedResults:
         statement = delete(schema.results).where(self._is(id))
         with self._database.write() as connection:
             if connection.execute(statement).rowcount == 0:
-                raise _unknown()
+                raise _unknown_result()
 
     def _is(self, id: str) -> ColumnElement[bool]:
         """Say which row is the owner's result of this id."""
@@ -292,7 +292,7 @@ def _check_kind(kind: str) -> None:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
 
 
-def _unknown() -> UnknownResultError:
+def _unknown_result() -> UnknownResultError:
     return UnknownResultError(
         "This result is not here: it was deleted, or saved in another database. Look for it in "
         "the list of results."

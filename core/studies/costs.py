@@ -170,7 +170,7 @@ def computed_tokens(request: Request) -> int:
     return 2 * first + k * (2 * ANSWER_TOKENS + answer_tokens + verified) + k * k * ANSWER_TOKENS
 
 
-def computed_by_curves(cases: Sequence[Case], repetitions: Sequence[int]) -> int:
+def curve_tokens(cases: Sequence[Case], repetitions: Sequence[int]) -> int:
     """Return about how many tokens curves compute: a longest prompt, and what branches off."""
     longest = sum(_tokens(case.prompt(max(repetitions))) for case in cases)
     ends = sum(_tokens(case.prompt(0)) + 2 * ANSWER_TOKENS for case in cases)

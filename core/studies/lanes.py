@@ -127,7 +127,7 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
         inspection.verdict.decision,
         right,
         {name: inspection.scores[name].value or 0.0 for name in MEASURES},
-        inspection.taught is not None and not inspection.taught.recognised,
+        inspection.nearest_taught is not None and not inspection.nearest_taught.recognised,
     )
 
 

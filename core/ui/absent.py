@@ -64,7 +64,7 @@ class Absent:
         if threading.get_ident() == self._thread:
             self._close_until(size)
         else:
-            closing = asyncio.run_coroutine_threadsafe(self._closed_until(size), self._loop)
+            closing = asyncio.run_coroutine_threadsafe(self._fill_to(size), self._loop)
             closing.result(WITHIN)
         give_back()
 
@@ -88,7 +88,7 @@ class Absent:
         while self._since and MEMORY.total + size > MEMORY.limit():
             self._close(next(iter(self._since)))
 
-    async def _closed_until(self, size: int) -> None:
+    async def _fill_to(self, size: int) -> None:
         self._close_until(size)
 
     def _note(self) -> None:

@@ -75,8 +75,8 @@ Columns = Mapping[str, Sequence[object]]
 def table(columns: Columns | Callable[[], Columns], name: str) -> None:
     """Offer a table by heading, all columns of the same length; or what makes it when asked."""
 
-    def written() -> bytes:
+    def content_bytes() -> bytes:
         content = columns() if callable(columns) else columns
         return to_csv(list(content), zip(*content.values(), strict=True))
 
-    download("Table (CSV)", written, f"{name}.csv")
+    download("Table (CSV)", content_bytes, f"{name}.csv")

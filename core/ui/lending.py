@@ -27,7 +27,7 @@ def is_lent(model: LanguageModel) -> bool:
     return settings.is_public() and model.uses_environment_key
 
 
-def lent() -> Budget:
+def lent_budget() -> Budget:
     """Return what all visitors together may still ask with the owner's keys."""
     LENT.most = settings.public_budget()
     return LENT
@@ -35,7 +35,7 @@ def lent() -> Budget:
 
 def budgets(model: LanguageModel) -> tuple[Budget, ...]:
     """Return what a request to this model counts against, besides the budget of the session."""
-    return (lent(),) if is_lent(model) else ()
+    return (lent_budget(),) if is_lent(model) else ()
 
 
 def lends(name: str) -> bool:
@@ -53,9 +53,9 @@ def lends(name: str) -> bool:
     return may_be_sent and keys.environment_key(variable) is not None
 
 
-def left() -> str:
+def remainder() -> str:
     """Say how much all visitors together may still ask with the owner's keys."""
-    budget = lent()
-    if not budget.left:
+    budget = lent_budget()
+    if not budget.remainder:
         return "Its budget is used up: enter your own key."
-    return f"It covers {calls(budget.left)} more, by all visitors together."
+    return f"It covers {calls(budget.remainder)} more, by all visitors together."

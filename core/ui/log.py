@@ -94,12 +94,12 @@ def limits() -> Iterator[None]:
     logging.setLogRecordFactory(LogLimits())
     log = logging.getLogger(__name__)
 
-    def unforeseen(error: threading.ExceptHookArgs) -> None:
+    def log_unforeseen(error: threading.ExceptHookArgs) -> None:
         if error.exc_value is not None and error.exc_type is not SystemExit:
             cause = (error.exc_type, error.exc_value, error.exc_traceback)
             log.error("An error ended a thread.", exc_info=cause)
 
-    threading.excepthook = unforeseen
+    threading.excepthook = log_unforeseen
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import settings
 from core.language_models.base import LanguageModel
-from core.language_models.client.stack import prepared
+from core.language_models.client.stack import with_layers
 from core.language_models.registry import open_model
 from core.language_models.trial import Trial
 from core.language_models.usage import Budget
@@ -80,7 +80,7 @@ def study_model() -> LanguageModel:
     """
     with st.spinner("Finding out what the model can do"):
         model = current()
-        return prepared(model, lambda: storage().calls, budget().part(*lending.budgets(model)))
+        return with_layers(model, lambda: storage().calls, budget().part(*lending.budgets(model)))
 
 
 def budget() -> Budget:

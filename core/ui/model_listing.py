@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from core.language_models.errors import ModelError
-from core.language_models.registry import BACK_ENDS, offered
+from core.language_models.registry import BACK_ENDS, model_names
 from core.language_models.scan import local_servers
 from core.language_models.stopping import Stop, patience
 from core.language_models.usage import Budget
@@ -114,7 +114,7 @@ def _begin(service: ListedService, session: Budget) -> Job[tuple[str, ...]]:
     """Start asking for the list: one call, which counts like any other."""
     back_end = BACK_ENDS[service.kind]
     lent = not service.key and lending.lends(back_end.name("", service.url))
-    asking = session.part(*([lending.lent()] if lent else []))
+    asking = session.part(*([lending.lent_budget()] if lent else []))
 
     def work(job: Job[tuple[str, ...]]) -> tuple[str, ...]:
         job.progress("Asking which models there are", 0.0)
@@ -122,6 +122,6 @@ def _begin(service: ListedService, session: Budget) -> Job[tuple[str, ...]]:
             raise ModelError(f"There is no base URL. Type it, such as {back_end.example_url}.")
         asking.take()
         with patience(asking.stop, LONGEST):
-            return offered(service.kind, service.url, service.key)
+            return model_names(service.kind, service.url, service.key)
 
     return Job(work, turns=ELSEWHERE, on_cancel=asking.close)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from core.language_models.base import LanguageModel
-from core.language_models.client.stack import prepared
+from core.language_models.client.stack import with_layers
 from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
 from core.language_models.forms import Form
 from core.language_models.registry import BACK_ENDS, open_model, opening_cost, with_only_model
@@ -131,7 +131,7 @@ def _open(
     full = wish.name
     if not name and back_end.lists:
         lent = not wish.key and lending.lends(wish.name)
-        trying.part(session, *([lending.lent()] if lent else [])).take()
+        trying.part(session, *([lending.lent_budget()] if lent else [])).take()
         with patience(trying.stop, model_listing.LONGEST):
             full = with_only_model(full, wish.key)
     cost = opening_cost(full)
@@ -139,13 +139,13 @@ def _open(
         tell(cost)
     model = open_model(full, wish.key)
     if back_end.is_service:
-        with model.meter.allowed_by(session.part(*lending.budgets(model)).take):
-            ready = prepared(model, None, trying, tell)  # asks for its abilities, patiently
+        with model.meter.gate(session.part(*lending.budgets(model)).take):
+            ready = with_layers(model, None, trying, tell)  # asks for its abilities, patiently
             ready.revision  # noqa: B018  which may take a question too
     return model
 
 
 def _try(model: LanguageModel, form: Form | None, calls: Calls, budget: Budget) -> InItsForm:
     """Return a service in its form; what the trial takes is counted, kept, and not paid twice."""
-    formed, trials = in_its_form(prepared(model, lambda: calls, budget), form)
-    return model.asked_in(formed.form), trials
+    formed, trials = in_its_form(with_layers(model, lambda: calls, budget), form)
+    return model.in_form(formed.form), trials

@@ -100,7 +100,7 @@ def _show(is_open: bool) -> None:
 
 @st.dialog("Which model answers?", width="large", on_dismiss=partial(_show, is_open=False))
 def _choice() -> None:
-    _used_before()
+    _recent_models()
     kind = st.radio(
         "Kind",
         list(BACK_ENDS),
@@ -114,7 +114,9 @@ def _choice() -> None:
     name, key = _name_and_key(kind)
     form = None if kind == EMBEDDED else _form()
     if not key and lending.lends(name):
-        st.text(f"Without your own key, the key of this server’s owner is used. {lending.left()}")
+        st.text(
+            f"Without your own key, the key of this server’s owner is used. {lending.remainder()}"
+        )
     if BACK_ENDS[kind].is_service:
         st.caption(
             "Using it for the first time takes a few small calls that find out what it can do, "
@@ -161,10 +163,10 @@ def _state() -> None:
             st.text(note)
     if tried := trial():
         st.text(f"{FORMS[tried.form]}. {tried.sentence}")
-    if budget().used:
-        st.text(f"Used so far: {calls(budget().used)}.")
+    if budget().requests:
+        st.text(f"Used so far: {calls(budget().requests)}.")
     if lending.is_lent(current()):
-        st.text(f"Calls use the key of this server’s owner. {lending.left()}")
+        st.text(f"Calls use the key of this server’s owner. {lending.remainder()}")
 
 
 def _kind(name: str) -> str:
@@ -172,7 +174,7 @@ def _kind(name: str) -> str:
     return kind if kind in BACK_ENDS else EMBEDDED
 
 
-def _used_before() -> None:
+def _recent_models() -> None:
     """Offer what was asked before: what was typed is lost with the session, what was kept is not.
 
     It fills in what the person would type, and nothing more: a key is not kept anywhere.

@@ -42,15 +42,15 @@ def offer(model: LanguageModel, plan: Plan) -> None:
         return
     st.text(
         f"{about} Cached answers are not requested again. Failed calls are repeated, and "
-        f"count.{_left(plan.requests)}"
+        f"count.{_remainder(plan.requests)}"
     )
     if lending.is_lent(current()):
-        st.text(f"The key of this server’s owner is used. {lending.left()}")
+        st.text(f"The key of this server’s owner is used. {lending.remainder()}")
 
 
-def _left(requests: int) -> str:
+def _remainder(requests: int) -> str:
     """Say what the budget of the session leaves, and what to do if more is wanted."""
-    left = budget().left
+    left = budget().remainder
     if left is None:
         return ""
     over = " If the run needs more, it stops there; raise the budget under “Model” to continue."

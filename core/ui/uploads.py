@@ -46,7 +46,7 @@ def read(content: bytes, name: str) -> Upload:
     with st.spinner(_WAITING):
         heartbeat = st.empty()
 
-        def cancelled() -> bool:
+        def is_cancelled() -> bool:
             # Streamlit ends the run of a page only where it draws, by raising here.
             heartbeat.empty()
             return False
@@ -54,7 +54,7 @@ def read(content: bytes, name: str) -> Upload:
         session = this_session().id
         try:
             with MEMORY.room(session, COST * len(content)):
-                upload = isolation.parse_isolated(content, name, cancelled=cancelled)
+                upload = isolation.parse_isolated(content, name, cancelled=is_cancelled)
             size = int(upload.table.memory_usage().sum())
             MEMORY.charge_while(upload, session, COST * size)
         except FullError as error:

@@ -91,7 +91,7 @@ class AnswerForm:
     letters: frozenset[str]
 
     @property
-    def joined(self) -> str:
+    def one_word(self) -> str:
         """All words written as one, numbers apart; the plain text where there are none."""
         words = (f" {w} " if w[0] in NUMERIC else w.replace("'", "") for w in self.words)
         return "".join(words) or self.plain
@@ -224,10 +224,10 @@ class _Reader:
             return place + 1
         if measured and word in vocabulary.UNITS:
             word = vocabulary.UNITS[word]
-        self._sorted(place, token, word)
+        self._sort(place, token, word)
         return place + 1
 
-    def _sorted(self, place: int, token: Token, word: str) -> None:
+    def _sort(self, place: int, token: Token, word: str) -> None:
         dated = self._kind(place - 1) in (TokenKind.NUMBER, TokenKind.DATE)
         dated |= self.small[place - 1] in ("century", "centuries") if place else False
         if word in vocabulary.ERAS and dated:

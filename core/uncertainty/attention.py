@@ -84,7 +84,7 @@ def weight_on_query(gap: float, repetitions: ArrayLike) -> Floats:
         return np.asarray(expit(gap - np.log(t)))
 
 
-def overtaken_at(gap: float) -> float:
+def crossing(gap: float) -> float:
     """Return the t at which the copies of Y weigh as much as X: e^gap."""
     return float(np.exp(min(gap, 700.0)))
 

@@ -55,7 +55,7 @@ def contradict(a: str, b: str) -> bool:
     if a == b:
         return False
     first, second = form_of(a), form_of(b)
-    alike = first.hard.qualifiers == second.hard.qualifiers or first.joined == second.joined
+    alike = first.hard.qualifiers == second.hard.qualifiers or first.one_word == second.one_word
     if alike and _hard_agrees(first, second):
         return False
     if None not in (first.hard.yes, second.hard.yes):
@@ -127,7 +127,7 @@ def _same(a: AnswerForm, b: AnswerForm, free: frozenset[str] = _NOTHING) -> bool
     if not _hard_agrees(a, b):
         return False
     a, b = _with_years(a, b), _with_years(b, a)
-    if a.listed == b.listed and a.joined == b.joined:
+    if a.listed == b.listed and a.one_word == b.one_word:
         return True
     if a.hard.qualifiers != b.hard.qualifiers:
         return False
@@ -349,7 +349,7 @@ def _earns(answer: AnswerForm, name: AnswerForm, earning: set[str], question: st
         return True
     earning = earning - {DATE}
     return any(_alike(word, other) for word in answer.words for other in earning) or (
-        bool(earning) and answer.joined == name.joined
+        bool(earning) and answer.one_word == name.one_word
     )
 
 
@@ -383,7 +383,7 @@ def _candidates(forms: Sequence[AnswerForm]) -> Iterable[tuple[int, int]]:
 
 
 def _keys(form: AnswerForm) -> set[str]:
-    keys = {form.joined, form.plain}
+    keys = {form.one_word, form.plain}
     for word in form.words:
         keys.add(word[:2] if word[-1] >= "\u0e00" else singular(word))
         keys.add(word.replace("'", ""))

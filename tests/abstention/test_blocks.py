@@ -15,7 +15,7 @@ def test_by_hand():
     np.testing.assert_array_equal(known.doubts, [0, 0.5, 2])
     np.testing.assert_array_equal(known.answered, [3, 4, 5])
     np.testing.assert_array_equal(known.errors, [2, 2, 3])
-    assert (known.queries, known.scored) == (7, 5)
+    assert (known.queries, known.finite) == (7, 5)
 
 
 def test_what_is_never_answered_is_one_last_block_of_all():
@@ -28,7 +28,7 @@ def test_what_is_never_answered_is_one_last_block_of_all():
 @pytest.mark.parametrize("doubts", [[], [np.nan], [np.inf, np.nan]])
 def test_nothing_to_answer(doubts):
     known = blocks(doubts, [True] * len(doubts))
-    assert (len(known.doubts), known.scored, known.queries) == (0, 0, len(doubts))
+    assert (len(known.doubts), known.finite, known.queries) == (0, 0, len(doubts))
 
 
 @pytest.mark.parametrize(

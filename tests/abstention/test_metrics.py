@@ -139,7 +139,7 @@ def test_curve_by_hand():
 def test_a_curve_without_a_point():
     curve = metrics.curve([np.nan], [1])
     assert len(curve.coverage) == len(curve.selective_error) == len(curve.band()[0]) == 0
-    assert len(curve.thinned(10).doubts) == 0
+    assert len(curve.outline(10).doubts) == 0
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
@@ -160,7 +160,7 @@ def test_a_thinned_curve_keeps_its_ends_and_invents_nothing(points):
     rng = np.random.default_rng(0)
     doubts = np.where(rng.random(5000) < 0.4, 0, rng.random(5000))
     curve = metrics.curve(doubts, rng.random(5000) >= doubts)
-    thin = curve.thinned(points)
+    thin = curve.outline(points)
     assert 2 <= len(thin.doubts) <= points
     at = np.searchsorted(curve.doubts, thin.doubts)
     assert (at[0], at[-1]) == (0, len(curve.doubts) - 1)
@@ -169,7 +169,7 @@ def test_a_thinned_curve_keeps_its_ends_and_invents_nothing(points):
     # Evenly spread: no gap is much wider than its share.
     assert np.diff(thin.answered).max() <= 3000 / (points - 1) + 2
     short = metrics.curve([1, 2], [1, 0])
-    assert short.thinned(points) is short
+    assert short.outline(points) is short
 
 
 def test_by_kind_by_hand():

@@ -296,7 +296,7 @@ def test_scores_of_unknown_origin_decide_nothing():
 
 
 def test_the_guarantee_of_learn_then_test():
-    assert POLICY.guaranteed
+    assert POLICY.has_guarantee
     assert POLICY.sentence == (
         "With 90% confidence over the 1,000 labelled rows, at most 5% of answered questions "
         "are wrong, for questions drawn like these and scored by the same pipeline."
@@ -338,7 +338,7 @@ def test_rows_left_out_narrow_the_promise():
         "questions like the labelled ones."
     )
     assert " 1 row without a label was left out" in replace(POLICY, left_out=1).sentence
-    assert "left out" not in replace(POLICY, left_out=61).moved(0.1, 10, 1).sentence
+    assert "left out" not in replace(POLICY, left_out=61).with_threshold(0.1, 10, 1).sentence
 
 
 @pytest.mark.parametrize("name", SINCE_THEN)
@@ -350,7 +350,7 @@ def test_a_policy_from_before_a_field_existed_is_read(name):
 
 def test_risk_control_does_not_promise_what_it_does_not():
     risk = replace(POLICY, method="crc", confidence=None)
-    assert risk.guaranteed
+    assert risk.has_guarantee
     assert "of all questions are answered and wrong" in risk.sentence
     assert "does not bound the error among the answered" in risk.sentence
 
@@ -370,23 +370,23 @@ def test_a_promise_of_what_stands_that_no_calibration_could_have_made(change, se
 
 
 def test_moving_the_threshold_drops_the_guarantee():
-    assert BELIEVING.moved(0.5, 700, 90).belief is None
-    moved = POLICY.moved(0.5, 700, 90)
+    assert BELIEVING.with_threshold(0.5, 700, 90).belief is None
+    moved = POLICY.with_threshold(0.5, 700, 90)
     assert (moved.threshold, moved.answered, moved.errors) == (0.5, 700, 90)
     assert (moved.method, moved.confidence, moved.upper_bound) == ("by hand", None, None)
-    assert not moved.guaranteed
+    assert not moved.has_guarantee
     assert moved.sentence.startswith("No guarantee: λ was chosen by hand.")
     assert "90 of 700" in moved.sentence
     assert moved.pipeline == PIPELINE
     assert from_json(to_json(moved)) == moved
     # Even back to where it was, for that, too, is a choice after looking.
-    assert not moved.moved(0.125, 400, 12).guaranteed
-    assert POLICY.moved(0.125, 400, 12) is POLICY
+    assert not moved.with_threshold(0.125, 400, 12).has_guarantee
+    assert POLICY.with_threshold(0.125, 400, 12) is POLICY
 
 
 def test_the_empirical_rule_promises_nothing():
     observed = replace(POLICY, method="empirical", confidence=None, upper_bound=None)
-    assert not observed.guaranteed
+    assert not observed.has_guarantee
     assert observed.sentence.startswith("No guarantee: λ was chosen and judged on the same 1,000")
 
 
@@ -396,7 +396,7 @@ def test_a_threshold_is_a_number_or_infinity(threshold):
     with pytest.raises(PolicyError, match="not a number"):
         replace(POLICY, threshold=threshold)
     with pytest.raises(PolicyError, match="not a number"):
-        POLICY.moved(threshold, 0, 0)
+        POLICY.with_threshold(threshold, 0, 0)
 
 
 def test_a_file_that_is_too_large_for_a_policy_is_not_read():

@@ -21,7 +21,7 @@ from core.studies.inspection.estimators import (
     SAMPLES,
     SINGLE_LABEL,
     TITLES,
-    measured_of,
+    measures_from,
     table,
 )
 from core.studies.inspection.recorder import record
@@ -188,7 +188,7 @@ def test_what_is_written_is_what_is_shown():
     assert stored["each"][4] == {"question": "Question 4", "seed": 4} | numbers
     off = stored["rungs"]["COUNTED"]["errors"]["10"][MANY_ANSWERS]
     assert off["bias"] == pytest.approx(np.mean([0.2 - 0.8, 0.7 - 0.3, 0.0]))
-    read = measured_of(stored)
+    read = measures_from(stored)
     assert [rung.estimator for rung in read.rungs] == list(TITLES)
     exact, chained, counted = read.rungs
     assert read.wrong == pytest.approx(1 / 3)

@@ -160,15 +160,17 @@ def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspectio
     assert labels["stands by its answer"] == 0
     assert labels["A known one"] == 0 and labels["Unknown"] == 2.0
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
-    assert at == inspection.compared or at < inspection.compared > 5 * limit  # beyond the scale
+    assert (
+        at == inspection.compared_doubt or at < inspection.compared_doubt > 5 * limit
+    )  # beyond the scale
 
 
 def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
     inspection = INSPECTIONS[10]
-    assert 0 < inspection.certified <= inspection.compared
+    assert 0 < inspection.certified_bound <= inspection.compared_doubt
     *_, solid, hollow = rows_of(charts.doubt_scale(inspection, (), LIGHT), "end")
-    assert (solid["x"], solid["end"]) == (0, inspection.certified)
-    assert (hollow["x"], hollow["end"]) == (inspection.certified, inspection.compared)
+    assert (solid["x"], solid["end"]) == (0, inspection.certified_bound)
+    assert (hollow["x"], hollow["end"]) == (inspection.certified_bound, inspection.compared_doubt)
 
 
 @pytest.mark.parametrize("limit", [math.inf, -math.inf, 0.0, 1e-9, 0.3, 50.0])

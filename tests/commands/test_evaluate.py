@@ -196,7 +196,7 @@ def test_a_budget_ends_the_run_and_more_of_it_goes_on(monkeypatch, asked, tmp_pa
     monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
     result = believe(asked, "--out", out, "--yes", "--budget", 40)
     refused(result, "The budget of 40 calls is used up.")
-    finished = Run(out).done
+    finished = Run(out).finished_questions
     assert 0 < finished < 40
     assert f"{finished} questions finished; run the same command again to go on." in result.stderr
     assert believe(asked, "--out", out, "--yes").exit_code == 0
@@ -288,7 +288,7 @@ def test_a_process_that_is_killed_goes_on_where_it_was(tmp_path, embedded):
         arguments, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     until = time.monotonic() + LONG
-    while not (out / "unfinished.jsonl").exists() or Run(out).done < 5:
+    while not (out / "unfinished.jsonl").exists() or Run(out).finished_questions < 5:
         assert time.monotonic() < until and running.poll() is None
         time.sleep(0.01)
     running.send_signal(signal.SIGKILL)

@@ -54,7 +54,7 @@ def as_documented(way: str) -> Iterator[LanguageModel]:
 def in_form(form: Form, back_end: Callable[[], AbstractContextManager[LanguageModel]]):
     """Open a model that is asked in a form."""
     with back_end() as model:
-        yield model.asked_in(form)
+        yield model.in_form(form)
 
 
 BACK_ENDS: dict[str, Callable[[], AbstractContextManager[LanguageModel]]] = {

@@ -161,7 +161,7 @@ class Service:
         model = Gemini(name, key=key, endpoint=self.endpoint, **options)
         if known:
             able = Abilities(own=self.logprobs, thinking=0)
-            found = Remembered({model.known_as: able.to_json()})
+            found = Remembered({model.canonical_name: able.to_json()})
             model.remember_in(lambda: found)
         return model
 

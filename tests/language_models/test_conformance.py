@@ -157,13 +157,17 @@ def test_its_own_likelihood_does_not_depend_on_the_temperature(model):
 def test_each_form_is_a_model_of_its_own_and_the_same_one_comes_back(model):
     if not model.forms:
         pytest.skip("is asked in one form")
-    asked = {form: model.asked_in(form) for form in model.forms}
+    asked = {form: model.in_form(form) for form in model.forms}
     assert [each.form for each in asked.values()] == [*model.forms]
     assert len({each.revision for each in asked.values()}) == len(model.forms)
     assert asked[model.form].revision == model.revision
     for each in asked.values():
-        assert each.asked_in(model.form).revision == model.revision
-        assert (each.name, each.known_as, each.meter) == (model.name, model.known_as, model.meter)
+        assert each.in_form(model.form).revision == model.revision
+        assert (each.name, each.canonical_name, each.meter) == (
+            model.name,
+            model.canonical_name,
+            model.meter,
+        )
         assert len(each.sample(PROMPT, 2)) == 2
 
 
@@ -171,7 +175,7 @@ def test_a_form_that_it_does_not_have_is_refused_with_a_sentence(model):
     forms = model.forms or (model.form,)
     for form in {*Form} - {*forms}:
         with pytest.raises(ModelError, match=f"asked in the form {forms[0]}"):
-            model.asked_in(form)
+            model.in_form(form)
 
 
 # --------------------------------------------- white space, empty answers, and none at all

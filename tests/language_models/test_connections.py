@@ -14,7 +14,7 @@ from core.language_models.backends.openai.http import Service
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.connections import Fault, exchange
 from core.language_models.errors import ModelError, TemporaryError
-from core.language_models.registry import offered
+from core.language_models.registry import model_names
 from core.language_models.usage import Meter
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -108,9 +108,9 @@ def answering(reply: bytes):
 def sentences(host: str) -> list[str]:
     """Ask a broken server in every way; return what is said, and fail on any other error."""
     calls = [
-        lambda: offered("openai", f"http://{host}/v1"),
+        lambda: model_names("openai", f"http://{host}/v1"),
         lambda: OpenAICompatible(f"m@http://{host}/v1").sample("Q", 1),
-        lambda: offered("gemini", host, "AIza-key"),
+        lambda: model_names("gemini", host, "AIza-key"),
         lambda: Gemini("m", key="AIza-key", endpoint=host).sample("Q", 1),
     ]
     errors = []
@@ -150,7 +150,7 @@ def test_bytes_that_were_changed_are_a_sentence_or_an_answer(seed):
 
 def test_a_chunk_of_a_negative_size_is_worth_another_try():
     with answering(REPLIES["chunk below 0"]) as host, pytest.raises(TemporaryError) as caught:
-        offered("openai", f"http://{host}/v1")
+        model_names("openai", f"http://{host}/v1")
     assert str(caught.value) == f"The connection to {host} broke. Try again."
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.language_models import registry
-from core.language_models.back_end import BackEnd, Preset, imported
+from core.language_models.back_end import BackEnd, Preset, attribute_at
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.base import LanguageModel
 from core.language_models.errors import (
@@ -46,8 +46,8 @@ def test_every_error_can_be_caught_as_one(error):
 
 @pytest.mark.parametrize("back_end", BACK_ENDS.values(), ids=BACK_ENDS)
 def test_every_place_of_a_back_end_has_what_it_names(back_end):
-    assert issubclass(imported(back_end.place), LanguageModel)
-    assert all(callable(imported(p)) for p in (back_end.lists, back_end.key_for) if p)
+    assert issubclass(attribute_at(back_end.place), LanguageModel)
+    assert all(callable(attribute_at(p)) for p in (back_end.lists, back_end.key_for) if p)
 
 
 def test_to_describe_every_back_end_loads_no_model():

@@ -10,7 +10,7 @@ import pytest
 from core import prompts
 from core.language_models import stopping
 from core.language_models.client.retry import Resilient
-from core.language_models.client.stack import prepared, stop
+from core.language_models.client.stack import stop, with_layers
 from core.language_models.errors import (
     BudgetError,
     SmallerRequestsError,
@@ -208,7 +208,7 @@ class Faulty(Limited):
 
 def test_stopping_ends_a_wait_before_another_try():
     model = Faulty()
-    ready = prepared(model, None, None)
+    ready = with_layers(model, None, None)
     asking = Beside(lambda: ready.sample(PROMPT, 1))
     assert model.begun.wait(LONG)
     stop(ready)
@@ -239,7 +239,7 @@ def test_stopping_ends_a_wait_for_a_place():
     assert second.stopped()
     model.release.set()
     assert not first.stopped() and first.result, "what is there is not thrown away"
-    assert budget.used == 1
+    assert budget.requests == 1
 
 
 @pytest.fixture
@@ -251,7 +251,7 @@ def calls(tmp_path):
 def test_stopping_ends_a_wait_for_what_another_run_asks(calls):
     """And only that: the other run goes on, and its answer is saved."""
     model = Hanging(candidates_a_call=8)
-    one, other = (prepared(model, lambda: calls, None) for _ in range(2))
+    one, other = (with_layers(model, lambda: calls, None) for _ in range(2))
     first = Beside(lambda: one.sample(PROMPT, 3))
     assert model.begun.wait(LONG)
     second = Beside(lambda: other.sample(PROMPT, 3))
@@ -265,7 +265,7 @@ def test_stopping_ends_a_wait_for_what_another_run_asks(calls):
 
 def test_an_answer_that_is_there_is_saved_though_somebody_stopped_meanwhile(calls):
     model = Hanging(candidates_a_call=8)
-    ready = prepared(model, lambda: calls, None)
+    ready = with_layers(model, lambda: calls, None)
     asking = Beside(lambda: ready.sample(PROMPT, 3))
     assert model.begun.wait(LONG)
     stop(ready)
@@ -292,7 +292,7 @@ class Taken(Locks):
 def test_stopping_ends_a_wait_for_another_process(calls):
     calls.database.locks = taken = Taken()
     model = Faulty()
-    ready = prepared(model, lambda: calls, None)
+    ready = with_layers(model, lambda: calls, None)
     asking = Beside(lambda: ready.sample(PROMPT, 1))
     assert taken.wish.wait(LONG)
     stop(ready)

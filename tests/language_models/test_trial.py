@@ -22,7 +22,7 @@ class Formed(LanguageModel):
     def __init__(self, said, form=Form.PLAIN, too_long=()):
         self.said, self.form, self.revision, self.too_long = said, form, form.value, too_long
 
-    def asked_in(self, form):
+    def in_form(self, form):
         return Formed(self.said, form, self.too_long)
 
     def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):

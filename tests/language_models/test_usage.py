@@ -11,14 +11,14 @@ from tests.language_models.threads import in_threads
 def test_a_request_that_is_not_allowed_is_refused_before_it_is_made():
     meter, budget = Meter(), Budget(2)
     meter.begin()  # nobody counts
-    with meter.allowed_by(budget.take):
+    with meter.gate(budget.take):
         meter.begin()
         at_once([meter.begin] * 5)  # of other threads
         meter.begin()
         with pytest.raises(BudgetError):
             meter.begin()
     meter.begin()
-    assert budget.used == 2
+    assert budget.requests == 2
 
 
 @pytest.mark.parametrize(
@@ -32,12 +32,12 @@ def test_a_request_that_is_not_allowed_is_refused_before_it_is_made():
 def test_a_budget_counts_and_ends(most, options, sentence):
     budget = Budget(most, **options)
     for used in range(most):
-        assert budget.used == used
+        assert budget.requests == used
         budget.take()
     for _ in range(2):
         with pytest.raises(BudgetError, match=sentence):
             budget.take()
-    assert budget.used == most
+    assert budget.requests == most
 
 
 def test_a_budget_without_a_number_ends_when_it_is_closed():
@@ -47,7 +47,7 @@ def test_a_budget_without_a_number_ends_when_it_is_closed():
     budget.close()
     with pytest.raises(BudgetError, match="Stopped"):
         budget.take()
-    assert budget.used == 10_000
+    assert budget.requests == 10_000
     budget.close()  # a second time is no fault
 
 
@@ -57,7 +57,7 @@ def test_a_part_counts_in_the_whole_and_closes_alone():
     one.take()
     one.take()
     other.take()
-    assert (one.used, other.used, whole.used) == (2, 1, 3)
+    assert (one.requests, other.requests, whole.requests) == (2, 1, 3)
     one.close()
     with pytest.raises(BudgetError, match="Stopped"):
         one.take()
@@ -65,7 +65,7 @@ def test_a_part_counts_in_the_whole_and_closes_alone():
     other.take()
     with pytest.raises(BudgetError, match="budget of 5 calls"):
         other.take()
-    assert (one.used, other.used, whole.used) == (2, 3, 5)
+    assert (one.requests, other.requests, whole.requests) == (2, 3, 5)
 
 
 def test_a_closed_whole_closes_its_parts():
@@ -74,7 +74,7 @@ def test_a_closed_whole_closes_its_parts():
     whole.close()
     with pytest.raises(BudgetError, match="Stopped"):
         part.take()
-    assert (part.used, whole.used) == (0, 0)
+    assert (part.requests, whole.requests) == (0, 0)
 
 
 def test_a_part_of_two_counts_in_both_or_in_none():
@@ -85,8 +85,14 @@ def test_a_part_of_two_counts_in_both_or_in_none():
     for part in (mine, yours):
         with pytest.raises(BudgetError, match="budget of 3 calls"):
             part.take()
-    assert (mine.used, yours.used, one.used, other.used, server.used) == (2, 1, 2, 1, 3)
-    assert (one.left, other.left, server.left, mine.left) == (8, 9, 0, None)
+    assert (mine.requests, yours.requests, one.requests, other.requests, server.requests) == (
+        2,
+        1,
+        2,
+        1,
+        3,
+    )
+    assert (one.remainder, other.remainder, server.remainder, mine.remainder) == (8, 9, 0, None)
 
 
 def test_many_sessions_take_no_more_than_there_is_for_all():
@@ -102,7 +108,7 @@ def test_many_sessions_take_no_more_than_there_is_for_all():
                 return
 
     in_threads(take, 64)
-    assert server.used == sum(session.used for session in sessions) == 500
+    assert server.requests == sum(session.requests for session in sessions) == 500
 
 
 @pytest.mark.parametrize(
@@ -123,4 +129,4 @@ def test_a_run_ends_at_what_was_stated_in_calls_or_tokens(stated, each, requests
         budget.spend(each)
     with pytest.raises(BudgetError, match="stated at most"):
         budget.take()
-    assert budget.used == 1 + requests
+    assert budget.requests == 1 + requests

@@ -57,7 +57,7 @@ def test_texts_have_the_tokens_that_transformers_reads_off_the_file(file, asked)
 
 @pytest.mark.parametrize("form", [Form.PLAIN, Form.EXAMPLES, Form.CHAT])
 def test_likelihoods_are_those_of_transformers(theirs, asked, form):
-    ours = open_model("smollm2").asked_in(form)
+    ours = open_model("smollm2").in_form(form)
     ends = torch.tensor(ours.ends)
     part = asked if form is Form.PLAIN else asked[:10]
     for prompt, answer in part:

@@ -466,7 +466,7 @@ def test_examples_that_do_not_fit_into_the_context_are_refused(tmp_path):
     folder = small(tmp_path, kind=transformers.GPT2Config, max_position_embeddings=64)
     model = HuggingFace(str(folder))
     with pytest.raises(PromptTooLongError, match="in the form examples not even a short"):
-        model.asked_in(Form.EXAMPLES)
+        model.in_form(Form.EXAMPLES)
 
 
 def tokenizer_that_adds_a_space():
@@ -758,7 +758,7 @@ def test_a_hub_that_is_not_there_is_a_sentence(hub):
 
 
 def test_examples_stand_in_front_of_every_prompt_and_are_read_once(model):
-    asked = model.asked_in(Form.EXAMPLES)
+    asked = model.in_form(Form.EXAMPLES)
     before = [in_front() + prompt for prompt in ASKED]
     np.testing.assert_allclose(
         asked.log_likelihoods(ASKED, ANSWERS[:3]),
@@ -770,4 +770,4 @@ def test_examples_stand_in_front_of_every_prompt_and_are_read_once(model):
     )
     assert asked.revision != model.revision
     with pytest.raises(ModelError, match="no chat template"):
-        model.asked_in(Form.CHAT)
+        model.in_form(Form.CHAT)

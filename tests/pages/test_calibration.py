@@ -1200,7 +1200,7 @@ def test_a_run_begun_here_survives_a_restart_and_goes_on_where_it_was(world):
         job.join(LONG)
     st.cache_resource.clear()  # as a restart does
     again = session("calibration", **page.query_params)
-    done = Run(runs().find(key)).done
+    done = Run(runs().find(key)).finished_questions
     assert 0 < done < 12 and said(again, f"{done} of 12 questions finished.")
     assert said(again, "gold.csv: 12 rows")
     alone = session("calibration", run=key)  # where no file is saved, the address has the run

@@ -81,7 +81,7 @@ def test_opens_on_a_bundled_run_which_nobody_changes():
     assert page.title[0].value == "Which doubt finds the wrong answers?"
     box = page.selectbox(key="evaluation_run")
     assert box.value == "embedded_world" and "(bundled)" in box.options[0]
-    number = Run(folders()["embedded_world"]).done
+    number = Run(folders()["embedded_world"]).finished_questions
     assert finished(page)[0].startswith(f"{number} of {number} questions finished.")
     assert "calibrate_run" in keys(page) and not {"go_on", "delete_run"} & {*keys(page)}
     assert said(page, "300 questions, drawn at random of") and said(page, "on this machine.")

@@ -166,7 +166,7 @@ def test_no_key_is_lent_that_the_owner_did_not_name(owned, monkeypatch, named):
         page = visitor(server)
         assert said(page, "The model you chose needs a key: ") and READY in texts(page)
         assert server.exchanges and not [e for e in server.exchanges if KEY in str(e.headers)]
-    assert not said(page, "owner is used") and not lending.LENT.used
+    assert not said(page, "owner is used") and not lending.LENT.requests
 
 
 def test_before_a_model_is_chosen_the_page_says_whose_key_is_used_there(lent, monkeypatch):
@@ -197,7 +197,7 @@ def test_a_lent_key_is_said_and_counted(lent, monkeypatch):
         assert said(page, ": ready.") and said(page, f"Calls use {OWNERS}. {left}")
         assert said(page, f"The key of this server’s owner is used. {left}")  # where one pays
         press(page, "pay_inspection")
-        assert metrics(page) and lending.LENT.used == len(server.exchanges) > used
+        assert metrics(page) and lending.LENT.requests == len(server.exchanges) > used
         assert KEY not in tree(page)
 
 
@@ -220,7 +220,7 @@ def test_a_reload_gives_no_new_money_and_who_types_a_key_takes_nothing(lent, mon
         own = visitor(server, KEY)
         press(own, "pay_inspection")
         assert metrics(settled(own.run())) and len(server.exchanges) > 26
-        assert not said(own, OWNERS) and lending.LENT.used == 13
+        assert not said(own, OWNERS) and lending.LENT.requests == 13
 
 
 def test_finding_out_what_a_server_can_do_never_takes_more_than_there_is(lent, monkeypatch):
@@ -229,7 +229,7 @@ def test_finding_out_what_a_server_can_do_never_takes_more_than_there_is(lent, m
     with serving("none", key=KEY, before=lambda *_: (500, {}, b"{}")) as server:
         page = visitor(server)
         assert said(page, GONE.format(3)) and READY in texts(page)
-        assert len(server.exchanges) == lending.LENT.used == 3
+        assert len(server.exchanges) == lending.LENT.requests == 3
 
 
 def test_visitors_at_the_same_time_take_no_more_than_there_is(lent, monkeypatch):
@@ -250,7 +250,7 @@ def test_visitors_at_the_same_time_take_no_more_than_there_is(lent, monkeypatch)
         thread.start()
     for thread in threads:
         thread.join()
-    assert lending.LENT.used == 50 and len(refused) == 150
+    assert lending.LENT.requests == 50 and len(refused) == 150
     assert {sentence[:40] for sentence in refused} == {GONE.format(50)[:40]}
 
 

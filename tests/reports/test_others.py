@@ -103,7 +103,7 @@ def test_an_evaluation_says_what_every_score_is_worth_and_what_it_was_asked():
     assert table[1][:3] == ["Mutual information", "M.I.", f"{made.results.right(FIRST):.1%}"]
     assert table[1][3].startswith(f"{made.interval(FIRST, 'auroc').value:.3f} (")
     assert finding(made.results) in found.texts
-    assert found.settings["Rows that count"] == str(run.done)
+    assert found.settings["Rows that count"] == str(run.finished_questions)
     assert run.manifest["questions"]["sha256"] in found.settings["Questions"]
     assert len(found.pictures) == 3
 

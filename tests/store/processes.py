@@ -75,7 +75,7 @@ def ask(url, name, count):
         calls = Calls(database)
         for number in range(int(count)):
             wanted = key(f"prompt {number % 3}", number)
-            with calls.claimed([wanted]):
+            with calls.claim([wanted]):
                 if calls.get(wanted) is None:
                     print(number, flush=True)
                     time.sleep(0.05)
@@ -86,7 +86,7 @@ def hold(url, name, count):
     """Claim as many calls, say so, and never give them back: to be killed."""
     with open_database(url) as database:
         calls = Calls(database)
-        with calls.claimed([key(name, number) for number in range(int(count))]):
+        with calls.claim([key(name, number) for number in range(int(count))]):
             print("held", flush=True)
             time.sleep(3600)
 

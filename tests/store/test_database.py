@@ -384,7 +384,7 @@ def test_a_server_that_is_stopped_and_started_again_is_found_again(postgresql):
             ):
                 with pytest.raises(StoreError, match=r"could not be reached .* check that it is"):
                     use()
-            with calls.claimed([OTHER]):  # nobody waits for locks that nobody can give
+            with calls.claim([OTHER]):  # nobody waits for locks that nobody can give
                 assert opened.unsaved
         finally:
             postgresql.resume()

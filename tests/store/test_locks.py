@@ -32,10 +32,10 @@ def test_what_a_killed_process_held_is_free(url):
         calls = Calls(database)
 
         def wait():
-            with calls.claimed([key("a prompt", 3)]):
+            with calls.claim([key("a prompt", 3)]):
                 entered.set()
 
-        with calls.claimed([key("another prompt", 3)]):
+        with calls.claim([key("another prompt", 3)]):
             waiting = threading.Thread(target=wait)
             waiting.start()
             assert not entered.wait(0.5)
@@ -50,10 +50,10 @@ def test_threads_of_one_process_share_a_prompt_and_not_a_call(url):
         calls, entered = Calls(database), threading.Event()
 
         def wait():
-            with calls.claimed([key("a prompt", 1)]):
+            with calls.claim([key("a prompt", 1)]):
                 entered.set()
 
-        with calls.claimed([key("a prompt", 0), key("other", 0)]):
+        with calls.claim([key("a prompt", 0), key("other", 0)]):
             other = threading.Thread(target=wait)
             other.start()
             assert entered.wait(LONG)
@@ -92,9 +92,9 @@ class Counted(Locks):
 def test_numbers_are_taken_in_order_waited_for_and_given_back(monkeypatch):
     monkeypatch.setattr(locks, "POLL", 0.001)
     found = Counted({5: 3})
-    with found.held([7, 5, 5, 2]):
+    with found.hold([7, 5, 5, 2]):
         assert found.log == [2, 5, 7]
-        with found.held([5]):
+        with found.hold([5]):
             pass
         assert found.log == [2, 5, 7]
     assert found.log == [2, 5, 7, -7, -5, -2] and not found.holders
@@ -102,7 +102,7 @@ def test_numbers_are_taken_in_order_waited_for_and_given_back(monkeypatch):
 
 def test_what_was_taken_is_given_back_when_the_next_fails():
     found = Counted(broken=9)
-    with pytest.raises(RuntimeError), found.held([1, 9]):
+    with pytest.raises(RuntimeError), found.hold([1, 9]):
         raise AssertionError("not reached")
     assert found.log == [1, -1]
 
@@ -123,7 +123,7 @@ def test_many_threads_come_to_an_end_and_leave_nothing(tmp_path):
     def work(seed):
         dice = random.Random(seed)
         for _ in range(200):
-            with found.held(dice.sample(range(8), dice.randrange(5))):
+            with found.hold(dice.sample(range(8), dice.randrange(5))):
                 pass
 
     in_threads(work, 6)
@@ -137,18 +137,18 @@ def test_where_there_are_no_locks_nobody_waits(tmp_path, monkeypatch, number):
 
     monkeypatch.setattr(locks.fcntl, "lockf", fails)
     found = FileLocks(tmp_path / "asking")
-    with found.held([3], waiting=pytest.fail):
+    with found.hold([3], waiting=pytest.fail):
         monkeypatch.undo()
-    with FileLocks(tmp_path / "no such folder" / "asking").held([1, 2]):
+    with FileLocks(tmp_path / "no such folder" / "asking").hold([1, 2]):
         pass
 
 
 def test_a_server_that_fails_keeps_nobody_waiting(postgresql):
     with open_database(postgresql.empty()) as database:
         calls = Calls(database)
-        with calls.claimed([key("a prompt", 0)]):
+        with calls.claim([key("a prompt", 0)]):
             database.locks.connection.connection.driver_connection.close()
-        with calls.claimed([key("a prompt", 0)]):
+        with calls.claim([key("a prompt", 0)]):
             pass
         assert not database.locks.holders
 
@@ -157,14 +157,14 @@ def test_what_one_holds_another_waits_for_and_other_things_are_free():
     claims, entered, left = Claims(), threading.Event(), []
 
     def wait():
-        with claims.held(["b", "c"]):
+        with claims.hold(["b", "c"]):
             left.append(entered.is_set())
 
     # An error gives back what was held as well.
-    with pytest.raises(KeyError), claims.held(["a", "b", "b"]):
+    with pytest.raises(KeyError), claims.hold(["a", "b", "b"]):
         other = threading.Thread(target=wait)
         other.start()
-        with claims.held(["d"]), claims.held([]):
+        with claims.hold(["d"]), claims.hold([]):
             entered.set()
         assert not left
         raise KeyError
@@ -180,7 +180,7 @@ def test_many_threads_never_hold_the_same_and_all_come_to_an_end():
         dice = random.Random(seed)
         for _ in range(200):
             wanted = set(dice.sample(range(6), dice.randrange(4)))
-            with claims.held(wanted):
+            with claims.hold(wanted):
                 with lock:
                     clashes.extend(holders & wanted)
                     holders.update(wanted)

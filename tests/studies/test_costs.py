@@ -13,8 +13,8 @@ from core.studies.amplification.curve import Case, amplify
 from core.studies.costs import (
     CHARACTERS_A_TOKEN,
     Plan,
-    computed_by_curves,
     computed_tokens,
+    curve_tokens,
     lasting,
     plan,
     plan_chains,
@@ -228,6 +228,6 @@ def test_no_more_is_computed_for_a_curve_than_was_said(embedded):
     case = Case("What is the capital of France?", "Paris", "London")
     before = embedded.speed.tokens
     amplify(case, embedded, [0, 1, 10, 50])
-    said = computed_by_curves([case], [0, 1, 10, 50])
+    said = curve_tokens([case], [0, 1, 10, 50])
     # Its vocabulary holds longer pieces of the prompts than those of other models.
     assert 1 < said / (embedded.speed.tokens - before) < 4

@@ -12,9 +12,9 @@ from scipy.special import softmax
 from core.uncertainty.attention import (
     CASES,
     Head,
+    crossing,
     ideal_head,
     output,
-    overtaken_at,
     principal,
     repeat,
     spread,
@@ -119,8 +119,8 @@ def test_the_closed_form_by_hand(odds, t, expected):
 
 @given(st.floats(-30, 30))
 def test_the_copies_weigh_as_much_as_the_query_where_it_is_overtaken(gap):
-    assert weight_on_query(gap, overtaken_at(gap)) == pytest.approx(0.5)
-    assert overtaken_at(gap) == pytest.approx(math.exp(gap))
+    assert weight_on_query(gap, crossing(gap)) == pytest.approx(0.5)
+    assert crossing(gap) == pytest.approx(math.exp(gap))
 
 
 @given(st.floats(-700, 1e6))
@@ -134,7 +134,7 @@ def test_huge_gaps_are_weights_all_the_same(gap):
     assert ((found >= 0) & (found <= 1)).all()
     assert found[0] == 1
     np.testing.assert_allclose(found[1:], float(gap > 0), atol=1e-300)
-    assert math.isfinite(overtaken_at(gap))
+    assert math.isfinite(crossing(gap))
 
 
 def test_a_huge_strength_is_a_certain_head():
@@ -189,11 +189,11 @@ def test_the_three_cases_of_the_paper():
         for name in ("seen often", "seen sometimes", "never seen")
     )
     assert often.in_weight[:3].min() > 0.99
-    assert overtaken_at(often.gap) > 10_000
+    assert crossing(often.gap) > 10_000
     assert weight_on_query(often.gap, 10**8) < 0.01
     assert sometimes.in_weight[0] > 0.9
     assert sometimes.in_context[3] > 0.8
-    assert 1 < overtaken_at(sometimes.gap) < 1000
+    assert 1 < crossing(sometimes.gap) < 1000
     assert never.in_context[1] > 0.8
 
 

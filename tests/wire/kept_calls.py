@@ -27,7 +27,7 @@ def calls_of(exchange: Exchange, model: LanguageModel) -> list[CallKey]:
     body = exchange.body
 
     def key(kind: str, prompt: str, **more: object) -> CallKey:
-        return CallKey(f"{kind}/1", model.known_as, model.revision, prompt, **more)
+        return CallKey(f"{kind}/1", model.canonical_name, model.revision, prompt, **more)
 
     if body.get("echo"):
         return [

@@ -18,7 +18,7 @@ from core import prompts
 from core.language_models.backends.openai import model
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.client.concurrency import AT_ONCE
-from core.language_models.client.stack import prepared
+from core.language_models.client.stack import with_layers
 from core.store.calls import Calls
 from core.store.database import open_database
 from core.studies.inspection.inspection import run
@@ -82,7 +82,7 @@ def test_all_that_can_be_under_way_at_once_is(flavour, samples, options, tmp_pat
             monkeypatch.setattr(model, "ENDPOINTS", {})
             server.exchanges.clear()
             with open_database(f"sqlite:///{tmp_path}/{next(numbers)}.db") as database:
-                ready = prepared(OpenAICompatible(server.rest), lambda: Calls(database), None)
+                ready = with_layers(OpenAICompatible(server.rest), lambda: Calls(database), None)
                 run(Request(REQUEST, samples), ready)
             return Counter(map(stage_of, server.exchanges))
 

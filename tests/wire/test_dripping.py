@@ -11,7 +11,7 @@ from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.client import retry
 from core.language_models.client.retry import Resilient
-from core.language_models.client.stack import prepared, stop
+from core.language_models.client.stack import stop, with_layers
 from core.language_models.errors import SilentError, StoppedError, UnreachableError
 from core.language_models.usage import Budget
 from tests.language_models import gemini_server, openai_server
@@ -92,20 +92,20 @@ def test_a_request_ends_in_time_however_the_server_dawdles(way, kind, monkeypatc
 def test_stopping_leaves_a_request_under_way(way, kind):
     """It raises at once, is not tried again, counts, and the server sees that nobody listens."""
     with dripping(way) as server:
-        ready = prepared(opened(kind, server), None, None)
+        ready = with_layers(opened(kind, server), None, None)
         error = caught(lambda: ready.sample(PROMPTS.get(way, "Q"), 1))
         assert server.begun.wait(LONG)
         stop(ready)
         assert type(error()) is StoppedError
         assert was_left(server) and server.connections <= 1
-        assert ready.meter.requests == ready.budget.used == 1
+        assert ready.meter.requests == ready.budget.requests == 1
 
 
 @every_back_end
 def test_all_tries_of_a_call_together_end_in_time(kind, monkeypatch):
     monkeypatch.setattr(retry, "LONGEST_CALL", TIME)
     with dripping("headers") as server:
-        ready = prepared(opened(kind, server), None, None)
+        ready = with_layers(opened(kind, server), None, None)
         error = caught(lambda: ready.sample("Q", 1))()
         assert type(error) is UnreachableError
         assert str(error) == (
@@ -113,7 +113,7 @@ def test_all_tries_of_a_call_together_end_in_time(kind, monkeypatch):
             f"{server.endpoint if kind == 'openai' else ready.name} took too long to answer. "
             "Answers received are saved; try again later."
         )
-        assert server.connections == ready.budget.used == 1
+        assert server.connections == ready.budget.requests == 1
 
 
 @every_back_end
@@ -140,7 +140,7 @@ def test_a_server_that_dawdles_before_it_encrypts_is_left_too():
     """The connection is there, and TLS has not begun: it must be shut all the same."""
     with dripping("deaf") as server:
         model = opened("openai", server, scheme="https")
-        ready = prepared(model, None, None)
+        ready = with_layers(model, None, None)
         error = caught(lambda: ready.sample("Q", 1))
         assert server.begun.wait(LONG)
         stop(ready)
@@ -154,7 +154,7 @@ def test_what_is_known_of_a_model_can_be_read_after_it_was_stopped(kind):
     serving = gemini_server.serving if kind == "gemini" else openai_server.serving
     with serving() as server:
         model = server.open() if kind == "gemini" else OpenAICompatible(server.rest)
-        ready = prepared(model, None, None)
+        ready = with_layers(model, None, None)
         revision, capabilities = ready.revision, ready.capabilities
         stop(ready)
         assert (ready.revision, ready.capabilities) == (revision, capabilities)

@@ -33,7 +33,7 @@ def test_exact_scores_are_those_of_the_model_in_process(question, embedded):
     assert far.recording.estimator is Estimator.EXACT
     for name in SCORES:
         assert far.scores[name].value == pytest.approx(near.scores[name].value, abs=CLOSE), name
-    assert far.certified == pytest.approx(near.certified, abs=CLOSE)
+    assert far.certified_bound == pytest.approx(near.certified_bound, abs=CLOSE)
 
 
 @pytest.mark.parametrize(

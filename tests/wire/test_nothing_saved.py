@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from core.language_models.client.concurrency import AT_ONCE
-from core.language_models.client.stack import prepared
+from core.language_models.client.stack import with_layers
 from core.language_models.errors import NotSavedError
 from core.language_models.registry import open_model
 from core.store import database as opening
@@ -41,7 +41,9 @@ def database(tmp_path):
 
 def ask(server, database):
     """Press Ask: a model of its own, and the same database."""
-    return inspection.run(REQUEST, prepared(open_model(server.name), lambda: Calls(database), None))
+    return inspection.run(
+        REQUEST, with_layers(open_model(server.name), lambda: Calls(database), None)
+    )
 
 
 def test_on_a_full_disk_nothing_is_asked(server, database, monkeypatch):

@@ -4,7 +4,7 @@ from dataclasses import astuple
 
 import pytest
 
-from core.language_models.client.stack import limit, prepared
+from core.language_models.client.stack import limit, with_layers
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.language_models.usage import Budget
@@ -18,13 +18,13 @@ QUESTION = "Name a country in Europe."
 
 def spending(model):
     """Return what a prepared model used for a question, and what was said before."""
-    ready = prepared(model, None, Budget())
+    ready = with_layers(model, None, Budget())
     formed, _ = in_its_form(ready)
     request = usual_request(QUESTION, formed.capabilities)
-    stated, before = costs.plan(request, formed.capabilities), formed.meter.used
+    stated, before = costs.plan(request, formed.capabilities), formed.meter.usage
     limit(formed, stated)
     record(request, formed)
-    return formed.meter.used - before, stated
+    return formed.meter.usage - before, stated
 
 
 @pytest.mark.parametrize(("thoughts", "candidates"), [(1200, 1), (0, 8)])

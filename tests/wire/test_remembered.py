@@ -4,7 +4,7 @@ import pytest
 
 from core.language_models.backends.openai import model
 from core.language_models.backends.openai.model import OpenAICompatible
-from core.language_models.client.stack import prepared
+from core.language_models.client.stack import with_layers
 from core.language_models.errors import RefusedError
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
@@ -19,7 +19,7 @@ def process(monkeypatch, calls):
 
     def begin(rest):
         monkeypatch.setattr(model, "ENDPOINTS", {})
-        return prepared(OpenAICompatible(rest), lambda: calls, None)
+        return with_layers(OpenAICompatible(rest), lambda: calls, None)
 
     return begin
 
@@ -81,5 +81,7 @@ def test_a_server_that_has_changed_is_noticed_and_asked_anew(change, process):
 
 def test_what_was_kept_by_another_version_is_not_misread(process, calls):
     with serving("echo") as server:
-        calls.services.put(OpenAICompatible(server.rest).known_as, '{"format": 0, "chat": true}')
+        calls.services.put(
+            OpenAICompatible(server.rest).canonical_name, '{"format": 0, "chat": true}'
+        )
         assert END in process(server.rest).revision

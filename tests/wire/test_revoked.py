@@ -10,7 +10,7 @@ from core import prompts
 from core.data.datasets.questions import Question
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.client.concurrency import AT_ONCE
-from core.language_models.client.stack import prepared
+from core.language_models.client.stack import with_layers
 from core.language_models.errors import NeedsKeyError
 from core.language_models.true_false import opinion
 from core.studies.amplification.curve import Case, amplify
@@ -57,7 +57,7 @@ def test_what_was_paid_for_stays_and_another_key_goes_on(kind, calls, tmp_path):
     with serving("none", n=False, before=refuse) as server:
 
         def opened(key):
-            return prepared(OpenAICompatible(server.rest, key), lambda: calls, None)
+            return with_layers(OpenAICompatible(server.rest, key), lambda: calls, None)
 
         model = opened(FIRST)
         assert model.revision

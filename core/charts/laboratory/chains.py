@@ -77,7 +77,7 @@ def prompts(content: Drawn, palette: Palette) -> Chart:
     """How many prompts each further answer took, both ways, on a scale of square roots."""
     data = pd.DataFrame(content["costs"])
     data["answer"] = [f"answer {n:d}" for n in data["n"]]
-    data["said"] = [_took(row) for row in content["costs"]]
+    data["said"] = [_cost_text(row) for row in content["costs"]]
     ways = list(dict.fromkeys(data["way"]))
     colours = _colours(palette)
     room = 3.0 * max(1, data["prompts"].max())  # for the words beside the longest bar
@@ -105,7 +105,7 @@ def prompts(content: Drawn, palette: Palette) -> Chart:
     return theme((bars + text).properties(height=alt.Step(ROW), autosize=AUTOSIZE), palette)
 
 
-def _took(row: dict[str, Any]) -> str:
+def _cost_text(row: dict[str, Any]) -> str:
     if not row["prompts"]:
         return "recorded already"
     return f"{count_of(row['prompts'], 'prompt')}, {count_of(row['texts'], 'text')}"
@@ -113,7 +113,9 @@ def _took(row: dict[str, Any]) -> str:
 
 def prompts_alt(content: Drawn) -> str:
     """Say what each further answer took."""
-    sentences = [f"answer {row['n']:d}, {row['way']}: {_took(row)}" for row in content["costs"]]
+    sentences = [
+        f"answer {row['n']:d}, {row['way']}: {_cost_text(row)}" for row in content["costs"]
+    ]
     return f"What a further answer takes: {'; '.join(sentences)}."
 
 

@@ -51,7 +51,7 @@ def read_triviaqa(
         yield from questions_from(array(path, "Data"), official_question, on_malformed, tell)
         return
 
-    def judged(row: tuple[int, dict[str, Any]], _: int) -> Question | None:
+    def convert(row: tuple[int, dict[str, Any]], _: int) -> Question | None:
         number, item = row
         question = judged_question(item, number, improper)
         if question is None:
@@ -59,7 +59,7 @@ def read_triviaqa(
         return question
 
     rows = ((line, (number, item)) for number, (line, item) in enumerate(array(path), 1))
-    yield from questions_from(rows, judged, on_malformed, tell)
+    yield from questions_from(rows, convert, on_malformed, tell)
 
 
 def judged_question(item: Mapping[str, Any], number: int, improper: Improper) -> Question | None:

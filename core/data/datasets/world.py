@@ -28,10 +28,10 @@ def world_questions(
     for fact in facts():
         if fact.band in bands:
             key = f"world:{fact.relation}:{fact.subject}"
-            query = fact.question if wording == "trained" else _held_out(fact, key)
+            query = fact.question if wording == "trained" else _test_question(fact, key)
             answers = tuple(answer.names for answer in fact.answers)
             yield Question(key, query, answers, f"world {fact.band.value}")
 
 
-def _held_out(fact: Fact, key: str) -> str:
+def _test_question(fact: Fact, key: str) -> str:
     return fact.ask(fact.held_out[zlib.crc32(key.encode()) % len(fact.held_out)])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.abstention.codebook import Codebook
 from core.codec import one_line
 from core.data.tabular.columns import column_of, is_missing, word_of
-from core.data.tabular.labels import Meaning, display, meanings_of, spelt
+from core.data.tabular.labels import Meaning, display, meanings_of, spelling
 from core.data.tabular.uploads import Upload
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _meanings(upload: Upload, columns: Columns, label: str) -> Iterator[tuple[st
     meanings |= {each.value: each.meaning for each in columns.meant if each.column == label}
     for value, meaning in meanings.items():
         if value in values:
-            yield spelt(column, value), meaning
+            yield spelling(column, value), meaning
 
 
 def _rows_in_words(

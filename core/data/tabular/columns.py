@@ -372,7 +372,7 @@ def column_from(series: pd.Series, *, asks: bool = False) -> Column:
     doubtful = _doubtful(distinct, texts)
     values, cells, is_number = _cells(distinct, texts, doubtful is None)
     kind = _kind(cells, is_number)
-    unread, unread_words = _unread(texts, codes, cells)
+    unread, unread_words = _unread_values(texts, codes, cells)
     ranks = _question_ranks(distinct) if asks else None
     return Column(codes, distinct, values, cells, kind, doubtful, unread, unread_words, ranks)
 
@@ -455,7 +455,7 @@ def _kind(cells: NDArray[np.uint8], is_number: NDArray[np.bool_]) -> ColumnKind:
     return ColumnKind.LIST if (cells[there] & _LIST).all() else ColumnKind.TEXT
 
 
-def _unread(
+def _unread_values(
     texts: list[str], codes: NDArray[np.int32], cells: NDArray[np.uint8]
 ) -> tuple[tuple[tuple[int, int], ...], int]:
     """Return what `Column.unread` and `Column.unread_words` hold."""

@@ -249,12 +249,12 @@ class _Window:
         except _KeyTwiceError as error:
             raise _key_twice(self.line, error) from error
         except ValueError as error:
-            raise self._broken(error) from error
+            raise self._syntax_error(error) from error
         if end - self.at > limits.MAX_ROW:
             raise too_long_a_row(self.line)
         return value, end - self.at
 
-    def _broken(self, error: ValueError) -> UploadError:
+    def _syntax_error(self, error: ValueError) -> UploadError:
         """Return what is wrong where JSON breaks off, or only what is at hand of it does."""
         line = self.line
         if isinstance(error, json.JSONDecodeError):

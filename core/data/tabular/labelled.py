@@ -36,7 +36,7 @@ from core.data.tabular.labels import (
     decisions,
     display,
     meanings_of,
-    spelt,
+    spelling,
 )
 from core.data.tabular.uploads import Upload, UploadError
 
@@ -344,7 +344,7 @@ def _rows(
         values[name] = cells.correctness({value: _TRUTH[own[value]] for value in own})
         for value in (value for value in own if own[value] is Meaning.OUT):
             rows = cells.of_word(value)
-            what = f"“{one_line(name)}” is {display(spelt(cells, value))}"
+            what = f"“{one_line(name)}” is {display(spelling(cells, value))}"
             problems += complaint(upload, rows, what, LEFT_OUT)
         usable &= ~np.isnan(values[name])
     if not usable.any():

@@ -98,7 +98,7 @@ def rows(number: int) -> str:
     return f"{number:,} {'row' if number == 1 else 'rows'}"
 
 
-def spelt(column: Column, value: str) -> str:
+def spelling(column: Column, value: str) -> str:
     """Return how a column writes a value, the first time."""
     return next((text.strip() for text in column.texts if word_of(text) == value), value)
 
@@ -146,7 +146,7 @@ def _label_words(column: Column) -> dict[str, int]:
     return words
 
 
-def unread(upload: Upload, name: str) -> tuple[Unread, ...]:
+def unread_values(upload: Upload, name: str) -> tuple[Unread, ...]:
     """Return the values of a column of labels of which nothing says whether they mean right.
 
     They say neither right nor wrong, or affirm a heading that does not say what of.
@@ -235,7 +235,7 @@ def check_meanings(
     """
     sentences = []
     for name in names:
-        missing = [each for each in unread(upload, name) if (name, each.value) not in meant]
+        missing = [each for each in unread_values(upload, name) if (name, each.value) not in meant]
         if missing:
             sentences.append(complaint_of(upload, missing))
     if sentences:
@@ -248,7 +248,7 @@ def decisions(upload: Upload, meant: Sequence[Meant]) -> list[str]:
     sentences = []
     for each in meant:
         column = column_of(upload, each.column)
-        number, text = values_of(column)[each.value], spelt(column, each.value)
+        number, text = values_of(column)[each.value], spelling(column, each.value)
         where = f"{rows(number)} in which “{one_line(each.column)}” is {display(text)}"
         became = "left out" if each.meaning is Meaning.OUT else f"counted as {each.meaning.value}"
         was = "was" if number == 1 else "were"
@@ -256,7 +256,7 @@ def decisions(upload: Upload, meant: Sequence[Meant]) -> list[str]:
     return sentences
 
 
-def meant_by(
+def meanings_in(
     upload: Upload, names: Sequence[str], meanings: Mapping[str, Meaning]
 ) -> tuple[Meant, ...]:
     """Return what values mean, in whichever of these columns they occur.

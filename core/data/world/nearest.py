@@ -152,7 +152,7 @@ class Nearest:
         return self.similarity >= NEAR and not self.missing
 
     @property
-    def offered(self) -> bool:
+    def is_plausible(self) -> bool:
         """Whether it may have been meant, and is worth a look."""
         return self.similarity >= OFFERED
 
@@ -283,7 +283,7 @@ class _Index:
             return
         alike = np.stack([self._alike(word) for word in words])
         weight = np.array([self._weight_of(*pair) for pair in zip(words, alike, strict=True)])
-        names, similarity, telling = self.compared(words, alike, weight)
+        names, similarity, telling = self.candidates(words, alike, weight)
         seen: set[int] = set()
         for place in np.argsort(-np.log(similarity) - TELLING * telling, kind="stable"):
             name = int(names[place])
@@ -306,7 +306,7 @@ class _Index:
         names = np.flatnonzero(self._owner == owner)
         own = np.concatenate([around, *(self._words_of(int(each)) for each in names)])
         numbers = _numbers(self._words[n] for n in own)
-        lacks = self._said(alike, own) < UNLIKE
+        lacks = self._coverage(alike, own) < UNLIKE
         missing = [
             word
             for word, row, lack in zip(words, alike, lacks, strict=True)
@@ -331,7 +331,7 @@ class _Index:
             self._weight[nearest_word] >= HEAVY and self._facts_with[nearest_word] >= SEVERAL
         )
 
-    def compared(
+    def candidates(
         self, words: tuple[str, ...], alike: Numbers, weight: Numbers
     ) -> tuple[NDArray[np.intp], Numbers, Numbers]:
         """Return the names that may be meant, how similar, and what speaks for their relation."""
@@ -339,9 +339,9 @@ class _Index:
         names = np.flatnonzero(of_name >= LEAST_OF_NAME)
         if not len(names):
             return names, np.empty(0), np.empty(0)
-        by_name = np.stack([self._said(alike, self._words_of(int(name))) for name in names])
+        by_name = np.stack([self._coverage(alike, self._words_of(int(name))) for name in names])
         around = alike[:, self._around]
-        by_relation = np.stack([self._said(around, shares > 0) for shares in self._asked_with])
+        by_relation = np.stack([self._coverage(around, shares > 0) for shares in self._asked_with])
         relation = self._relation[self._owner[names]]
         explained = np.maximum(by_name, by_relation[relation]) @ weight / weight.sum()
         similarity = of_name[names] ** NAME_COUNTS * explained
@@ -350,7 +350,7 @@ class _Index:
         similarity *= np.where(
             self._bare[relation], 1, NOTHING_ASKED + (1 - NOTHING_ASKED) * enough
         )
-        if kinds := self._wanted(words):
+        if kinds := self._answer_kinds(words):
             fits = [
                 bool(kinds & (self._kinds[r] | self._kinds_of_name[name]))
                 for r, name in zip(relation, names, strict=True)
@@ -358,7 +358,7 @@ class _Index:
             similarity *= np.where(fits, 1, OTHER_KIND)
         return names, similarity, self._telling(around, by_name, relation)
 
-    def _wanted(self, words: tuple[str, ...]) -> set[str]:
+    def _answer_kinds(self, words: tuple[str, ...]) -> set[str]:
         """Return what kinds of answer a question asks for, where it says so."""
         kinds = _kinds(words)
         if words[0] in _OF_YES_OR_NO and not _WHAT_ELSE.intersection(words):
@@ -369,7 +369,7 @@ class _Index:
         return self._inside[self._bounds[name] : self._bounds[name + 1]]
 
     @staticmethod
-    def _said(alike: Numbers, words: NDArray[np.intp] | NDArray[np.bool_]) -> Numbers:
+    def _coverage(alike: Numbers, words: NDArray[np.intp] | NDArray[np.bool_]) -> Numbers:
         """Return how far each word of the question is one of these words."""
         likeness: Numbers = alike[:, words].max(axis=1, initial=0.0)
         return likeness
@@ -390,7 +390,7 @@ class _Index:
             for name in range(len(fact.fillings(template)))
         )
 
-        def shared(text: str) -> float:
+        def share(text: str) -> float:
             inside = np.array([self._number[w] for w in _distinct(text) if w in self._number])
             likeness = alike[:, inside]
             own = self._weight[inside]
@@ -399,7 +399,7 @@ class _Index:
                 / (weight.sum() + own.sum())
             )
 
-        return max(texts, key=shared)
+        return max(texts, key=share)
 
 
 def _is_sentence(template: str) -> bool:

@@ -57,7 +57,7 @@ class Cached(Wrapper):
             i: key(prompt, temperature=temperature, seed=own_seed, index=i)
             for i in range(first, first + count)
         }
-        with self._looked_up(list(keys.values())) as entries:
+        with self._lookup(list(keys.values())) as entries:
             for run in _runs([i for i, key in keys.items() if key not in entries]):
                 self.calls.check()
                 responses = self.inner.sample(
@@ -75,7 +75,7 @@ class Cached(Wrapper):
         """Score answers, only the pairs that were never scored."""
         key = self._keys("score")
         keys = [[key(prompt, answer=answer) for answer in answers] for prompt in prompts]
-        with self._looked_up([key for row in keys for key in row]) as entries:
+        with self._lookup([key for row in keys for key in row]) as entries:
             missing = [
                 (i, tuple(j for j, key in enumerate(row) if key not in entries))
                 for i, row in enumerate(keys)
@@ -101,7 +101,7 @@ class Cached(Wrapper):
     def next_token(self, prompt: str) -> dict[str, float]:
         """Return the likeliest next tokens, asked for once."""
         key = self._keys("next token")(prompt)
-        with self._looked_up([key]) as entries:
+        with self._lookup([key]) as entries:
             if key not in entries:
                 self.calls.check()
                 entries |= self.calls.put_many({key: json.dumps(self.inner.next_token(prompt))})
@@ -109,12 +109,12 @@ class Cached(Wrapper):
         return tokens
 
     @contextmanager
-    def _looked_up(self, keys: Sequence[CallKey]) -> Iterator[dict[CallKey, str]]:
+    def _lookup(self, keys: Sequence[CallKey]) -> Iterator[dict[CallKey, str]]:
         """Look calls up; until the end of the block nobody else asks for those not found."""
         try:
             entries = self.calls.get_many(keys)
             missing = [key for key in keys if key not in entries]
-            with self.calls.claimed(missing, self._stop.check):
+            with self.calls.claim(missing, self._stop.check):
                 # They may have come while we waited for whoever was asking.
                 yield entries | (self.calls.get_many(missing) if missing else {})
         except StoreError as error:
@@ -129,7 +129,7 @@ class Cached(Wrapper):
         The revision is asked for once: where that takes a question to the service, all layers
         between are gone through each time.
         """
-        return partial(CallKey, f"{kind}/{FORMAT}", self.known_as, self.revision)
+        return partial(CallKey, f"{kind}/{FORMAT}", self.canonical_name, self.revision)
 
 
 def _runs(indices: Sequence[int]) -> Iterator[list[int]]:

@@ -51,7 +51,7 @@ LOOK_AGAIN = 5.0  # seconds between two looks at a server that loads its model
 LONGEST_CALL = 180.0  # for all tries and the waits between them; not for waiting in line
 
 
-def unsaid(sentence: str) -> None:
+def tell_nobody(sentence: str) -> None:
     """Tell nobody."""
 
 
@@ -80,7 +80,7 @@ class Resilient(Wrapper):
         *,
         at_once: int = AT_ONCE,
         wait: Callable[[float], None] | None = None,
-        tell: Callable[[str], None] = unsaid,
+        tell: Callable[[str], None] = tell_nobody,
     ) -> None:
         super().__init__(inner)
         self.budget = budget or Budget()
@@ -98,16 +98,18 @@ class Resilient(Wrapper):
     @property
     def revision(self) -> str:  # type: ignore[override]
         """The revision, which may take a question to the service; tried again if need be."""
-        return self._tried(lambda clock: self._in_time(clock, lambda: self.inner.revision))
+        return self._with_retries(lambda clock: self._in_time(clock, lambda: self.inner.revision))
 
     @property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         """The abilities, which may take a probe of the service; tried again if need be."""
-        return self._tried(lambda clock: self._in_time(clock, lambda: self.inner.capabilities))
+        return self._with_retries(
+            lambda clock: self._in_time(clock, lambda: self.inner.capabilities)
+        )
 
     def probe(self) -> list[str]:
         """Find out anew what the model can do; tried again if need be."""
-        return self._tried(lambda clock: self._in_time(clock, self.inner.probe))
+        return self._with_retries(lambda clock: self._in_time(clock, self.inner.probe))
 
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
@@ -130,10 +132,10 @@ class Resilient(Wrapper):
         return self._patiently(partial(self.inner.next_token, prompt))
 
     def _patiently(self, request: Callable[[], T]) -> T:
-        return self._tried(partial(self._once, request))
+        return self._with_retries(partial(self._once, request))
 
-    def _tried(self, request: Callable[[_Clock], T]) -> T:
-        with self._open.joined() as stop:
+    def _with_retries(self, request: Callable[[_Clock], T]) -> T:
+        with self._open.join() as stop:
             clock = _Clock(stop)
             retrying = Retrying(
                 retry=retry_if_exception_type(TemporaryError),
@@ -146,7 +148,7 @@ class Resilient(Wrapper):
             try:
                 return retrying(request, clock)
             except TemporaryError as error:
-                failure = self._given_up(error, retrying.statistics["attempt_number"])
+                failure = self._unreachable(error, retrying.statistics["attempt_number"])
         raise failure from None
 
     def _say(self, state: RetryCallState) -> None:
@@ -156,7 +158,7 @@ class Resilient(Wrapper):
                 "minutes."
             )
 
-    def _given_up(self, error: TemporaryError, times: int) -> UnreachableError:
+    def _unreachable(self, error: TemporaryError, times: int) -> UnreachableError:
         wish = error.retry_after or 0.0
         if wish > LONGEST_WISH:
             return UnreachableError(
@@ -173,7 +175,7 @@ class Resilient(Wrapper):
         )
 
     def _once(self, request: Callable[[], T], clock: _Clock) -> T:
-        with clock.paused(clock.stop.holding(self.crowd)):
+        with clock.pause(clock.stop.holding(self.crowd)):
             clock.stop.check()
             crowd = self.crowd.at_once
             if self._refused:  # a key that one call was refused is refused to all
@@ -183,7 +185,7 @@ class Resilient(Wrapper):
             try:
                 with (
                     self.inner.meter.also(once),
-                    self.inner.meter.allowed_by(_behind_the_first(self.budget.take)),
+                    self.inner.meter.gate(_behind_the_first(self.budget.take)),
                 ):
                     return self.crowd.timed(lambda: self._in_time(clock, request))
             except NeedsKeyError as error:
@@ -195,7 +197,7 @@ class Resilient(Wrapper):
                 raise
             finally:
                 self._meter.add(max(once.requests, 1), once.prompt_tokens, once.response_tokens)
-                self.budget.spend(once.used)
+                self.budget.spend(once.usage)
 
     def _in_time(self, clock: _Clock, request: Callable[[], T]) -> T:
         longest = self.crowd.longest
@@ -229,7 +231,7 @@ class _Open:
         self._lock = threading.Lock()
 
     @contextmanager
-    def joined(self) -> Iterator[Stop]:
+    def join(self) -> Iterator[Stop]:
         """Be one of them, and yield what stops it; the first one tries the server anew."""
         with self._lock:
             if not self._calls:
@@ -268,7 +270,7 @@ class _Clock:
         self._began = time.monotonic()
 
     @contextmanager
-    def paused(self, line: AbstractContextManager[None]) -> Iterator[None]:
+    def pause(self, line: AbstractContextManager[None]) -> Iterator[None]:
         """Enter `line`, and do not count how long that takes."""
         before = time.monotonic()
         with line:

@@ -26,7 +26,7 @@ from typing import Self, cast
 from core.language_models.base import LanguageModel, Response
 from core.language_models.client.batch import Batched
 from core.language_models.client.cache import Cached
-from core.language_models.client.retry import Resilient, unsaid
+from core.language_models.client.retry import Resilient, tell_nobody
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.forms import Form
 from core.language_models.usage import Budget, Used
@@ -34,11 +34,11 @@ from core.once import once
 from core.store.calls import Calls
 
 
-def prepared(
+def with_layers(
     model: LanguageModel,
     calls: Callable[[], Calls] | None,
     budget: Budget | None,
-    tell: Callable[[str], None] = unsaid,
+    tell: Callable[[str], None] = tell_nobody,
 ) -> LanguageModel:
     """Put the layers around a service; a local model is returned as it is.
 
@@ -79,7 +79,7 @@ class Prepared(Batched):
         self.budget = patient.budget
 
     @property
-    def heard(self) -> Heard:
+    def listener(self) -> Heard:
         """What was answered so far."""
         return cast(Heard, self.inner)
 
@@ -92,9 +92,9 @@ class Heard(Wrapper):
         self._answers: dict[str, Counter[str]] = {}
         self._lock = threading.Lock()
 
-    def asked_in(self, form: Form) -> Self:
+    def in_form(self, form: Form) -> Self:
         """Return the same layer, which has heard nothing in that form."""
-        return type(self)(self.inner.asked_in(form))
+        return type(self)(self.inner.in_form(form))
 
     def counts(self, prompt: str) -> tuple[int, ...]:
         """Return how often each different sampled answer to a prompt came so far."""

@@ -26,9 +26,9 @@ class Wrapper(LanguageModel):
         return self.inner.name
 
     @property
-    def known_as(self) -> str:
+    def canonical_name(self) -> str:
         """The name under which answers of the model inside are kept."""
-        return self.inner.known_as
+        return self.inner.canonical_name
 
     @property
     def revision(self) -> str:  # type: ignore[override]
@@ -54,10 +54,10 @@ class Wrapper(LanguageModel):
         """Return a question as the model inside is asked it."""
         return self.inner.reads(question)
 
-    def asked_in(self, form: Form) -> Self:
+    def in_form(self, form: Form) -> Self:
         """Return the same layer around the model inside, asked in a form."""
         other = copy.copy(self)
-        other.inner = self.inner.asked_in(form)
+        other.inner = self.inner.in_form(form)
         return other
 
     @property

@@ -59,7 +59,7 @@ def _turn(curve: Amplification) -> str:
     ours, theirs = (f"“{text}”" for text in (curve.case.answer, curve.case.repeated))
     times = [point.repetitions for point in curve.informative]
     last = curve.informative[-1]
-    at = curve.overtaken_at
+    at = curve.crossing
     keeps = f"{percent(last.normalised_probability or 0.0)} of the two answers' probability"
     if at is None:
         return f"{theirs} does not overtake {_range(curve)}: {ours} keeps {keeps}."
@@ -72,7 +72,7 @@ def _turn(curve: Amplification) -> str:
     if at == times[-1]:
         return f"{begins}: {ours} keeps {keeps}."
     after = f"after {repetitions(times[-1])} {ours}"
-    if last.turned:
+    if last.repeated_is_likelier:
         return f"{begins}; {after} keeps {keeps}."
     ahead = "level" if last.normalised_probability == 0.5 else f"ahead{again}"
     return f"{begins}; but {after} is {ahead}, with {keeps}."

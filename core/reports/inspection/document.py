@@ -85,11 +85,11 @@ def _below(inspection: Inspection, untaught: bool) -> Sequence[str]:
 
 def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) -> Picture:
     """Return the scale of doubt, with other inspections' marks on it."""
-    rule, value = inspection.verdict.rule, inspection.compared
+    rule, value = inspection.verdict.rule, inspection.compared_doubt
     if inspection.verdict.decision is Decision.TOO_LITTLE or value is None:
         alt = "Too little was seen to say how large the doubt is."
     else:
-        certified = inspection.certified
+        certified = inspection.certified_bound
         of_them = f", {certified:.2f} of them certified" if certified else ""
         where = "no λ is certified here"
         if rule is not None:
@@ -234,7 +234,7 @@ def _responses(inspection: Inspection) -> Part:
 
 def _prompts(inspection: Inspection) -> Part:
     recording = inspection.recording
-    prompt_of = partial(prompts.iterative, recording.asked)
+    prompt_of = partial(prompts.iterative, recording.question)
     others = [text for text, _ in recording.others if text not in recording.texts]
     texts = [*recording.texts, *others]
     some = f"The first {MOST_PROMPTS} of {len(texts)} prompts with an answer follow."

@@ -62,7 +62,7 @@ def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[
 
 def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...]:
     """Return what is said below the served sentence: what holds it back, and why it is so."""
-    about = (inspection.read_as, *about_training(inspection.taught), too_few(inspection))
+    about = (inspection.read_as, *about_training(inspection.nearest_taught), too_few(inspection))
     quotes = untaught or not inspection.conceals
     return (*filter(None, about), *reasons(inspection, quotes=quotes))
 
@@ -93,10 +93,10 @@ def untaught_words(taught: Taught) -> str:
 
 def too_few(inspection: Inspection) -> str | None:
     """Return that fewer answers were asked for than a verdict takes; None where enough were."""
-    if inspection.wanted is None:
+    if inspection.samples_needed is None:
         return None
     samples = inspection.recording.request.samples
-    return f"Only k = {samples:d}: a verdict takes {inspection.wanted:d}."
+    return f"Only k = {samples:d}: a verdict takes {inspection.samples_needed:d}."
 
 
 def not_the_first(inspection: Inspection) -> str | None:
@@ -145,7 +145,7 @@ def _uncertified(inspection: Inspection) -> str:
 def likely(inspection: Inspection) -> str | None:
     """Return what is likely beyond what is certified; None where nothing is."""
     limit = inspection.confidence_limit
-    if limit is None or limit <= (inspection.certified or 0.0):
+    if limit is None or limit <= (inspection.certified_bound or 0.0):
         return None
     return (
         f"With {CONFIDENCE:.0%} confidence, the model’s own M.I. is at least {limit:.3f} nats. "
@@ -184,7 +184,7 @@ def truth(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
     deciding = inspection.verdict.score
     decided = next(score for score in judgement.scores if score.name == deciding)
     did = "It answered, and was" if decided.answered else "It abstained; its answer was"
-    if inspection.wanted is not None:
+    if inspection.samples_needed is not None:
         did = "Its answer is"
     right = "right" if decided.right else "wrong"
     return f"{did} {right}. {_what_is_true(judgement)}", _how_often_seen(judgement)

@@ -136,7 +136,7 @@ class Point:
     upper: float | None = None
 
     @property
-    def turned(self) -> bool:
+    def repeated_is_likelier(self) -> bool:
         """Whether the repeated answer is the likelier one."""
         return self.normalised_probability is not None and self.normalised_probability < 0.5
 
@@ -177,9 +177,9 @@ class Amplification:
         return any(value is not None for both in pairs for value in both)
 
     @property
-    def overtaken_at(self) -> int | None:
+    def crossing(self) -> int | None:
         """The first t of the curve where the repeated answer is the likelier; None if none is."""
-        return next((p.repetitions for p in self.informative if p.turned), None)
+        return next((p.repetitions for p in self.informative if p.repeated_is_likelier), None)
 
     @property
     def is_foreign(self) -> bool:
@@ -253,7 +253,7 @@ def amplify(
     """
     times = tidy(repetitions)
     progress(stage := f"Repeating an answer up to {times[-1]} times", 0.0)
-    before, source = model.meter.used, source_of(model)
+    before, source = model.meter.usage, source_of(model)
     notes: tuple[str, ...] = ()
     if source is Origin.SCORED:
         points = _by_likelihood(case, model, times, progress, stage)
@@ -262,7 +262,7 @@ def amplify(
         responses = _draw(case, model, times, progress, seed)
         points = tuple(point(t, row, case) for t, row in zip(times, responses, strict=True))
         notes = notes_on_cut(chain.from_iterable(responses))
-    used = None if model.capabilities.local else model.meter.used - before
+    used = None if model.capabilities.local else model.meter.usage - before
     read = model.reads(case.query)
     read_as = None if read == case.query else read
     return Amplification(case, model.name, model.revision, points, used, source, read_as, notes)

@@ -25,7 +25,7 @@ from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
 from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
-from core.data.tabular.labels import Meaning, meant_by
+from core.data.tabular.labels import Meaning, meanings_in
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.calibration.looks import look_at
@@ -102,7 +102,7 @@ class Target:
             )
 
     @property
-    def tested_at(self) -> float:
+    def test_confidence(self) -> float:
         """The confidence of every test: a look's part of δ is divided by the number of targets."""
         return 1 - self.delta / self.targets_tried
 
@@ -288,7 +288,7 @@ def read(
         columns = replace(columns, query=question)
     if meanings:
         names = [name for name in columns.labels if name in upload.table.columns]
-        columns = replace(columns, meant=meant_by(upload, names, meanings))
+        columns = replace(columns, meant=meanings_in(upload, names, meanings))
     return labelled(upload, columns)
 
 
@@ -364,12 +364,12 @@ def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Unce
 def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:
     if target.score == BEST:
         return thresholds.best_of(
-            data.doubts, data.correct, target_error=target.error, confidence=target.tested_at
+            data.doubts, data.correct, target_error=target.error, confidence=target.test_confidence
         )
     rows = data.doubts[target.score], data.correct[target.score]
     if target.method == "ltt":
         outcome = thresholds.learn_then_test(
-            *rows, target_error=target.error, confidence=target.tested_at
+            *rows, target_error=target.error, confidence=target.test_confidence
         )
     elif target.method == "crc":
         outcome = thresholds.conformal_risk_control(*rows, target_error=target.error)
@@ -397,7 +397,7 @@ def move(calibration: Calibration, value: float) -> Policy:
     """Return the policy with λ chosen by hand: what it does is observed, nothing promised."""
     threshold = thresholds.at(calibration.doubts, calibration.correct, value)
     if calibration.policy is not None:
-        return calibration.policy.moved(value, threshold.answered, threshold.errors)
+        return calibration.policy.with_threshold(value, threshold.answered, threshold.errors)
     about = calibration.data, calibration.target, calibration.score
     return _policy(*about, threshold, method="by hand", confidence=None)
 

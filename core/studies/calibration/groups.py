@@ -85,7 +85,7 @@ def by_group(calibration: Calibration) -> ByGroup:
             correct,
             policy.threshold,
             target_error=policy.target_error,
-            confidence=1 - (1 - target.tested_at) / (len(rows) * policy.scores_tried),
+            confidence=1 - (1 - target.test_confidence) / (len(rows) * policy.scores_tried),
         )
         groups.append(Group(each.name, each.queries, each.answered, each.errors, promised))
     return ByGroup(tuple(groups), _sentence(policy, groups, len(rows)), look)

@@ -55,7 +55,7 @@ def price_list(data: Labelled, target: Target) -> tuple[Price, ...]:
     """
     data = independent(data)
     scores = list(data.doubts) if target.score == BEST else [target.score]
-    confidence = 1 - (1 - list_entry(target, target.error).tested_at) / len(scores)
+    confidence = 1 - (1 - list_entry(target, target.error).test_confidence) / len(scores)
     best = [Price(error, None, None) for error in TARGETS]
     for score in scores:
         rows = data.doubts[score], data.correct[score]

@@ -145,7 +145,7 @@ class _Work:
         """Yield the rows of the questions; see `Engine`."""
         with writing(self._staged):
             self._staged.mkdir(exist_ok=True)
-        before = {row.id: row for row in self._left_behind() if not row.failed}
+        before = {row.id: row for row in self._orphaned_rows() if not row.failed}
         there: list[Row] = []
 
         def new() -> Iterator[Question]:
@@ -161,10 +161,10 @@ class _Work:
         for path in self._staged.iterdir():
             path.unlink()
         if blocks:
-            yield from self._asked(blocks, tick)
+            yield from self._new_rows(blocks, tick)
         shutil.rmtree(self._staged, ignore_errors=True)
 
-    def _left_behind(self) -> Iterator[Row]:
+    def _orphaned_rows(self) -> Iterator[Row]:
         """Yield what a process that was killed has not gathered."""
         for path in self._staged.iterdir():
             block = _read(path)
@@ -190,19 +190,19 @@ class _Work:
         times = 1 if able.local and not able.quick else TIMES_AT_ONCE
         return times * questions_at_once(able)
 
-    def _asked(self, blocks: list[Any], tick: Callable[[], None]) -> Generator[Row, None, None]:
+    def _new_rows(self, blocks: list[Any], tick: Callable[[], None]) -> Generator[Row, None, None]:
         """Ask, and yield the rows as they are written."""
         import ray
 
         budget = self._model.budget if isinstance(self._model, Prepared) else Budget()
-        before = budget.used
+        before = budget.requests
         workers = self._cluster.workers or _room(self._cluster.reserved, self._model)
         desk = ray.remote(Desk).options(**_beside()).remote(budget.most, before)
         asking = threading.Thread(target=self._write, args=(blocks, desk, workers), daemon=True)
         asking.start()
         try:
             while self._failure is None and asking.is_alive():
-                yield from self._gathered()
+                yield from self._finished_rows()
                 try:
                     tick()
                     asking.join(TICK)
@@ -210,11 +210,11 @@ class _Work:
                     self._failure = error
             begun, until = ray.get(desk.stop.remote()), time.monotonic() + PATIENCE
             while asking.is_alive() and not begun <= self._closed and time.monotonic() < until:
-                yield from self._gathered()
+                yield from self._finished_rows()
                 asking.join(TICK)
-            yield from self._gathered()
+            yield from self._finished_rows()
             # Calls for rows that a machine took with it are made, too.
-            self._model.meter.add(max(ray.get(desk.used.remote()) - before - self._calls, 0))
+            self._model.meter.add(max(ray.get(desk.calls.remote()) - before - self._calls, 0))
         finally:
             desk.abandon.remote()
             asking.join(PATIENCE)
@@ -249,7 +249,7 @@ class _Work:
             reason = one_line(str(error).strip().rpartition("\n")[2], 300)
             self._failure = self._failure or RunError(f"Ray ended the run: {reason}")
 
-    def _gathered(self) -> Iterator[Row]:
+    def _finished_rows(self) -> Iterator[Row]:
         """Yield the rows that were written since, each question's once."""
         for path in sorted(self._staged.iterdir()):
             block = _read(path)

@@ -52,7 +52,7 @@ class ScoreComparison:
     adjusted: float = math.nan
 
     @property
-    def shown(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the two differ by more than chance."""
         return self.adjusted < LEVEL
 
@@ -101,7 +101,7 @@ def _compare(measured: RunMeasures, score: str, other: str, measure: str) -> Sco
     results, resampled = measured.results, measured.resampled
     values = tuple(resampled.interval(name, measure).value for name in (score, other))
     share_labels = np.array_equal(results.correct[score], results.correct[other])
-    if measure == "auroc" and share_labels and results.asked_once:
+    if measure == "auroc" and share_labels and results.has_independent_rows:
         by = delong(results.doubts[score], results.doubts[other], results.correct[score])
         return ScoreComparison(
             *(score, other, measure, (by.first, by.second)),

@@ -71,7 +71,7 @@ class RunFiles:
                 for part in parts_of(self.folder):
                     _forget_failed(part)
             path = self.folder / UNFINISHED
-            pending, length = unfinished(path)
+            pending, length = whole_lines(path)
             self._lines = appending(path)
             self._lines.truncate(length)  # what a kill has cut off goes
             parts = parts_of(self.folder)
@@ -211,7 +211,7 @@ def batches(part: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Rec
         raise RunError(f"{part} is damaged. Delete it to ask its questions again.") from error
 
 
-def unfinished(path: Path) -> tuple[list[Row], int]:
+def whole_lines(path: Path) -> tuple[list[Row], int]:
     """Return the rows of a file of lines, and how many of its bytes are whole lines."""
     try:
         content = path.read_bytes()

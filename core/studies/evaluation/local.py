@@ -105,7 +105,7 @@ def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
         go_on()
 
     def cost() -> tuple[Used | None, float]:
-        return meter.used if at_a_price else None, time.perf_counter() - started
+        return meter.usage if at_a_price else None, time.perf_counter() - started
 
     try:
         request = replace(task.request, query=question.query)

@@ -25,7 +25,7 @@ from core.studies.evaluation.files import (
     batches,
     manifest_of,
     parts_of,
-    unfinished,
+    whole_lines,
 )
 from core.studies.evaluation.rows import SCHEMA, Match, Row, table
 from core.studies.evaluation.run import pipeline_in
@@ -88,7 +88,7 @@ class Filter:
     source: str | None = None
 
     @classmethod
-    def named(cls, text: str) -> Filter:
+    def from_text(cls, text: str) -> Filter:
         """Return a filter by its text.
 
         Raises
@@ -160,13 +160,13 @@ class Run:
             yield from rows.select(list(columns or SCHEMA.names)).to_batches()
 
     @property
-    def done(self) -> int:
+    def finished_questions(self) -> int:
         """How many questions are finished."""
         return sum(len(batch) for batch in self.batches(["id"]))
 
     @property
     def _waiting(self) -> list[Row]:
-        return unfinished(self.folder / UNFINISHED)[0]
+        return whole_lines(self.folder / UNFINISHED)[0]
 
     def rows(self, filters: Sequence[Filter] = (), columns: Sequence[str] | None = None) -> RunRows:
         """Return the rows that did not fail and that the filters keep.

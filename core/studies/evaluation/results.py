@@ -122,7 +122,7 @@ class Results:
         return tuple(name for name in SCORES if not np.isnan(self.doubts[name]).all())
 
     @cached_property
-    def asked_once(self) -> bool:
+    def has_independent_rows(self) -> bool:
         """Whether every row has a question of its own, so that rows are independent."""
         return len(set(self.queries)) == len(self)
 

@@ -53,11 +53,11 @@ def questions_in(run: Run, progress: Progress = silent) -> Questions:
         raise RunError(f"{run.folder} does not hold its questions, so it cannot be gone on with.")
     read, number = partial(read_questions, path), int(run.manifest["questions"]["number"])
 
-    def reported() -> Iterator[Question]:
+    def questions() -> Iterator[Question]:
         return reporting(read(), number, "Reading the questions", progress)
 
     try:
-        reader = replace(survey(str(run.manifest["questions"]["name"]), reported), read=read)
+        reader = replace(survey(str(run.manifest["questions"]["name"]), questions), read=read)
     except UploadError as error:
         raise RunError(f"The questions of this run cannot be read: {error}") from error
     if reader.sha256 != run.manifest["questions"]["sha256"]:

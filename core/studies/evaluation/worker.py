@@ -72,9 +72,9 @@ class Desk:
             return str(error)
         return None
 
-    def used(self) -> int:
+    def calls(self) -> int:
         """Return how many calls were made, or at least begun."""
-        return self._budget.used
+        return self._budget.requests
 
     def begin(self, block: int) -> bool:
         """Return whether a block may be begun.
@@ -90,7 +90,7 @@ class Desk:
             self._begun.add(block)
         return not self._stopped
 
-    def stopped(self) -> bool:
+    def is_over(self) -> bool:
         """Return whether workers are to hand in what they have finished."""
         return self._stopped
 

@@ -122,7 +122,7 @@ def settings(inspection: Inspection) -> dict[str, Setting]:
     draws = request.draws
     return {
         "question": request.query,
-        "question as it was asked": recording.asked,
+        "question as it was asked": recording.question,
         "model": recording.model,
         "weights and form": recording.revision,
         "estimator": recording.estimator.value,

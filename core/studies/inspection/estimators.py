@@ -104,10 +104,10 @@ class EstimatorMeasures:
 @once
 def measures() -> EstimatorMeasures:
     """Return what the benchmark wrote."""
-    return measured_of(json.loads(MEASURED.read_text(encoding="utf-8")))
+    return measures_from(json.loads(MEASURED.read_text(encoding="utf-8")))
 
 
-def measured_of(content: dict[str, Any]) -> EstimatorMeasures:
+def measures_from(content: dict[str, Any]) -> EstimatorMeasures:
     """Read what the benchmark writes."""
     rungs = content["rungs"]
     return EstimatorMeasures(

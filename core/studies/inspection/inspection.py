@@ -142,12 +142,12 @@ class Inspection:
         What is made up has no place on a page, in a report, in a list or in a terminal until
         somebody wants to see it. Files that a program reads hold everything.
         """
-        return self.taught is not None and self.taught.outside
+        return self.nearest_taught is not None and self.nearest_taught.outside
 
     @property
     def decision(self) -> Decision:
         """What to do with the answer: the verdict's decision, where enough answers were wanted."""
-        return self.verdict.decision if self.wanted is None else Decision.TOO_LITTLE
+        return self.verdict.decision if self.samples_needed is None else Decision.TOO_LITTLE
 
     @property
     def headline(self) -> Headline:
@@ -156,16 +156,16 @@ class Inspection:
             return Headline.UNTAUGHT
         if self.decision is not Decision.ANSWER:
             return Headline(self.decision)
-        in_taught_words = self.taught is None or self.taught.recognised
+        in_taught_words = self.nearest_taught is None or self.nearest_taught.recognised
         return Headline.BELIEVE if self.verdict.firm and in_taught_words else Headline.PERHAPS
 
     @cached_property
-    def taught(self) -> Taught | None:
+    def nearest_taught(self) -> Taught | None:
         """Where the question stands to those that the model was taught, where these are known."""
         return look_up(self.query, self.recording.model)
 
     @property
-    def wanted(self) -> int | None:
+    def samples_needed(self) -> int | None:
         """How many answers a verdict takes, where fewer were asked for; else None."""
         request = self.recording.request
         fewest = Request.samples if request.draws else LIKELIEST
@@ -187,7 +187,7 @@ class Inspection:
         request, samples = self.recording.request, self.recording.samples
         if self.decision is not Decision.TOO_LITTLE or self.headline is Headline.UNTAUGHT:
             return False
-        if self.wanted is not None or request.draws:
+        if self.samples_needed is not None or request.draws:
             return request.samples < MAX_SAMPLES
         likelihoods = [sample.log_likelihood or 0.0 for sample in samples]
         cut = math.log(LEFT_OUT / request.samples) + likelihoods[0]
@@ -236,12 +236,12 @@ class Inspection:
         return stands(self.scores, len(self.clusters), self.others)
 
     @property
-    def compared(self) -> float | None:
+    def compared_doubt(self) -> float | None:
         """The doubt that the verdict compares with λ, or would if enough had been seen."""
         return raised_doubt(self.scores, self.verdict.score, self.others)
 
     @property
-    def certified(self) -> float | None:
+    def certified_bound(self) -> float | None:
         """The certified lower bound of the mutual information, nats."""
         return self.scores["certified_mutual_information"].value
 
@@ -288,7 +288,7 @@ class Inspection:
             joint=float(information.joint[first, second]),
             product=float(information.product[first, second]),
             contribution=float(information.contributions[first, second]),
-            prompt=prompts.iterative(self.recording.asked, [e.centre_texts[first]]),
+            prompt=prompts.iterative(self.recording.question, [e.centre_texts[first]]),
             log_likelihoods=tuple(
                 (e.responses[j], float(e.log_conditionals[row, j]))
                 for j in np.flatnonzero(e.labels == second)

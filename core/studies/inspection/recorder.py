@@ -105,11 +105,11 @@ def record(
     if previous and previous.request.samples >= request.samples:
         fewer = previous.first(request.samples)
         if not request.judged:
-            return fewer.unjudged()
+            return fewer.without_judgement()
         if previous.request.judged:
             return fewer
     asking = _Asking(request, model, progress, list(previous.calls) if previous else [])
-    before = model.meter.used
+    before = model.meter.usage
     recording = fewer or (_exact if estimator in EXACT else _sample)(asking, previous, estimator)
     if request.judged:
         recording = _judge(asking, recording, previous)
@@ -120,7 +120,7 @@ def record(
     if model.capabilities.local:
         return recording
     earlier = previous.used if previous and previous.used else Used()
-    return replace(recording, used=earlier + (model.meter.used - before))
+    return replace(recording, used=earlier + (model.meter.usage - before))
 
 
 def usual_request(query: str, capabilities: Capabilities, **options: Any) -> Request:
@@ -186,14 +186,14 @@ class _Asking:
     def first_prompt(self) -> str:
         return prompts.iterative(self.query)
 
-    def told(self, text: str) -> str:
+    def prompt_after(self, text: str) -> str:
         return prompts.iterative(self.query, [text])
 
     def together(self, stage: str, tasks: Sequence[_Task]) -> list[Any]:
         """Run tasks that do not depend on each other; write down what each call took."""
         workers = 1 if self.model.capabilities.local else AT_ONCE
         done = at_once(
-            [task.timed for task in tasks],
+            [task.timed_call for task in tasks],
             workers=workers,
             tick=lambda share: self.progress(stage, share),
         )
@@ -214,7 +214,7 @@ class _Asking:
         """Sample after a text was told; seeds of its own, or it would repeat the first draw."""
         seeded = f"{self.request.seed}\0{text}".encode("utf-8", "surrogatepass")
         seed = int.from_bytes(hashlib.sha256(seeded).digest()[:4])
-        return self._draw("sample again", self.told(text), seed, first, count)
+        return self._draw("sample again", self.prompt_after(text), seed, first, count)
 
     def _draw(self, purpose: str, prompt: str, seed: int, first: int, count: int) -> _Task:
         sample = partial(self.model.sample, temperature=self.request.temperature)
@@ -269,7 +269,7 @@ class _Task:
     sequences: int
     call: Callable[[], Any]
 
-    def timed(self) -> tuple[Any, Call]:
+    def timed_call(self) -> tuple[Any, Call]:
         started = time.perf_counter()
         result = self.call()
         return result, Call(self.purpose, self.sequences, time.perf_counter() - started)
@@ -281,7 +281,7 @@ class _Task:
 def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     samples, greedy = _first_answers(asking, previous)
     texts = texts_to_score(samples, previous)
-    contexts = [asking.first_prompt, *map(asking.told, texts)]
+    contexts = [asking.first_prompt, *map(asking.prompt_after, texts)]
     matrix = np.empty((len(texts) + 1, len(texts)))
     verification = np.empty((len(texts), 2))
     alone = np.empty((1, 1))  # of the greedy answer, where it was not sampled
@@ -453,7 +453,7 @@ def _tell_others(asking: _Asking, recording: Recording) -> Recording:
         return recording
     others = _others(asking, recording)
     if recording.estimator in EXACT:
-        contexts = [asking.told(text) for text in others]
+        contexts = [asking.prompt_after(text) for text in others]
         task = asking.score(contexts, recording.texts, "tell others")
         replies = asking.together(TELLING_OTHERS, [task] if contexts else [])
         scored = [
@@ -495,7 +495,7 @@ def _others(asking: _Asking, recording: Recording) -> list[str]:
 def _judge(asking: _Asking, recording: Recording, previous: Recording | None) -> Recording:
     """Ask about the pairs of answers that nobody has asked about yet, all at once."""
     capabilities = asking.model.capabilities
-    texts = recording.said
+    texts = recording.distinct_texts
     older = previous if previous and previous.request.judged else None
     matrix, missing = compare(
         texts,

@@ -137,17 +137,17 @@ class Recording:
     read_as: str | None = None
 
     @property
-    def asked(self) -> str:
+    def question(self) -> str:
         """The question as it stood in the prompts."""
         return self.read_as or self.request.query
 
     @property
     def judged_texts(self) -> tuple[str, ...]:
         """What `judged` compares: every distinct text, first answers first; none if unjudged."""
-        return self.said if self.request.judged else ()
+        return self.distinct_texts if self.request.judged else ()
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def distinct_texts(self) -> tuple[str, ...]:
         """Every distinct text, the first answers first, then those that only came second."""
         seconds = (response.text for row in self.seconds for response in row)
         return tuple(dict.fromkeys([*self.texts, *seconds]))
@@ -222,14 +222,14 @@ class Recording:
             log_likelihoods=self.log_likelihoods[: r + 1, :r],
             verification=self.verification[:r],
             seconds=seconds,
-            others=self.others or self._told_of_its_own(r),
+            others=self.others or self._own_others(r),
         )
         if not self.request.judged:
             return fewer
         judged = (self.judged_texts, len(self.texts), self.judged)
-        return replace(fewer, judged=compare(fewer.said, r, *judged)[0])
+        return replace(fewer, judged=compare(fewer.distinct_texts, r, *judged)[0])
 
-    def _told_of_its_own(self, r: int) -> tuple[tuple[str, float], ...]:
+    def _own_others(self, r: int) -> tuple[tuple[str, float], ...]:
         """Return what `others` of the first `r` texts are among the rest of them, if any."""
         if not self.log_likelihoods.size or len(alike(self.texts[0], self.texts[:r])) < r:
             return ()
@@ -240,7 +240,7 @@ class Recording:
         )
         return tuple((text, min(float(shares[text]), 1.0)) for text in others if text in rest)
 
-    def unjudged(self) -> Recording:
+    def without_judgement(self) -> Recording:
         """Return the recording that the same request makes where nothing is to be compared."""
         if not self.request.judged:
             return self

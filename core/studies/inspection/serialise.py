@@ -79,13 +79,13 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
         "correction": information.correction,
         "gaps": inspection.recording.gaps,
         "sampled_mass": inspection.sampled_mass,
-        "certified_lower_bound": inspection.certified,
+        "certified_lower_bound": inspection.certified_bound,
         "lower_confidence_limit": {"value": inspection.confidence_limit, "confidence": CONFIDENCE},
         "scores": {
             name: {"value": s.value, "doubt": s.doubt, "answer": s.answer, "reason": s.reason}
             for name, s in inspection.scores.items()
         },
-        "taught": None if inspection.taught is None else asdict(inspection.taught),
+        "taught": None if inspection.nearest_taught is None else asdict(inspection.nearest_taught),
         "headline": inspection.headline,
         "verdict": {
             "decision": inspection.decision.value,
@@ -366,7 +366,7 @@ def _judge(recording: Recording, rows: list[list[float]]) -> NDArray[np.float64]
         if rows:
             raise ValueError("answers were compared that should not be")
         return np.empty((0, 0))
-    matrix, is_pair = compare(recording.said, r := len(recording.texts))
+    matrix, is_pair = compare(recording.distinct_texts, r := len(recording.texts))
     opinions = np.array(rows, float)
     if opinions.shape != (r, len(matrix)):
         raise ValueError("the comparisons do not fit the texts")

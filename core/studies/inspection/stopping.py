@@ -67,7 +67,7 @@ def is_settled(
             "this model does not report."
         )
     seen_second = float(np.exp(evidence.log_first) @ evidence.row_masses)
-    certified = inspection.certified
+    certified = inspection.certified_bound
     if certified is not None and certified >= limit:
         return (
             f"Certified: the model’s own mutual information is at least {certified:.3f} nats, "

@@ -56,7 +56,7 @@ def look_up(query: str, model: str) -> Taught | None:
         return None
     if grading.find(query, taught=True) is not None:
         return Taught(recognised=True)
-    matches = [match for match in nearest_questions(query) if match.offered]
+    matches = [match for match in nearest_questions(query) if match.is_plausible]
     return Taught(
         recognised=False,
         near=bool(matches) and matches[0].near,

@@ -275,7 +275,7 @@ class _About:
                 f"{turned} (−ln p), {at_least}.{close}"
             )
             return Decision.ABSTAIN, reason, False
-        held_back = self._held_back(rule)
+        held_back = self._objection(rule)
         what = self._what_it_keeps() if name in INFORMED else "The doubt is small enough"
         reason = f"{what}: {measured}, below λ = {_display(name, limit, digits)}.{close}"
         return Decision.ANSWER, " ".join(filter(None, (reason, held_back))), held_back is None
@@ -318,7 +318,7 @@ class _About:
             f"little to interpret {article} {symbol} of {_display(name, self._doubt(name))}."
         )
 
-    def _held_back(self, rule: DecisionRule) -> str | None:
+    def _objection(self, rule: DecisionRule) -> str | None:
         """Say why an answer below λ is no more than a “Perhaps”; None where nothing is against it.
 
         An empty sentence: what the reason says already is against it.

@@ -284,7 +284,7 @@ def _score(
                 f"{count_of(m, 'answer')}, above the limit of {settings.most_prompts:,}."
             )
             break
-        rows, cost = _after_chains(recording.asked, evidence, model, n - 1, progress)
+        rows, cost = _after_chains(recording.question, evidence, model, n - 1, progress)
         log_rows.append(rows)
         costs.append(cost)
     nexts = [
@@ -364,7 +364,9 @@ def _draw(
         for place, chain in enumerate(texts):
             members[chain].append(place)
         calls = [
-            partial(_next, model, recording.asked, chain, len(places), temperature, settings.seed)
+            partial(
+                _next, model, recording.question, chain, len(places), temperature, settings.seed
+            )
             for chain, places in members.items()
         ]
         able = model.capabilities

@@ -157,7 +157,7 @@ class Variant:
         lower, upper = np.quantile(resampled, tails)
         return Interval(float(means.mean()), float(lower), float(upper))
 
-    def kept(self, place: int, usual: ReadingOutcome) -> float:
+    def agreement(self, place: int, usual: ReadingOutcome) -> float:
         """Return the share of a question's draws that agree with an outcome, in [0, 1]."""
         row = self.outcomes[place]
         return sum(outcome.agrees(usual) for outcome in row) / len(row)
@@ -201,7 +201,7 @@ class Variations:
         return tuple(variant for variant in self.variants if variant.factor is factor)
 
     @functools.cached_property
-    def moved(self) -> tuple[Variant, ...]:
+    def alternatives(self) -> tuple[Variant, ...]:
         """Every value that is not in use, once.
 
         Beside searched answers, drawing at the usual temperature is the other sampling rule.
@@ -215,9 +215,9 @@ class Variations:
 
     @functools.cached_property
     def changing(self) -> tuple[tuple[Variant, ...], ...]:
-        """For every question, what of `moved` does not keep its verdict; see `KEEPS`."""
+        """For every question, what of `alternatives` does not keep its verdict; see `KEEPS`."""
         return tuple(
-            tuple(v for v in self.moved if v.kept(place, usual) < KEEPS)
+            tuple(v for v in self.alternatives if v.agreement(place, usual) < KEEPS)
             for place, usual in enumerate(self.usual)
         )
 
@@ -242,15 +242,15 @@ class Variations:
     @property
     def _of_one(self) -> str:
         (usual,), (changing,) = self.usual, self.changing
-        decision, total = usual.decision, len(self.moved)
+        decision, total = usual.decision, len(self.alternatives)
         if not changing:
             return (
                 f"The verdict “{decision}” is stable: all {total} other settings keep it, one "
                 "moved at a time."
             )
         how = [
-            f"{self._named(v)} ({_share(v.kept(0, usual))})"
-            for v in sorted(changing, key=lambda v: v.kept(0, usual))
+            f"{self._name(v)} ({_share(v.agreement(0, usual))})"
+            for v in sorted(changing, key=lambda v: v.agreement(0, usual))
         ]
         return (
             f"The verdict “{decision}” is not stable: {total - len(changing)} of {total} other "
@@ -258,7 +258,7 @@ class Variations:
             f"It changes with {list_of(how)}."
         )
 
-    def _named(self, variant: Variant) -> str:
+    def _name(self, variant: Variant) -> str:
         of_draws = not self.request.draws and variant.factor in (Factor.SEED, Factor.TEMPERATURE)
         return f"answers drawn at {variant.name}" if of_draws else variant.name
 
@@ -485,7 +485,7 @@ def _recordings(
             by_task |= {(form, task): by_task[None, task] for task in tasks}
             continue
         try:
-            formed = model if form is None else model.asked_in(form)
+            formed = model if form is None else model.in_form(form)
             recordings = of_each(formed, tasks, functools.partial(_record, formed), progress)
         except ModelError as error:
             if form is None:

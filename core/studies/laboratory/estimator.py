@@ -242,7 +242,7 @@ def run(
         masses.append((counts > 0) @ p)
         spelt: Spelt
         if settings.spellings > 1:
-            spelt = _spelt(sample, indices.ravel(), settings, spelling)
+            spelt = _spelt_tuples(sample, indices.ravel(), settings, spelling)
         else:
             spelt = (*np.divmod(np.flatnonzero(counts), p.size), None)
         estimates.append(
@@ -261,7 +261,7 @@ def run(
     )
 
 
-def _spelt(
+def _spelt_tuples(
     sample: Integers, indices: Integers, settings: EstimatorSettings, rng: np.random.Generator
 ) -> Spelt:
     """Return the distinct spelt tuples: their sample, state and spelling, each (u,)."""

@@ -155,7 +155,7 @@ class Experiment:
         """The values at first."""
         return {field.name: field.value for field in self.fields}
 
-    def asked(self, values: Values) -> Asks:
+    def model_for(self, values: Values) -> Asks:
         """Return which model is asked with these values."""
         return self.asks_by(values) if self.asks_by else self.asks
 
@@ -172,7 +172,7 @@ class Experiment:
         whole = self.usual | dict(values)
         for each in self.fields:
             applies = each.applies(whole)
-            whole[each.name] = each.checked(whole[each.name]) if applies else each.value
+            whole[each.name] = each.valid_value(whole[each.name]) if applies else each.value
         return whole
 
     def run(

@@ -98,7 +98,7 @@ class Hallucination:
     smoothing: float
 
     @property
-    def misplaced(self) -> float:
+    def misplaced_mass(self) -> float:
         """The mass that should be elsewhere, in [0, 1]: the total variation of Q̃ and P̃."""
         return float(self.excess.sum())
 
@@ -113,7 +113,7 @@ class Hallucination:
         """What it shows; texts of the model are not in it."""
         first, second = self.wrong
         return (
-            f"{self.misplaced:.0%} of Q̃ is more than the truth has: the first answer is wrong "
+            f"{self.misplaced_mass:.0%} of Q̃ is more than the truth has: the first answer is wrong "
             f"with a probability of {first:.0%}, the second, told the first, of {second:.0%}. With "
             f"the truth smoothed by {self.smoothing:g}, the divergence D(Q̃, P̃) is "
             f"{self.divergence:.3f} nats, and M.I. finds {self.information:.3f} of it without "

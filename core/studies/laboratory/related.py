@@ -149,7 +149,7 @@ class Related:
         )
 
     @functools.cached_property
-    def tuned(self) -> tuple[tuple[float, float], Floats]:
+    def tuned_thresholds(self) -> tuple[tuple[float, float], Floats]:
         """The threshold that is best on each half, and the doubts of either by the other's."""
         n = len(self.questions)
         half = np.random.default_rng(self.seed).permutation(n) < n // 2
@@ -171,7 +171,7 @@ class Related:
             own = "semantic_entropy" if name == "two_stage" else name
             correct[name] = np.array([q.correct[own] for q in self.questions])
             doubts[name] = (
-                self.tuned[1]
+                self.tuned_thresholds[1]
                 if name == "two_stage"
                 else np.array([_or_nan(q.doubts[name]) for q in self.questions])
             )
@@ -233,7 +233,7 @@ class Related:
     def sentence(self) -> str:
         """What it shows, in some sentences."""
         values = self.comparison.values
-        first, second = self.tuned[0]
+        first, second = self.tuned_thresholds[0]
         return (
             f"AUROC for wrong answers on {count_of(len(self.questions), 'question')}: M.I. "
             f"{_with_interval(values['mutual_information'])}, S.E. "
@@ -243,11 +243,11 @@ class Related:
             f"(Johnson et al.) {values['pair_covariance'].value:.2f}. The mean squared "
             "error of the model’s probabilities, right answers that were not found included, is "
             f"{self.overall.error.value:.3f} where V̂ says "
-            f"{self.overall.promised:.3f}: {self._calibrated}"
+            f"{self.overall.promised:.3f}: {self._calibration}"
         )
 
     @property
-    def _calibrated(self) -> str:
+    def _calibration(self) -> str:
         low, high = self.excess.lower, self.excess.upper
         if low <= 0 <= high:
             return "compatible with second-order calibration."

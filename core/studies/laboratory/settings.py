@@ -73,7 +73,7 @@ class Field:
         """What its values are."""
         return type(self.value)
 
-    def checked(self, value: Any) -> Any:
+    def valid_value(self, value: Any) -> Any:
         """Return a value of this kind.
 
         Raises
@@ -170,9 +170,9 @@ class ExperimentSettings:
                 value = tuple(sorted({int(k) for k in value}))
                 ends = (min(value, default=0), max(value, default=0), len(value))
                 for part, number in zip(parts, ends, strict=True):
-                    part.checked(number)
+                    part.valid_value(number)
             elif parts and (read is None or isinstance(value, str)):
-                value = parts[0].checked(value)
+                value = parts[0].valid_value(value)
                 value = read(value) if read else value
             object.__setattr__(self, each.name, value)
 

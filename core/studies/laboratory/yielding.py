@@ -180,7 +180,7 @@ class Yielding:
         return self._with(self.of("overlap"), self.lasts, relations)
 
     @functools.cached_property
-    def seen(self) -> Interval | None:
+    def exposure_correlation(self) -> Interval | None:
         """The rank correlation of exposures and overlap: whether training puts a fact there.
 
         None for a model other than the embedded one.
@@ -270,7 +270,7 @@ def run(
         overlaps.append(overlap)
         curve = amplify(case, model, times)
         means = [float(one.mean()) for one in (overlap, *others)]
-        at, odds = curve.overtaken_at, _odds(curve)
+        at, odds = curve.crossing, _odds(curve)
         what = (fact.question, fact.relation, fact.band.value, fact.exposures)
         rows.append(YieldingRow(*what, at, odds, *means))
     progress(f"{len(facts)} of {len(facts)} facts done", 1.0)

@@ -18,7 +18,7 @@ from core.language_models.client.stack import stop
 from core.language_models.usage import Used
 from core.studies.amplification import shipped
 from core.studies.amplification.curve import Amplification, Case, Origin, amplify, source_of
-from core.studies.costs import Plan, computed_by_curves, lasting, plan_curves
+from core.studies.costs import Plan, curve_tokens, lasting, plan_curves
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Progress
 from core.ui.payment import spending
@@ -137,7 +137,7 @@ def curves(
             f"{'weighed by its own likelihoods of them' if weighed else 'counted'}."
         )
     missing = len(cases) - len(there)
-    if takes := lasting(missing * computed_by_curves(cases, times) // len(cases), model):
+    if takes := lasting(missing * curve_tokens(cases, times) // len(cases), model):
         which = "This curve takes" if missing == 1 else f"These {missing} curves take"
         st.text(f"{which} {takes} on this machine.")
     return run(
@@ -154,7 +154,7 @@ def _draw(so_far: Callable[[list[Amplification]], object], found: Sequence[Found
         so_far(drawn)
 
 
-def used(found: Sequence[Found]) -> None:
+def draw_usage(found: Sequence[Found]) -> None:
     """Say what curves have taken of a service, if they have asked one."""
     each = [one.used for one in found if isinstance(one, Amplification) and one.used]
     if each:

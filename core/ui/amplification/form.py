@@ -66,7 +66,7 @@ def ask() -> Case | None:
             args=(PROPOSAL, texts[0]),
         )
     with st.container():  # what comes and goes here moves no field below
-        left_over = _left_over(*texts)
+        left_over = _is_stale(*texts)
         _proposal(texts[0])
         try:
             return None if left_over else Case(*texts)
@@ -102,7 +102,7 @@ def _field(column: DeltaGenerator, name: str) -> str:
     return typed or ""
 
 
-def _left_over(query: str, *answers: str) -> bool:
+def _is_stale(query: str, *answers: str) -> bool:
     """Say, and return, whether the answers were for another question than is typed now.
 
     The fields are not emptied: what somebody typed is theirs.

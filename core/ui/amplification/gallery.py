@@ -23,7 +23,7 @@ from core.studies.amplification.gallery import AT_FIRST, PAPER, Published, by_ba
 from core.studies.questions import BANDS
 from core.ui import figures, frame
 from core.ui.addresses import number
-from core.ui.amplification.curves import Found, curves, used
+from core.ui.amplification.curves import Found, curves, draw_usage
 from core.ui.messages import problem
 from core.ui.model import embedded_model, study_model
 
@@ -141,8 +141,8 @@ def paper() -> None:
     )
     if results is None:
         return
-    used(results)
-    beside = _embedded_beside(every, model, times)
+    draw_usage(results)
+    beside = _embedded_curves(every, model, times)
     if beside:
         st.text(f"Solid: {model.name}. Dashed: the embedded model.")
     st.text(f"{MEANING} {REGION}")
@@ -152,7 +152,7 @@ def paper() -> None:
         st.dataframe(serialise.to_table(amplifications), hide_index=True, key="paper_points")
 
 
-def _embedded_beside(
+def _embedded_curves(
     every: Sequence[Case], model: LanguageModel, times: tuple[int, ...]
 ) -> dict[Case, Found]:
     """Return the embedded model's curves, to compare with those of another model."""

@@ -77,7 +77,7 @@ def ideal_head() -> None:
         st.markdown("**Output of the head**")
         figures.show(output_picture, "ideal_outputs")
         st.caption("The answers of X and of Y, mixed by these weights.")
-    t = attention.overtaken_at(repeated.gap)
+    t = attention.crossing(repeated.gap)
     st.text(
         "The copies of Y weigh as much as X "
         + (

@@ -8,7 +8,7 @@ from core.studies.amplification import curve as study
 from core.studies.amplification.curve import Amplification, Case
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification import form
-from core.ui.amplification.curves import curves, used
+from core.ui.amplification.curves import curves, draw_usage
 from core.ui.amplification.drawing import details, list_curves, pictures, prompt
 from core.ui.amplification.saving import keep
 from core.ui.messages import problem
@@ -70,6 +70,6 @@ def _draw(cases: list[Case], typed: Case | None, most: int, scale: str) -> list[
             with st.container(border=True, key="verdict"):
                 st.text(verdict(amplifications[0]))
             keep(amplifications)
-        used(amplifications)
+        draw_usage(amplifications)
         pictures(amplifications, scale)
     return amplifications

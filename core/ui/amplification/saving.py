@@ -9,7 +9,7 @@ from core.store.results import Result
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification
 from core.studies.inspection.request import InvalidRequestError
-from core.ui.amplification.curves import used
+from core.ui.amplification.curves import draw_usage
 from core.ui.amplification.drawing import details, pictures, prompt
 from core.ui.messages import problem
 from core.ui.results import save, unsaved_beginning
@@ -35,7 +35,7 @@ def saved_curves(result: Result) -> None:
         return
     with st.container(border=True, key="verdict"):
         st.text(verdict(curves[0]))
-    used(curves)
+    draw_usage(curves)
     pictures(curves, "log")
     for name in names(curves):
         st.text(name)

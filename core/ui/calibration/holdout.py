@@ -34,7 +34,7 @@ def holding_back() -> bool:
     )
 
 
-def held_back(data: Labelled) -> tuple[Labelled, Labelled] | None:
+def holdout_split(data: Labelled) -> tuple[Labelled, Labelled] | None:
     """Split the rows; return those to try settings on, and those held back."""
     split = result_of("halves", data, lambda _: holdout.halves(data), large=_is_large(data))
     if split is None:

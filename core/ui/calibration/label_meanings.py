@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.data.tabular.labels import Meaning, Meant, Unread, complaint_of, unread
+from core.data.tabular.labels import Meaning, Meant, Unread, complaint_of, unread_values
 from core.data.tabular.uploads import Upload
 from core.ui.session import memory_of
 
@@ -38,7 +38,7 @@ def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None
     questions = memory_of(
         "unread",
         upload,
-        lambda: [each for name in columns for each in unread(upload, name)],
+        lambda: [each for name in columns for each in unread_values(upload, name)],
         tuple(columns),
     )
     if not questions:

@@ -28,7 +28,7 @@ def outcome(calibration: Calibration) -> None:
             if isinstance(calibration.outcome, Uncertifiable):
                 st.text(calibration.outcome.reason)
         else:
-            if calibration.policy.guaranteed:
+            if calibration.policy.has_guarantee:
                 st.badge("Guaranteed", icon=":material/verified:", color="green")
             else:
                 st.badge("No guarantee", icon=":material/warning:", color="orange")

@@ -26,7 +26,7 @@ def numbers(policy: Policy) -> None:
     )
     fourth.metric(
         "Promised",
-        f"≤ {100 * policy.target_error:.6g}%" if policy.guaranteed else "nothing",
+        f"≤ {100 * policy.target_error:.6g}%" if policy.has_guarantee else "nothing",
         help="The target, for new questions. Learn-then-Test: the share of wrong answers "
         "among those answered, at the confidence. Risk control: the share answered wrongly "
         "among all questions, on average.",

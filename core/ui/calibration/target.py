@@ -152,7 +152,7 @@ def why(calibration: Calibration) -> str:
     )
 
 
-def looked_at_all(data: Labelled, rows: Labelled) -> int:
+def looks_at_all(data: Labelled, rows: Labelled) -> int:
     """Return how many settings were tried on all the data before some rows were held back."""
     return 0 if rows is data else len(_tries(data))
 

@@ -180,7 +180,7 @@ def _side_by_side(calibration: Calibration, moved: Policy) -> None:
     """Show the certified threshold and the one that was moved, each with its own numbers."""
     left, right = st.columns(2, gap="large")
     with left, st.container(border=True, key="certified"):
-        is_certified = calibration.policy is None or calibration.policy.guaranteed
+        is_certified = calibration.policy is None or calibration.policy.has_guarantee
         st.markdown("**Certified**" if is_certified else "**Found by the rule**")
         if calibration.policy is None:
             st.text("No threshold is certified for this target.")
@@ -202,7 +202,7 @@ def _offers(calibration: Calibration, policy: Policy) -> None:
         if st.button(
             "Use this policy",
             key="use_policy",
-            type="primary" if policy.guaranteed else "secondary",
+            type="primary" if policy.has_guarantee else "secondary",
             icon=":material/policy:",
             disabled=reason is not None,
             help="Verdicts on Inspection follow it from now on, in this session.",
@@ -215,7 +215,7 @@ def _offers(calibration: Calibration, policy: Policy) -> None:
             "Decisions (CSV)", lambda: new_rows.decisions(calibration.data, policy), "decisions.csv"
         )
     taken = charts.rule_of(policy.score, policy.threshold, policy.larger_is_surer)
-    promised = "" if policy.guaranteed else " Nothing is promised."
+    promised = "" if policy.has_guarantee else " Nothing is promised."
     st.text(f"What these take along: answer when {taken}.{promised}")
     if policy.pipeline is None:
         st.text(

@@ -105,12 +105,12 @@ def histogram(
         "words": {**WORDS, "title": title, "alt": alt_text, "rest": at_rest},
     }
 
-    def moved() -> None:
+    def on_move() -> None:
         value = st.session_state[key]["moved"]
         if on_moved and cuts and _is_number(value) and cuts.low <= value <= cuts.high:
             on_moved(float(value))
 
-    mount(data=content, key=key, on_moved_change=moved, on_selected_change=_nothing)
+    mount(data=content, key=key, on_moved_change=on_move, on_selected_change=_nothing)
     return selected
 
 

@@ -26,17 +26,17 @@ def register(name: str, *shared: str) -> Callable[..., Any]:
         Names of the files that it shares with others.
     """
 
-    def joined(ending: str) -> str:
+    def source(ending: str) -> str:
         files = (_HERE / f"{part}.{ending}" for part in ("common", *shared, name))
         return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
     component = st.components.v2.component(
-        f"believe_{name}", html='<div class="root"></div>', css=joined("css"), js=joined("js")
+        f"believe_{name}", html='<div class="root"></div>', css=source("css"), js=source("js")
     )
 
-    def drawn(*, data: dict[str, Any], **rest: Any) -> Any:
+    def draw(*, data: dict[str, Any], **rest: Any) -> Any:
         # In a list: Streamlit looks for tables in every entry of a dictionary, and loads pandas
         # and Arrow for that, before Home is there.
         return component(data=[data], **rest)
 
-    return drawn
+    return draw

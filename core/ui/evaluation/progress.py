@@ -87,7 +87,7 @@ def watch(listed: Listed, model: LanguageModel | None) -> bool:
         want(place, key)  # after a reload, or in a second tab
 
     def start() -> Job[RunOutcome]:
-        if (job := runs().joined(run.folder)) is not None:
+        if (job := runs().join(run.folder)) is not None:
             return job
         if model is None:  # it has ended just now
             st.rerun()

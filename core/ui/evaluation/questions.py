@@ -234,11 +234,11 @@ def _draw(
                 progress(f"Reading the questions: {of:,}", 0.0)
                 yield question
 
-        def surveyed() -> Iterator[Question]:
+        def some_questions() -> Iterator[Question]:
             return reporting(some, len(some), "Looking at what is drawn", progress)
 
         some = draw(counting(), min(number, most), seed)
-        questions = replace(survey(name, surveyed), read=lambda: iter(some))
+        questions = replace(survey(name, some_questions), read=lambda: iter(some))
         return QuestionSample(questions, of, tuple(left_out), malformed)
 
     return result_of(

@@ -155,7 +155,7 @@ class Runs:
         """
         folder = run.folder
         with self._lock:
-            if (job := self.joined(folder)) is not None:
+            if (job := self.join(folder)) is not None:
                 return job
             before = self._jobs.get(folder)
 
@@ -166,7 +166,7 @@ class Runs:
                         time.sleep(_WAIT)
                     questions = questions_in(run, job.progress)
                     if job.is_paid:
-                        left = max(questions.number - run.done, 0)
+                        left = max(questions.number - run.finished_questions, 0)
                         job.most = most(questions, task, left).requests
                     return evaluate(questions, task, folder, job.progress, again=again)
                 except BaseException as error:
@@ -180,7 +180,7 @@ class Runs:
             self._jobs[folder] = Job(work, task.model)
             return self._jobs[folder]
 
-    def joined(self, folder: Path) -> Job[RunOutcome] | None:
+    def join(self, folder: Path) -> Job[RunOutcome] | None:
         """Return the job that is adding to a run, which is this session's, too, from now on."""
         job = self._jobs.get(folder)
         if job is None or not self.is_running(folder):

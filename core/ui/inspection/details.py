@@ -71,7 +71,7 @@ def _figures(inspection: Inspection) -> None:
 
 def _prompts(inspection: Inspection) -> None:
     """Show every prompt that was asked."""
-    recording, query = inspection.recording, inspection.recording.asked
+    recording, query = inspection.recording, inspection.recording.question
     if recording.read_as:
         st.caption(
             "This model reads every question in small letters, without signs, accents or markup. "

@@ -276,7 +276,7 @@ def _certify(this: tuple[str, str, Request], reading: Reading, model: LanguageMo
         drop(CERTIFYING)
         return
 
-    def grown(job: Job[Recording]) -> None:
+    def draw_partial(job: Job[Recording]) -> None:
         if job.partial:
             draw_growth(job.partial, reading, f"growing_{job.partial.request.samples}")
 
@@ -288,7 +288,7 @@ def _certify(this: tuple[str, str, Request], reading: Reading, model: LanguageMo
         lambda: recordings().certify(request, model, reading),
         on_press=True,
         retry=False,
-        beside=grown,
+        beside=draw_partial,
     )
     if enough:
         _back_to(enough.request.samples, CERTIFYING)
@@ -318,7 +318,7 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
 
     Not what: no text of the model is shown before its verdict.
     """
-    heard = job.asks.heard if isinstance(job.asks, Prepared) else job.asks
+    heard = job.asks.listener if isinstance(job.asks, Prepared) else job.asks
     if not isinstance(heard, Heard):
         return
     counts = heard.counts(prompts.iterative(heard.reads(request.query)))

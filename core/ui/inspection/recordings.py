@@ -45,7 +45,7 @@ class Recordings:
             return None
         fewer = largest.first(request.samples)
         fewer = replace(fewer, request=replace(fewer.request, typed=request.typed))
-        return fewer if request.judged else fewer.unjudged()
+        return fewer if request.judged else fewer.without_judgement()
 
     def largest(self, request: Request, model: LanguageModel) -> int | None:
         """Return the largest k of the request's series that has been made, if any."""

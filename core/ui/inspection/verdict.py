@@ -48,12 +48,12 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         if inspection.read_as:
             _read_as(inspection.read_as, live=live)
         _serve(inspection)
-        if inspection.taught is not None:
-            _beside_what_was_taught(inspection.taught)
-        if inspection.wanted is not None:
+        if inspection.nearest_taught is not None:
+            _beside_what_was_taught(inspection.nearest_taught)
+        if inspection.samples_needed is not None:
             st.markdown(
                 f":orange[:material/warning: **Only k = {inspection.recording.request.samples:d}: "
-                f"a verdict takes {inspection.wanted:d}.**]"
+                f"a verdict takes {inspection.samples_needed:d}.**]"
             )
         if live:
             _mend(inspection)
@@ -144,7 +144,7 @@ def _mend(inspection: Inspection) -> None:
         )
     if not inspection.more_can_help:
         return
-    usual = (inspection.wanted,) if inspection.wanted else ()
+    usual = (inspection.samples_needed,) if inspection.samples_needed else ()
     present = inspection.recording.request.samples
     larger = [samples for samples in (*usual, *MORE) if samples > present]
     if larger:
@@ -167,7 +167,7 @@ def _references() -> tuple[tuple[str, float], ...]:
     """Return the examples of the home page in short, and their doubts."""
     model = embedded_model()
     return tuple(
-        (short, example_inspection(question, model).compared or 0.0)
+        (short, example_inspection(question, model).compared_doubt or 0.0)
         for question, short in PREPARED.items()
     )
 

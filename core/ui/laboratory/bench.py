@@ -32,8 +32,8 @@ def bench(name: str) -> None:
         if finding is not None:
             results(finding)
     with asks:
-        st.text(about_model(experiment.asked(values), model))
-    if experiment.asked(values) is Asks.CHOSEN:
+        st.text(about_model(experiment.model_for(values), model))
+    if experiment.model_for(values) is Asks.CHOSEN:
         beside(experiment, model)
     if finding is not None:
         behind(finding)

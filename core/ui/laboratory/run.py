@@ -25,7 +25,7 @@ def model_of(experiment: Experiment, values: Values) -> LanguageModel | None:
     ModelError
         When the chosen one cannot be reached, or is a service that this asks too much of.
     """
-    which = experiment.asked(values)
+    which = experiment.model_for(values)
     if which is Asks.NOTHING:
         return None
     if which is Asks.EMBEDDED:

@@ -237,7 +237,7 @@ def _say_why(job: Job[Any], cancelled: str | None) -> None:
     else:
         st.text(cancelled)
     if job.asks is not None and job.is_paid:
-        used = job.asks.meter.used
+        used = job.asks.meter.usage
         st.text(
             f"Used so far: {costs.spending(used, costing(used), ended=False)} Requests in flight "
             "may still be billed. Answers received are saved."

@@ -12,8 +12,8 @@ from core.data.tabular.labels import (
     Meant,
     UnreadLabelsError,
     display,
-    meant_by,
-    unread,
+    meanings_in,
+    unread_values,
     values_of,
 )
 from core.data.tabular.suggestions import suggest
@@ -29,7 +29,7 @@ def table(*labels):
 
 def read(upload, meanings=()):
     """Labelled rows by what a person says of values; "" is the empty cell."""
-    said = meant_by(upload, ["correct"], dict(meanings))
+    said = meanings_in(upload, ["correct"], dict(meanings))
     return labelled(upload, replace(suggest(upload), meant=said))
 
 
@@ -57,7 +57,7 @@ def test_half_of_the_labels_unread_are_asked_about_and_promise_nothing(right, ot
         f"“correct” has cells that say neither right nor wrong: {named}. All its other labels "
         "say right. Nothing is guaranteed until you say what each of these means."
     )
-    assert [(each.value, each.rows) for each in unread(upload, "correct")] == [(value, 50)]
+    assert [(each.value, each.rows) for each in unread_values(upload, "correct")] == [(value, 50)]
     found = read(upload, {value: WRONG})
     assert found.correct["doubt"].tolist() == [True, False] * 50
     assert (found.left_out, found.one_kind) == (0, frozenset())
@@ -99,28 +99,28 @@ def test_words_of_our_own_can_be_given_another_meaning():
 
 def test_labels_that_are_all_read_ask_nothing_and_those_that_nobody_knows_all_do():
     upload = table("ja", "Nein", "1", "falsch")
-    assert unread(upload, "correct") == ()
+    assert unread_values(upload, "correct") == ()
     found = read(upload)
     assert found.correct["doubt"].tolist() == [True, False, True, False]
     assert (found.decided, found.left_out) == ((), 0)
     upload = table("good", " Bad", "good", "bad", "good")
-    assert [each.value for each in unread(upload, "correct")] == ["good", "bad"]
+    assert [each.value for each in unread_values(upload, "correct")] == ["good", "bad"]
     assert list(values_of(column_of(upload, "correct")).items()) == [("good", 3), ("bad", 2)]
 
 
 def test_a_meaning_for_a_value_that_no_row_has_is_misspelt():
     upload = table("1", "0", "x")
-    assert meant_by(upload, ["correct"], {" X ": WRONG}) == (Meant("correct", "x", WRONG),)
+    assert meanings_in(upload, ["correct"], {" X ": WRONG}) == (Meant("correct", "x", WRONG),)
     with pytest.raises(UploadError, match="No row has the value “w” in “correct”"):
-        meant_by(upload, ["correct"], {"w": WRONG})
+        meanings_in(upload, ["correct"], {"w": WRONG})
     with pytest.raises(UploadError, match="No row has an empty cell in “correct”"):
-        meant_by(upload, ["correct"], {"": OUT})
+        meanings_in(upload, ["correct"], {"": OUT})
 
 
 def test_too_many_values_are_refused_and_some_are_named():
     words = [f"grade {n}" for n in range(MOST_VALUES)]
     upload = table(*["1"] * 30, *words)
-    assert len(unread(upload, "correct")) == MOST_VALUES
+    assert len(unread_values(upload, "correct")) == MOST_VALUES
     with pytest.raises(UploadError) as caught:
         read(table(*["1"] * 30, *words, "grade more"))
     assert str(caught.value) == (

@@ -12,7 +12,7 @@ from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import SAMPLING_RULE, LanguageModel, Response, series
 from core.language_models.client.batch import Batched
 from core.language_models.client.cache import FORMAT, Cached
-from core.language_models.client.stack import prepared, stop
+from core.language_models.client.stack import stop, with_layers
 from core.language_models.errors import ModelError, NeedsKeyError, NotSavedError, RefusedError
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
@@ -361,40 +361,40 @@ def test_local_models_are_left_alone(embedded):
         raise AssertionError("the database was opened")
 
     for model in (embedded, copies(3), Limited(copies(3))):
-        assert prepared(model, never, Budget(0)) is model
+        assert with_layers(model, never, Budget(0)) is model
         stop(model)  # there is nothing to stop
-    assert record(Request(QUERY, 5), prepared(copies(3), never, Budget(0)))
+    assert record(Request(QUERY, 5), with_layers(copies(3), never, Budget(0)))
 
 
 @pytest.mark.parametrize("keeps", [True, False])
 def test_services_are_asked_patiently_within_the_budget_and_never_twice(calls, keeps):
     model, budget = service(candidates_a_call=4, scores_given_text=False), Budget()
-    ready = prepared(model, (lambda: calls) if keeps else None, budget)
+    ready = with_layers(model, (lambda: calls) if keeps else None, budget)
     request = Request(QUERY, 100)
     made = record(request, ready)
     local = record(request, Limited(knows(30), own_log_likelihoods=True, next_token=True))
     assert (made.samples, made.seconds) == (local.samples, local.seconds)
-    assert model.meter.requests == budget.used > 25
-    used = budget.used
+    assert model.meter.requests == budget.requests > 25
+    used = budget.requests
     assert record(request, ready).seconds == made.seconds
-    assert budget.used == (used if keeps else 2 * used)
+    assert budget.requests == (used if keeps else 2 * used)
 
 
 def test_a_budget_that_ends_keeps_what_was_paid_for(calls):
     request = Request(QUERY, 100)
     whole = service(candidates_a_call=4, scores_given_text=False)
-    made = record(request, prepared(whole, None, None))
+    made = record(request, with_layers(whole, None, None))
     model = service(candidates_a_call=4, scores_given_text=False)
     spent = 0
     for _ in range(100):
         budget = Budget(10)
         try:
-            again = record(request, prepared(model, lambda: calls, budget))
-            spent += budget.used
+            again = record(request, with_layers(model, lambda: calls, budget))
+            spent += budget.requests
             break
         except ModelError as error:
             assert "budget of 10 calls" in str(error)
-            spent += budget.used
+            spent += budget.requests
             wait_for_pools()  # what is under way is answered and kept
     assert (again.samples, again.seconds) == (made.samples, made.seconds)
     assert spent == model.meter.requests == whole.meter.requests
@@ -402,7 +402,7 @@ def test_a_budget_that_ends_keeps_what_was_paid_for(calls):
 
 def test_stopping_lets_nothing_more_go_out(calls):
     model = service(candidates_a_call=1)
-    ready = prepared(model, lambda: calls, None)
+    ready = with_layers(model, lambda: calls, None)
     kept, scored = ready.sample(PROMPT, 3), ready.log_likelihoods([PROMPT], ["answer0"])
     stop(ready)
     with pytest.raises(ModelError, match="Stopped"):
@@ -423,7 +423,7 @@ def test_a_fault_in_finding_out_what_a_model_can_do_is_said(calls):
             pass
 
     with pytest.raises(NeedsKeyError, match="wants a key"):
-        prepared(Locked(copies(2)), lambda: calls, None)
+        with_layers(Locked(copies(2)), lambda: calls, None)
 
 
 # ------------------------------------------------------------------- half a character

@@ -96,12 +96,12 @@ def test_a_fault_that_passes_is_tried_again(call, times):
     model = Flaky(*[BUSY] * times, scores_given_text=True)
     patient = Resilient(model, wait=waits.append)
     assert call(patient) == call(Limited(copies(4), scores_given_text=True, next_token=True))
-    assert model.requests == patient.budget.used == times + 1
+    assert model.requests == patient.budget.requests == times + 1
     assert len(waits) == times
     assert (patient.name, patient.revision) == ("limited", "1")
     assert patient.capabilities is model.capabilities
     if not times:
-        assert patient.meter.used == model.meter.used
+        assert patient.meter.usage == model.meter.usage
 
 
 @every_call
@@ -131,7 +131,7 @@ def test_it_gives_up_after_some_tries_and_says_why(call):
     patient = Resilient(model, wait=waits.append)
     with pytest.raises(UnreachableError) as caught:
         call(patient)
-    assert model.requests == patient.budget.used == TRIES == 6
+    assert model.requests == patient.budget.requests == TRIES == 6
     assert len(waits) == TRIES - 1
     message = str(caught.value)
     assert message.startswith("limited failed 6 times in a row. The last time: Fault 6. ")
@@ -146,7 +146,7 @@ def test_every_call_may_fail_as_often():
     CALLS["sample"](patient)
     model.faults = [BUSY] * (TRIES - 1)
     CALLS["sample"](patient)
-    assert patient.budget.used == 2 * TRIES
+    assert patient.budget.requests == 2 * TRIES
 
 
 @pytest.mark.parametrize("name", ["capabilities", "revision"])
@@ -307,7 +307,7 @@ def test_standing_in_line_takes_nothing_from_the_time_of_a_call(clock, monkeypat
 
     monkeypatch.setattr(patient.budget.stop, "holding", line)
     assert CALLS["sample"](patient)
-    assert patient.budget.used == 2
+    assert patient.budget.requests == 2
 
 
 # ---------------------------------------------------------------------------------- budget
@@ -318,7 +318,7 @@ def test_every_try_counts_and_the_budget_ends_the_trying():
     budget = Budget(3)
     with pytest.raises(BudgetError, match="budget of 3 calls"):
         CALLS["sample"](Resilient(model, budget, wait=lambda seconds: None))
-    assert model.requests == budget.used == 3
+    assert model.requests == budget.requests == 3
 
 
 def test_closing_ends_the_trying_of_whoever_waits():
@@ -326,7 +326,7 @@ def test_closing_ends_the_trying_of_whoever_waits():
     model = Flaky(*[BUSY] * 20)
     with pytest.raises(BudgetError, match="Stopped"):
         CALLS["sample"](Resilient(model, budget, wait=lambda seconds: budget.close()))
-    assert model.requests == budget.used == 1
+    assert model.requests == budget.requests == 1
 
 
 # ------------------------------------------------------------------------- no more at once
@@ -352,7 +352,7 @@ def test_few_requests_are_under_way_however_many_threads_ask(places, options):
     threads = places * (64 // places)  # whole barriers
     in_threads(lambda: patient.sample(PROMPT, 1), threads)
     assert most == places
-    assert patient.budget.used == threads
+    assert patient.budget.requests == threads
 
 
 def test_whoever_waits_takes_no_place():
@@ -372,7 +372,7 @@ def test_whoever_waits_takes_no_place():
     answered.set()
     first.join(LONG)
     assert not first.is_alive()
-    assert patient.budget.used == 3
+    assert patient.budget.requests == 3
 
 
 def test_a_place_is_given_back_after_every_fault():
@@ -555,7 +555,7 @@ def test_a_server_that_is_gone_for_one_call_is_gone_for_all_that_are_open():
 
     in_threads(ask, 8)
     assert failed == ["No server answers at host. Check that the server runs."] * 8
-    assert model.requests == patient.budget.used == 8
+    assert model.requests == patient.budget.requests == 8
     model.waiting.release(7)
     ask()  # whoever asks later tries anew
     assert model.requests == 9 and len(failed) == 9
@@ -574,7 +574,7 @@ def test_each_request_of_a_call_is_counted():
     patient = Resilient(Several(copies(3)), Budget(7))
     for _ in range(2):
         patient.log_likelihoods([prompts.iterative(QUERY)], ["answer0"])
-    assert patient.budget.used == patient.meter.requests == 6
+    assert patient.budget.requests == patient.meter.requests == 6
     with pytest.raises(BudgetError):
         patient.log_likelihoods([prompts.iterative(QUERY)], ["answer1"])
 
@@ -585,7 +585,7 @@ def test_after_a_time_out_half_as_many_are_asked_at_once():
     patient.crowd.acquire()
     assert patient.sample(PROMPT, 1)
     assert patient.crowd.at_once == 2
-    assert patient.budget.used == patient.meter.requests == 3
+    assert patient.budget.requests == patient.meter.requests == 3
 
 
 def test_the_pace_is_halved_once_for_all_that_time_out_together():

@@ -100,7 +100,7 @@ def test_every_curve_has_a_verdict(shares):
     found = curve(dict(sorted(shares.items())))
     assert verdict(found).endswith(".") and len(verdict(found).splitlines()) == 1
     turned = [t for t, share in sorted(shares.items()) if share is not None and share < 0.5]
-    assert found.overtaken_at == (turned[0] if turned else None)
+    assert found.crossing == (turned[0] if turned else None)
 
 
 @pytest.mark.parametrize(

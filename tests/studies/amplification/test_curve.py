@@ -244,7 +244,7 @@ def test_the_share_is_the_answers_probability_of_the_two(a, b):
     (point,) = amplify(CAPITAL, Teller(lambda t: (a, b)), [0]).points
     assert 0 <= point.normalised_probability <= 1
     assert point.normalised_probability == pytest.approx(expit(a - b), abs=1e-12)
-    assert point.turned == (point.normalised_probability < 0.5)
+    assert point.repeated_is_likelier == (point.normalised_probability < 0.5)
 
 
 def test_the_shipped_model_is_scored_t_by_t(embedded):
@@ -319,7 +319,7 @@ def test_the_interval_is_wilsons(ours, theirs):
     assert (point.log_likelihood_answer, point.log_likelihood_repeated) == (None, None)
     if not ours + theirs:
         assert (point.normalised_probability, point.lower, point.upper) == (None, None, None)
-        assert not point.turned
+        assert not point.repeated_is_likelier
         return
     expected = binomtest(ours, ours + theirs).proportion_ci(method="wilson")
     assert point.normalised_probability == ours / (ours + theirs)
@@ -341,7 +341,7 @@ def test_every_number_of_repetitions_has_its_own_frequencies():
     model = Speaker(lambda t: ["Paris"] * (4 - t) + ["Lyon"] * t)
     found = amplify(CAPITAL, model, range(5))
     assert [p.normalised_probability for p in found.points] == [1, 3 / 4, 2 / 4, 1 / 4, 0]
-    assert found.overtaken_at == 3
+    assert found.crossing == 3
 
 
 @pytest.mark.parametrize(

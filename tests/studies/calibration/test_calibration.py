@@ -154,7 +154,7 @@ def test_the_policy_says_what_was_done(hand, certified):
     assert policy.pipeline == PIPELINE
     assert policy.larger_is_surer is False
     assert (policy.scores_tried, policy.settings_tried) == (1, 1)
-    assert policy.guaranteed
+    assert policy.has_guarantee
     assert (certified.score, certified.repeated, certified.data) == ("a", 0, hand)
 
 
@@ -193,7 +193,7 @@ def test_the_empirical_rule_promises_nothing(hand):
     assert (policy.answered, policy.errors) == (6, 1)
     assert policy.threshold == pytest.approx(0.55)
     assert policy.upper_bound is None and policy.confidence is None
-    assert not policy.guaranteed
+    assert not policy.has_guarantee
 
 
 @pytest.mark.parametrize("score", ["a", BEST])
@@ -298,7 +298,7 @@ def test_there_is_a_curve_of_every_score(hand):
 def test_moving_lambda_by_hand_drops_the_guarantee(certified, value, answered, errors):
     policy = study.move(certified, value)
     assert (policy.threshold, policy.answered, policy.errors) == (value, answered, errors)
-    assert policy.method == "by hand" and not policy.guaranteed
+    assert policy.method == "by hand" and not policy.has_guarantee
     assert policy.confidence is None and policy.upper_bound is None
     assert policy.labels == 10 and policy.pipeline == PIPELINE
     assert policy.sentence.startswith("No guarantee: λ was chosen by hand.")

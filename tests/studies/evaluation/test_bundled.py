@@ -25,7 +25,7 @@ def test_a_bundled_run_is_finished_small_and_opens_without_being_written_to(name
     assert sum(len(file) for name, file in before.items() if name.startswith("rows")) < ROWS
     run = Run(folder)
     rows = run.rows()
-    assert rows.table.num_rows == run.done == run.manifest["questions"]["number"] > 0
+    assert rows.table.num_rows == run.finished_questions == run.manifest["questions"]["number"] > 0
     assert run.manifest["ended"] and run.pipeline.sampling == "drawn" and run.pipeline.samples == 10
     id = rows.table["id"][0].as_py()
     assert run.inspection(id).query == rows.table["query"][0].as_py()

@@ -72,7 +72,7 @@ def test_other_measures_and_repeated_questions_are_compared_by_the_bootstrap(fou
 
 def test_a_difference_is_said_with_its_numbers_in_either_direction(made):
     first = compare(made, INFORMATION)[0]
-    assert first.shown and words.comparison(first) == (
+    assert first.is_significant and words.comparison(first) == (
         "M.I. finds wrong answers better than S.E.: AUROC "
         f"{first.values[0]:.2f} against {first.values[1]:.2f}, difference "
         f"{first.difference.value:.2f} (95% {first.difference.lower:.2f} to "
@@ -90,13 +90,13 @@ def test_a_difference_is_said_with_its_numbers_in_either_direction(made):
 
 def test_where_nothing_is_shown_that_is_said(made):
     same = next(each for each in compare(made, ENTROPY) if each.other == GREEDY)
-    assert not same.shown
+    assert not same.is_significant
     assert words.comparison(same).startswith("No difference between S.E. and T0 is shown: AUROC 0.")
 
 
 def test_without_resamples_only_delong_says_how_sure_it_is(found):
     by_delong, unknown = compare(measure_run(found, 0), INFORMATION)
-    assert math.isnan(unknown.p_value) and not unknown.shown
+    assert math.isnan(unknown.p_value) and not unknown.is_significant
     assert words.comparison(unknown).endswith("; how much of that is chance is not known.")
     # The one that is not known still counts among the comparisons.
     assert by_delong.adjusted == pytest.approx(min(1, 2 * by_delong.p_value))

@@ -93,26 +93,28 @@ def test_filters_drop_when_rows_are_read_and_report_what_they_drop(made):
     )
     every = changed.rows()
     assert (every.table.num_rows, every.dropped) == (60, ())
-    short = changed.rows([Filter.named("short")])
+    short = changed.rows([Filter.from_text("short")])
     assert short.dropped == (
         "Dropped 3 of 60 rows: the greedy answer, or every other one, has 20 characters or more.",
     )
     assert set(every.table["id"].to_pylist()) - set(short.table["id"].to_pylist()) == {
         *("q1", "q2", "q14")
     }
-    both = changed.rows([Filter.named("short"), Filter.named("diverse=many")], columns=["id"])
+    both = changed.rows(
+        [Filter.from_text("short"), Filter.from_text("diverse=many")], columns=["id"]
+    )
     assert both.table.column_names == ["id"] and both.table.num_rows == 55
     assert both.dropped[1] == (
         "Dropped 2 of 60 rows: the semantic entropy is 0.7 nats or less of the source “many”."
     )
-    diverse = changed.rows([Filter.named("diverse")])
+    diverse = changed.rows([Filter.from_text("diverse")])
     entropies = [row["entropy"] for row in rows_of(changed.folder).values()]
     assert diverse.table.num_rows == sum(entropy > 0.7 for entropy in entropies) < 57
     assert changed.rows().table.num_rows == 60  # nothing was thrown away
 
 
 def test_rows_that_failed_are_dropped_first_and_reported(made):
-    rows = made.rows([Filter.named("short")])
+    rows = made.rows([Filter.from_text("short")])
     assert rows.dropped[0] == "Dropped 2 of 60 rows: failed."
     assert rows.dropped[1].startswith("Dropped 0 of 60 rows: ")
     assert {"q5", "q11"}.isdisjoint(rows.table["id"].to_pylist())
@@ -121,9 +123,9 @@ def test_rows_that_failed_are_dropped_first_and_reported(made):
 
 def test_what_cannot_be_filtered_by_is_said(made):
     with pytest.raises(RunError, match=r"no filter “long”\. Choose short or diverse"):
-        Filter.named("long")
+        Filter.from_text("long")
     with pytest.raises(RunError, match=r"of the source “wordnet”\. There are many and one"):
-        made.rows([Filter.named("diverse=wordnet")])
+        made.rows([Filter.from_text("diverse=wordnet")])
 
 
 def test_a_folder_without_a_run_is_none(tmp_path):
@@ -144,8 +146,8 @@ def read(content):
 
 
 def test_the_labelled_table_is_read_as_what_the_run_says(made):
-    content, dropped = labelled_csv(made, [Filter.named("diverse=many")])
-    data, rows = read(content), made.rows([Filter.named("diverse=many")])
+    content, dropped = labelled_csv(made, [Filter.from_text("diverse=many")])
+    data, rows = read(content), made.rows([Filter.from_text("diverse=many")])
     assert dropped == rows.dropped and data.problems == ()
     assert pipeline_of_data(data) == made.pipeline
     assert data.sources.tolist() == rows.table["source"].to_pylist()

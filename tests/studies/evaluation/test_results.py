@@ -58,7 +58,8 @@ def test_the_measures_are_those_of_metrics_and_the_table_the_whole_run(made):
     found = read_results(made)
     one = measure_run(found, 20)
     assert len(found) == 58 and found.dropped == ("Dropped 2 of 60 rows: failed.",)
-    assert found.scores == tuple(SCORES) and found.asked_once and words.unmeasured(found) == ()
+    assert found.scores == tuple(SCORES) and found.has_independent_rows
+    assert words.unmeasured(found) == ()
     for name in SCORES:
         for measure in metrics.MEASURES:
             expected = getattr(metrics, measure)(found.doubts[name], found.correct[name])
@@ -126,7 +127,7 @@ def test_a_run_that_gets_rows_has_another_stamp(made):
 def test_questions_asked_twice_are_no_independent_rows(made):
     found = read_results(made)
     found.queries[1] = found.queries[0]
-    assert not found.asked_once
+    assert not found.has_independent_rows
 
 
 def test_entropies_and_doubts_are_numbers_where_they_are_missing(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.promise import certified_from_the_seed_on
 from core.data.datasets.questions import Question
 from core.language_models.client.concurrency import AT_ONCE
-from core.language_models.client.stack import prepared
+from core.language_models.client.stack import with_layers
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget, Used
 from core.store.calls import Calls
@@ -153,7 +153,7 @@ def test_each_question_says_what_a_server_counted_for_it(tmp_path):
         serving("none", before=before, after=after) as server,
     ):
         budget = Budget()
-        model = prepared(open_model(server.name), lambda: Calls(database), budget)
+        model = with_layers(open_model(server.name), lambda: Calls(database), budget)
         task = Task(model, Request("unused", 5), Reading(), LEAST)
 
         def used(questions):
@@ -172,7 +172,7 @@ def test_each_question_says_what_a_server_counted_for_it(tmp_path):
         for name in capitals[1:]:
             assert found[name].requests == sum(f"of {name}?" in body for body in made) > 0
         assert sum(found.values(), Used()).requests == len(server.exchanges) - alone
-        assert budget.used == model.meter.requests == len(made)
+        assert budget.requests == model.meter.requests == len(made)
         assert 1 < largest[0] <= AT_ONCE  # however many questions are under way
         assert set(used(asked).values()) == {Used()}  # everything is saved
         assert len(server.exchanges) - probes == len(made)

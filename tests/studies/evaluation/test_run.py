@@ -134,7 +134,7 @@ def test_what_a_service_took_is_in_each_row(tmp_path):
     rows = rows_of(tmp_path / "run").values()
     names = ("requests", "prompt_tokens", "response_tokens")
     assert all(row["requests"] > 3 for row in rows)
-    assert Used(*(sum(row[name] for row in rows) for name in names)) == model.meter.used
+    assert Used(*(sum(row[name] for row in rows) for name in names)) == model.meter.usage
 
 
 def test_what_a_run_costs_at_most_is_that_of_its_longest_question():

@@ -24,7 +24,7 @@ def saved(folder, asked=None, **more):
 def test_what_is_saved_is_what_was_to_be_asked(tmp_path):
     run = saved(tmp_path, temperature=0.6, seed=4)
     asked, model = questions_in(run), World()
-    assert list(asked.read()) == questions(8) and asked.number == 8 and run.done == 0
+    assert list(asked.read()) == questions(8) and asked.number == 8 and run.finished_questions == 0
     again = task_in(run, model)
     assert again == replace(task(model, temperature=0.6, seed=4), model=model)
     evaluate(asked, again, tmp_path)

@@ -54,7 +54,7 @@ def test_a_budget_is_one_for_all_workers_and_counts_what_was_taken_before():
     for budget in (one, other):
         with pytest.raises(BudgetError, match="The budget of 10 calls is used up"):
             budget.take()
-    assert desk.used() == 10
+    assert desk.calls() == 10
     closed = SharedBudget(Desk(None, 0).take)
     closed.close()
     with pytest.raises(StoppedError):
@@ -63,9 +63,9 @@ def test_a_budget_is_one_for_all_workers_and_counts_what_was_taken_before():
 
 def test_no_block_is_begun_once_the_run_is_stopped():
     desk = Desk(None, 0)
-    assert desk.begin(0) and desk.begin(1) and not desk.stopped()
+    assert desk.begin(0) and desk.begin(1) and not desk.is_over()
     assert desk.stop() == {0, 1}
-    assert desk.stopped() and not desk.begin(2)
+    assert desk.is_over() and not desk.begin(2)
     assert desk.stop() == {0, 1}
     desk.abandon()
     with pytest.raises(Abandoned):

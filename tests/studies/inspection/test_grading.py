@@ -53,7 +53,7 @@ def by_definition(inspection, threshold):
         and score.doubt < thresholds[name]
         for name, score in inspection.scores.items()
     }
-    certified = inspection.certified
+    certified = inspection.certified_bound
     if certified is not None and certified >= thresholds["mutual_information"]:
         decided["mutual_information"] = False
     return decided

@@ -49,9 +49,9 @@ def test_a_whole_vocabulary_gives_the_models_own_mutual_information():
     assert len(seen.clusters) == 5
     assert seen.sampled_mass == pytest.approx(1)
     assert seen.scores["mutual_information"].value == pytest.approx(model.mutual_information)
-    assert seen.certified == pytest.approx(model.mutual_information)
+    assert seen.certified_bound == pytest.approx(model.mutual_information)
     assert seen.scores["self_verification"].value == pytest.approx(0.75)
-    assert seen.compared == pytest.approx(model.mutual_information)
+    assert seen.compared_doubt == pytest.approx(model.mutual_information)
     assert seen.verdict.decision is Decision.ABSTAIN
 
 
@@ -116,10 +116,10 @@ def test_independent_draws_make_more_likely_than_is_certain():
     texts, counts = seen.recording.texts, seen.recording.counts
     expected = lower_confidence_limit(counts, seen.recording.log_likelihoods[1:])
     assert seen.confidence_limit == pytest.approx(expected)
-    assert len(texts) < 60 and seen.certified < expected < model.mutual_information
+    assert len(texts) < 60 and seen.certified_bound < expected < model.mutual_information
     assert f"With 90% confidence, the model’s own M.I. is at least {expected:.3f}" in likely(seen)
     certain = run(Request(QUERY, 200, 1.0), copies(5))
-    assert certain.certified > certain.confidence_limit > 0
+    assert certain.certified_bound > certain.confidence_limit > 0
     assert likely(certain) is None
 
 
@@ -177,12 +177,12 @@ def test_the_similarity_and_its_threshold_decide_what_counts_as_one_answer(readi
 
 
 def test_a_verdict_on_few_answers_says_how_many_it_takes(embedded):
-    assert run(ask(10), knows(4)).wanted is None
-    assert run(ask(9), knows(4)).wanted == 10
+    assert run(ask(10), knows(4)).samples_needed is None
+    assert run(ask(9), knows(4)).samples_needed == 10
     for samples, wanted in ((8, None), (7, 8)):
         request = usual_request(KNOWN_BY_HEART, embedded.capabilities, samples=samples)
         found = run(request, embedded)
-        assert (found.wanted, found.verdict.decision) == (wanted, Decision.ANSWER)
+        assert (found.samples_needed, found.verdict.decision) == (wanted, Decision.ANSWER)
         if wanted:
             assert found.outcome.startswith("too little sampled: ")
             assert beneath(found)[0] == "Only k = 7: a verdict takes 8."
@@ -279,7 +279,7 @@ def test_a_model_without_a_certificate_is_at_most_perhaps():
         assert seen.headline is Headline.PERHAPS
         assert "Label 200 answers on Calibration" in caveat(seen)
     copying = run(ask(60), copies(5, share=0.9))
-    assert copying.headline is Headline.ABSTAIN and copying.certified > 0.1 * math.log(5)
+    assert copying.headline is Headline.ABSTAIN and copying.certified_bound > 0.1 * math.log(5)
     moving = run(ask(200), limited(copies(5, share=0.6), Estimator.COUNTED))
     assert moving.headline is Headline.UNDECIDED
 
@@ -331,7 +331,7 @@ def test_a_model_that_copies_abstains_and_one_that_knows_answers(estimator):
     assert knowing.verdict.answer == "answer0"
     for seen in (copying, knowing):
         assert f"M.I. is {seen.scores['mutual_information'].doubt:.3f} nats" in seen.verdict.reason
-        assert seen.certified is None
+        assert seen.certified_bound is None
 
 
 def test_single_answers_counted_once_each_are_too_little():

@@ -121,7 +121,7 @@ def test_the_largest_inspection_is_saved_and_opens_again_also_from_a_file(rung, 
     model, samples = Limited(Scattered(), **RUNGS[rung]), LARGEST[rung]
     wanted = {"samples": samples, "sampling": Sampling.DRAWN, "judged": True}
     seen = run(usual_request(QUERY, model.capabilities, **wanted), model)
-    texts = seen.recording.said
+    texts = seen.recording.distinct_texts
     assert len(texts) >= samples and {len(text) for text in texts} == {LONGEST_ANSWER}
     results = SavedResults(open_database("sqlite://"))
     id = results.save("inspection", QUERY, QUERY, "table", to_json(seen))

@@ -71,7 +71,7 @@ def others(model):
 
 def wanted(recording):
     """The comparisons that a recording needs."""
-    firsts, said = recording.texts, recording.said
+    firsts, said = recording.texts, recording.distinct_texts
     return {
         question(QUERY, one, other)
         for one, other in itertools.combinations(said, 2)
@@ -97,16 +97,16 @@ def test_every_pair_with_a_first_answer_is_asked_about_once(abilities):
     asked = model(abilities)
     made = record(ask(9), asked)
     assert sorted(questions(asked)) == sorted(wanted(made))
-    assert made.judged_texts == made.said
+    assert made.judged_texts == made.distinct_texts
     greedy = not (abilities.get("next_token") or abilities.get("scores_given_text"))
-    alike = pairwise(made.said)
-    for (i, one), (j, other) in itertools.product(enumerate(made.said), repeat=2):
+    alike = pairwise(made.distinct_texts)
+    for (i, one), (j, other) in itertools.product(enumerate(made.distinct_texts), repeat=2):
         sure = sureness(one, other)
         expected = alike[i, j]  # texts of the same words, and two that only came second
         if alike[i, j] < 1 and min(i, j) < len(made.texts):
             expected = float(sure > 0.5) if greedy else sure
         assert made.judged[i, j] == pytest.approx(expected)
-    assert len({*made.said} - {*made.texts}) > 1 or abilities.get("scores_given_text")
+    assert len({*made.distinct_texts} - {*made.texts}) > 1 or abilities.get("scores_given_text")
 
 
 def test_ten_exact_answers_are_compared_in_one_call():
@@ -190,7 +190,7 @@ def test_a_pair_of_which_the_model_says_neither_is_compared_by_words_and_not_ask
 
     asked = Unsure(fruit())
     made = record(ask(9), asked)
-    np.testing.assert_array_equal(made.judged, pairwise(made.said))
+    np.testing.assert_array_equal(made.judged, pairwise(made.distinct_texts))
     had = questions(asked)
     grown = record(ask(30), asked, previous=made)
     assert len(questions(asked)) == len({*questions(asked)}) == len(wanted(grown)) > len(had)
@@ -362,7 +362,7 @@ def test_comparisons_come_back_as_they_were(abilities):
 def test_two_texts_that_only_came_second_are_not_written_down():
     made = judged("counted").recording
     rows = json.loads(serialise.to_json(judged("counted")))["recording"]["judged"]
-    assert (len(rows), len(rows[0])) == (len(made.texts), len(made.said))
+    assert (len(rows), len(rows[0])) == (len(made.texts), len(made.distinct_texts))
 
 
 def one_way(recording):

@@ -77,7 +77,7 @@ def test_it_holds_what_the_contract_names(inspection, text):
     assert len(data["responses"]) == r
     assert sum(response["count"] for response in data["responses"]) == 20
     assert data["calls"]["number"] == len(data["calls"]["list"]) == len(inspection.recording.calls)
-    assert data["certified_lower_bound"] == inspection.certified
+    assert data["certified_lower_bound"] == inspection.certified_bound
 
 
 def test_hostile_texts_survive_the_journey():
@@ -262,11 +262,11 @@ def test_how_the_question_was_read_stays_with_it_and_older_files_were_read_as_ty
     text = serialise.to_json(found)
     assert json.loads(text)["recording"]["read_as"] == QUERY
     again = serialise.from_json(text)
-    assert (again.recording.read_as, again.recording.asked) == (QUERY, QUERY)
+    assert (again.recording.read_as, again.recording.question) == (QUERY, QUERY)
     assert again.query == "WHICH of them?!" and serialise.to_json(again) == text
     assert again.cell(0, 0).prompt == found.cell(0, 0).prompt
     older = serialise.from_json(broken(text, lambda data: data["recording"].pop("read_as")))
-    assert (older.recording.read_as, older.recording.asked) == (None, "WHICH of them?!")
+    assert (older.recording.read_as, older.recording.question) == (None, "WHICH of them?!")
     with pytest.raises(InvalidRequestError):
         serialise.from_json(broken(text, put(7, "recording", "read_as")))
 

@@ -59,17 +59,17 @@ def test_growth_ends_at_the_inspections_own_values(maker, k):
     points = growth(seen.recording, seen.reading)
     assert points[0].samples == 1
     assert points[-1].samples == k
-    assert points[-1].certified == seen.certified
+    assert points[-1].certified == seen.certified_bound
     assert points[-1].sampled_mass == seen.sampled_mass
     for point in points:
         alone = read(seen.recording.first(point.samples), seen.reading)
-        assert (point.certified, point.sampled_mass) == (alone.certified, alone.sampled_mass)
+        assert (point.certified, point.sampled_mass) == (alone.certified_bound, alone.sampled_mass)
 
 
 def test_it_stops_when_the_bound_has_passed_the_threshold():
     model = copies(30, share=0.95)
     recording = record(ask(60), model)
-    bound = read(recording).certified
+    bound = read(recording).certified_bound
     mass = read(recording).sampled_mass
     assert bound > 0.1 and mass < ENOUGH_MASS
     assert "Certified" in is_settled(recording, limit=bound)
@@ -85,8 +85,8 @@ def test_two_wordings_of_one_answer_certify_nothing():
     """Each wording copies itself: that is dependence between texts, not between answers."""
     model = TableModel(["Paris", "Paris, France"], [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
     recording = record(ask(20), model)
-    assert read(recording).certified == 0
-    assert read(recording, Reading(threshold=1.0)).certified > 0.1
+    assert read(recording).certified_bound == 0
+    assert read(recording, Reading(threshold=1.0)).certified_bound > 0.1
     assert "Certified" not in (is_settled(recording) or "")
 
 
@@ -103,7 +103,7 @@ def test_mass_of_first_answers_alone_settles_nothing():
 def test_nothing_certified_when_no_response_came_to_its_end():
     model = TableModel(["a b", "c d"], [0.6, 0.4], np.full((2, 2), 0.5), cut={"a b", "c d"})
     seen = run(ask(10), model)
-    assert seen.certified is None
+    assert seen.certified_bound is None
     assert growth(seen.recording)[-1].certified is None
     assert is_settled(seen.recording) is not None  # by its mass
 

@@ -84,7 +84,7 @@ def test_it_is_said_which_question_was_asked_and_saved_with_what_was_typed():
 def test_of_another_model_nobody_here_knows_what_it_was_taught(query):
     assert look_up(query, "table") is None
     seen = inspected(query, lambda model: model)
-    assert seen.taught is None and seen.headline is Headline.PERHAPS
+    assert seen.nearest_taught is None and seen.headline is Headline.PERHAPS
     assert serialise.to_dict(seen)["taught"] is None
 
 
@@ -129,4 +129,4 @@ def test_json_says_where_the_question_stands_and_a_saved_inspection_finds_it_aga
     assert all(isinstance(offer, Offer) for offer in found.offers)
     assert data["headline"] == seen.headline
     assert data["verdict"]["decision"] == "answer"
-    assert serialise.from_json(text).taught == found
+    assert serialise.from_json(text).nearest_taught == found

@@ -111,7 +111,7 @@ def test_many_answers_are_not_claimed_when_the_entropy_is_unknown():
 
 def test_the_default_is_certified_and_says_so():
     policy, threshold = default_policy(), default_rule()
-    assert policy.method == "ltt" and policy.guaranteed
+    assert policy.method == "ltt" and policy.has_guarantee
     assert policy.errors / policy.answered <= policy.upper_bound <= policy.target_error
     assert threshold.value > 0 and 0 < threshold.least_mass < 1
     assert threshold.score in SCORES
@@ -127,7 +127,7 @@ def test_the_default_was_found_on_the_shipped_model(embedded):
 @pytest.mark.skipif(not find_spec(SMOLLM2), reason="SmolLM2 is not installed")
 def test_that_of_smollm2_was_found_in_the_form_that_suits_it():
     pipeline = default_policy("smollm2").pipeline
-    model = open_model("smollm2").asked_in(Form.EXAMPLES)
+    model = open_model("smollm2").in_form(Form.EXAMPLES)
     why = "run python -m benchmarks.default_policy --model smollm2 --write again"
     assert (pipeline.model, pipeline.revision) == (model.name, model.revision), why
 

@@ -103,7 +103,7 @@ def test_other_forms_are_panels_of_their_own():
     class Formed(TableModel):
         forms = (Form.PLAIN, Form.EXAMPLES)
 
-        def asked_in(self, form):
+        def in_form(self, form):
             if form is Form.PLAIN:
                 return self
             other = Formed(self.answers, self.first, 0.9 * np.eye(4) + 0.1 * self.first)
@@ -188,7 +188,7 @@ def test_what_is_in_use_is_no_setting_that_was_moved():
     in_use = Variant(Factor.SAMPLING, "likeliest", True, (kept,))
     searched = Request(QUERY, sampling=Sampling.LIKELIEST)
     found = replace(variations([kept[0]], [*drawn, in_use]), request=searched)
-    assert found.moved == (drawn[0], drawn[2])
+    assert found.alternatives == (drawn[0], drawn[2])
     assert "with answers drawn at temperature 0.5 (never kept)" in found.sentence
 
 

@@ -25,7 +25,7 @@ def test_by_hand():
     p = np.array([0.98, 0.01, 0.01])
     np.testing.assert_allclose(found.p, np.outer(p, p))
     np.testing.assert_allclose(found.excess, np.maximum(found.q - found.p, 0))
-    assert found.misplaced == pytest.approx(np.abs(found.q - found.p).sum() / 2)
+    assert found.misplaced_mass == pytest.approx(np.abs(found.q - found.p).sum() / 2)
     # It repeats what it is told, and answers by itself as it did first.
     assert found.wrong == pytest.approx((0.5, 0.5))
     terms = found.q * np.log(found.q / found.p)
@@ -40,7 +40,7 @@ def test_the_truth_has_no_hallucination():
     fact, p = many_right(), [0.4, 0.3, 0.2, 0.1]
     model = believer(fact, ["red", "blue", "green", "black"], smooth(p), smooth(np.tile(p, (4, 1))))
     found = run(model, fact, HallucinationSettings(likeliest=4))
-    assert found.misplaced < 0.02
+    assert found.misplaced_mass < 0.02
     assert found.wrong == (0, 0)
     assert found.information == pytest.approx(0, abs=1e-12)
 

@@ -156,7 +156,7 @@ def test_a_threshold_finds_what_the_least_entropy_alone_does_not():
 
 def test_the_threshold_of_a_half_is_tuned_on_the_other():
     found = Related("m", "1", tuple(questions()))
-    best, doubts = found.tuned
+    best, doubts = found.tuned_thresholds
     rows = {least: found.two_stage(least) for least in THRESHOLDS}
     half = np.random.default_rng(0).permutation(80) < 40
     np.testing.assert_array_equal(doubts[~half], rows[best[0]][~half])

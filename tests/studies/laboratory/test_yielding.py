@@ -68,7 +68,7 @@ def test_each_fact_is_measured_as_by_hand(embedded, found):
         assert one.overlap == pytest.approx(np.mean([share[-1] for share in shares]), rel=1e-6)
         assert one.every_token == pytest.approx(np.mean(shares), rel=1e-6)
         curve = amplify(case, embedded, range(4))
-        assert one.repetitions == curve.overtaken_at
+        assert one.repetitions == curve.crossing
         first = curve.points[0]
         assert one.odds == pytest.approx(
             first.log_likelihood_answer - first.log_likelihood_repeated, abs=1e-4
@@ -102,7 +102,7 @@ def test_no_sign_and_the_opposite_are_said_as_plainly():
     rng = np.random.default_rng(0)
     nothing = made([row(int(t), float(s)) for t, s in rng.random((60, 2)) * 50])
     assert "no sign of what" in nothing.sentence
-    assert opposite.seen.value == pytest.approx(-1)
+    assert opposite.exposure_correlation.value == pytest.approx(-1)
 
 
 def test_what_words_alone_do_is_no_correlation_within_relations():
@@ -121,7 +121,7 @@ def test_what_words_alone_do_is_no_correlation_within_relations():
 def test_what_training_showed_is_known_of_the_embedded_model_alone():
     found = made([row(t, t / 50) for t in range(20)])
     other = replace(found, model="smollm2")
-    assert found.seen is not None and other.seen is None
+    assert found.exposure_correlation is not None and other.exposure_correlation is None
     assert {*found.correlations} - {*other.correlations} == {"exposures"}
     assert found.by_band and not other.by_band
 

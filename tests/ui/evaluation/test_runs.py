@@ -124,11 +124,11 @@ def test_of_two_servers_one_goes_on_with_a_run(come, tmp_path):
         assert job.why == (
             "Another process is writing to the folder of this run. Wait until it has ended."
         )
-        assert not model.asked and Run(folder).done == 0
+        assert not model.asked and Run(folder).finished_questions == 0
     job = runs.start(Run(folder), task(model))
     while not job.wait(1):
         pass
-    assert job.error is None and Run(folder).done == len(model.asked) == 2
+    assert job.error is None and Run(folder).finished_questions == len(model.asked) == 2
 
 
 def test_a_full_disk_says_how_the_run_goes_on(come, monkeypatch, tmp_path):
@@ -145,12 +145,12 @@ def test_a_full_disk_says_how_the_run_goes_on(come, monkeypatch, tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert job.why.startswith("The folder of this run cannot be written: ")
     assert job.why.endswith(". Make room on its disk, then go on; what is finished is saved.")
-    done = Run(folder).done
+    done = Run(folder).finished_questions
     assert 0 < done < 12
     job = runs.start(Run(folder), task(model))
     while not job.wait(1):
         pass
-    assert Run(folder).done == 12 and len(model.asked) <= 12 + 1
+    assert Run(folder).finished_questions == 12 and len(model.asked) <= 12 + 1
 
 
 def test_a_temporary_folder_goes_with_its_runs(come):

@@ -233,7 +233,7 @@ def service(work, monkeypatch):
     model = TableModel(["x", "y"], [0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]])
     model.capabilities = SimpleNamespace(local=False)
     model.meter.requests = 3
-    monkeypatch.setattr(type(model.meter), "used", Used(3, 20, 10))
+    monkeypatch.setattr(type(model.meter), "usage", Used(3, 20, 10))
     work.model, work.most = model, 12
     return model
 

@@ -13,7 +13,7 @@ GEMINI = BackEnd(
     "samples are needed.",
     model=TextField("Model", value="gemini-2.5-flash"),
     key=TextField("API key"),
-    lists="core.language_models.backends.gemini.listing:offered",
+    lists="core.language_models.backends.gemini.listing:model_names",
     keys=(KEY_VARIABLE,),
     price_unit=1_000_000,
 )

@@ -247,7 +247,7 @@ class Gemini(LanguageModel):
     def _abilities(self) -> Abilities:
         with current_stop().holding(self._facts.lock):
             if self._facts.abilities is None:
-                stored = self._memory().get(self.known_as) if self._memory else None
+                stored = self._memory().get(self.canonical_name) if self._memory else None
                 self._facts.abilities = Abilities.from_json(stored) if stored else None
             return self._facts.abilities or self._find_out()[0]
 
@@ -305,7 +305,7 @@ class Gemini(LanguageModel):
     def _learn(self, abilities: Abilities) -> None:
         self._facts.abilities = abilities
         if self._memory:
-            self._memory().put(self.known_as, abilities.to_json())
+            self._memory().put(self.canonical_name, abilities.to_json())
 
     # ---------------------------------------------------------------------- sampling
 
@@ -468,7 +468,7 @@ class Gemini(LanguageModel):
         """Raise: Gemini says of no text how likely it is."""
         raise ModelError(f"{self.name} does not report how likely given answers are.")
 
-    def listed(self) -> tuple[str, ...]:
+    def model_names(self) -> tuple[str, ...]:
         """Return the names of all models that answer, in their order in the alphabet."""
         request = genai.protos.ListModelsRequest(page_size=MOST_LISTED)
         reply = self._ask(lambda: self._describing.list_models(request, **self._options()))

@@ -106,8 +106,8 @@ class GGUF(LlamaModel):
         """All; those of a chat where the file has a template."""
         return tuple(form for form in Form if self._file.template or not form.is_chat)
 
-    def asked_in(self, form: Form, examples: Sequence[Example] = EXAMPLES) -> GGUF:
-        """Return the same model, asked in a form; see `LanguageModel.asked_in`."""
+    def in_form(self, form: Form, examples: Sequence[Example] = EXAMPLES) -> GGUF:
+        """Return the same model, asked in a form; see `LanguageModel.in_form`."""
         other = copy.copy(self)
         other._take(form, examples)
         return other

@@ -95,8 +95,8 @@ class HuggingFace(LanguageModel):
         """All; those of a chat where the tokenizer has a template."""
         return tuple(form for form in Form if self._template or not form.is_chat)
 
-    def asked_in(self, form: Form) -> HuggingFace:
-        """Return the same model, asked in a form; see `LanguageModel.asked_in`."""
+    def in_form(self, form: Form) -> HuggingFace:
+        """Return the same model, asked in a form; see `LanguageModel.in_form`."""
         other = copy.copy(self)
         other._take(form)
         return other

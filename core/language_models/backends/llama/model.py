@@ -130,7 +130,7 @@ class LlamaModel(LanguageModel):
             own = own.take(~ended) if own else None
             before = [*self._before, past, *([own] if own else [])]
             log_probabilities, step = self._next(token[~ended][:, None], before)
-            own = own.extended(step) if own else step
+            own = own.plus(step) if own else step
         return [
             Response(self.tokenizer.decode(ids).strip(), bool(done))
             for ids, done in zip(sequences, complete, strict=True)
@@ -146,7 +146,7 @@ class LlamaModel(LanguageModel):
             own_rows = own.take(rows) if own else None
             before = [*self._before, past, *([own_rows] if own_rows else [])]
             log_probabilities, step = self._next(tokens[:, None], before)
-            own = own_rows.extended(step) if own_rows else step
+            own = own_rows.plus(step) if own_rows else step
             return log_probabilities
 
         sequences = search.likeliest(

@@ -74,7 +74,7 @@ class Segment:
             [k[rows] for k in self.keys], [v[rows] for v in self.values], self.lengths[rows]
         )
 
-    def extended(self, more: Segment) -> Segment:
+    def plus(self, more: Segment) -> Segment:
         """Return this segment followed by `more`; neither may be padded."""
         return Segment(
             [np.concatenate(pair, axis=2) for pair in zip(self.keys, more.keys, strict=True)],
@@ -269,7 +269,7 @@ class _Layer:
     """One layer's weights, transposed once so that inputs multiply from the left."""
 
     def __init__(self, weights: Mapping[str, NDArray[np.floating]], prefix: str) -> None:
-        def joined(*names: str) -> Array:
+        def matrix(*names: str) -> Array:
             return _transpose(*(weights[f"{prefix}{name}.weight"] for name in names))
 
         def vector(name: str) -> Array | None:
@@ -291,16 +291,16 @@ class _Layer:
 
         attended = [f"self_attn.{x}_proj" for x in "qkv"]
         self.input_norm = weights[f"{prefix}input_layernorm.weight"]  # (W,)
-        self.qkv = joined(*attended)  # (W, (H+2K)D)
+        self.qkv = matrix(*attended)  # (W, (H+2K)D)
         self.qkv_bias = bias(*attended)  # ((H+2K)D,), Qwen2
         self.query_norm = vector("self_attn.q_norm.weight")  # (D,), Qwen3
         self.key_norm = vector("self_attn.k_norm.weight")
-        self.output = joined("self_attn.o_proj")  # (HD, W)
+        self.output = matrix("self_attn.o_proj")  # (HD, W)
         self.output_bias = bias("self_attn.o_proj")  # (W,)
         self.mlp_norm = weights[f"{prefix}post_attention_layernorm.weight"]  # (W,)
-        self.gate_up = joined("mlp.gate_proj", "mlp.up_proj")  # (W, 2M)
+        self.gate_up = matrix("mlp.gate_proj", "mlp.up_proj")  # (W, 2M)
         self.gate_up_bias = bias("mlp.gate_proj", "mlp.up_proj")  # (2M,)
-        self.down = joined("mlp.down_proj")  # (M, W)
+        self.down = matrix("mlp.down_proj")  # (M, W)
         self.down_bias = bias("mlp.down_proj")  # (W,)
 
 

@@ -105,7 +105,7 @@ class Address:
         return self.name if self.port == PORTS[self.scheme] else f"{self.name}:{self.port}"
 
     @property
-    def known_as(self) -> str:
+    def canonical_url(self) -> str:
         """The URL under which results are kept: this machine has one name."""
         here = self.name == "127.0.0.1"
         return self.url.replace(self.name, "localhost", 1) if here else self.url

@@ -9,9 +9,9 @@ from core.language_models.backends.openai.replies import (
     Reply,
     Tokens,
     is_uneven,
+    reply_tokens,
     tokens_of,
     total,
-    used,
 )
 from core.language_models.errors import RefusedError, UnscorableError
 
@@ -44,14 +44,14 @@ def tokens(service: Service, reply: Reply, texts: Sequence[str]) -> list[Tokens]
     """
     choices = service.choices(reply, len(texts))
     if any(map(is_uneven, choices)):
-        raise service.spoilt("a wrong number of log-probabilities")
+        raise service.reply_error("a wrong number of log-probabilities")
     listed = [tokens_of(choice) for choice in choices]
     own = [_without_generated(*pair) for pair in zip(listed, texts, strict=True)]
     # Tokens that are parts of characters spell no text: then how many there are must tell.
     unclear = [i for i, tokens in enumerate(own) if tokens is None]
-    stated = used(reply, "prompt_tokens") - sum(len(tokens) for tokens in own if tokens)
+    stated = reply_tokens(reply, "prompt_tokens") - sum(len(tokens) for tokens in own if tokens)
     behind = sum(len(listed[i]) for i in unclear) - stated
-    if behind not in (0, len(unclear)) and used(reply, "prompt_tokens"):
+    if behind not in (0, len(unclear)) and reply_tokens(reply, "prompt_tokens"):
         raise changed_texts(service)
     for i in unclear:  # some do not list a generated token that ends the text
         own[i] = listed[i][:-1] if behind else listed[i]

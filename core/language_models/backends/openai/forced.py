@@ -39,7 +39,7 @@ def tokens(service: Service, text: str) -> list[int]:
     """
     listed = service.post("/tokenize", {"content": text}, beside=True, free=True).get("tokens")
     if not isinstance(listed, list) or not all(type(token) is int for token in listed):
-        raise service.spoilt("a text without its tokens")
+        raise service.reply_error("a text without its tokens")
     return listed
 
 
@@ -98,7 +98,7 @@ def log_probability_at(service: Service, reply: Reply, token: int | None) -> flo
     entries = token_entries(service.choices(reply, 1)[0])
     likeliest = entries[0].get("top_logprobs") if len(entries) == 1 else None
     if not (isinstance(likeliest, list) and all(isinstance(e, dict) for e in likeliest)):
-        raise service.spoilt("a reply without its log-probabilities")
+        raise service.reply_error("a reply without its log-probabilities")
     ends = token is None
     meant = [e for e in likeliest if (_is_end(e) if ends else e.get("id") == token)]
     value = _add([log_probability(e.get("logprob")) for e in meant]) if meant else None
@@ -147,7 +147,7 @@ def token_log_probabilities(
     values.append(_add([log_probability(entry.get("logprob")) for entry in ends]))
     present = [value for value in values if value is not None]
     if len(present) < len(values):
-        raise service.spoilt("a reply without its log-probabilities")
+        raise service.reply_error("a reply without its log-probabilities")
     return present
 
 

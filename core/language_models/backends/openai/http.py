@@ -21,7 +21,7 @@ from urllib3.exceptions import NameResolutionError, NewConnectionError
 
 from core.codec import one_line
 from core.language_models.backends.openai.address import Address, unknown_host
-from core.language_models.backends.openai.replies import Reply, refusal_of, used
+from core.language_models.backends.openai.replies import Reply, refusal_of, reply_tokens
 from core.language_models.base import whole
 from core.language_models.connections import LARGEST_REPLY, Fault, exceeds, exchange
 from core.language_models.errors import (
@@ -178,13 +178,13 @@ class Service:
         if parsed is None:
             if not beside and parsed_reply(data, lists=True):
                 raise self._other_interface()
-            raise self.spoilt("a reply that is cut off or not JSON")
+            raise self.reply_error("a reply that is cut off or not JSON")
         if parsed.get("error") and "choices" not in parsed:  # some say 200 and mean another
             code = parsed["error"].get("code") if isinstance(parsed["error"], dict) else None
             raise self._refusal(_status(code), waits, parsed, data)
         meter.add(
-            prompt_tokens=used(parsed, "prompt_tokens"),
-            response_tokens=used(parsed, "completion_tokens"),
+            prompt_tokens=reply_tokens(parsed, "prompt_tokens"),
+            response_tokens=reply_tokens(parsed, "completion_tokens"),
         )
         return parsed
 
@@ -286,14 +286,14 @@ class Service:
             text = re.sub(rf"(?<![\w-]){re.escape(key)}(?![\w-])", "…", text)
         return " ".join(text.split())
 
-    def spoilt(self, what: str) -> TemporaryError:
+    def reply_error(self, what: str) -> TemporaryError:
         """Return the error for a reply that cannot be used, and may be better next time."""
         return TemporaryError(f"{self.host} sent {what}. Try again.")
 
     def _other_interface(self) -> ModelError:
         """Return the error for a good reply that is not of OpenAI's interface."""
         if VERSIONED.search(self.address.url):
-            return self.spoilt("a reply without answers")
+            return self.reply_error("a reply without answers")
         return RefusedError(
             f"{self.host} answers, but not as OpenAI’s interface does. Base URLs mostly end in "
             f"/v1: try {self.address.url}/v1."
@@ -307,13 +307,13 @@ class Service:
         if not isinstance(choices, list) or not all(isinstance(c, dict) for c in choices):
             raise self._other_interface()
         if not choices or len(choices) != (count or len(choices)):
-            raise self.spoilt("a wrong number of answers")
+            raise self.reply_error("a wrong number of answers")
         indices = [choice.get("index") for choice in choices]
         if sorted(i for i in indices if type(i) is int) == list(range(len(choices))):
             choices.sort(key=lambda choice: choice["index"])
         return choices
 
-    def stated(self, reply: Reply) -> str:
+    def model_of(self, reply: Reply) -> str:
         """Return the model that a server says it is, "" if it does not.
 
         Not its fingerprint, which differs from one of its machines to the next.
@@ -329,7 +329,7 @@ class Service:
         if text is None and refusal_of(choice):
             return ""
         if not isinstance(text, str):
-            raise self.spoilt("a reply without text")
+            raise self.reply_error("a reply without text")
         return text
 
 

@@ -14,7 +14,7 @@ MOST = 1000  # names
 LONGEST = 200  # characters of one
 
 
-def offered(url: str, key: str | None = None) -> tuple[str, ...]:
+def model_names(url: str, key: str | None = None) -> tuple[str, ...]:
     """Return the names of a server's models, in their order in the alphabet.
 
     Raises

@@ -46,12 +46,12 @@ from core.language_models.backends.openai.replies import (
     adds_up,
     is_uneven,
     refusal_of,
+    reply_tokens,
     that_begin,
     tokens_of,
     top_of,
     total,
     until_line_break,
-    used,
 )
 from core.language_models.backends.openai.scoring import PAIRS_A_CALL, Scoring
 from core.language_models.base import (
@@ -117,16 +117,16 @@ class OpenAICompatible(Scoring):
         typed = not self.uses_environment_key
         self._service = Service(address, key, self.meter, typed=typed)
         secret = hashlib.sha256((key or "").encode()).hexdigest()
-        place = address.known_as, self._model, secret
+        place = address.canonical_url, self._model, secret
         self._endpoint = ENDPOINTS.setdefault(place, Endpoint())
 
     def __repr__(self) -> str:
         return f"OpenAICompatible({self.name.removeprefix('openai:')!r})"
 
     @property
-    def known_as(self) -> str:
+    def canonical_name(self) -> str:
         """The name under which answers are kept: one for all ways to write an address."""
-        address = self._service.address.known_as
+        address = self._service.address.canonical_url
         return f"openai:{self._model}" + (f"@{address}" if address != OPENAI else "")
 
     @property
@@ -182,8 +182,8 @@ class OpenAICompatible(Scoring):
         chat = self._abilities.chat
         return (Form.CHAT, Form.CHAT_WITH_EXAMPLES) if chat else (Form.PLAIN, Form.EXAMPLES)
 
-    def asked_in(self, form: Form) -> OpenAICompatible:
-        """Return the same model, asked in a form; see `LanguageModel.asked_in`."""
+    def in_form(self, form: Form) -> OpenAICompatible:
+        """Return the same model, asked in a form; see `LanguageModel.in_form`."""
         if form not in self.forms:
             raise unknown_form(self.name, self.forms)
         other = copy.copy(self)
@@ -243,7 +243,10 @@ class OpenAICompatible(Scoring):
 
     def _weigh(self, reply: Reply, count: int) -> None:
         """Remember how many tokens an answer may take, where it thinks: the price holds them."""
-        abilities, each = self._endpoint.abilities, -(-used(reply, "completion_tokens") // count)
+        abilities, each = (
+            self._endpoint.abilities,
+            -(-reply_tokens(reply, "completion_tokens") // count),
+        )
         if abilities and abilities.thinks and each > abilities.thoughts:
             self._learn(replace(abilities, thoughts=each))
 
@@ -283,7 +286,7 @@ class OpenAICompatible(Scoring):
         none_needed = not text and not is_uneven(choice)
         log_likelihood = total(tokens) if tokens or none_needed else None
         if log_likelihood is None:
-            raise self._service.spoilt("a reply without its log-probabilities")
+            raise self._service.reply_error("a reply without its log-probabilities")
         return Response(line.strip(), complete, log_likelihood)
 
     def _behind_thoughts(self, choice: Reply, text: str) -> Response:
@@ -304,7 +307,7 @@ class OpenAICompatible(Scoring):
         body.pop("stop", None)  # a line break is a next token like any other
         top = top_of(self._service.choices(self._post(abilities, abilities.path, body), 1)[0], TOP)
         if not top:
-            raise self._service.spoilt("a reply without its log-probabilities")
+            raise self._service.reply_error("a reply without its log-probabilities")
         return top
 
     # --------------------------------------------------------------------- abilities
@@ -314,7 +317,7 @@ class OpenAICompatible(Scoring):
         place = self._endpoint
         with current_stop().holding(place.lock):  # another one may be finding out
             if place.abilities is None:
-                place.abilities = self._recalled()
+                place.abilities = self._stored_abilities()
                 place.recalled = place.abilities is not None
             return place.abilities or self._find_out()[0]
 
@@ -350,17 +353,17 @@ class OpenAICompatible(Scoring):
     def _learn(self, abilities: OpenAIAbilities) -> None:
         self._endpoint.abilities, self._endpoint.recalled = abilities, False
         if self._memory:
-            self._memory().put(self.known_as, abilities.to_json())
+            self._memory().put(self.canonical_name, abilities.to_json())
 
-    def _recalled(self) -> OpenAIAbilities | None:
-        stored = self._memory().get(self.known_as) if self._memory else None
+    def _stored_abilities(self) -> OpenAIAbilities | None:
+        stored = self._memory().get(self.canonical_name) if self._memory else None
         return OpenAIAbilities.from_json(stored) if stored else None
 
-    def _forgotten(self, what: str) -> RefusedError:
+    def _forget(self, what: str) -> RefusedError:
         """Forget what another process has found out, for it is no longer so."""
         self._endpoint.abilities, self._endpoint.recalled = None, False
         if self._memory:
-            self._memory().forget(self.known_as)
+            self._memory().forget(self.canonical_name)
         return RefusedError(
             f"{self._service.host} {what}. Ask again: what it can do is found out anew."
         )
@@ -379,10 +382,10 @@ class OpenAICompatible(Scoring):
                 self._learn(replace(abilities, candidates=min(abilities.candidates, n // 2)))
                 raise SmallerRequestsError(f"{self.name} takes fewer than {n} at once.") from None
             if self._endpoint.recalled:
-                raise self._forgotten("no longer takes what it took before") from None
+                raise self._forget("no longer takes what it took before") from None
             raise
         if self._endpoint.recalled and not beside:  # which states no model
-            if self._service.stated(reply) != abilities.stated:
-                raise self._forgotten("now serves another model")
+            if self._service.model_of(reply) != abilities.stated:
+                raise self._forget("now serves another model")
             self._endpoint.recalled = False
         return reply

@@ -37,10 +37,10 @@ from core.language_models.backends.openai.replies import (
     contradicts_itself,
     is_uneven,
     log_probability,
+    reply_tokens,
     tokens_of,
     top_of,
     total,
-    used,
 )
 from core.language_models.errors import (
     ModelError,
@@ -108,7 +108,7 @@ class Probe:
             chat = self._chat(must=abilities is None)
             abilities = chat if chat and (chat.own or not abilities) else self._completions()
         if abilities is None:
-            raise self._failed()
+            raise self._failure()
         return self._heat(self._draws(abilities))
 
     # ---------------------------------------------------------------- ways of asking
@@ -117,41 +117,43 @@ class Probe:
         how, reply = self._sample(OpenAIAbilities())
         if reply is None:
             return None
-        abilities = self._barely(self._seen(how, reply), reply)
+        abilities = self._barely(self._abilities_in(how, reply), reply)
         if self._thinks(reply):
             return self._with_room(abilities)
         if not abilities.own:
             return self._generate(abilities, reply)
         scored = self._echo(abilities, reply)
-        scored = scored if scored.echo else self._forced(scored, reply)
+        scored = scored if scored.echo else self._try_forcing(scored, reply)
         return scored if scored.echo or scored.forced else self._generate(scored, reply)
 
     def _chat(self, must: bool) -> OpenAIAbilities | None:
         how, reply = self._sample(OpenAIAbilities(chat=True))
         if reply is None:
             return None
-        abilities = self._barely(self._seen(how, reply), reply)
+        abilities = self._barely(self._abilities_in(how, reply), reply)
         if self._thinks(reply):
             return self._unthinking(abilities, must)
-        return self._continued(abilities, reply)
+        return self._try_continuing(abilities, reply)
 
     def _unthinking(self, abilities: OpenAIAbilities, must: bool) -> OpenAIAbilities | None:
         """Switch thinking off, by what the server understands; else give it room, if it must."""
         for switches in thinking.SWITCHES:
             quiet, reply = self._sample(replace(abilities, switches=switches))
             if reply and quiet.switches and not self._thinks(reply):
-                return self._continued(self._seen(quiet, reply), reply)
+                return self._try_continuing(self._abilities_in(quiet, reply), reply)
         return self._with_room(abilities) if must else None
 
     def _with_room(self, abilities: OpenAIAbilities) -> OpenAIAbilities:
         """Let it think, and look for the answer behind the thoughts."""
         how, reply = self._sample(replace(abilities, thinks=True), many=False)
         if reply is None:
-            raise self._failed()
+            raise self._failure()
         texts = map(self.service.text, self.service.choices(reply))
         if not any(thinking.answer_in(text).strip() for text in texts):
             raise thinking.no_answer(self.service.host, SHORT)
-        return replace(how, own=False, next_token=False, thoughts=used(reply, "completion_tokens"))
+        return replace(
+            how, own=False, next_token=False, thoughts=reply_tokens(reply, "completion_tokens")
+        )
 
     def _sample(
         self, how: OpenAIAbilities, *, many: bool = True
@@ -162,7 +164,7 @@ class Probe:
             self._drawn |= _differ(self.service.choices(reply))
         return how, reply
 
-    def _seen(self, how: OpenAIAbilities, reply: Reply) -> OpenAIAbilities:
+    def _abilities_in(self, how: OpenAIAbilities, reply: Reply) -> OpenAIAbilities:
         """Return what a reply to `_sample` shows."""
         choices = self.service.choices(reply)
         listed = _all_listed(choices)
@@ -174,7 +176,7 @@ class Probe:
             own=listed and not odd and not overfull,
             next_token=bool(self._top) and not odd,
             candidates=how.candidates if len(choices) == how.candidates else 1,
-            stated=self.service.stated(reply),
+            stated=self.service.model_of(reply),
             remarks=(ODD,) if odd else (OVERFULL,) if overfull else (),
         )
 
@@ -239,7 +241,7 @@ class Probe:
             for choice, text in zip(choices, texts, strict=True)
         )
 
-    def _forced(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
+    def _try_forcing(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
         """Have a sampled answer said once more, token by token, and compare."""
         listed = forced.token_entries(self.service.choices(sampled)[0])
         entries = [entry for entry in listed[:REPEATED] if entry.get("token")]
@@ -261,19 +263,19 @@ class Probe:
     def _generate(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
         """Have what was drawn scored beside OpenAI's addresses, and compare."""
         for way, together in given.TOGETHER.items():
-            reply = self._tried(given.PATH, given.request(way, PROBES[:1], REPEATED), beside=True)
+            reply = self._attempt(given.PATH, given.request(way, PROBES[:1], REPEATED), beside=True)
             if isinstance(reply, Rejected) and reply.status == MALFORMED:
                 continue  # it is there, and reads another kind of request
             if reply is None or isinstance(reply, Rejected):
                 return how
             before = given.read(way, reply)
-            answers = same.to_repeat(self._said(sampled) if how.own else given.generations(reply))[
-                :together
-            ]
+            answers = same.to_repeat(
+                self._answers_in(sampled) if how.own else given.generations(reply)
+            )[:together]
             if not (before and answers):
                 return how
             texts = [PROBES[0] + text for text, _ in answers]
-            again = self._tried(given.PATH, given.request(way, texts), beside=True)
+            again = self._attempt(given.PATH, given.request(way, texts), beside=True)
             token_lists = given.read(way, again) if isinstance(again, dict) else []
             if len(token_lists) == len(answers):
                 pairs = zip(token_lists, answers, strict=True)
@@ -282,15 +284,15 @@ class Probe:
             return how
         return how
 
-    def _continued(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
+    def _try_continuing(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
         """Give a sampled answer as the model's own turn, and compare; with its end, if listed."""
-        answers = same.to_repeat(self._said(sampled))
+        answers = same.to_repeat(self._answers_in(sampled))
         if not answers or not how.own or how.bare:
             return how
         body = how.body(self.model, PROBES[0], limit=1, temperature=1.0)
 
         def tell(answer: str | None, end: str = "") -> Tokens:
-            reply = self._tried(how.path, given.continuation(body, answer))
+            reply = self._attempt(how.path, given.continuation(body, answer))
             token_lists = (
                 given.read(given.PROMPT_LOGPROBS, reply, end) if isinstance(reply, dict) else []
             )
@@ -311,7 +313,7 @@ class Probe:
                 return replace(how, given=given.PROMPT_LOGPROBS, end=end if good else "")
         return replace(how, given=given.PROMPT_LOGPROBS)
 
-    def _said(self, sampled: Reply) -> list[tuple[str, Tokens]]:
+    def _answers_in(self, sampled: Reply) -> list[tuple[str, Tokens]]:
         """Return the text of each sampled answer, and what was listed with it."""
         return [(self.service.text(c), tokens_of(c)) for c in self.service.choices(sampled)]
 
@@ -372,7 +374,7 @@ class Probe:
             scaled = _is_scaled(self._top, again)
             how = replace(how, own=how.own and scaled is False, scaled=scaled)
         if reply is None:
-            raise self._failed()
+            raise self._failure()
         return how
 
     # ---------------------------------------------------------------------- requests
@@ -407,7 +409,7 @@ class Probe:
                 return how, None
             how = less
 
-    def _tried(self, path: str, body: Reply, *, beside: bool = False) -> Reply | Rejected | None:
+    def _attempt(self, path: str, body: Reply, *, beside: bool = False) -> Reply | Rejected | None:
         """Make a request of no standard; None where what stands before the server stops it.
 
         Some gateways want another key for what they do not know, or break at it: the second
@@ -443,7 +445,7 @@ class Probe:
             raise heard
         return heard
 
-    def _failed(self) -> ModelError:
+    def _failure(self) -> ModelError:
         """Say why no way of asking works."""
         host, words = self.service.host, one_line(self._rejected[-1].words, LONGEST_WORDS)
         if all(error.status in ABSENT for error in self._rejected):

@@ -26,7 +26,7 @@ def refusal_of(choice: Reply) -> str:
     return ""
 
 
-def used(reply: Reply, name: str) -> int:
+def reply_tokens(reply: Reply, name: str) -> int:
     """Return how many tokens a reply says were used; 0 if it does not, or says nonsense."""
     usage = reply.get("usage")
     return token_count(usage.get(name)) if isinstance(usage, dict) else 0

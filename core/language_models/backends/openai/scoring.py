@@ -66,7 +66,7 @@ class Scoring(LanguageModel):
         """
         abilities = self._abilities
         if abilities.forced or self._one_by_one(abilities):
-            score = self._forced if abilities.forced else self._given
+            score = self._forced_likelihood if abilities.forced else self._given_likelihood
             values = [_or_nan(partial(score, abilities, p, a)) for p in prompts for a in answers]
             return np.array(values).reshape(len(prompts), len(answers))
         if not (abilities.echo or abilities.given):
@@ -93,18 +93,18 @@ class Scoring(LanguageModel):
     def _read(self, abilities: OpenAIAbilities, texts: Sequence[str]) -> list[Tokens]:
         """Return the tokens of texts."""
         if abilities.given:
-            return self._told(abilities, given.request(abilities.given, texts), len(texts))
+            return self._given_tokens(abilities, given.request(abilities.given, texts), len(texts))
         reply = self._post(abilities, "/completions", echo.request(self._model, texts))
         return echo.tokens(self._service, reply, texts)
 
-    def _told(self, abilities: OpenAIAbilities, body: Reply, count: int) -> list[Tokens]:
+    def _given_tokens(self, abilities: OpenAIAbilities, body: Reply, count: int) -> list[Tokens]:
         """Return the tokens that a request of `given` asks for."""
         beside = not abilities.chat
         path = given.PATH if beside else abilities.path
         reply = self._post(abilities, path, body, beside=beside)
         token_lists = given.read(abilities.given, reply, self._end(abilities))
         if len(token_lists) != count:
-            raise self._service.spoilt("a text without its log-probabilities")
+            raise self._service.reply_error("a text without its log-probabilities")
         if beside:  # it has no field of OpenAI's for what was used
             self.meter.add(prompt_tokens=sum(map(len, token_lists)))
         return token_lists
@@ -114,7 +114,7 @@ class Scoring(LanguageModel):
         """Whether each text is a request, those of prompts alone as well."""
         return abilities.given in (given.PROMPT_LOGPROBS, given.PREFILL)
 
-    def _given(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
+    def _given_likelihood(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
         """Return how likely an answer is, where each text is a request."""
         end = self._end(abilities)
         if not (answer or end):  # every text begins so: that says nothing
@@ -129,15 +129,15 @@ class Scoring(LanguageModel):
         alone_counts, name = self._endpoint.alone, json.dumps([before, end])
         with current_stop().holding(self._endpoint.lock):  # another one may be asking
             if name not in alone_counts:
-                tokens = self._told(abilities, before, 1)[0]
+                tokens = self._given_tokens(abilities, before, 1)[0]
                 while len(alone_counts) >= MOST_ALONE:
                     del alone_counts[next(iter(alone_counts))]  # the oldest
                 alone_counts[name] = tokens
             alone = alone_counts[name]
-        both = self._told(abilities, whole, 1)[0]
+        both = self._given_tokens(abilities, whole, 1)[0]
         return echo.behind(self._service, alone, both, end, most_split=0)
 
-    def _forced(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
+    def _forced_likelihood(self, abilities: OpenAIAbilities, prompt: str, answer: str) -> float:
         """Return how likely an answer is that the server is made to say."""
         tokens = self._tokens(answer)
         body = self._body(abilities, prompt, limit=1, temperature=1.0)

@@ -137,7 +137,7 @@ def keeps(variations: Variations, variant: Variant) -> bool:
 
 def share_of_draws(variations: Variations, variant: Variant) -> float:
     """Return the share of draws that keep their question's verdict, the mean over questions."""
-    shares = [variant.kept(place, usual) for place, usual in enumerate(variations.usual)]
+    shares = [variant.agreement(place, usual) for place, usual in enumerate(variations.usual)]
     return sum(shares) / len(shares)
 
 

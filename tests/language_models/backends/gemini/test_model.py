@@ -12,7 +12,7 @@ import pytest
 
 from core import prompts
 from core.language_models import connections
-from core.language_models.backends.gemini.listing import offered
+from core.language_models.backends.gemini.listing import model_names
 from core.language_models.backends.gemini.model import Gemini, genai
 from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel, Response
 from core.language_models.client.batch import Batched
@@ -273,7 +273,7 @@ def test_a_request_that_is_not_allowed_is_not_made():
     budget = Budget(1)
     with serving(key=ONE) as service:
         model = service.open(key=ONE)
-        with model.meter.allowed_by(budget.take):
+        with model.meter.gate(budget.take):
             assert model.revision
             with pytest.raises(BudgetError):
                 model.sample(PROMPT, 1)
@@ -478,10 +478,10 @@ def test_a_likelihood_is_that_of_the_answer_up_to_its_end():
 
 def test_the_models_that_answer_are_listed_by_one_call():
     with serving(key=ONE) as service:
-        assert offered(service.endpoint, ONE) == (NAME,)
+        assert model_names(service.endpoint, ONE) == (NAME,)
         assert [request.method for request in service.received] == ["GET"]
         with pytest.raises(NeedsKeyError):
-            offered(service.endpoint, TWO)
+            model_names(service.endpoint, TWO)
 
 
 # ---------------------------------------------------------------------------------- forms
@@ -490,17 +490,17 @@ def test_the_models_that_answer_are_listed_by_one_call():
 def test_in_the_form_with_examples_they_are_turns_of_before():
     with serving() as service:
         model = service.open()
-        formed = model.asked_in(Form.CHAT_WITH_EXAMPLES)
+        formed = model.in_form(Form.CHAT_WITH_EXAMPLES)
         assert formed.revision.startswith(f"{model.revision}, asked in the form chat-with-examples")
         formed.sample(PROMPT, 1)
-        model.asked_in(Form.CHAT).sample(PROMPT, 1)
+        model.in_form(Form.CHAT).sample(PROMPT, 1)
         *turns, last = service.received[-2].body["contents"]
         assert last["parts"] == [{"text": PROMPT}]
         assert [turn["role"] for turn in turns] == ["user", "model"] * len(EXAMPLES)
         assert turns[1]["parts"] == [{"text": "Honey"}]
         assert len(service.received[-1].body["contents"]) == 1
         with pytest.raises(ModelError, match="chat or chat-with-examples only"):
-            model.asked_in(Form.PLAIN)
+            model.in_form(Form.PLAIN)
 
 
 def test_the_sdk_is_loaded_with_this_back_end_only_and_without_a_word():

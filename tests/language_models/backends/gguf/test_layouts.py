@@ -35,7 +35,7 @@ def test_what_would_be_another_network_is_refused_by_name(tmp_path, name):
 def test_what_stands_around_a_prompt_and_the_prompt_are_one_text(tmp_path, name):
     template = "{{ bos_token }}[INST] {{ messages[0].content }}\n\n[/INST] Answer:"
     model = GGUF(str(written(name, tmp_path, **{"tokenizer.chat_template": template})))
-    plain, chat = (model.asked_in(form) for form in (Form.PLAIN, Form.CHAT))
+    plain, chat = (model.in_form(form) for form in (Form.PLAIN, Form.CHAT))
     for prompt in PROMPTS:
         tokens = plain.encode_prompt(f"[INST] {prompt}\n\n[/INST] Answer:")
         assert chat.encode_prompt(prompt)[-len(tokens) :] == tokens
@@ -43,7 +43,7 @@ def test_what_stands_around_a_prompt_and_the_prompt_are_one_text(tmp_path, name)
 
 def test_examples_and_a_prompt_are_one_text(tmp_path):
     model = GGUF(str(written("SentencePiece", tmp_path, **{".context_length": 4096})))
-    examples = model.asked_in(Form.EXAMPLES)
+    examples = model.in_form(Form.EXAMPLES)
     assert examples.encode_prompt(PROMPTS[0]) == model.encode_prompt(in_front() + PROMPTS[0])
 
 

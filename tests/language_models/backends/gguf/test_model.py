@@ -162,7 +162,7 @@ def test_half_a_file_is_said_to_be_broken(tmp_path, file):
 
 
 def test_examples_stand_in_front_of_every_prompt(model):
-    asked = model.asked_in(Form.EXAMPLES)
+    asked = model.in_form(Form.EXAMPLES)
     before = [in_front() + prompt for prompt in TOLD]
     np.testing.assert_allclose(
         asked.log_likelihoods(TOLD, ANSWERS), model.log_likelihoods(before, ANSWERS), atol=1e-3
@@ -176,7 +176,7 @@ def test_examples_stand_in_front_of_every_prompt(model):
 
 
 def test_a_form_is_part_of_the_revision(model):
-    revisions = {model.asked_in(form).revision for form in Form}
+    revisions = {model.in_form(form).revision for form in Form}
     assert len(revisions) == len(Form) and model.revision in revisions
 
 
@@ -185,14 +185,14 @@ def test_in_a_chat_the_marks_are_marks_and_a_text_is_text(model):
     assert (frame.before, frame.head, frame.tail) == ((), "<|user|>", "")  # read with the prompt
     assert model.tokenizer.decode(frame.after) == "<|end|><|assistant|>"
     assert frame.after[0] == 1  # the end token of a turn, and not its letters
-    behind = model.asked_in(Form.CHAT_WITH_EXAMPLES).frame
+    behind = model.in_form(Form.CHAT_WITH_EXAMPLES).frame
     assert EXAMPLES[0].prompt in model.tokenizer.decode(behind.before)
     assert behind.before[-1] == 1 and behind.head == "<|user|>"
     assert frame.lead == ""
 
 
 def test_a_prompt_and_what_stands_around_it_must_fit(model):
-    asked = model.asked_in(Form.EXAMPLES)
+    asked = model.in_form(Form.EXAMPLES)
     with pytest.raises(ModelError, match=r"embedded\.gguf” has room for"):
         asked.sample("word " * model.llama.context_length, 1)
 
@@ -200,7 +200,7 @@ def test_a_prompt_and_what_stands_around_it_must_fit(model):
 def test_a_form_that_leaves_no_room_for_a_prompt_is_refused(tmp_path):
     model = GGUF(str(embedded_as_gguf(tmp_path / "small.gguf", llama__context_length=128)))
     with pytest.raises(PromptTooLongError, match=r"small\.gguf is too small: in the form examples"):
-        model.asked_in(Form.EXAMPLES)
+        model.in_form(Form.EXAMPLES)
 
 
 # ------------------------------------------------------------------------------- SmolLM2

@@ -6,7 +6,7 @@ import pytest
 
 from core import prompts
 from core.language_models.backends.openai.model import OpenAICompatible
-from core.language_models.client.stack import prepared
+from core.language_models.client.stack import with_layers
 from core.language_models.errors import ModelError
 from core.language_models.forms import EXAMPLES, Form, in_front
 from core.language_models.trial import QUESTIONS, in_its_form
@@ -26,7 +26,7 @@ def calls():
 
 
 def opened(server, form):
-    model = OpenAICompatible(server.rest).asked_in(form)
+    model = OpenAICompatible(server.rest).in_form(form)
     server.exchanges.clear()
     return model
 
@@ -66,34 +66,34 @@ def test_the_form_is_part_of_the_revision_but_for_the_usual_one(flavour, usual, 
     with serving(flavour) as server:
         model = OpenAICompatible(server.rest)
         assert (model.form, model.forms) == (usual, (usual, other))
-        assert "form" not in model.revision and END not in model.asked_in(usual).name
-        assert model.asked_in(usual).revision == model.revision
-        formed = model.asked_in(other)
+        assert "form" not in model.revision and END not in model.in_form(usual).name
+        assert model.in_form(usual).revision == model.revision
+        formed = model.in_form(other)
         assert formed.form is other and model.form is usual
         assert formed.revision.startswith(f"{model.revision}, asked in the form {other} ")
-        assert formed.asked_in(usual).revision == model.revision
+        assert formed.in_form(usual).revision == model.revision
         assert formed.capabilities.in_front == len(in_front())
         with pytest.raises(ModelError, match=f"{usual} or {other} only"):
-            model.asked_in(none)
+            model.in_form(none)
 
 
 def test_answers_of_two_forms_are_kept_apart_and_count_against_one_budget(calls):
     budget = Budget(9)
     with serving("none") as server:
-        ready = prepared(OpenAICompatible(server.rest), lambda: calls, budget)
-        other = ready.asked_in(Form.EXAMPLES)
+        ready = with_layers(OpenAICompatible(server.rest), lambda: calls, budget)
+        other = ready.in_form(Form.EXAMPLES)
         server.exchanges.clear()
         for model in (ready, other, other, ready):
             model.sample(PROMPT, 3)
         assert [body["prompt"] for body in server.bodies] == [PROMPT, in_front() + PROMPT]
-    assert budget.used == ready.meter.requests == other.meter.requests == 2
-    assert sum(other.heard.counts(PROMPT)) == 6
+    assert budget.requests == ready.meter.requests == other.meter.requests == 2
+    assert sum(other.listener.counts(PROMPT)) == 6
 
 
 def test_a_usual_form_that_gives_whole_answers_is_tried_once_and_paid_for_once(calls):
     with serving("echo") as server:
         for paid in (len(QUESTIONS), 0):
-            ready = prepared(OpenAICompatible(server.rest), lambda: calls, None)
+            ready = with_layers(OpenAICompatible(server.rest), lambda: calls, None)
             server.exchanges.clear()
             model, (trial,) = in_its_form(ready)
             assert model.form is Form.PLAIN and trial.suits and len(server.exchanges) == paid
@@ -111,7 +111,7 @@ def test_a_server_that_goes_on_without_answering_is_shown_examples(flavour, call
         return 200, {}, json.dumps({"choices": [choice], "model": stated}).encode()
 
     with serving(flavour, before=without_examples) as server:
-        ready = prepared(OpenAICompatible(server.rest), lambda: calls, None)
+        ready = with_layers(OpenAICompatible(server.rest), lambda: calls, None)
         stated = ready.revision.rpartition("; ")[2]
         server.exchanges.clear()
         model, trials = in_its_form(ready)

@@ -12,11 +12,11 @@ from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.backends.openai.replies import (
     is_uneven,
     log_probability,
+    reply_tokens,
     tokens_of,
     top_of,
     total,
     until_line_break,
-    used,
 )
 from core.language_models.base import MOST_TOKENS
 from core.language_models.errors import ModelError, RefusedError
@@ -77,7 +77,7 @@ def test_whatever_json_comes_only_a_sentence_comes_out(reply):
     if parsed is None:
         return
     for name in ("prompt_tokens", "completion_tokens"):
-        assert 0 <= used(parsed, name) <= MOST_TOKENS
+        assert 0 <= reply_tokens(parsed, name) <= MOST_TOKENS
     try:
         choices = service.choices(parsed)
     except ModelError:
@@ -107,7 +107,7 @@ def test_the_least_logarithm_is_that_of_nothing(value):
 
 @pytest.mark.parametrize("number", [HUGE, -5, True, 10**12, "7", 1.5, None, [7]])
 def test_no_number_of_tokens_is_beyond_belief(number):
-    assert used({"usage": {"prompt_tokens": number}}, "prompt_tokens") == 0
+    assert reply_tokens({"usage": {"prompt_tokens": number}}, "prompt_tokens") == 0
 
 
 @pytest.mark.parametrize("flavour", ["top", "chat-top", "echo"])

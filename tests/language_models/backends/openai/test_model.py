@@ -660,8 +660,8 @@ def test_one_server_has_one_name():
         port = server.base_url.split(":")[2]
         rests = [f"m@http://{host}:{port}" for host in ("127.0.0.1", "localhost", "LOCALHOST")]
         models = [OpenAICompatible(rest) for rest in (*rests, f"{rests[0]}/")]
-        assert {model.known_as for model in models} == {f"openai:m@http://localhost:{port}"}
-        assert OpenAICompatible("m@https://Model.example:443/v1/").known_as == (
+        assert {model.canonical_name for model in models} == {f"openai:m@http://localhost:{port}"}
+        assert OpenAICompatible("m@https://Model.example:443/v1/").canonical_name == (
             "openai:m@https://model.example/v1"
         )
         here, there = (rest.replace("m@", f"{server.model}@") for rest in rests[:2])

@@ -138,7 +138,9 @@ def test_an_answer_with_parts_of_characters_is_read_off_place_by_place(wide):
     replies = Bytewise(wide=wide)
     with serving("top", before=replies) as server:
         model = OpenAICompatible(server.rest)
-        before = Remembered({model.known_as: OpenAIAbilities(own=True, forced=True).to_json()})
+        before = Remembered(
+            {model.canonical_name: OpenAIAbilities(own=True, forced=True).to_json()}
+        )
         model.remember_in(lambda: before)
         (table,) = model.log_likelihoods(["Q"], ["東", "x"])
     assert table[0] == pytest.approx(-5.5) if wide else math.isnan(table[0])
