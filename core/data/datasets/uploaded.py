@@ -112,8 +112,8 @@ def _columns(upload: Upload) -> _Columns | None:
     separator = next(
         (s for s in "|;" if compute.any(compute.match_substring(plain, s)).as_py()), None
     )
-    texts = [text.strip() for text in cells.texts if text.strip()]
-    choices = set(texts) if len(texts) <= _MOST_CHOICES else set()
+    there = cells.distinct.filter(pa.array(~cells.has(Cell.BLANK)))
+    choices = {text.strip() for text in there.to_pylist()} if len(there) <= _MOST_CHOICES else set()
     letters = [str(name) for name in upload.table if _CHOICE.fullmatch(str(name))]
     return _Columns(
         question,
@@ -121,7 +121,7 @@ def _columns(upload: Upload) -> _Columns | None:
         first(upload, SOURCES),
         separator,
         choices=tuple(letters) if choices and choices <= {*letters} else (),
-        reasons=bool(texts) and all(_RESULT in text for text in texts),
+        reasons=bool(compute.all(compute.match_substring(there, _RESULT)).as_py()),
     )
 
 

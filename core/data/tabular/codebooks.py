@@ -86,7 +86,8 @@ def _rows_in_words(
     right: NDArray[np.bool_],
 ) -> Iterator[str]:
     for place, row in enumerate(usable[:FIRST].tolist()):
-        cells = {name: str(upload.table[name].iloc[row]) for name in upload.table.columns}
+        roles = [name for name in (columns.query, columns.answer, score) if name]
+        cells = {name: str(upload.table[name].iloc[row]) for name in roles}
         parts = []
         if columns.query:
             parts.append(display(cells[columns.query]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -173,7 +174,7 @@ class Labelled:
         """Which question each row asks: rows of one question have the same number."""
         return question_numbers(self.queries) if self.numbered is None else self.numbered
 
-    @property
+    @cached_property
     def reading(self) -> tuple[str, ...]:
         """What the table was read as, in words: for all scores, and the first rows for one."""
         books = [book.sentences for book in self.codebooks.values()]
