@@ -86,11 +86,11 @@ def whole(
     listed = target.confidence, target.score
     if listed not in earlier:
         progress("Finding what each target costs", 0.2)
-        wanted, look = replace(target, method="ltt"), None
+        listing, look = replace(target, method="ltt"), None
         if looks is not None:
-            look = look_at_target(data, list_entry(wanted, target.error), (*looks, *taken))
-            wanted = replace(wanted, looks=look.place)
-        earlier[listed] = price_list(data, wanted), look
+            look = look_at_target(data, list_entry(listing, target.error), (*looks, *taken))
+            listing = replace(listing, looks=look.place)
+        earlier[listed] = price_list(data, listing), look
     prices, look = earlier[listed]
     taken += [] if look is None else [look]
     if "curves" not in earlier:
