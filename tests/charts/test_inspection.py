@@ -230,10 +230,10 @@ def test_growth_without_a_certificate_shows_the_mass_alone():
 def test_every_chart_says_its_finding_in_words():
     inspection = INSPECTIONS[2]
     top, limit = inspection.clusters[0], inspection.verdict.rule.value
-    side = "at least" if inspection.compared >= limit else "below"
+    side = "at least" if inspection.compared_doubt >= limit else "below"
     assert document.doubt(inspection).alt == (
-        f"The doubt is {inspection.compared:.2f} nats, {inspection.certified:.2f} of them "
-        f"certified; that is {side} λ = {limit:.2f}."
+        f"The doubt is {inspection.compared_doubt:.2f} nats, "
+        f"{inspection.certified_bound:.2f} of them certified; that is {side} λ = {limit:.2f}."
     )
     assert document.clusters(inspection).alt == (
         f"2 different answers; the likeliest, “{top.text}”, has {top.mass:.0%} of all "

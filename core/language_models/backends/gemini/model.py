@@ -217,8 +217,8 @@ class Gemini(LanguageModel):
         limit = token_count(getattr(stated, "output_token_limit", 0))
         return min(limit or OUTPUT_TOKENS, OUTPUT_TOKENS)
 
-    def asked_in(self, form: Form) -> Gemini:
-        """Return the same model, asked in a form; see `LanguageModel.asked_in`."""
+    def in_form(self, form: Form) -> Gemini:
+        """Return the same model, asked in a form; see `LanguageModel.in_form`."""
         if form not in self.forms:
             raise unknown_form(self.name, self.forms)
         other = copy.copy(self)

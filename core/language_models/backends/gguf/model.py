@@ -147,8 +147,8 @@ class GGUF(LlamaModel):
         tail, *behind = self._parts(after)
         space = " " if file.space_in_front else ""
         return Frame(
-            (*begin, *self._marked(front)),
-            tuple(self._marked(behind)),
+            (*begin, *self._markup_tokens(front)),
+            tuple(self._markup_tokens(behind)),
             lead="",
             head=space + head,
             tail=tail,
@@ -159,7 +159,7 @@ class GGUF(LlamaModel):
         control = self._file.control
         return re.split(f"({'|'.join(map(re.escape, control))})", text) if control else [text]
 
-    def _marked(self, parts: Sequence[str]) -> list[int]:
+    def _markup_tokens(self, parts: Sequence[str]) -> list[int]:
         """Return the tokens of parts whose control tokens are meant as such."""
         control, space = self._file.control, " " if self._file.space_in_front else ""
         return [

@@ -181,7 +181,7 @@ def test_a_form_is_part_of_the_revision(model):
 
 
 def test_in_a_chat_the_marks_are_marks_and_a_text_is_text(model):
-    frame = model.asked_in(Form.CHAT).frame
+    frame = model.in_form(Form.CHAT).frame
     assert (frame.before, frame.head, frame.tail) == ((), "<|user|>", "")  # read with the prompt
     assert model.tokenizer.decode(frame.after) == "<|end|><|assistant|>"
     assert frame.after[0] == 1  # the end token of a turn, and not its letters
