@@ -208,7 +208,7 @@ class Worker:
         """
         if time.monotonic() - self._looked >= LOOK:
             self._looked = time.monotonic()
-            if self._desk("stopped"):
+            if self._desk("is_over"):
                 raise Cancelled
 
 

@@ -854,7 +854,7 @@ def test_columns_that_do_not_fit_are_refused(scores, correct, says):
 
 
 def test_what_holds_no_score_is_refused():
-    with pytest.raises(UploadError, match="No score is chosen"):
+    with pytest.raises(UploadError, match="questions with right answers, and no scores"):
         study.read(table(["q", "answer"], [("a", "b")]), "x.csv")
 
 

@@ -22,8 +22,9 @@ def _work(settings: HallucinationSettings, model: LanguageModel, progress: Progr
         "Q̃ − P̃, where above 0": hallucination.excess.ravel(),
         "contribution to D, nats": hallucination.contributions.ravel(),
     }
-    names = ("question", "texts", "right", "q", "p", "excess", "misplaced", "wrong")
+    names = ("question", "texts", "right", "q", "p", "excess", "wrong")
     chart_data = {name: getattr(hallucination, name) for name in names}
+    chart_data["misplaced"] = hallucination.misplaced_mass
     return Outcome(hallucination.sentence, columns, chart_data)
 
 
