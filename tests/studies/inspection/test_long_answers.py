@@ -105,10 +105,10 @@ class Scattered(TableModel):
 
     def sample(self, prompt, count, **how):
         rest = "\x01" * (LONGEST_ANSWER - 5) + "x"
-        return [Response(f"{next(self.number)}{rest}", True, -10 / 3) for _ in range(count)]
+        return [Response(f"{next(self.number)}{rest}", True, -20 / 3) for _ in range(count)]
 
     def log_likelihoods(self, prompts, answers):
-        return np.full((len(prompts), len(answers)), -10 / 3)
+        return np.full((len(prompts), len(answers)), -20 / 3)
 
 
 MOST_DIFFERENT = MOST_TEXTS // (1 + recorder.SECONDS)
