@@ -1,7 +1,10 @@
 """Rows are known again: by question and label, however the question is typed."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from core.abstention.codebook import EVERY_ROW
 from core.data.tabular.fingerprints import fingerprints, of_questions
 from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
@@ -10,7 +13,8 @@ from core.data.tabular.uploads import parse
 
 def read(*lines):
     upload = parse("\n".join(lines).encode(), "scores.csv")
-    return labelled(upload, suggest(upload))
+    columns = suggest(upload)
+    return labelled(upload, replace(columns, query=columns.query or EVERY_ROW))
 
 
 def test_a_question_is_the_same_however_it_is_typed():

@@ -155,7 +155,11 @@ def test_the_model_is_asked_the_question_as_it_reads_it(estimator):
         return record(Request(query, 100, 0.9, judged=True), limited(inner, estimator))
 
     careless, careful = asked(typed), asked(read_as)
-    assert (careless.request.query, careless.read_as, careless.question) == (typed, read_as, read_as)
+    assert (careless.request.query, careless.read_as, careless.question) == (
+        typed,
+        read_as,
+        read_as,
+    )
     assert (careful.read_as, careful.question) == (None, read_as)
     assert same(careless, replace(careful, request=careless.request))
     np.testing.assert_array_equal(careless.judged, careful.judged)

@@ -336,12 +336,13 @@ class Probe:
         RefusedError
             When long answers to what has many are all the same.
         """
-        for heat in (FREE, 1.0):
+        # At 1, where no more is taken, one long answer may be likely enough to come each time.
+        for heat, prompt in ((FREE, PROBES[2]), (1.0, PROBES[2]), (1.0, PROBES[0])):
             choices: list[Reply] = []
             while not self._drawn and len(choices) < DRAWS:
                 body = how.body(
                     self.model,
-                    PROBES[2],
+                    prompt,
                     limit=SHORT,
                     temperature=heat,
                     n=min(how.candidates, DRAWS),
@@ -355,7 +356,7 @@ class Probe:
                 self._drawn = _differ(choices)
             if self._drawn:
                 return how
-            if choices:
+            if choices and heat == FREE:
                 break
         raise RefusedError(
             f"{self.service.host} gives the same answer each time, whatever temperature it is "

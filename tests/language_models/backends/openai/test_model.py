@@ -1221,7 +1221,7 @@ def test_an_answer_that_is_none_is_no_end_of_the_run(status, body, why):
         (503, said("Loading model"), LoadingError, "still loading"),
         (408, b"", TemporaryError, "408"),
         (200, b"[" * 100_000, TemporaryError, "JSON"),
-        (200, b"[]", TemporaryError, "JSON"),
+        (200, b"[]", TemporaryError, "without answers"),
         (200, b"\xff\xfe", TemporaryError, "JSON"),
         (200, b"{}", TemporaryError, "answers"),
         (200, b'{"choices": [1]}', TemporaryError, "answers"),
