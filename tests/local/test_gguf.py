@@ -61,7 +61,8 @@ def test_likelihoods_are_those_of_transformers(theirs, asked, form):
     ends = torch.tensor(ours.ends)
     part = asked if form is Form.PLAIN else asked[:10]
     for prompt, answer in part:
-        before = [*ours.frame.before, *ours.encode(prompt), *ours.frame.after]
+        text = ours.frame.head + prompt + ours.frame.tail
+        before = [*ours.frame.before, *ours.encode(text), *ours.frame.after]
         said = ours.encode(ours.frame.lead + answer)
         with torch.inference_mode():
             logits = theirs(torch.tensor([before + said])).logits[0, len(before) - 1 :]

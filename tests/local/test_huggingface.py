@@ -540,7 +540,7 @@ def test_every_end_token_of_a_model_ends_its_answers(copied):
 def test_the_revision_follows_what_changes_answers(model, copied):
     assert model.revision.endswith("-float32")
     assert HuggingFace(str(copied)).revision == model.revision
-    (copied / "README.md").write_text("Read me.")
+    (copied / ".cached").write_text("Hidden.")
     assert HuggingFace(str(copied)).revision == model.revision
     change(copied / "config.json", rms_norm_eps=1e-4)
     other = HuggingFace(str(copied)).revision
