@@ -571,7 +571,7 @@ def test_what_costs_calls_is_said_first_and_asked_only_on_demand(use):
     assert said(opened(tab=PUBLISHED), f"{12 * 40 * len(FREQUENCY_REPETITIONS):,} calls")
     page = opened(kept="")
     calls = SAMPLES_A_POINT * len(FREQUENCY_REPETITIONS)
-    assert said(page, f": at most {calls:,} calls, about ") and not pictures(page)
+    assert said(page, f": at most {calls:,} calls and ") and not pictures(page)
     page.run()
     put(page, "most", 50)
     assert model.calls == 0
