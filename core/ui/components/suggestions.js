@@ -132,4 +132,11 @@ if (!now.listens) {
 export default function ({ data: [{ field, texts }] }) {
   Object.assign(now, { label: field, questions: texts, folded: texts.map(plain) });
   [...document.querySelectorAll("input")].filter(isOurs).forEach(describe);
+  return () => { // another page has a field of this label, too
+    for (const input of [...document.querySelectorAll("input")].filter(isOurs)) {
+      close(input);
+      ["role", "aria-autocomplete", "aria-controls", "aria-expanded"].forEach((name) => input.removeAttribute(name));
+    }
+    Object.assign(now, { label: "", questions: [], folded: [] });
+  };
 }
