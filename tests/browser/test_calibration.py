@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 IMAGE, FORMULA = "![x](http://192.0.2.1/x.png)", '=HYPERLINK("http://192.0.2.1")'
 PRICE = "$5 and $6 <b>:red[x]"
 RIGHT, ROWS = 150, 200  # of the tables here: the right answers have the smaller doubts
-CERTIFIED, FOUND = 153, 1.525  # P(Bin(153, 5 %) ≤ 3) is below 10 %, P(Bin(154, 5 %) ≤ 4) is not
+CERTIFIED, FOUND = 153, 1.525  # P(Bin(153, 5 %) ≤ 3) is below 5 %, P(Bin(154, 5 %) ≤ 4) is not
 SURER, DOUBTS = "Scores where larger means a surer answer", "Scores where larger means more doubt"
 TABS = ("All scores", "By entropy", "Comparison with intervals")
 
@@ -88,13 +88,14 @@ def opened(page, label):
     return expander
 
 
-def choose(page, field, option):
-    """Choose in a list, by typing and pressing Enter as people do."""
+def choose(page, field, option, close=False):
+    """Choose in a list, by typing and a click; one of several stays open until it is closed."""
     box = page.get_by_role("combobox", name=field, exact=True).first
     box.click()
     box.press_sequentially(option)
     page.get_by_role("option", name=option, exact=True).click()
-    box.press("Escape")
+    if close:
+        box.press("Escape")
     at_rest(page)
 
 
@@ -126,7 +127,6 @@ def drawn(page, chart):
     expect(found.locator("canvas,svg,.bar").first).to_be_visible()
 
 
-@pytest.mark.skip(reason="to be written anew: the page now asks which column holds the labels")
 def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     page = open_page(f"{address}/calibration")
     at_rest(page)
@@ -136,6 +136,8 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     opened(page, "What the columns mean")
     choose(page, "Right or wrong", "second")
     choose(page, "Question", "asked")
+    choose(page, "What value 1 means", "The answer is right")
+    choose(page, "What value 2 means", "The answer is wrong")
     expect(outcome(page)).to_contain_text("Guaranteed")
     expect(metric(page, "Answered")).to_have_text(f"{CERTIFIED / ROWS:.1%}")
     expect(metric(page, "Threshold λ")).to_have_text(str(FOUND))
@@ -320,8 +322,8 @@ def test_hostile_text_stays_text(address, open_page):
     at_rest(page)
     upload(page, hostile(), f"{IMAGE}.csv")
     expect(page.locator(".st-key-direction")).to_contain_text(f"a larger “{IMAGE}” or “{PRICE}”")
-    choose(page, DOUBTS, IMAGE)
-    choose(page, SURER, PRICE)
+    choose(page, DOUBTS, IMAGE, close=True)
+    choose(page, SURER, PRICE, close=True)
     choose(page, "Score", BEST)
     expect(outcome(page)).to_contain_text(f"each tested at δ divided by 2: {IMAGE}.")
     opened(page, "Look at the data")
