@@ -21,13 +21,19 @@ Migration = Callable[[Connection], None]
 _LOCK = 0x62656C69657665
 
 
+def _is_postgresql(connection: Connection) -> bool:
+    return connection.dialect.name == "postgresql"
+
+
+def _counter(connection: Connection) -> str:
+    """Return the type of a column that counts up by itself."""
+    if _is_postgresql(connection):
+        return "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+    return "INTEGER PRIMARY KEY AUTOINCREMENT"
+
+
 def _calls_and_results(connection: Connection) -> None:
-    postgresql = connection.dialect.name == "postgresql"
-    counter = (
-        "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-        if postgresql
-        else "INTEGER PRIMARY KEY AUTOINCREMENT"
-    )
+    counter = _counter(connection)
     for statement in (
         """CREATE TABLE calls (
             digest TEXT NOT NULL PRIMARY KEY,
@@ -64,12 +70,7 @@ def _outcomes(connection: Connection) -> None:
     The table is made anew, because a new column would stand behind the payload: SQLite would
     walk over megabytes for each row of a list.
     """
-    postgresql = connection.dialect.name == "postgresql"
-    counter = (
-        "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-        if postgresql
-        else "INTEGER PRIMARY KEY AUTOINCREMENT"
-    )
+    counter = _counter(connection)
     before = "number, id, kind, title, query, model, created_at, search, digest"
     for statement in (
         "DROP INDEX results_id",
@@ -90,7 +91,7 @@ def _outcomes(connection: Connection) -> None:
             payload TEXT NOT NULL
         )""",
         f"""INSERT INTO results ({before}, outcome, payload)
-            {"OVERRIDING SYSTEM VALUE" if postgresql else ""}
+            {"OVERRIDING SYSTEM VALUE" if _is_postgresql(connection) else ""}
             SELECT {before}, '', payload FROM results_before""",
         "DROP TABLE results_before",
         "CREATE UNIQUE INDEX results_id ON results (id)",
@@ -98,7 +99,7 @@ def _outcomes(connection: Connection) -> None:
         "CREATE INDEX results_kind ON results (kind, number)",
     ):
         connection.execute(text(statement))
-    if postgresql:  # which does not count along with numbers that are given
+    if _is_postgresql(connection):  # which does not count along with numbers that are given
         connection.execute(
             text(
                 "SELECT setval(pg_get_serial_sequence('results', 'number'), "
@@ -135,7 +136,7 @@ def _owners(connection: Connection) -> None:
 
 def _files(connection: Connection) -> None:
     """Make room for the files that people brought."""
-    binary = "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"
+    binary = "BYTEA" if _is_postgresql(connection) else "BLOB"
     connection.execute(
         text(
             "CREATE TABLE files (owner TEXT NOT NULL, hash TEXT NOT NULL, name TEXT NOT NULL, "
@@ -147,12 +148,7 @@ def _files(connection: Connection) -> None:
 
 def _looks(connection: Connection) -> None:
     """Remember what was looked at of labels: they are a budget."""
-    postgresql = connection.dialect.name == "postgresql"
-    counter = (
-        "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-        if postgresql
-        else "INTEGER PRIMARY KEY AUTOINCREMENT"
-    )
+    counter = _counter(connection)
     for statement in (
         f"""CREATE TABLE looks (
             number {counter},
@@ -169,12 +165,7 @@ def _looks(connection: Connection) -> None:
 
 def _order_of_files(connection: Connection) -> None:
     """Count files as they are saved: by a clock that went backwards, the newest was the oldest."""
-    postgresql = connection.dialect.name == "postgresql"
-    counter = (
-        "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-        if postgresql
-        else "INTEGER PRIMARY KEY AUTOINCREMENT"
-    )
+    counter = _counter(connection)
     columns = "owner, hash, name, saved_at, notes, content"
     for statement in (
         "ALTER TABLE files RENAME TO files_before",
@@ -185,7 +176,7 @@ def _order_of_files(connection: Connection) -> None:
             name TEXT NOT NULL,
             saved_at TEXT NOT NULL,
             notes TEXT NOT NULL,
-            content {"BYTEA" if postgresql else "BLOB"} NOT NULL
+            content {"BYTEA" if _is_postgresql(connection) else "BLOB"} NOT NULL
         )""",
         f"""INSERT INTO files ({columns})
             SELECT {columns} FROM files_before ORDER BY saved_at, owner, hash""",
@@ -236,7 +227,7 @@ def migrate(
             return
     while True:
         with write() as connection:
-            if connection.dialect.name == "postgresql":
+            if _is_postgresql(connection):
                 connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
             version = _version(connection)
             if version > len(MIGRATIONS):
