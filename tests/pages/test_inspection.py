@@ -16,6 +16,7 @@ from core.language_models.errors import ModelError
 from core.reports.inspection.words import likely, untaught_words
 from core.studies.examples import EXAMPLES
 from core.studies.inspection import serialise
+from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
@@ -304,6 +305,12 @@ def test_what_is_surely_meant_is_asked_with_a_way_back_to_what_was_typed(app):
     assert decisions(app) and "ask_nearest_0" not in keys(app)
     ask(app, "captial of Frnace?")
     assert said(app, "Read as: "), "the next question is read as usual"
+
+
+def test_with_a_policy_of_ones_own_a_question_is_asked_as_it_was_when_the_policy_was_made(app):
+    app.session_state["policy_in_use"] = default_policy()
+    ask(app, "waht is the captial of Frnace")
+    assert not said(app, "Read as: ") and "ask_nearest_0" in keys(app)
 
 
 def test_a_near_question_is_asked_from_a_kept_result_too(on_ones_own):

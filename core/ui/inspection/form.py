@@ -32,6 +32,7 @@ from core.studies.inspection.taught import has_taught_words, in_taught_words
 from core.studies.questions import questions
 from core.ui import figures, history
 from core.ui.addresses import number
+from core.ui.calibration import policy
 from core.ui.components.suggestions import suggest
 from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import recordings
@@ -106,7 +107,7 @@ def ask() -> tuple[Request, Reading]:
             reading = _reading(notices)
     judged = reading.similarity == JUDGE
     request = Request(query or "", samples, temperature, seed, judged, sampling)
-    if not as_typed:
+    if not as_typed and policy.in_use() is None:  # a person's policy was made of questions as typed
         request = in_taught_words(request, current())
     return request, reading
 
