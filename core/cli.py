@@ -277,9 +277,10 @@ def calibrate(
         calibration.Target, options["target_error"], options["confidence"], method, score
     )
     outcome, by_group = _paid_calibration(data, target)
-    for line in data.decided if as_json else (*data.reading, *data.decided):
+    reading = (*data.reading, *data.reading_of_others)
+    for line in data.decided if as_json else (*reading, *data.decided):
         click.echo(line, err=True)
-    for problem in data.problems if as_json else set(data.problems).difference(data.reading):
+    for problem in data.problems if as_json else set(data.problems).difference(reading):
         click.echo(problem, err=True)
     if outcome.repeated:
         click.echo(calibration.REPEATED.format(outcome.repeated), err=True)

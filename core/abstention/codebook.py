@@ -65,14 +65,22 @@ class Codebook:
             f"Question: {_quoted(self.question)}; {asks}."
             if self.question
             else f"Question: every row asks another; {rows} are taken as independent.",
-            f"Right: {_quoted(self.label)} is {_listed(self.right)} ({self.right_rows:,} of "
-            f"{rows}); wrong: {_listed(self.wrong)}.",
-            f"Score: {_quoted(self.score)}; larger means "
-            f"{'a surer answer' if self.larger_is_surer else 'more doubt'}.",
+            *self.of_score,
             f"Rows used: {self.rows:,} of {self.table_rows:,}.",
             *self.left_out,
             f"Columns not used: {_listed(self.unused)}.",
             *self.first,
+        )
+
+    @property
+    def of_score(self) -> tuple[str, str]:
+        """What is right, and the score's direction, in words."""
+        rows = count_of(self.rows, "row")
+        return (
+            f"Right: {_quoted(self.label)} is {_listed(self.right)} ({self.right_rows:,} of "
+            f"{rows}); wrong: {_listed(self.wrong)}.",
+            f"Score: {_quoted(self.score)}; larger means "
+            f"{'a surer answer' if self.larger_is_surer else 'more doubt'}.",
         )
 
 

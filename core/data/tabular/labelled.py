@@ -176,12 +176,17 @@ class Labelled:
 
     @cached_property
     def reading(self) -> tuple[str, ...]:
-        """What the table was read as, in words: for all scores, and the first rows for one."""
-        books = [book.sentences for book in self.codebooks.values()]
-        first = self.codebooks and next(iter(self.codebooks.values())).first
-        every = dict.fromkeys(line for book in books for line in book)
-        own = {line for book in list(self.codebooks.values())[1:] for line in book.first}
-        return tuple(line for line in every if line in first or line not in own) if first else ()
+        """What the table was read as for its first score, in words."""
+        return next((book.sentences for book in self.codebooks.values()), ())
+
+    @cached_property
+    def reading_of_others(self) -> tuple[str, ...]:
+        """What was read otherwise for each further score, a line each."""
+        lines = []
+        for book in list(self.codebooks.values())[1:]:
+            own = (line for line in book.left_out if line not in self.reading)
+            lines.append(" ".join((*reversed(book.of_score), *own)))
+        return tuple(lines)
 
     def numbers(self, score: str) -> NDArray[np.float64]:
         """Return a score as the file has it, in its own direction; NaN is missing."""

@@ -74,7 +74,7 @@ def labelled_data() -> Labelled | None:
             type="secondary" if has_file() else "primary",
             icon=":material/dataset:",
             on_click=_use_example,
-            help="1,000 questions of the embedded model’s world, scored and labelled.",
+            help="Questions of the embedded model’s world, scored and labelled.",
         )
         downloads.download(
             "Template",
@@ -410,6 +410,9 @@ def _read(upload: Upload, columns: Columns) -> Labelled | None:
     with st.container(border=True, key="reading"):
         st.text("What was read", help=WHAT_WAS_READ)
         st.text("\n".join(rows.reading))
+        if others := rows.reading_of_others:
+            with st.expander("The other scores"):
+                st.text("\n".join(others))
     for complaint in rows.problems:
         if complaint not in rows.reading:
             st.text(complaint)
