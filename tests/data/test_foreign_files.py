@@ -89,8 +89,8 @@ def test_minus_the_logarithm_of_a_probability_is_asked_about():
 @pytest.mark.parametrize(
     ("name", "options", "says"),
     [
-        ("g01", [], "Wrong among the 59 surest answers: 59"),
-        ("g02", [], "Wrong among the 59 surest answers: 59"),
+        ("g01", [], "(100.0%), and the target is 5%"),
+        ("g02", [], "(100.0%), and the target is 5%"),
         ("g04", [], "Add --correct COLUMN."),
         ("g04", ["--correct", "label"], "Add --meaning VALUE=right"),
         ("g22", [], "Add --larger-is-surer or --larger-is-doubt"),
