@@ -263,7 +263,7 @@ def taken_along(page, found):
     figures = opened(page, "Figures as PNG and SVG")
     svg = html.unescape(downloaded(page, "SVG", figures).decode())
     assert svg.startswith("<svg")
-    assert "Share of an answer as another is repeated" in svg and HOSTILE.query[:20] in svg
+    assert words.SHARES in svg and HOSTILE.query[:20] in svg
     assert downloaded(page, "PNG", figures).startswith(b"\x89PNG\r\n\x1a\n")
 
     table = opened(page, "Every point as a table")

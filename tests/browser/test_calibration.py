@@ -76,7 +76,7 @@ def upload(page, content, name="mine.csv"):
     uploader.locator("input[type=file]").set_input_files(
         {"name": name, "mimeType": "text/csv", "buffer": content}
     )
-    expect(page.get_by_text(re.compile(f"^{re.escape(name)}: "))).to_be_visible()
+    expect(page.get_by_text(re.compile(f"^{re.escape(name)}: \\d+ row"))).to_be_visible()
     at_rest(page)
 
 
