@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
 from core.codec import encode, list_of
+from core.data.datasets.draw import shuffled
 from core.data.datasets.questions import Question
 from core.language_models.base import SAMPLING_RULE
 from core.language_models.errors import UnreachableError
@@ -33,6 +34,8 @@ from core.studies.versions import versions
 
 #: So many questions one after the other that could not reach the service end a run.
 MOST_UNREACHABLE: Final = 5
+#: The seed of the random order in which questions are asked; not in the manifests of older runs.
+ORDER: Final = "order"
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ def evaluate(
         done, failed = files.begin(again=again)
         before, started = len(done), time.monotonic()
         pace = Pace(questions.number, before)
-        left = (question for question in questions.read() if question.id not in done)
+        left = (each for each in _in_order(questions, manifest) if each.id not in done)
         number = before
 
         def tick() -> None:
@@ -160,6 +163,12 @@ def evaluate(
             manifest["seconds"] = round(manifest["seconds"] + took, 3)
             files.write_manifest(manifest)
         return RunOutcome(questions.number, number, failed, before, took)
+
+
+def _in_order(questions: Questions, manifest: Mapping[str, Any]) -> Iterator[Question]:
+    """Return the questions as they are asked; a run of before then goes on in the file's order."""
+    seed = manifest.get(ORDER)
+    return questions.read() if seed is None else shuffled(questions.read, questions.number, seed)
 
 
 def most(questions: Questions, task: Task, left: int) -> Plan:
@@ -258,6 +267,7 @@ def _description(questions: Questions, task: Task) -> dict[str, Any]:
         "revision": model.revision,
         "form": str(model.form),
         "seed": task.request.seed,
+        ORDER: task.request.seed,
         "sampling_rule": SAMPLING_RULE,
         "pipeline": asdict(pipeline_for(task)),
         "questions": {
