@@ -29,7 +29,7 @@ def draw(questions: Iterable[Question], number: int, seed: int = 0) -> list[Ques
     return [question for _, question in sorted(sample, key=lambda each: each[0])]
 
 
-def shuffled(
+def random_order(
     read: Callable[[], Iterable[Question]], number: int, seed: int = 0
 ) -> Iterator[Question]:
     """Yield all questions in a random order, which their ids and the seed decide.

@@ -24,6 +24,7 @@ from core.data.tabular.columns import (
     Cell,
     column_of,
     first,
+    plain_heading,
     question_numbers,
     text_numbers,
 )
@@ -480,7 +481,7 @@ def _pipeline(upload: Upload, rows: NDArray[np.int64]) -> tuple[str, list[str]]:
 
 
 def _selection(upload: Upload, rows: NDArray[np.int64]) -> str:
-    name = first(upload, [SELECTION])
+    name = first(upload, [plain_heading(SELECTION)])
     texts = dict.fromkeys(column_of(upload, name)[rows].tolist()) if name else {}
     return one_line(" ".join(text for text in texts if text), LONGEST_SELECTION)
 

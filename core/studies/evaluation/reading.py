@@ -267,11 +267,11 @@ def labelled_csv(
     """
     rows = run.rows(filters)
     every = (Row(values) for batch in rows.table.to_batches() for values in batch.to_pylist())
-    selection = (*rows.dropped, *_unreached(run, rows.total))
+    selection = (*rows.dropped, *_stop_in_words(run, rows.total))
     return labelled_table(every, run.pipeline, match, " ".join(selection)), selection
 
 
-def _unreached(run: Run, finished: int) -> tuple[str, ...]:
+def _stop_in_words(run: Run, finished: int) -> tuple[str, ...]:
     """Say which questions of a run are not finished, if there are any."""
     number = int(run.manifest["questions"]["number"])
     if finished >= number:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
 from core.codec import encode, list_of
-from core.data.datasets.draw import shuffled
+from core.data.datasets.draw import random_order
 from core.data.datasets.questions import Question
 from core.language_models.base import SAMPLING_RULE
 from core.language_models.errors import UnreachableError
@@ -168,7 +168,9 @@ def evaluate(
 def _in_order(questions: Questions, manifest: Mapping[str, Any]) -> Iterator[Question]:
     """Return the questions as they are asked; a run of before then goes on in the file's order."""
     seed = manifest.get(ORDER)
-    return questions.read() if seed is None else shuffled(questions.read, questions.number, seed)
+    return (
+        questions.read() if seed is None else random_order(questions.read, questions.number, seed)
+    )
 
 
 def most(questions: Questions, task: Task, left: int) -> Plan:

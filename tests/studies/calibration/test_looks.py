@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.abstention.thresholds import Threshold
-from core.data.datasets.draw import shuffled
+from core.data.datasets.draw import random_order
 from core.data.datasets.questions import Question
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import BEST, Target, calibrate, rows
@@ -181,7 +181,7 @@ def test_a_run_stopped_half_way_through_a_file_sorted_by_difficulty_keeps_the_pr
     for seed in range(RUNS):
         rng = np.random.default_rng(seed)
         correct = rng.random(n) >= np.linspace(0.02, 0.181, n)
-        order = np.array([int(each.id) for each in shuffled(lambda: asked, n, seed)])
+        order = np.array([int(each.id) for each in random_order(lambda: asked, n, seed)])
         every = scored(rng, n, 0.0)
         for way, first in (("random order", order[: n // 2]), ("the file's order", range(n // 2))):
             half = rows(replace(every, correct={"s0": correct}), np.isin(np.arange(n), first))

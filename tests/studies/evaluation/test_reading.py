@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 from core.abstention import metrics
 from core.abstention.policy import PolicyError, from_json, to_json
-from core.data.datasets.draw import shuffled
+from core.data.datasets.draw import random_order
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
@@ -279,7 +279,7 @@ def test_a_row_of_an_unfinished_part_opens_too(tmp_path):
 
     with pytest.raises(Cancelled):
         evaluate(surveyed(questions(4)), task(World()), tmp_path, progress)
-    first, *_, last = (question.id for question in shuffled(lambda: questions(4), 4))
+    first, *_, last = (question.id for question in random_order(lambda: questions(4), 4))
     assert Run(tmp_path).inspection(first).query == f"What is question number {first[1:]}?"
     assert Run(tmp_path).inspection(last) is None
 

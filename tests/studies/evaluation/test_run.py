@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.data.datasets.draw import draw, shuffled
+from core.data.datasets.draw import draw, random_order
 from core.data.datasets.world import world_questions
 from core.language_models.errors import (
     BudgetError,
@@ -65,7 +65,7 @@ def whole(tmp_path):
 
 def asked_first(number, of=30):
     """The numbers of the questions that a run asks first."""
-    every = shuffled(lambda: questions(of), of)
+    every = random_order(lambda: questions(of), of)
     return [int(question.id[1:]) for question in islice(every, number)]
 
 
