@@ -278,8 +278,8 @@ def _stop_in_words(run: Run, finished: int) -> tuple[str, ...]:
         return ()
     done = f"{finished:,} of {count_of(number, 'question')}"
     if ORDER in run.manifest:
-        return (f"Asked were {done}, in a random order.",)
-    return (f"Asked were only the first {done}, in the order of their file.",)
+        return (f"Asked: {done}, at random.",)
+    return (f"The file’s first {done}.",)
 
 
 HEADING: Final = (

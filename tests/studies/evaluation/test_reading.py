@@ -174,8 +174,8 @@ def test_what_is_not_among_the_rows_stands_in_the_promise_made_of_them(made):
 @pytest.mark.parametrize(
     ("known", "says"),
     [
-        (True, "Asked were 60 of 120 questions, in a random order."),
-        (False, "Asked were only the first 60 of 120 questions, in the order of their file."),
+        (True, "Asked: 60 of 120 questions, at random."),
+        (False, "The file’s first 60 of 120 questions."),
     ],
 )
 def test_a_run_that_was_stopped_says_how_its_rows_were_chosen(made, known, says):
