@@ -21,7 +21,7 @@ from core.commands.engines import engine_of, engines
 from core.commands.files import FilesFirst, Folder, Input, Output, write
 from core.commands.model import asks, open_for_study, payment, tell
 from core.commands.request import reads, request_of
-from core.data.datasets.in_words import left_out
+from core.data.datasets.in_words import omissions
 from core.data.datasets.tables import QuestionFile
 from core.reports.evaluation import words
 from core.reports.text import table
@@ -174,7 +174,7 @@ def _survey(path: Path, arguments: dict[str, Any]) -> Questions:
     file = QuestionFile(path, path.stem, **{name: arguments[name] for name in COLUMNS})
     read = partial(file.questions, arguments["on_malformed"])
     questions = survey(path.name, partial(read, problems.append), file.meaning)
-    reading = (*questions.reading, *left_out(problems, len(problems)))
+    reading = (*questions.reading, *omissions(problems, len(problems)))
     return replace(questions, read=read, reading=reading)
 
 

@@ -119,18 +119,18 @@ class AnswerKey:
     @property
     def sentences(self) -> tuple[str, ...]:
         """Which column means what, in words."""
-        lines = [f"Question: {_quoted(self.question)}; right: {_listed(self.answers)}."]
+        lines = [f"Question: {_quote(self.question)}; right: {_quotes(self.answers)}."]
         if self.choices:
-            lines.append(f"The choices in {_listed(self.choices)} belong to the question.")
+            lines.append(f"The choices in {_quotes(self.choices)} belong to the question.")
         if self.has_reasons:
             lines.append(f"Of a right answer, what follows “{RESULT.strip()}” counts.")
         if self.separator:
-            lines.append(f"{_quoted(self.separator)} separates right answers.")
+            lines.append(f"{_quote(self.separator)} separates right answers.")
         if self.unanswerable:
-            lines.append(f"{_quoted(self.unanswerable)} says where no answer is right.")
+            lines.append(f"{_quote(self.unanswerable)} says where no answer is right.")
         if self.group:
-            lines.append(f"Group: {_quoted(self.group)}.")
-        return (*lines, f"Columns not used: {_listed(self.unused) if self.unused else 'none'}.")
+            lines.append(f"Group: {_quote(self.group)}.")
+        return (*lines, f"Columns not used: {_quotes(self.unused) if self.unused else 'none'}.")
 
     def question_in(self, row: Cells, id: str, source: str = "") -> Question:
         """Return the question of a row.
@@ -141,7 +141,7 @@ class AnswerKey:
             When there is none: the sentence says why.
         """
         choices = self._choices_of(row)
-        query = _asked(row[self.question])
+        query = _query_in(row[self.question])
         if choices:
             query += "".join(f"\n{letter}: {text}" for letter, text in choices.items())
         answers = self._answers_of(row, choices)
@@ -230,7 +230,7 @@ def answer_key(
             raise UploadError(
                 f"There is no column “{one_line(name)}” in this file; choose another one."
             )
-    if question is None and answers is None and (key := _published(upload)):
+    if question is None and answers is None and (key := _dataset_key(upload)):
         return key
     shape = next((s for s in SHAPES if len(columns_named(upload, s)) == len(s)), ())
     right = tuple(columns_named(upload, shape)[1:])
@@ -338,7 +338,7 @@ def _any_has(texts: pa.LargeStringArray, part: str) -> bool:
     return bool(compute.any(compute.match_substring(texts, part)).as_py())
 
 
-def _asked(cell: str) -> str:
+def _query_in(cell: str) -> str:
     """Return what a cell asks: of a chat, what its messages say."""
     if not cell.lstrip().startswith("[{"):
         return cell
@@ -418,7 +418,7 @@ _PUBLISHED: Final[tuple[tuple[frozenset[str], str, str, Make], ...]] = (
 )
 
 
-def _published(upload: Upload) -> AnswerKey | None:
+def _dataset_key(upload: Upload) -> AnswerKey | None:
     """Return the key of a dataset that is read in a way of its own."""
     names = [str(name) for name in upload.table]
     for theirs, question, answer, make in _PUBLISHED:
@@ -436,9 +436,9 @@ def _cell(cell: str) -> Any:
     return value
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f"“{one_line(text)}”"
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    return list_of([_quoted(name) for name in names])
+def _quotes(names: tuple[str, ...]) -> str:
+    return list_of([_quote(name) for name in names])

@@ -66,7 +66,7 @@ class QuestionsInWords:
         self._waiting.clear()
 
 
-def left_out(problems: list[str], number: int) -> tuple[str, ...]:
+def omissions(problems: list[str], number: int) -> tuple[str, ...]:
     """Say which rows are left out: the first by their problems, and how many in all."""
     lines = [f"Left out: {problem}" for problem in problems[:MOST_LEFT_OUT]]
     return (*lines, *([f"{count_of(number, 'malformed row')} left out."] if number else ()))

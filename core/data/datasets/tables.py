@@ -67,14 +67,14 @@ class QuestionFile:
         self._upload: Upload | None = None
         self._key: AnswerKey | None = None
         self.meaning: tuple[str, ...] = ()
-        is_said = any(value is not None for value in roles.values())
+        has_roles = any(value is not None for value in roles.values())
         is_large = begins[:1] in (b"{", b"[") and Path(path).stat().st_size > MAX_BYTES
-        if is_large and is_said:
+        if is_large and has_roles:
             raise UploadError(
                 f"{path} is read row by row, as it is larger than {MAX_BYTES:,} bytes, and so by "
                 "its keys alone: call them “question” and “answers”."
             )
-        if is_large or (not is_said and is_own(begins)):
+        if is_large or (not has_roles and is_own(begins)):
             self.meaning = KEYS if is_large else ()
             return
         self._upload = _upload(path)

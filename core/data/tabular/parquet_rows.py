@@ -67,7 +67,7 @@ def read_parquet(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]
         check_size(about.num_rows, len(places))
         for at in places:
             check_heading(names[at])
-        fields = [each for at in places for each in _opened(schema.field(at))]
+        fields = [each for at in places for each in _leaves(schema.field(at))]
         check_size(about.num_rows, len(fields))
         size = max(1, min(BATCH, BATCH_CELLS // max(about.num_columns, 1)))
         for batch in file.iter_batches(batch_size=size, use_threads=False):
@@ -82,17 +82,17 @@ def read_parquet(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]
     return rows, [field.name for field in fields]
 
 
-def _opened(field: pa.Field, depth: int = 1) -> Iterator[pa.Field]:
+def _leaves(field: pa.Field, depth: int = 1) -> Iterator[pa.Field]:
     """Yield the columns of a structured one, with dots in their headings, as of JSON."""
     if not types.is_struct(field.type) or not field.type.num_fields or depth == FLATTENED:
         yield field
         return
     for inner in field.type:
-        yield from _opened(inner.with_name(f"{field.name}.{inner.name}"), depth + 1)
+        yield from _leaves(inner.with_name(f"{field.name}.{inner.name}"), depth + 1)
 
 
 def _columns(values: pa.Array, depth: int = 1) -> Iterator[pa.Array]:
-    """Yield the values of the columns that `_opened` yields."""
+    """Yield the values of the columns that `_leaves` yields."""
     if not types.is_struct(values.type) or not values.type.num_fields or depth == FLATTENED:
         yield values
         return

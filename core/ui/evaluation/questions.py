@@ -12,7 +12,7 @@ import streamlit as st
 from core.codec import count_of
 from core.data.datasets.answer_key import NO_GROUP, NO_QUESTIONS, AnswerKey, answer_key
 from core.data.datasets.draw import draw
-from core.data.datasets.in_words import MOST_LEFT_OUT, left_out
+from core.data.datasets.in_words import MOST_LEFT_OUT, omissions
 from core.data.datasets.questions import OnMalformed, Question
 from core.data.datasets.uploaded import uploaded_questions
 from core.data.datasets.wordnet import FOLDER, wordnet_questions
@@ -273,7 +273,7 @@ def _draw(
 
         some = draw(counting(), min(number, most), seed)
         questions = survey(name, some_questions, meaning)
-        reading = (*questions.reading, *left_out(problems, malformed))
+        reading = (*questions.reading, *omissions(problems, malformed))
         return QuestionSample(replace(questions, read=lambda: iter(some), reading=reading), of)
 
     return result_of(
