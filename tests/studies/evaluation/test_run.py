@@ -122,7 +122,12 @@ def test_the_manifest_is_complete(tmp_path):
     found = json.loads((tmp_path / "run" / "run.json").read_text())
     assert (found["model"], found["revision"], found["form"]) == ("world of numbers", "1", "plain")
     assert found["seed"] == found["order"] == 5 and found["pipeline"]["samples"] == 10
+    reading = found["questions"].pop("reading")
     assert found["questions"] == {"name": "three.jsonl", "number": 3, "sha256": asked.sha256}
+    assert reading[:2] == [
+        "3 questions, 3 of them different.",
+        "“What is question number 0?”, right: “red”.",
+    ]
     assert found["versions"]["python"] and found["versions"]["numpy"] == np.__version__
     assert found["begun"] <= found["ended"] and found["seconds"] > 0
     assert Run(tmp_path / "run").pipeline == pipeline_for(task(World(), seed=5))
