@@ -300,7 +300,8 @@ def labelled_table(
     selection : str
         What is not among them, in words.
     """
-    heading, last = HEADING, (to_text(pipeline),)
+    heading: tuple[str, ...] = HEADING
+    last: tuple[str, ...] = (to_text(pipeline),)
     if selection:
         heading, last = (*heading, SELECTION), (*last, selection)
     return to_csv(heading, ((*_cells(row, match), *last) for row in rows))
