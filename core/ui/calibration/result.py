@@ -56,9 +56,10 @@ def outcome(calibration: Calibration) -> None:
         if calibration.look is not None and calibration.target.method == "ltt":
             before = spent_by(calibration.look, calibration.looks or ())
             if calibration.policy is None:  # whose sentence says it
+                delta = 1 - calibration.target.confidence
                 st.text(
                     f"Look {calibration.look.place:d} at these labels: it may spend "
-                    f"{calibration.target.delta:.4f} of δ = {1 - calibration.target.confidence:.3f}."
+                    f"{calibration.target.delta:.4f} of δ = {delta:.3f}."
                 )
             st.caption("More rows, another score or another target is another look.")
             if before:
