@@ -106,7 +106,7 @@ def calibration_for(data: Labelled, target: Target) -> Whole | None:
     _first(data, target.error)
     earlier: dict[Any, Any] = memory_of("calibration_earlier", data, dict)
     looks = memory_of("calibration_looks_before", data, all_looks, target)
-    listing = _lists_asked_for(data).get((target.confidence, target.score))
+    listing = _price_lists(data).get((target.confidence, target.score))
     result = result_of(
         "calibration",
         data,
@@ -124,11 +124,11 @@ def calibration_for(data: Labelled, target: Target) -> Whole | None:
 
 def want_prices(data: Labelled, target: Target) -> None:
     """Have the list of prices for this confidence and score from now on: it is another look."""
-    _lists_asked_for(data)[target.confidence, target.score] = all_looks()
+    _price_lists(data)[target.confidence, target.score] = all_looks()
 
 
-def _lists_asked_for(data: Labelled) -> dict[tuple[float, str], tuple[Look, ...]]:
-    return memory_of("calibration_lists_asked_for", data, dict)
+def _price_lists(data: Labelled) -> dict[tuple[float, str], tuple[Look, ...]]:
+    return memory_of("calibration_price_lists", data, dict)
 
 
 def why(calibration: Calibration) -> str:
