@@ -38,7 +38,7 @@ from core.studies.evaluation.results import (
     measure_run,
     read_results,
 )
-from core.studies.evaluation.rows import RIGHT, Match
+from core.studies.evaluation.rows import RIGHT
 from core.studies.evaluation.run import Questions, most, reading_in, survey
 from core.studies.evaluation.run import evaluate as ask_all
 from core.studies.inspection.certificates import usual_least_mass
@@ -86,6 +86,17 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
     help=f"Rows that count, of all or of one source: {', '.join(FILTERS)}. Repeat it for several.",
 )
 @click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    help="A source whose rows count alone; of all if not given. Repeat it for several.",
+)
+@click.option(
+    "--served",
+    type=click.Choice(list(SCORES)),
+    help="Judge every score by the answer that this one serves, not by its own.",
+)
+@click.option(
     "--match",
     type=click.Choice(list(RIGHT)),
     default="same_answer",
@@ -125,10 +136,14 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
         _ = run.manifest
     else:
         _ask(questions, run, options)
-    measured = _measures(run, chosen, options["match"], options["resamples"])
+    measured = _measures(run, chosen, options)
     summary = _summary(measured)
-    for sentence in (*measured.results.dropped, *words.unmeasured(measured.results)):
+    results = measured.results
+    for sentence in results.dropped:
         tell(sentence)
+    for say in (words.labels, words.unmeasured, words.curve_ends):
+        for sentence in say(results):
+            tell(sentence)
     if options["figures"] is not None:
         summary["figures"] = _figures(measured, options["figures"], options["target_loss"])
     if options["labelled"] is not None:
@@ -209,8 +224,14 @@ def _show(run: Run) -> Iterator[Progress]:
         click.echo("\r\033[K", nl=False, err=True)
 
 
-def _measures(run: Run, filters: list[Filter], match: Match, resamples: int | None) -> RunMeasures:
-    results = read_results(run, filters, match, columns=columns_for(match))
+def _measures(run: Run, filters: list[Filter], options: dict[str, Any]) -> RunMeasures:
+    match, resamples = options["match"], options["resamples"]
+    results = read_results(
+        *(run, filters, match),
+        sources=options["sources"],
+        columns=columns_for(match),
+        served=options["served"],
+    )
     if resamples is None:
         resamples = affordable(len(results), len(results.scores), PATIENCE)
     return measure_run(results, resamples)
@@ -233,6 +254,7 @@ def _summary(measured: RunMeasures) -> dict[str, Any]:
         "rows": len(results),
         "dropped": list(results.dropped),
         "match": results.match,
+        "served": results.served,
         "resamples": measured.number,
         "scores": {name: _of(measured, name) for name in SCORES},
         "comparisons": [
@@ -256,6 +278,11 @@ def _of(measured: RunMeasures, name: str) -> dict[str, Any]:
     intervals = {measure: measured.interval(name, measure) for measure in metrics.MEASURES}
     return {
         "right": finite(measured.results.right(name)),
+        "right_by": {
+            match: finite(float(measured.results.correct_by(match)[name].mean()))
+            for match in ("same_answer", "f1")
+            if len(measured.results)
+        },
         **{measure: finite(interval.value) for measure, interval in intervals.items()},
         "intervals": {measure: _ends(interval) for measure, interval in intervals.items()},
     }

@@ -103,7 +103,9 @@ def test_an_evaluation_says_what_every_score_is_worth_and_what_it_was_asked():
     found = read(evaluation_report(made))
     table = found.tables["Every score"]
     assert table[1][:3] == ["Mutual information", "M.I.", f"{made.results.right(FIRST):.1%}"]
-    assert table[1][3].startswith(f"{made.interval(FIRST, 'auroc').value:.3f} (")
+    by_f1 = made.results.correct_by("f1")[FIRST].mean()
+    assert table[0][3:5] == ["right by F1", "AUROC"] and table[1][3] == f"{by_f1:.1%}"
+    assert table[1][4].startswith(f"{made.interval(FIRST, 'auroc').value:.3f} (")
     assert finding(made.results) in found.texts
     assert found.settings["Rows that count"] == str(run.finished_questions)
     assert run.manifest["questions"]["sha256"] in found.settings["Questions"]

@@ -42,7 +42,12 @@ def report(measured: RunMeasures) -> Report:
         kind="Evaluation of a model",
         title=f"{pipeline.model} on {questions['name']}",
         finding=words.finding(results) or f"{count_of(len(results), 'row')} count here.",
-        texts=[*results.dropped, *words.unmeasured(results)],
+        texts=[
+            *results.dropped,
+            *words.labels(results),
+            *words.unmeasured(results),
+            *words.curve_ends(results),
+        ],
         parts=[*_reading(manifest), _scores(measured), *_mixture(measured)],
         settings=_settings(measured, manifest),
         reading=READING,

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.abstention.intervals import Interval
 from core.abstention.ledger import UNKNOWN_ROWS, no_test
 from core.abstention.metrics import MEASURES
@@ -18,7 +21,9 @@ from core.studies.evaluation.listing import Plotted
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, Mixed
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import CONFIDENCE, RESAMPLES, Results, RunMeasures
+from core.studies.evaluation.rows import Match
 from core.studies.evaluation.sides import RunSide, Sides
+from core.studies.inspection.verdict import SCORE
 from core.uncertainty.scores import SCORES
 
 NONE: Final = "–"  # where nothing can be said
@@ -88,11 +93,58 @@ def score_columns(measured: RunMeasures) -> dict[str, list[str]]:
         "score": [info.title for info in SCORES.values()],
         "symbol": [info.symbol for info in SCORES.values()],
         "right": [percent(measured.results.right(name)) for name in SCORES],
+        **_by_other_label(measured.results),
         **{
             measure.upper(): [with_interval(measured.interval(name, measure)) for name in SCORES]
             for measure in MEASURES
         },
     }
+
+
+def _by_other_label(results: Results) -> dict[str, list[str]]:
+    """Return what the label that was not chosen calls right of each score's own answers."""
+    other, heading = _other_label(results)
+    right = results.correct_by(other)
+    return {heading: [percent(mean(right[name])) for name in SCORES]}
+
+
+def _other_label(results: Results) -> tuple[Match, str]:
+    return ("same_answer", "same answer") if results.match == "f1" else ("f1", "right by F1")
+
+
+def mean(right: NDArray[np.bool_]) -> float:
+    """Return the share that is right; NaN of none."""
+    return float(right.mean()) if len(right) else math.nan
+
+
+def labels(results: Results) -> list[str]:
+    """Return what the rule for the same answer and the paper’s label differ on, and who serves."""
+    if not len(results):
+        return []
+    name = results.served or SCORE
+    by_f1, same = (results.correct_by(match)[name] for match in ("f1", "same_answer"))
+    sentences = [
+        f"Of {SCORES[name].symbol}’s answers the paper’s token F1 calls {by_f1.sum():,} of "
+        f"{len(results):,} right, the rule for the same answer {same.sum():,}: "
+        f"{(by_f1 & ~same).sum():,} by F1 alone, {(same & ~by_f1).sum():,} by the rule alone."
+    ]
+    if results.served:
+        sentences.append(
+            f"Every score is judged by {SCORES[results.served].symbol}’s answer, so that all are "
+            "compared on the same answers."
+        )
+    return sentences
+
+
+def curve_ends(results: Results) -> list[str]:
+    """Say why curves of precision by recall end early, if they do."""
+    missing = {name: int(np.isnan(results.doubts[name]).sum()) for name in results.scores}
+    if not missing or not (least := min(missing.values())):
+        return []
+    return [
+        f"Of {least:,} of {count_of(len(results), 'question')} too little was seen, so no score "
+        f"answers them: the curves end at a recall of {1 - least / len(results):.0%} at most."
+    ]
 
 
 def intervals(measured: RunMeasures) -> str:

@@ -22,10 +22,10 @@ from core.abstention import metrics
 from core.abstention.intervals import ConfidenceBand, Interval
 from core.abstention.metrics import Curve
 from core.abstention.resampled import Resampled, resample
-from core.codec import count_of
+from core.codec import count_of, list_of
 from core.data.tabular.columns import question_numbers
 from core.data.world.grading import matches
-from core.studies.evaluation.files import LOCK
+from core.studies.evaluation.files import LOCK, RunError
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.rows import RIGHT, SCHEMA, Match
 from core.studies.progress import Progress, silent
@@ -54,12 +54,16 @@ class Results:
         When an answer is right.
     dropped : tuple of str
         A sentence for every reason why rows do not count.
+    served : str or None
+        The score whose answer is judged for all scores, so that they are compared on the same
+        answers; None where each is judged by its own.
     """
 
     run: Run
     table: pa.Table
     match: Match = "same_answer"
     dropped: tuple[str, ...] = ()
+    served: str | None = None
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -103,11 +107,14 @@ class Results:
     @cached_property
     def correct(self) -> Mapping[str, NDArray[np.bool_]]:
         """Whether the answer that each score serves is right."""
-        if self.match != "same_answer":
-            return {
-                name: np.asarray(self.table[f"{name}_{RIGHT[self.match]}"].to_numpy(), bool)
-                for name in SCORES
-            }
+        own = self.correct_by(self.match)
+        return own if self.served is None else dict.fromkeys(SCORES, own[self.served])
+
+    def correct_by(self, match: Match) -> Mapping[str, NDArray[np.bool_]]:
+        """Return whether each score's own answer is right by a rule, whichever is chosen."""
+        if match != "same_answer":
+            columns = {name: self.table[f"{name}_{RIGHT[match]}"] for name in SCORES}
+            return {name: np.asarray(each.to_numpy(), bool) for name, each in columns.items()}
         accepted = [tuple(chain(*names)) for names in self.table["answers"].to_pylist()]
         answers = {name: list(enumerate(self.texts(f"{name}_answer"))) for name in SCORES}
         right = {  # most scores of a row serve the same answer
@@ -146,8 +153,9 @@ class Results:
 
 
 def columns_for(match: Match) -> list[str]:
-    """Return the columns that the measures and the mixtures need."""
-    scores = [c for name in SCORES for c in (name, f"{name}_{RIGHT[match]}")]
+    """Return the columns that the measures and the mixtures need, both usual labels among them."""
+    labels = dict.fromkeys((RIGHT["same_answer"], RIGHT["f1"], RIGHT[match]))
+    scores = [c for name in SCORES for c in (name, *(f"{name}_{label}" for label in labels))]
     return ["id", "query", "answers", "source", "entropy", *scores]
 
 
@@ -158,6 +166,7 @@ def read_results(
     *,
     sources: Iterable[str] = (),
     columns: Sequence[str] | None = None,
+    served: str | None = None,
 ) -> Results:
     """Read the rows of a run that count.
 
@@ -169,21 +178,26 @@ def read_results(
         Those that count; all, if it is empty.
     columns : sequence of str, optional
         All by default; see `columns_for`.
+    served : str, optional
+        The score whose answer is judged for all.
 
     Raises
     ------
     RunError
-        When the run is damaged, or has no source that a filter names.
+        When the run is damaged, or has no source that is named.
     """
     rows = run.rows(filters, list(columns or SCHEMA.names))
     table, dropped = rows.table, rows.dropped
     if chosen := pa.array(sorted(set(sources)), pa.string()):
         labels = compute.fill_null(table["source"], "")
+        there = set(labels.to_pylist())
+        if unknown := sorted(set(chosen.to_pylist()) - there):
+            raise RunError(f"No row counts of {list_of(unknown)}; of {list_of(sorted(there))}.")
         table = table.filter(compute.is_in(labels, value_set=chosen))
         others = rows.table.num_rows - table.num_rows
         dropped += (f"Left out {count_of(others, 'row')} of other sources.",)
     # Rows are in the order in which they were finished, which resamples must not depend on.
-    return Results(run, table.combine_chunks().sort_by("id"), match, dropped)
+    return Results(run, table.combine_chunks().sort_by("id"), match, dropped, served)
 
 
 def stamp(run: Run) -> Hashable:

@@ -25,6 +25,7 @@ from core.ui.evaluation.scatter import scatter
 from core.ui.evaluation.scores import scores
 from core.ui.messages import problem
 from core.ui.session import memory_of
+from core.uncertainty.scores import SCORES
 
 ONLY: Final[Mapping[str, str]] = {
     "short": "short answers",
@@ -38,6 +39,7 @@ TABS: Final = (
     "Beside another run",
     "By a policy",
 )
+OWN: Final = "each score’s own"
 WHY: Final = (
     "As in the paper: the greedy answer and another one have fewer than 20 characters; the "
     "semantic entropy is above 0.7 nats."
@@ -135,14 +137,26 @@ def _that_count(run: Run, every: Results) -> Results:
                 placeholder="all sources",
                 persist_state="session",
             )
-    if not only and not chosen and match == every.match:
+        served = st.selectbox(
+            "Answer that is judged",
+            [OWN, *every.scores],
+            format_func=lambda name: name if name == OWN else f"{SCORES[name].symbol}’s for all",
+            key="results_served",
+            persist_state="session",
+            help="By its own answers a score is ahead, too, that serves better ones. By one answer "
+            "for all, only the doubts differ.",
+        )
+    judged = None if served == OWN else served
+    if not only and not chosen and not judged and match == every.match:
         counting = every
     else:
         counting = memory_of(
             "results_that_count",
             every,
-            lambda: read_results(run, [Filter(name) for name in only], match, sources=chosen),
-            (match, *only, "of", *chosen),
+            lambda: read_results(
+                run, [Filter(name) for name in only], match, sources=chosen, served=judged
+            ),
+            (match, judged, *only, "of", *chosen),
         )
     st.caption(f"Rows that count: {len(counting):,d}.")
     return counting

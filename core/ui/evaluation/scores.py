@@ -25,7 +25,7 @@ def scores(results: Results) -> None:
     """Draw what every score is worth, and which is better than which."""
     measured, is_waiting = measures(results)
     _table(measured)
-    for sentence in words.unmeasured(results):
+    for sentence in (*words.labels(results), *words.unmeasured(results)):
         st.text(sentence)
     if not results.scores:
         return
@@ -63,6 +63,9 @@ def numbers(measured: RunMeasures) -> dict[str, list[object]]:
         "rows": [len(measured.results)] * len(SCORES),
         "right": [finite(measured.results.right(name)) for name in SCORES],
     }
+    for match in ("same_answer", "f1"):
+        right = measured.results.correct_by(match)
+        columns[f"right by {match}"] = [finite(words.mean(right[name])) for name in SCORES]
     for measure in MEASURES:
         intervals = [measured.interval(name, measure) for name in SCORES]
         columns[measure] = [finite(each.value) for each in intervals]
@@ -87,6 +90,8 @@ def _curves(results: Results, measured: RunMeasures) -> None:
     bands = {name: measured.bands[name] for name in SCORES if name in chosen}
     picture = precision_recall(bands)
     figures.show(picture, "results_precision_recall")
+    for sentence in words.curve_ends(results):
+        st.text(sentence)
     shaded = (
         f"Shaded: the {CONFIDENCE:.0%} interval at each point by itself. "
         if measured.number

@@ -9,6 +9,7 @@ from core.abstention import metrics
 from core.language_models.errors import RefusedError
 from core.reports.evaluation import words
 from core.studies.evaluation import files
+from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import (
     FEWEST,
@@ -52,6 +53,32 @@ def test_four_rows_by_hand(tmp_path):
     curve = one.bands[INFORMATION]
     assert (curve.recalls[0], curve.recalls[-1]) == (0.25, 0.75)  # nobody answers the fourth
     assert (curve.precision[0], curve.precision[-1]) == (1.0, pytest.approx(2 / 3))
+
+
+def test_all_scores_are_judged_by_one_answer_where_that_is_wanted(made):
+    own = read_results(made)
+    for served in (INFORMATION, "greedy_probability"):
+        found = read_results(made, served=served)
+        assert all((right == own.correct[served]).all() for right in found.correct.values())
+        (differ, judged) = words.labels(found)
+        assert differ.startswith(f"Of {SCORES[served].symbol}’s answers the paper’s token F1")
+        assert f"by {SCORES[served].symbol}’s answer" in judged
+    assert len(words.labels(own)) == 1
+
+
+def test_the_labels_differ_on_what_they_are_said_to_and_curves_end_where_too_little_was_seen(
+    tmp_path,
+):
+    served = {f"{INFORMATION}_answer": "red wine", f"{INFORMATION}_correct": True}
+    apart = {f"{INFORMATION}_answer": "blue", f"{INFORMATION}_correct": True}
+    rows = row(0.1, **served), row(0.2, **apart), row(0.3), row(None, False)
+    found = read_results(written(tmp_path / "run", *rows))
+    right, by_f1 = (found.correct_by(m)[INFORMATION].tolist() for m in ("same_answer", "f1"))
+    alone = sum(f and not r for f, r in zip(by_f1, right, strict=True))
+    assert alone > 0 and f"{alone} by F1 alone, 0 by the rule alone" in words.labels(found)[0]
+    assert "recall of 75% at most" in words.curve_ends(found)[0]
+    with pytest.raises(RunError, match="No row counts of nowhere"):
+        read_results(found.run, sources=["nowhere"])
 
 
 def test_the_measures_are_those_of_metrics_and_the_table_the_whole_run(made):

@@ -106,7 +106,8 @@ def written(folder: Path, *rows: dict[str, object]) -> Run:
     """
 
     def engine(left, wanted, tick):
-        for question, values in zip(left, rows, strict=True):
+        for question in left:
+            values = rows[int(question.id[1:])]
             found = dict.fromkeys(SCHEMA.names) | {
                 **{"id": question.id, "query": question.query, "source": question.source},
                 **{"answers": [list(names) for names in question.answers]},
