@@ -336,7 +336,7 @@ def _payment(outcome: Calibration) -> dict[str, Any]:
     return {
         "looks": outcome.look.place if pays else 0,
         "delta": round(outcome.target.delta, 12) if pays else None,
-        "spent_by": looks.spent_by(outcome.look, outcome.looks),
+        "spent_by": looks.looks_before(outcome.look, outcome.looks),
     }
 
 

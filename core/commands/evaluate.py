@@ -124,7 +124,7 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
         _ask(questions, run, options)
     measured = _measures(run, chosen, options["match"], options["resamples"])
     summary = _summary(measured)
-    for sentence in (*measured.results.dropped, *words.unmeasured(measured.results)):
+    for sentence in (*measured.results.dropped, *words.missing_scores(measured.results)):
         tell(sentence)
     if options["figures"] is not None:
         summary["figures"] = _figures(measured, options["figures"], options["target_loss"])

@@ -142,7 +142,7 @@ class Nearest:
     unexplained: tuple[str, ...] = ()
 
     @property
-    def meant(self) -> bool:
+    def is_meant(self) -> bool:
         """Whether it is so similar that it can be asked in place of what was typed."""
         return self.similarity >= MEANT and not (self.missing or self.unexplained)
 

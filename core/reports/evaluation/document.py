@@ -41,7 +41,7 @@ def report(measured: RunMeasures) -> Report:
         kind="Evaluation of a model",
         title=f"{pipeline.model} on {questions['name']}",
         finding=words.finding(results) or f"{count_of(len(results), 'row')} count here.",
-        texts=[*results.dropped, *words.unmeasured(results)],
+        texts=[*results.dropped, *words.missing_scores(results)],
         parts=[_scores(measured), *_mixture(measured)],
         settings=_settings(measured, manifest),
         reading=READING,

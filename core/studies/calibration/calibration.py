@@ -345,7 +345,7 @@ def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Unce
     """Return the outcome, and what trying again would cost where nothing is certified."""
     if target.looks > MOST_LOOKS:
         return target.score if target.score != BEST else next(iter(data.doubts)), Uncertifiable(
-            ledger.spent(target.looks),
+            ledger.no_budget(target.looks),
             None,
         )
     name, outcome = _outcome(data, target)

@@ -217,10 +217,10 @@ def compared_sides(
             resampled.p_value(f"0{name}", f"1{name}", measure),
         )
         every.append(_side(name, *right[name], by))
-    return _adjusted(every)
+    return _with_holm(every)
 
 
-def _adjusted(every: Sequence[RunSide]) -> tuple[RunSide, ...]:
+def _with_holm(every: Sequence[RunSide]) -> tuple[RunSide, ...]:
     """Return both p-values of every score adjusted as one family."""
     measured = np.array([side.by.p_value for side in every])
     possible = np.array([not math.isnan(side.by.difference.value) for side in every], bool)
