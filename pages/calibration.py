@@ -61,7 +61,7 @@ def page() -> None:
             )
         elif whole is not None:
             outcome(whole.calibration)
-            prices(whole)
+            prices(whole, rows)
             groups(whole)
     if data is None or whole is None:
         st.header("4. Use")

@@ -58,7 +58,8 @@ def look(setting: str, about: str, rows: Rows, earlier: Sequence[Look]) -> Look:
     for each in related:
         if each.setting == setting:
             return each
-    place = 1 + max((len(related), *(each.place for each in related)))
+    number = len({each.setting for each in related})
+    place = 1 + max((number, *(each.place for each in related)))
     return Look(setting, place, about, smallest(rows))
 
 

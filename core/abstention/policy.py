@@ -183,6 +183,8 @@ class Policy:
         choosing among them after looking is not paid for by anything.
     left_out : int
         How many rows of the file somebody left out for want of a label.
+    selection : str
+        Which rows of their run the labelled ones lack, in words: failed, filtered out, not reached.
     targets_tried : int
         Among how many targets this one was chosen after a look at the labels, δ being divided by
         their number; 1 where it was not chosen so.
@@ -217,6 +219,7 @@ class Policy:
     codebook: Codebook | None = None
     looks: int = 0
     rows: str = field(default="", repr=False)
+    selection: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what no calibration could have made."""
@@ -284,6 +287,10 @@ class Policy:
             sentence += (
                 f" {self.left_out:,} {were} left out, so this holds only for questions like "
                 "the labelled ones."
+            )
+        if self.selection:
+            sentence += (
+                f" {self.selection} So this holds only for questions like those that remain."
             )
         if self.looks:
             confidence = 1 - (1 - (self.confidence or 0)) / 2**self.looks
@@ -387,6 +394,7 @@ _SINCE_THEN: Final = {
     "codebook": None,
     "looks": 0,
     "rows": "",
+    "selection": "",
 }
 
 

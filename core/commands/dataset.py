@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +10,11 @@ from typing import Any
 import click
 
 from core.codec import count_of
+from core.commands.columns import COLUMNS, columns
 from core.commands.files import FilesFirst, Input, Output
 from core.data.datasets.ambigqa import read_ambigqa
 from core.data.datasets.draw import draw
+from core.data.datasets.in_words import QuestionsInWords
 from core.data.datasets.nq_open import read_nq_open
 from core.data.datasets.questions import (
     MalformedRowError,
@@ -21,7 +22,7 @@ from core.data.datasets.questions import (
     Question,
     write_questions,
 )
-from core.data.datasets.tables import read_file
+from core.data.datasets.tables import QuestionFile
 from core.data.datasets.triviaqa import Improper, read_triviaqa
 from core.data.datasets.wordnet import FOLDER, wordnet_questions
 from core.data.datasets.world import Wording, world_questions
@@ -122,11 +123,18 @@ def _of_file(name: str, title: str, read: Callable[..., Iterator[Question]]) -> 
 
 _of_file("ambigqa", "AmbigQA: a JSON file of AmbigNQ, light or full.", read_ambigqa)
 _of_file("nq_open", "NQ-Open: a file of JSON lines.", read_nq_open)
-_of_file(
-    "file",
-    "Any file of questions and right answers: JSON lines, CSV, Parquet, Excel.",
-    functools.partial(read_file, note=functools.partial(click.echo, err=True)),
-)
+
+
+@dataset.command(help="Any file of questions and right answers: JSON, CSV, Parquet, Excel.")
+@FILE
+@_writes
+@columns
+@ON_MALFORMED
+def file(file: Path, on_malformed: OnMalformed, **options: Any) -> None:
+    """Write the questions of anybody's file."""
+    roles = {name: options.pop(name) for name in COLUMNS}
+    questions, notes = QuestionFile(file, **roles), _Notes()
+    _write(questions.questions(on_malformed, notes.skip), notes, questions.meaning, **options)
 
 
 @dataset.command(help="The world of the embedded model: a question for each fact.")
@@ -165,6 +173,8 @@ def wordnet(folder: Path, **writing: Any) -> None:
 def _write(
     questions: Iterator[Question],
     notes: _Notes,
+    meaning: tuple[str, ...] = (),
+    *,
     out: Path,
     sample: int | None,
     seed: int,
@@ -173,13 +183,18 @@ def _write(
     """Write questions, or a draw of them, and say what was left out."""
     if out.exists() and not overwrite:
         raise click.ClickException(f"{out} exists; --overwrite replaces it.")
-    counted_ones = _counting(questions)
+    for line in meaning:
+        click.echo(line, err=True)
+    in_words = QuestionsInWords()
+    counted_ones = _counting(questions, in_words)
     try:
         written = write_questions(draw(counted_ones, sample, seed) if sample else counted_ones, out)
     except MalformedRowError as error:
         raise click.ClickException(f"{error} {SKIP}") from error
     except OSError as error:
         raise click.ClickException(sentence(out, error)) from error
+    for line in in_words.sentences:
+        click.echo(line, err=True)
     if notes.skipped:
         click.echo(f"{count_of(notes.skipped, 'malformed row')} left out.", err=True)
     if notes.dropped:
@@ -190,9 +205,10 @@ def _write(
     click.echo(f"{count_of(written, 'question')} written to {out}.")
 
 
-def _counting(questions: Iterator[Question]) -> Iterator[Question]:
-    """Say now and then how many were read."""
+def _counting(questions: Iterator[Question], in_words: QuestionsInWords) -> Iterator[Question]:
+    """Count questions, and say now and then how many were read."""
     for number, question in enumerate(questions, 1):
+        in_words.add(question)
         if number % PROGRESS == 0:
             click.echo(f"{number:,} questions read", err=True)
         yield question

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,13 @@ import click
 from core.abstention import metrics
 from core.abstention.intervals import Interval
 from core.codec import count_of, encode, finite
+from core.commands.columns import COLUMNS, columns
 from core.commands.engines import engine_of, engines
 from core.commands.files import FilesFirst, Folder, Input, Output, write
 from core.commands.model import asks, open_for_study, payment, tell
 from core.commands.request import reads, request_of
-from core.data.datasets.questions import read_questions
+from core.data.datasets.in_words import omissions
+from core.data.datasets.tables import QuestionFile
 from core.reports.evaluation import words
 from core.reports.text import table
 from core.studies import costs
@@ -36,7 +39,7 @@ from core.studies.evaluation.results import (
     read_results,
 )
 from core.studies.evaluation.rows import RIGHT, Match
-from core.studies.evaluation.run import Questions, most, survey
+from core.studies.evaluation.run import Questions, most, reading_in, survey
 from core.studies.evaluation.run import evaluate as ask_all
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import check_samples, usual_request
@@ -44,7 +47,6 @@ from core.studies.progress import Progress
 from core.uncertainty.scores import SCORES
 
 SHOWN, SAID = 0.2, 30.0  # seconds between two states: on a terminal, and in a file
-LEFT_OUT = 20  # malformed rows of which it is said why they are left out
 PATIENCE = 5.0  # seconds that resampling may take, about
 REFERENCE = "mutual_information"  # every other score is compared with it
 ASK = " --resamples says how many to draw."
@@ -63,6 +65,7 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
     help="The folder of the run. One that is there is gone on with; without QUESTIONS it is only "
     "read.",
 )
+@columns
 @asks
 @reads
 @engines
@@ -137,7 +140,9 @@ def _ask(file: Path, run: Run, arguments: dict[str, Any]) -> None:
     """Ask the questions of a file that have no row yet."""
     options, reading = request_of("any", arguments)
     engine = engine_of(arguments)
-    questions = _survey(file, arguments["on_malformed"])
+    questions = _survey(file, arguments)
+    for sentence in questions.reading:
+        tell(sentence)
     model = open_for_study(arguments["model"], arguments["form"], arguments["budget"])
     request = usual_request("any", model.capabilities, **options)
     check_samples(request, model.capabilities)
@@ -163,16 +168,14 @@ def _ask(file: Path, run: Run, arguments: dict[str, Any]) -> None:
     tell(f"{count_of(new, 'question')} asked, {outcome.before:,} finished before.")
 
 
-def _survey(file: Path, on_malformed: Any) -> Questions:
-    """Read all questions once, and say which rows are left out."""
+def _survey(path: Path, arguments: dict[str, Any]) -> Questions:
+    """Read all questions once, and put into words what they were read as."""
     problems: list[str] = []
-    read = partial(read_questions, file, on_malformed, source=file.stem)
-    questions = survey(file.name, partial(read, tell=problems.append))
-    for problem in problems[:LEFT_OUT]:
-        tell(f"Left out: {problem}")
-    if problems:
-        tell(f"{count_of(len(problems), 'malformed row')} left out.")
-    return Questions(questions.name, read, questions.number, questions.longest, questions.sha256)
+    file = QuestionFile(path, path.stem, **{name: arguments[name] for name in COLUMNS})
+    read = partial(file.questions, arguments["on_malformed"])
+    questions = survey(path.name, partial(read, problems.append), file.meaning)
+    reading = (*questions.reading, *omissions(problems, len(problems)))
+    return replace(questions, read=read, reading=reading)
 
 
 def _agree() -> None:
@@ -225,6 +228,7 @@ def _summary(measured: RunMeasures) -> dict[str, Any]:
         "revision": manifest["revision"],
         "form": manifest["form"],
         "questions": manifest["questions"]["number"],
+        "reading": list(reading_in(manifest)),
         "done": results.run.finished_questions,
         "rows": len(results),
         "dropped": list(results.dropped),

@@ -15,7 +15,7 @@ from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import BEST, METHODS, REPEATED, Calibration
 from core.studies.calibration.groups import by_group as guarantee_by_group
-from core.studies.calibration.price_list import Price, price_list
+from core.studies.calibration.price_list import Price
 
 MOST_GROUPS: Final = 20
 READING: Final = (
@@ -27,17 +27,22 @@ READING: Final = (
     "The curve shows, for every threshold, the share of wrong answers among those answered, "
     "against the share answered. The band is the interval at each point by itself, the dashed "
     "line the target, the diamond the threshold, and a circle one chosen by hand.",
-    "The price list tests seven targets as one family, so that a promise of it holds even if it is "
-    "chosen after looking. Every look at the same labels spends a part of δ, so that all looks at "
-    "them together keep the promise; the report says which one this was.",
+    "Every look at the same labels spends a part of δ, so that all looks at them together keep the "
+    "promise; the report says which one this was.",
+    "A price list, if there is one, tests seven targets as one family, so that a promise of it "
+    "holds even if it is chosen after looking.",
 )
 
 
-def report(calibration: Calibration, moved: Policy | None = None) -> Report:
+def report(
+    calibration: Calibration, moved: Policy | None = None, prices: Sequence[Price] = ()
+) -> Report:
     """Return the report of a calibration.
 
     Parameters
     ----------
+    prices : sequence of Price
+        What was paid for: the list is another look at the labels.
     moved : Policy, optional
         With λ chosen by hand, to be shown beside what was found.
     """
@@ -59,7 +64,7 @@ def report(calibration: Calibration, moved: Policy | None = None) -> Report:
         parts=[
             *_reading(calibration),
             _risk(calibration, moved),
-            _prices(calibration),
+            *([_prices(calibration, prices)] if prices else []),
             *_groups(calibration),
         ],
         settings=_settings(calibration),
@@ -117,8 +122,7 @@ def by_group(groups: Sequence[Bin], target: float) -> Picture:
     return Picture(title, words, charts.groups, (groups, target))
 
 
-def _prices(calibration: Calibration) -> Part:
-    listed = price_list(calibration.data, calibration.target)
+def _prices(calibration: Calibration, listed: Sequence[Price]) -> Part:
     columns: dict[str, Sequence[Cell]] = dict(price_columns(calibration, listed))
     return Part("What each target costs", tables=[Table("Price list", columns)])
 

@@ -95,6 +95,7 @@ def policy_of_any_kind(draw):
         scores_tried=draw(st.integers(1, 100)),
         settings_tried=draw(st.integers(1, 100)),
         left_out=draw(st.integers(0, 100)),
+        selection=draw(TEXTS),
         targets_tried=draw(st.integers(1, 100)),
         belief=draw(st.none() | beliefs(answered)) if method == "ltt" else None,
     )
@@ -137,7 +138,7 @@ def refused(found, sentence):
     assert len(message) < 400
 
 
-SINCE_THEN = ("left_out", "targets_tried", "belief", "codebook", "looks", "rows")  # since then
+SINCE_THEN = ("left_out", "targets_tried", "belief", "codebook", "looks", "rows", "selection")
 FIELDS = [(kind, f) for kind in (Policy, Pipeline, Belief) for f in fields(kind)]
 
 

@@ -214,10 +214,13 @@ def test_bad_input_gets_a_sentence(world, asked, tmp_path):
     refused(believe(asked, "--out", out), "Line 4")
     assert not out.exists() and world.asked == []
     result = believe(asked, "--out", out, "--on-malformed", "skip")
-    assert "Left out: Line 4" in result.stderr and "1 malformed row left out." in result.stderr
+    reading = Run(out).manifest["questions"]["reading"]
+    assert reading[0] == "4 questions, 4 of them different."
+    assert reading[-2].startswith("Left out: Line 4") and "\n".join(reading) in result.stderr
+    assert reading[-1] == "1 malformed row left out."
     assert len(rows_of(out)) == 4
     asked.write_text("")
-    refused(believe(asked, "--out", out), "no question with a right answer")
+    refused(believe(asked, "--out", out), "The file is empty")
     options = ("--sampling", "likeliest", "--seed", 1)
     assert believe(asked, "--out", out, *options).exit_code == 2
     assert believe(asked, "--out", out, "--samples", 0).exit_code == 2
@@ -269,7 +272,7 @@ def test_a_stop_says_what_is_finished(world, asked, tmp_path, monkeypatch):
 def test_the_state_is_shown_now_and_then(world, asked, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "SAID", 0.0)
     said = believe(asked, "--out", tmp_path / "run").stderr.splitlines()
-    states = [line.partition(" of 40 questions")[0] for line in said[:-1]]
+    states = [line.partition(" of 40 questions")[0] for line in said[4:-1]]
     assert list(dict.fromkeys(states)) == [str(i) for i in range(40)]
 
 

@@ -13,7 +13,7 @@ from core.reports.evaluation.words import finding
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.serialise import to_table
 from core.studies.calibration.calibration import Target, calibrate, move
-from core.studies.calibration.price_list import TARGETS
+from core.studies.calibration.price_list import TARGETS, price_list
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import measure_run, read_results
@@ -34,7 +34,9 @@ def calibrated(data, **target):
 
 def test_a_calibration_says_its_promise_its_price_and_its_groups():
     made = calibrated(rows(*GROUPS))
-    found, policy = read(calibration.report(made)), made.policy
+    prices, policy = price_list(made.data, made.target), made.policy
+    found = read(calibration.report(made, prices=prices))
+    assert "Price list" not in read(calibration.report(made)).tables  # it is another look
     assert found.texts[3] == policy.sentence
     assert [text for text in found.texts if "this answers 606 (100.0%), 6 of them wrong" in text]
     prices = found.tables["Price list"][1:]

@@ -1,11 +1,15 @@
-"""A random draw from a dataset that is larger than the memory."""
+"""Random draws from a dataset that is larger than the memory, and random orders of it."""
 
 from __future__ import annotations
 
+import hashlib
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from core.data.datasets.questions import Question
+
+AT_ONCE: Final = 20_000  # questions that are ordered in the memory
 
 
 def draw(questions: Iterable[Question], number: int, seed: int = 0) -> list[Question]:
@@ -23,3 +27,31 @@ def draw(questions: Iterable[Question], number: int, seed: int = 0) -> list[Ques
         elif (place := int(uniform() * (at + 1))) < number:
             sample[place] = (at, question)
     return [question for _, question in sorted(sample, key=lambda each: each[0])]
+
+
+def random_order(
+    read: Callable[[], Iterable[Question]], number: int, seed: int = 0
+) -> Iterator[Question]:
+    """Yield all questions in a random order, which their ids and the seed decide.
+
+    However many are taken, they are a random sample of all, so that a run that stops half way
+    through a file sorted by difficulty says something of the whole file. About `AT_ONCE` questions
+    are in memory: they are read once for each so many.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the questions, as often as it takes.
+    number : int
+        About how many there are.
+    """
+    parts = max(-(-number // AT_ONCE), 1)
+    for part in range(parts):
+        places = ((_place(question.id, seed), question) for question in read())
+        chosen = [each for each in places if each[0] * parts >> 64 == part]
+        yield from (question for _, question in sorted(chosen, key=lambda each: each[0]))
+
+
+def _place(id: str, seed: int) -> int:
+    content = f"{seed} {id}".encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")

@@ -9,6 +9,7 @@ by row, and a row is measured before it is parsed.
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -44,7 +45,8 @@ class Question:
     query : str
         What is asked.
     answers : tuple of tuple of str
-        The right answers, at least one; each with all its accepted names, the usual one first.
+        The right answers, each with all its accepted names, the usual one first. None: whatever is
+        answered is wrong, and only who abstains is right.
     source : str
         The dataset, or the group within it ("triviaqa", "ambigqa multiple", "world by heart").
     """
@@ -88,6 +90,11 @@ def write_questions(questions: Iterable[Question], path: str | os.PathLike[str])
     return number
 
 
+def is_own(begins: bytes) -> bool:
+    """Return whether a file that begins so has the shape that `write_questions` writes."""
+    return re.match(rb'\s*\{"id": "(?:[^"\\]|\\.)*", "query": "', begins) is not None
+
+
 def places(unit: str) -> Callable[[int], str]:
     """Return what names rows that have no id, called once for each: several may stand on a line."""
     rows_on: Counter[int] = Counter()
@@ -119,7 +126,7 @@ def read_questions(
     path : path
         Keys are recognised as the headings of an upload are: `query` or "question", `answers`
         or "answer", "aliases" and such. The answers may be a flat list of texts, each an answer
-        of its own, or one text.
+        of its own, or one text; an empty list says that no answer is right.
     on_malformed : {"refuse", "skip"}
         Whether a row that cannot be used ends the reading, or is left out.
     tell : callable
@@ -203,11 +210,21 @@ def questions_from(
 
 
 def question_of(
-    *, id: object, query: object, answers: Iterable[Iterable[object]], source: object = ""
+    *,
+    id: object,
+    query: object,
+    answers: Iterable[Iterable[object]],
+    source: object = "",
+    unanswerable: bool = False,
 ) -> Question:
     """Return a question out of what a file held, with white space around its texts removed.
 
     Names that are empty or repeated are left out, and so are answers without a name.
+
+    Parameters
+    ----------
+    unanswerable : bool
+        Whether the file says that no answer is right; else a missing one is a mistake.
 
     Raises
     ------
@@ -233,7 +250,7 @@ def question_of(
         names.pop("", None)
         if names:
             right.setdefault(tuple(names))
-    if not right:
+    if not right and not unanswerable:
         raise ValueError("there is no right answer.")
     return Question(key, text, tuple(right), _text(source, "source", MAX_ID))
 
@@ -285,10 +302,11 @@ def question_in(row: Mapping[str, Any], id: str, source: str = "") -> Question:
     def first(names: Iterable[str]) -> Any:
         return next((fields[name] for name in names if name in fields), None)
 
-    identifier = first(IDS)
+    identifier, answers = first(IDS), first(GOLD_ANSWERS)
     return question_of(
         id=id if identifier is None else identifier,
         query=first(QUERIES),
-        answers=group(first(GOLD_ANSWERS)),
+        answers=group(answers),
         source=first(SOURCES) or source,
+        unanswerable=answers == [],
     )

@@ -1,7 +1,6 @@
 """Anybody's file of questions: JSON lines, a JSON array, CSV, Parquet or an Excel workbook.
 
-Columns are recognised by their headings, as in an upload. JSON is read row by row; a table of
-another kind is read whole, within the limits of uploads.
+Columns are recognised by their headings, as in an upload, or a person names them.
 """
 
 from __future__ import annotations
@@ -11,38 +10,48 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from core.data.datasets.answer_key import NO_QUESTIONS, AnswerKey, answer_key
 from core.data.datasets.files import array, beginning
 from core.data.datasets.questions import (
     OnMalformed,
     Question,
     ignore,
+    is_own,
     places,
     question_in,
     questions_from,
     read_questions,
 )
-from core.data.datasets.uploaded import reading_of, uploaded_questions
+from core.data.datasets.uploaded import uploaded_questions
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.rows import MAX_BYTES, UploadError
+from core.data.tabular.uploads import Upload
+
+_BEGINNING = 5_000  # bytes: an id and the key after it
+KEYS = (
+    "Each row is read by its keys: the question by one such as “question”, what is right by one "
+    "such as “answers”.",
+)
 
 
-def read_file(
-    path: str | os.PathLike[str],
-    on_malformed: OnMalformed = "refuse",
-    tell: Callable[[str], object] = ignore,
-    note: Callable[[str], object] = ignore,
-) -> Iterator[Question]:
-    """Yield the questions of a file, whatever its kind.
+class QuestionFile:
+    """Anybody's file of questions, which can be read as often as it takes.
 
-    In JSON and in cells with a list, each text is an answer, and a list within the list holds the
-    names of one. Other cells may separate answers by | or ;.
+    A file of our own, and JSON that is larger than an upload may be, are read row by row; another
+    one is read whole, as the page reads it.
 
     Parameters
     ----------
-    path, on_malformed, tell
-        As of `core.data.datasets.questions.read_questions`.
-    note : callable
-        Gets a sentence about each thing that the file left open.
+    path : path
+    source : str
+        Of questions that name none.
+    roles : mapping of str to str or None
+        What a person says of columns, as arguments of `answer_key`.
+
+    Attributes
+    ----------
+    meaning : tuple of str
+        What the file is, and which of its columns means what, in words.
 
     Raises
     ------
@@ -50,31 +59,53 @@ def read_file(
         As of `core.data.datasets.questions.read_questions`; also when no column holds questions,
         or none their right answers.
     """
-    begins = beginning(path, 1000)
-    if begins.startswith(b"{"):
-        return read_questions(path, on_malformed, tell)
-    if begins.startswith(b"["):
+
+    def __init__(self, path: str | os.PathLike[str], source: str = "", **roles: str | None) -> None:
+        self._path, self._source = path, source
+        begins = beginning(path, _BEGINNING)
+        self._is_array = begins.startswith(b"[")
+        self._upload: Upload | None = None
+        self._key: AnswerKey | None = None
+        self.meaning: tuple[str, ...] = ()
+        has_roles = any(value is not None for value in roles.values())
+        is_large = begins[:1] in (b"{", b"[") and Path(path).stat().st_size > MAX_BYTES
+        if is_large and has_roles:
+            raise UploadError(
+                f"{path} is read row by row, as it is larger than {MAX_BYTES:,} bytes, and so by "
+                "its keys alone: call them “question” and “answers”."
+            )
+        if is_large or (not has_roles and is_own(begins)):
+            self.meaning = KEYS if is_large else ()
+            return
+        self._upload = _upload(path)
+        self._key = answer_key(self._upload, **roles)
+        if self._key is None:
+            raise UploadError(NO_QUESTIONS)
+        self.meaning = (*self._upload.notes, *self._key.sentences)
+
+    def questions(
+        self, on_malformed: OnMalformed = "refuse", tell: Callable[[str], object] = ignore
+    ) -> Iterator[Question]:
+        """Yield the questions; arguments as of `core.data.datasets.questions.read_questions`."""
+        path, source = self._path, self._source
+        if self._upload is not None:
+            return uploaded_questions(
+                self._upload, on_malformed, tell, key=self._key, source=source
+            )
+        if not self._is_array:
+            return read_questions(path, on_malformed, tell, source=source)
         place_of = places("line")
 
         def make(row: dict[str, Any], line: int) -> Question:
-            return question_in(row, place_of(line))
+            return question_in(row, place_of(line), source)
 
         return questions_from(array(path), make, on_malformed, tell)
-    return _from_table(path, on_malformed, tell, note)
 
 
-def _from_table(
-    path: str | os.PathLike[str],
-    on_malformed: OnMalformed,
-    tell: Callable[[str], object],
-    note: Callable[[str], object],
-) -> Iterator[Question]:
+def _upload(path: str | os.PathLike[str]) -> Upload:
     try:
         with Path(path).open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise UploadError(f"{path} cannot be read: {error.strerror}.") from error
-    upload = parse_isolated(content, Path(path).name)
-    for line in (*upload.notes, *reading_of(upload)):
-        note(line)
-    yield from uploaded_questions(upload, on_malformed, tell)
+    return parse_isolated(content, Path(path).name)

@@ -64,6 +64,7 @@ _PRINTED_LIST = re.compile(rf"\[\s*{_QUOTED}(?:(?:\s*,\s*|\s+){_QUOTED})*(?:\s*,
 # Headings are compared without case, white space, _ and -. The first that is found is taken.
 QUERIES = (
     *("question", "query", "prompt", "q", "input", "userinput", "problem", "questiontext"),
+    *("question.stem", "question.text", "userquery", "attributes.input.value"),
     *("frage", "pregunta", "domanda", "вопрос"),
 )
 #: What a heading ends in that names a column of questions, after a dot or in one word.
@@ -80,7 +81,9 @@ SOURCES = ("group", "band", "source", "dataset", "category", "relation", "topic"
 RIGHT_ANSWERS = (
     *("goldenanswers", "goldanswers", "goldenanswer", "goldanswer", "goldaliases", "gold"),
     *("aliases", "references", "reference", "answers", "rightanswers", "rightanswer"),
-    *("correctanswers", "correctanswer", "answers.text", "answer.aliases"),
+    *("correctanswers", "correctanswer", "answers.text", "answer.aliases", "possibleanswers"),
+    *("expectedoutput", "ideal", "target", "groundtruth", "groundtruths", "expected"),
+    *("expectedanswer", "answerkey", "bestanswer"),
 )
 #: An "answer" beside gold answers is what a model said.
 GOLD_ANSWERS = (*RIGHT_ANSWERS, "answer")
@@ -317,7 +320,7 @@ def question_numbers(texts: pa.Array | NDArray[np.object_]) -> NDArray[np.int64]
 def _question_ranks(distinct: pa.LargeStringArray) -> NDArray[np.int32]:
     """Return the place of each text's question among all, by the first of its texts."""
     ranks = _ranks(distinct)
-    keys = _question_keys(distinct).dictionary_encode()
+    keys = question_keys(distinct).dictionary_encode()
     if len(keys.dictionary) == len(distinct):
         return ranks
     codes = keys.indices.to_numpy()
@@ -326,7 +329,7 @@ def _question_ranks(distinct: pa.LargeStringArray) -> NDArray[np.int32]:
     return np.unique(least[codes], return_inverse=True)[1].astype(np.int32)
 
 
-def _question_keys(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+def question_keys(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """Return texts without what makes no other question; one of marks alone stays as it is."""
     lower = compute.utf8_lower(compute.utf8_normalize(texts, "NFKC"))
     joined = compute.replace_substring_regex(lower, "['’`]", "")

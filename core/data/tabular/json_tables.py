@@ -18,7 +18,11 @@ from core.data.tabular.rows import UploadError
 Row = dict[str, Any]
 
 _DEEPEST = 3  # keys to a list of rows
-_FLATTENED = 4  # keys of a heading
+FLATTENED = 4  # keys of a heading
+#: Lists within the rows of a list: of SQuAD, the questions on the paragraphs of its articles.
+_NESTED = (("paragraphs", "qas"),)
+#: Keys of an object that is a row by itself, whatever lists it holds.
+_OF_A_ROW = frozenset({"question", "query", "prompt", "input"})
 _NUMBER = re.compile(r"-?\d+")
 _SCALARS = (str, int, float, bool, type(None))
 
@@ -40,7 +44,9 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
         rows = shape(document)
         if rows:
             return rows, "The file is a table as pandas writes it in JSON."
-    path, rows = max(_lists_of_rows(document), key=lambda each: len(each[1]), default=("", []))
+    if not _OF_A_ROW.isdisjoint(document):
+        return None
+    path, rows = max(_lists_of_rows(document), key=_number_of_rows, default=("", []))
     if not rows:
         return None
     where = one_line(path)
@@ -137,11 +143,27 @@ def _lists_of_rows(
             yield from _lists_of_rows(value, f"{path}.", depth + 1)
         if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
             yield path, value
+            for keys in _NESTED:
+                yield ".".join((path, *keys)), _within(value, keys)
+
+
+def _number_of_rows(each: tuple[str, list[Row]]) -> tuple[int, int]:
+    path, rows = each
+    return len(rows), path.count(".")  # of two as long, the inner one
+
+
+def _within(rows: list[Row], keys: tuple[str, ...]) -> list[Row]:
+    """Return the objects in lists of lists, by the key of each list in the one before."""
+    for key in keys:
+        lists = (row.get(key) for row in rows)
+        rows = [item for each in lists if isinstance(each, list) for item in each]
+        rows = [row for row in rows if isinstance(row, dict)]
+    return rows
 
 
 def _flatten(row: Row, before: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
     for key, value in row.items():
-        if isinstance(value, dict) and value and depth < _FLATTENED:
+        if isinstance(value, dict) and value and depth < FLATTENED:
             yield from _flatten(value, f"{before}{key}.", depth + 1)
         else:
             yield f"{before}{key}", value

@@ -24,6 +24,7 @@ from core.data.tabular.columns import (
     Cell,
     column_of,
     first,
+    plain_heading,
     question_numbers,
     text_numbers,
 )
@@ -41,6 +42,8 @@ from core.data.tabular.labels import (
 from core.data.tabular.uploads import Upload, UploadError
 
 LEFT_OUT = "left out"  # what becomes of them
+SELECTION = "not_in_this_table"  # the column of a run's table that says which of its rows are not
+LONGEST_SELECTION = 1000  # characters
 #: Scores × rows. Doubts, labels and curves take some 60 bytes of each as long as a session looks at
 #: them, and every change of a setting half a microsecond of a processor; one score of the longest
 #: file and a hundred of ten thousand rows have room.
@@ -132,6 +135,8 @@ class Labelled:
         By score column: whether the column holds the negative of the doubt.
     pipeline : str
         What the column "pipeline" says if it is the same in every row used; else "".
+    selection : str
+        Which rows of their run are not here, in words; "" where none is missing or nobody says it.
     kept : ndarray of shape (n,)
         Which rows of the upload's table these are.
     problems : tuple of str
@@ -168,6 +173,7 @@ class Labelled:
     truths: NDArray[np.object_] | None = None
     codebooks: Mapping[str, Codebook] = field(default_factory=dict)
     numbered: NDArray[np.int64] | None = None
+    selection: str = ""
 
     @property
     def questions(self) -> NDArray[np.int64]:
@@ -260,6 +266,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         truths=column_of(upload, columns.truth)[usable] if columns.truth else None,
         codebooks=codebooks_of(upload, columns, usable, questions, right, left_out),
         numbered=questions,
+        selection=_selection(upload, usable),
     )
 
 
@@ -471,6 +478,12 @@ def _pipeline(upload: Upload, rows: NDArray[np.int64]) -> tuple[str, list[str]]:
         f"“{one_line(name)}” names {len(texts):,} different pipelines, whose scores cannot be "
         "compared; upload each by itself."
     ]
+
+
+def _selection(upload: Upload, rows: NDArray[np.int64]) -> str:
+    name = first(upload, [plain_heading(SELECTION)])
+    texts = dict.fromkeys(column_of(upload, name)[rows].tolist()) if name else {}
+    return one_line(" ".join(text for text in texts if text), LONGEST_SELECTION)
 
 
 # ------------------------------------------------------------------------- without labels

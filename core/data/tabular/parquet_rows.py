@@ -8,6 +8,7 @@ texts stay numbers of a dictionary until it is known how long they are together.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from pyarrow import compute, parquet, types
 
 from core.codec import one_line
 from core.data.tabular import rows as limits
+from core.data.tabular.json_tables import FLATTENED
 from core.data.tabular.rows import (
     TableRows,
     UploadError,
@@ -65,9 +67,11 @@ def read_parquet(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]
         check_size(about.num_rows, len(places))
         for at in places:
             check_heading(names[at])
+        fields = [each for at in places for each in _leaves(schema.field(at))]
+        check_size(about.num_rows, len(fields))
         size = max(1, min(BATCH, BATCH_CELLS // max(about.num_columns, 1)))
         for batch in file.iter_batches(batch_size=size, use_threads=False):
-            _add(batch.select(places), rows, [schema.field(at) for at in places])
+            _add(batch.select(places), rows, fields)
     except (UploadError, MemoryError):
         raise
     except Exception as error:  # a damaged file can fail in any way, deep inside the reader
@@ -75,7 +79,25 @@ def read_parquet(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]
             "The file begins like Parquet but cannot be read; it is damaged or of an unknown "
             "kind. Write it again, or save it as CSV."
         ) from error
-    return rows, [names[at] for at in places]
+    return rows, [field.name for field in fields]
+
+
+def _leaves(field: pa.Field, depth: int = 1) -> Iterator[pa.Field]:
+    """Yield the columns of a structured one, with dots in their headings, as of JSON."""
+    if not types.is_struct(field.type) or not field.type.num_fields or depth == FLATTENED:
+        yield field
+        return
+    for inner in field.type:
+        yield from _leaves(inner.with_name(f"{field.name}.{inner.name}"), depth + 1)
+
+
+def _columns(values: pa.Array, depth: int = 1) -> Iterator[pa.Array]:
+    """Yield the values of the columns that `_leaves` yields."""
+    if not types.is_struct(values.type) or not values.type.num_fields or depth == FLATTENED:
+        yield values
+        return
+    for inner in values.flatten():
+        yield from _columns(inner, depth + 1)
 
 
 def _check_description(about: Any) -> None:
@@ -119,7 +141,8 @@ def _add(batch: pa.RecordBatch, rows: TableRows, fields: list[pa.Field]) -> None
     batch.validate(full=True)  # offsets within bounds, and texts that are Unicode
     left = limits.MAX_TEXT - rows.characters
     texts = []
-    for field, column in zip(fields, batch.columns, strict=True):
+    columns = (column for whole in batch.columns for column in _columns(whole))
+    for field, column in zip(fields, columns, strict=True):
         try:
             left -= _least_text(column)
             if left < 0:

@@ -47,10 +47,7 @@ _ANSWERS = (
     "completion",
     "output",
 )
-_TRUTHS = (
-    *RIGHT_ANSWERS,
-    *("groundtruth", "truth", "expected", "target"),
-)
+_TRUTHS = (*RIGHT_ANSWERS, "truth")
 _ENTROPIES = ("semanticentropy", "entropy")
 #: Numbers that are neither score nor label: they name or count a row, or say how it was made.
 _NO_SCORE = re.compile(

@@ -18,6 +18,7 @@ from core.studies.evaluation.comparison import compare
 from core.studies.evaluation.mixing import RULES, kinds, mix, sources
 from core.studies.evaluation.results import RunMeasures
 from core.studies.evaluation.rows import RIGHT_BY
+from core.studies.evaluation.run import reading_in
 
 READING: Final = (
     "A model was asked questions whose right answers are known. Every score says how much to doubt "
@@ -42,10 +43,15 @@ def report(measured: RunMeasures) -> Report:
         title=f"{pipeline.model} on {questions['name']}",
         finding=words.finding(results) or f"{count_of(len(results), 'row')} count here.",
         texts=[*results.dropped, *words.missing_scores(results)],
-        parts=[_scores(measured), *_mixture(measured)],
+        parts=[*_reading(manifest), _scores(measured), *_mixture(measured)],
         settings=_settings(measured, manifest),
         reading=READING,
     )
+
+
+def _reading(manifest: Mapping[str, Any]) -> list[Part]:
+    lines = reading_in(manifest)
+    return [Part("What was read", lines)] if lines else []
 
 
 def precision_recall(bands: Mapping[str, ConfidenceBand]) -> Picture:

@@ -418,6 +418,7 @@ def _policy(
         pipeline=pipeline_of_data(data),
         larger_is_surer=data.surer[score],
         left_out=data.left_out,
+        selection=data.selection,
         rows=ledger.to_text(fingerprints(data, score)),
         codebook=data.codebooks.get(score),
         **promised,

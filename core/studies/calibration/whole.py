@@ -33,6 +33,7 @@ class Whole:
     ----------
     calibration : Calibration
     prices : tuple of Price
+        None where nobody asked for them.
     groups : ByGroup
     curves : mapping of str to Curve
         Of every score.
@@ -59,16 +60,19 @@ def whole(
     progress: Progress = silent,
     *,
     looks: Sequence[Look] | None = None,
+    listing: Sequence[Look] | None = None,
     earlier: MutableMapping[Any, Any] | None = None,
 ) -> Whole:
     """Calibrate, and work out all that is shown of it.
 
-    Target, groups and list of prices are a look each.
+    Target, groups and list of prices are a look each, and the last is taken on request alone.
 
     Parameters
     ----------
     looks : sequence of Look, optional
         As of `calibrate`.
+    listing : sequence of Look, optional
+        All looks before the list of prices was asked for; there is no list where it was not.
     earlier : mutable mapping, optional
         What earlier calls worked out of the same data that does not depend on the target's
         error or method; what this one works out is added.
@@ -83,16 +87,16 @@ def whole(
     calibration = calibrate(data, target, looks=looks)
     groups = by_group(calibration)
     taken = [each for each in (calibration.look, groups.look) if each is not None]
-    listed = target.confidence, target.score
-    if listed not in earlier:
-        progress("Finding what each target costs", 0.2)
-        listing, look = replace(target, method="ltt"), None
-        if looks is not None:
-            look = look_at_target(data, list_entry(listing, target.error), (*looks, *taken))
-            listing = replace(listing, looks=look.place)
-        earlier[listed] = price_list(data, listing), look
-    prices, look = earlier[listed]
-    taken += [] if look is None else [look]
+    prices: tuple[Price, ...] = ()
+    if listing is not None:
+        listed = target.confidence, target.score
+        if listed not in earlier:
+            progress("Finding what each target costs", 0.2)
+            tested = replace(target, method="ltt")
+            look = look_at_target(data, list_entry(tested, target.error), (*listing, *taken))
+            earlier[listed] = price_list(data, replace(tested, looks=look.place)), look
+        prices, look = earlier[listed]
+        taken.append(look)
     if "curves" not in earlier:
         progress("Drawing the curves", 0.6)
         earlier["curves"] = curves(data)

@@ -19,6 +19,7 @@ from pyarrow import parquet
 from core.abstention.policy import Pipeline
 from core.codec import count_of, list_of, one_line
 from core.data.tabular.csv_export import to_csv
+from core.data.tabular.labelled import SELECTION
 from core.studies.evaluation.files import (
     UNFINISHED,
     RunError,
@@ -28,7 +29,7 @@ from core.studies.evaluation.files import (
     whole_lines,
 )
 from core.studies.evaluation.rows import SCHEMA, Match, Row, table
-from core.studies.evaluation.run import pipeline_in
+from core.studies.evaluation.run import ORDER, pipeline_in
 from core.studies.inspection.certificates import SCORE
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.pipeline import to_text
@@ -119,10 +120,13 @@ class RunRows:
         Of `SCHEMA`, or of the columns that were wanted.
     dropped : tuple of str
         A sentence for every reason.
+    total : int
+        How many questions are finished.
     """
 
     table: pa.Table
     dropped: tuple[str, ...] = ()
+    total: int = 0
 
 
 @dataclass(frozen=True)
@@ -219,6 +223,7 @@ class Run:
                     for each, number in zip(filters, dropped, strict=True)
                 ),
             ),
+            total,
         )
 
     def inspection(self, id: str) -> Inspection | None:
@@ -251,7 +256,9 @@ def _sentence(each: Filter, dropped: int, total: int) -> str:
 def labelled_csv(
     run: Run, filters: Sequence[Filter] = (), match: Match = "same_answer"
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Return a run as the labelled table that the calibration reads, and what was dropped.
+    """Return a run as the labelled table that the calibration reads, and what is not in it.
+
+    The table says so, too, for a promise holds for what remains.
 
     Parameters
     ----------
@@ -260,7 +267,19 @@ def labelled_csv(
     """
     rows = run.rows(filters)
     every = (Row(values) for batch in rows.table.to_batches() for values in batch.to_pylist())
-    return labelled_table(every, run.pipeline, match), rows.dropped
+    selection = (*rows.dropped, *_stop_in_words(run, rows.total))
+    return labelled_table(every, run.pipeline, match, " ".join(selection)), selection
+
+
+def _stop_in_words(run: Run, finished: int) -> tuple[str, ...]:
+    """Say which questions of a run are not finished, if there are any."""
+    number = int(run.manifest["questions"]["number"])
+    if finished >= number:
+        return ()
+    done = f"{finished:,} of {count_of(number, 'question')}"
+    if ORDER in run.manifest:
+        return (f"Asked: {done}, at random.",)
+    return (f"The file’s first {done}.",)
 
 
 HEADING: Final = (
@@ -271,18 +290,29 @@ HEADING: Final = (
 )
 
 
-def labelled_table(rows: Iterable[Row], pipeline: Pipeline, match: Match = "same_answer") -> bytes:
-    """Return rows that one pipeline scored as a CSV that the calibration reads."""
-    pipeline_text = to_text(pipeline)
-    return to_csv(HEADING, (_cells(row, match, pipeline_text) for row in rows))
+def labelled_table(
+    rows: Iterable[Row], pipeline: Pipeline, match: Match = "same_answer", selection: str = ""
+) -> bytes:
+    """Return rows that one pipeline scored as a CSV that the calibration reads.
+
+    Parameters
+    ----------
+    selection : str
+        What is not among them, in words.
+    """
+    heading: tuple[str, ...] = HEADING
+    last: tuple[str, ...] = (to_text(pipeline),)
+    if selection:
+        heading, last = (*heading, SELECTION), (*last, selection)
+    return to_csv(heading, ((*_cells(row, match), *last) for row in rows))
 
 
-def _cells(row: Row, match: Match, pipeline: str) -> tuple[object, ...]:
+def _cells(row: Row, match: Match) -> tuple[object, ...]:
     values = row.values
     numbers = [values[name] for name in (*SCORES, "entropy")]
     *doubts, entropy = ["" if number is None else number for number in numbers]
     return (
         *(values["query"], " | ".join(chain(*values["answers"])), values["source"]),
         *(values[f"{SCORE}_answer"], *doubts, *(int(row.is_right(name, match)) for name in SCORES)),
-        *(entropy, f"{values['sampled_mass']:.6g}", pipeline),
+        *(entropy, f"{values['sampled_mass']:.6g}"),
     )

@@ -17,6 +17,8 @@ from typing import Any, Final
 
 from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
 from core.codec import encode, list_of
+from core.data.datasets.draw import random_order
+from core.data.datasets.in_words import QuestionsInWords
 from core.data.datasets.questions import Question
 from core.language_models.base import SAMPLING_RULE
 from core.language_models.errors import UnreachableError
@@ -33,6 +35,8 @@ from core.studies.versions import versions
 
 #: So many questions one after the other that could not reach the service end a run.
 MOST_UNREACHABLE: Final = 5
+#: The seed of the random order in which questions are asked; not in the manifests of older runs.
+ORDER: Final = "order"
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Questions:
         The longest question, for what it costs.
     sha256 : str
         Of all that counts in them.
+    reading : tuple of str
+        What they were read as, in words: a run stores it.
     """
 
     name: str
@@ -57,23 +63,33 @@ class Questions:
     number: int
     longest: str
     sha256: str
+    reading: tuple[str, ...] = ()
 
 
-def survey(name: str, read: Callable[[], Iterator[Question]]) -> Questions:
+def survey(
+    name: str, read: Callable[[], Iterator[Question]], meaning: Iterable[str] = ()
+) -> Questions:
     """Read all questions once.
+
+    Parameters
+    ----------
+    meaning : iterable of str
+        Which column means what, in words: `AnswerKey.sentences`.
 
     Raises
     ------
     UploadError
         Out of `read`, before anything is asked.
     """
-    digest, number, longest = hashlib.sha256(), 0, ""
+    digest, longest = hashlib.sha256(), ""
+    reading = QuestionsInWords()
     for question in read():
-        number += 1
+        reading.add(question)
         whole = question.id, question.query, question.answers, question.source
         digest.update(f"{encode(whole)}\n".encode())
         longest = max(longest, question.query, key=len)
-    return Questions(name, read, number, longest, digest.hexdigest())
+    sentences = (*meaning, *reading.sentences)
+    return Questions(name, read, reading.number, longest, digest.hexdigest(), sentences)
 
 
 def reporting(
@@ -141,7 +157,7 @@ def evaluate(
         done, failed = files.begin(again=again)
         before, started = len(done), time.monotonic()
         pace = Pace(questions.number, before)
-        left = (question for question in questions.read() if question.id not in done)
+        left = (each for each in _in_order(questions, manifest) if each.id not in done)
         number = before
 
         def tick() -> None:
@@ -160,6 +176,14 @@ def evaluate(
             manifest["seconds"] = round(manifest["seconds"] + took, 3)
             files.write_manifest(manifest)
         return RunOutcome(questions.number, number, failed, before, took)
+
+
+def _in_order(questions: Questions, manifest: Mapping[str, Any]) -> Iterator[Question]:
+    """Return the questions as they are asked; a run of before then goes on in the file's order."""
+    seed = manifest.get(ORDER)
+    return (
+        questions.read() if seed is None else random_order(questions.read, questions.number, seed)
+    )
 
 
 def most(questions: Questions, task: Task, left: int) -> Plan:
@@ -217,6 +241,12 @@ def pipeline_in(manifest: Mapping[str, Any]) -> Pipeline:
         raise RunError("The run's pipeline cannot be read: its run.json was changed.") from error
 
 
+def reading_in(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the questions of a written run were read as; nothing of one that does not say."""
+    lines = manifest["questions"].get("reading")
+    return tuple(map(str, lines)) if isinstance(lines, list) else ()
+
+
 def begin(files: RunFiles, questions: Questions, task: Task) -> dict[str, Any]:
     """Return the manifest: a new one, or that of the same run begun before.
 
@@ -258,12 +288,14 @@ def _description(questions: Questions, task: Task) -> dict[str, Any]:
         "revision": model.revision,
         "form": str(model.form),
         "seed": task.request.seed,
+        ORDER: task.request.seed,
         "sampling_rule": SAMPLING_RULE,
         "pipeline": asdict(pipeline_for(task)),
         "questions": {
             "name": questions.name,
             "number": questions.number,
             "sha256": questions.sha256,
+            "reading": list(questions.reading),
         },
         "versions": versions(),
         "notes": list(model.capabilities.notes),

@@ -17,7 +17,14 @@ from core.language_models.base import LanguageModel
 from core.studies.evaluation.files import RunError, hold, writing
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
-from core.studies.evaluation.run import Questions, begin, pipeline_for, reporting, survey
+from core.studies.evaluation.run import (
+    Questions,
+    begin,
+    pipeline_for,
+    reading_in,
+    reporting,
+    survey,
+)
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
 from core.studies.progress import Progress, silent
 from core.uncertainty.similarity import JUDGE
@@ -57,12 +64,12 @@ def questions_in(run: Run, progress: Progress = silent) -> Questions:
         return reporting(read(), number, "Reading the questions", progress)
 
     try:
-        reader = replace(survey(str(run.manifest["questions"]["name"]), questions), read=read)
+        reader = survey(str(run.manifest["questions"]["name"]), questions)
     except UploadError as error:
         raise RunError(f"The questions of this run cannot be read: {error}") from error
     if reader.sha256 != run.manifest["questions"]["sha256"]:
         raise RunError("The questions of this run were changed, so it cannot be gone on with.")
-    return reader
+    return replace(reader, read=read, reading=reading_in(run.manifest))
 
 
 def task_in(run: Run, model: LanguageModel) -> Task:

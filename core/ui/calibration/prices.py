@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.data.tabular.labelled import Labelled
 from core.reports.calibration import price_columns, share_answered
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.price_list import Price, smallest
 from core.studies.calibration.whole import Whole
-from core.ui.calibration.target import why
+from core.ui.calibration.target import want_prices, why
 from core.ui.glossary import TERMS
 
 
-def prices(whole: Whole) -> None:
-    """Show how much is answered for each target, and offer the smallest that can be promised."""
+def prices(whole: Whole, data: Labelled) -> None:
+    """Show how much is answered for each target, and offer the smallest that can be promised.
+
+    The list is a look at the labels, so it is there once somebody asks for it.
+    """
     calibration, listed = whole.calibration, whole.prices
     st.markdown("**What each target costs**", help=TERMS["Price list"])
+    if not listed:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                "Show the list",
+                key="show_prices",
+                icon=":material/price_change:",
+                on_click=want_prices,
+                args=(data, calibration.target),
+            )
+            st.text(
+                f"{why(calibration)} The list is another look at these labels.", width="stretch"
+            )
+        return
     best = smallest(listed)
     with st.container(horizontal=True, vertical_alignment="center"):
         if best is None:

@@ -55,11 +55,13 @@ def outcome(calibration: Calibration) -> None:
             )
         if calibration.look is not None and calibration.target.method == "ltt":
             before = looks_before(calibration.look, calibration.looks or ())
-            st.caption(
-                f"Look {calibration.look.place:d} at these labels: it may spend "
-                f"{calibration.target.delta:.4f} of δ = {1 - calibration.target.confidence:.3f}. "
-                "More rows, another score or another target is another look."
-            )
+            if calibration.policy is None:  # whose sentence says it
+                delta = 1 - calibration.target.confidence
+                st.text(
+                    f"Look {calibration.look.place:d} at these labels: it may spend "
+                    f"{calibration.target.delta:.4f} of δ = {delta:.3f}."
+                )
+            st.caption("More rows, another score or another target is another look.")
             if before:
                 st.text(f"Looks before it: {list_of(before, most=MOST_LISTED)}.")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.abstention.ledger import Look
 from core.charts.calibration import name_of
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import (
@@ -105,17 +106,29 @@ def calibration_for(data: Labelled, target: Target) -> Whole | None:
     _first(data, target.error)
     earlier: dict[Any, Any] = memory_of("calibration_earlier", data, dict)
     looks = memory_of("calibration_looks_before", data, all_looks, target)
+    listing = _price_lists(data).get((target.confidence, target.score))
     result = result_of(
         "calibration",
         data,
-        lambda progress: whole(data, target, progress, looks=looks, earlier=earlier),
-        target,
+        lambda progress: whole(
+            data, target, progress, looks=looks, listing=listing, earlier=earlier
+        ),
+        (target, listing is not None),
         large=len(data.kept) * len(data.doubts) > SMALL,
         refuses=CalibrationError,
     )
     if result is not None:
         note(result)
     return result
+
+
+def want_prices(data: Labelled, target: Target) -> None:
+    """Have the list of prices for this confidence and score from now on: it is another look."""
+    _price_lists(data)[target.confidence, target.score] = all_looks()
+
+
+def _price_lists(data: Labelled) -> dict[tuple[float, str], tuple[Look, ...]]:
+    return memory_of("calibration_price_lists", data, dict)
 
 
 def why(calibration: Calibration) -> str:

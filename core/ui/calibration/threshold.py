@@ -54,9 +54,9 @@ def threshold(whole: Whole) -> None:
     answers(calibration, policy.threshold if policy else -math.inf, between, key)
     st.header("4. Use")
     if policy is not None:
-        _offers(calibration, policy)
+        _offers(whole, policy)
     else:
-        _report(calibration, None)
+        _report(whole, None)
 
 
 @dataclass(frozen=True)
@@ -192,11 +192,12 @@ def _side_by_side(calibration: Calibration, moved: Policy) -> None:
         st.text(moved.sentence)
 
 
-def _report(calibration: Calibration, moved: Policy | None) -> None:
-    downloads.report(partial(reports.report, calibration, moved), "calibration")
+def _report(whole: Whole, moved: Policy | None) -> None:
+    downloads.report(partial(reports.report, whole.calibration, moved, whole.prices), "calibration")
 
 
-def _offers(calibration: Calibration, policy: Policy) -> None:
+def _offers(whole: Whole, policy: Policy) -> None:
+    calibration = whole.calibration
     reason = cannot_decide(policy)
     with st.container(horizontal=True):
         if st.button(
@@ -209,7 +210,7 @@ def _offers(calibration: Calibration, policy: Policy) -> None:
         ):
             use(policy)
             st.rerun()  # all of the page: its top says what is in use
-        _report(calibration, policy if policy != calibration.policy else None)
+        _report(whole, policy if policy != calibration.policy else None)
         downloads.download("Policy (JSON)", lambda: to_json(policy), "policy.json")
         downloads.download(
             "Decisions (CSV)", lambda: new_rows.decisions(calibration.data, policy), "decisions.csv"

@@ -12,7 +12,7 @@ from core.language_models.base import LanguageModel
 from core.language_models.usage import Used
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
-from core.studies.evaluation.run import Questions, RunOutcome
+from core.studies.evaluation.run import Questions, RunOutcome, reading_in
 from core.studies.evaluation.saved import QUESTIONS, questions_in, task_in
 from core.ui.evaluation.choice import Listed
 from core.ui.evaluation.form import place_of, say_what_it_takes
@@ -72,6 +72,9 @@ def say(run: Run, state: State, introduction: str) -> None:
     """Say whose answers a run has, after how far it is, and what they took of a service."""
     asker = f"{one_line(run.pipeline.model)}, asked in the form {run.manifest['form']}"
     st.text(f"{introduction}Answers of {asker}.".lstrip())
+    if reading := reading_in(run.manifest):
+        with st.expander("What was read", icon=":material/menu_book:"):
+            st.text("\n".join(reading))
     if state.used:
         st.text(f"Used for these rows: {spending(state.used)}")
 

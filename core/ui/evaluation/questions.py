@@ -10,9 +10,11 @@ from typing import Final
 import streamlit as st
 
 from core.codec import count_of
+from core.data.datasets.answer_key import NO_GROUP, NO_QUESTIONS, AnswerKey, answer_key
 from core.data.datasets.draw import draw
+from core.data.datasets.in_words import MOST_LEFT_OUT, omissions
 from core.data.datasets.questions import OnMalformed, Question
-from core.data.datasets.uploaded import reading_of, uploaded_questions
+from core.data.datasets.uploaded import uploaded_questions
 from core.data.datasets.wordnet import FOLDER, wordnet_questions
 from core.data.datasets.world import Wording, world_questions
 from core.data.tabular.uploads import Upload, UploadError
@@ -36,8 +38,14 @@ WORDINGS: Final[dict[str, Wording]] = {
     "as in training": "trained",
     "in words it never saw": "held-out",
 }
+ROLES: Final = {
+    "question": "Question",
+    "answers": "Right answers",
+    "group": "Group (such as source or topic)",
+    "separator": "What separates right answers in a cell",
+}
+SEPARATORS: Final = ("|", ";")
 FIRST: Final = 300  # questions
-TOLD: Final = 20  # rows of which it is said why they are left out
 LARGEST_SEED: Final = 2**32 - 1
 _UPLOAD, _UPLOADED, _PROBLEM = (
     f"evaluation_{name}" for name in ("upload", "uploaded_id", "upload_problem")
@@ -53,16 +61,10 @@ class QuestionSample:
     questions : Questions
     of : int
         How many the dataset has.
-    left_out : tuple of str
-        A sentence for each of the first rows that cannot be used.
-    malformed : int
-        How many rows these are in all.
     """
 
     questions: Questions
     of: int
-    left_out: tuple[str, ...] = ()
-    malformed: int = 0
 
 
 def choice() -> Questions | None:
@@ -140,8 +142,6 @@ def _of_a_file() -> QuestionSample | None:
     if upload is None:
         return None
     st.text(f"{upload.name}: {count_of(len(upload.table), 'row')} ({upload.kind})")
-    for note in upload.notes:
-        st.text(f"Note: {note}")
     skip = st.checkbox(
         "Leave out rows that cannot be used",
         key="evaluation_skip",
@@ -168,16 +168,48 @@ def draw_of_file(
     UploadError
         As of `uploaded_questions`.
     """
-    if reading := reading_of(upload):
-        st.text("\n".join(["What was read", *reading]))
+    key = _columns(upload, place)
+    if key is None:
+        raise UploadError(NO_QUESTIONS)
     return _draw(
         upload.name,
-        lambda tell: uploaded_questions(upload, on_malformed, tell),
-        (upload.name, upload.sha256, on_malformed),
+        lambda tell: uploaded_questions(upload, on_malformed, tell, key=key),
+        (upload.name, upload.sha256, on_malformed, key),
+        meaning=(*upload.notes, *key.sentences),
         large=is_long(upload),
         first=most,
         place=place,
     )
+
+
+def _columns(upload: Upload, place: str) -> AnswerKey | None:
+    """Let the person say which column means what, beginning with a good guess."""
+    guess, names = answer_key(upload), [str(name) for name in upload.table]
+    roles = {
+        "question": (guess.question if guess else None, names),
+        "answers": (guess.answers[0] if guess else None, names),
+        "group": (guess.group if guess else NO_GROUP, [NO_GROUP, *names]),
+        "separator": (guess.separator if guess else "", ["", *SEPARATORS]),
+    }
+    chosen: dict[str, str | None] = {}
+    with st.expander(
+        "What the columns mean", icon=":material/view_column:", expanded=guess is None
+    ):
+        for role, (value, options) in roles.items():
+            choice = st.selectbox(
+                ROLES[role],
+                options,
+                None if value is None else options.index(value),
+                key=f"{place}_{role}_{upload.sha256[:16]}",
+                persist_state="session",
+                format_func=_or_none,
+            )
+            chosen[role] = None if choice == value else choice
+    return answer_key(upload, **chosen)
+
+
+def _or_none(name: str) -> str:
+    return name or "(none)"
 
 
 def _on_change() -> None:
@@ -189,6 +221,7 @@ def _draw(
     read_all: Callable[[Callable[[str], object]], Iterator[Question]],
     key: Hashable,
     *,
+    meaning: tuple[str, ...] = (),
     large: bool = False,
     first: int = FIRST,
     place: str = "evaluation",
@@ -219,13 +252,14 @@ def _draw(
     )
 
     def make(progress: Progress) -> QuestionSample:
-        of, malformed, left_out = 0, 0, []
+        of, malformed = 0, 0
+        problems: list[str] = []
 
         def tell(sentence: str) -> None:
             nonlocal malformed
             malformed += 1
-            if malformed <= TOLD:
-                left_out.append(sentence)
+            if malformed <= MOST_LEFT_OUT:
+                problems.append(sentence)
 
         def counting() -> Iterator[Question]:
             nonlocal of
@@ -238,8 +272,9 @@ def _draw(
             return reporting(some, len(some), "Looking at what is drawn", progress)
 
         some = draw(counting(), min(number, most), seed)
-        questions = replace(survey(name, some_questions), read=lambda: iter(some))
-        return QuestionSample(questions, of, tuple(left_out), malformed)
+        questions = survey(name, some_questions, meaning)
+        reading = (*questions.reading, *omissions(problems, malformed))
+        return QuestionSample(replace(questions, read=lambda: iter(some), reading=reading), of)
 
     return result_of(
         f"{place}_sample",
@@ -252,14 +287,13 @@ def _draw(
 
 
 def say(sample: QuestionSample) -> None:
-    """Say how many questions there are, and which rows are left out."""
+    """Say how many questions there are, and what they were read as."""
     number = sample.questions.number
     of = f", drawn at random of {sample.of:,}" if number < sample.of else ""
     st.text(f"{sample.questions.name}: {count_of(number, 'question')}{of}.")
-    for sentence in sample.left_out:
-        st.text(f"Left out: {sentence}")
-    if sample.malformed > len(sample.left_out):
-        st.text(f"{sample.malformed:,} rows are left out in all.")
+    with st.container(border=True, key="questions_read"):
+        st.text("What was read")
+        st.text("\n".join(sample.questions.reading))
 
 
 @once  # reading its files takes seconds, and every draw needs them all

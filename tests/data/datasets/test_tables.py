@@ -8,7 +8,7 @@ import pytest
 
 from core.data.datasets import tables
 from core.data.datasets.questions import MalformedRowError, Question, write_questions
-from core.data.datasets.tables import read_file
+from core.data.datasets.tables import QuestionFile
 from core.data.datasets.uploaded import holds_questions, uploaded_questions
 from core.data.tabular.rows import UploadError
 from core.data.tabular.uploads import parse
@@ -28,6 +28,10 @@ ROWS = [
 def read_here(monkeypatch):
     """Read files in this process, which is faster."""
     monkeypatch.setattr(tables, "parse_isolated", parse)
+
+
+def read_file(path, *how):
+    return QuestionFile(path).questions(*how)
 
 
 def file(folder, name, content):
@@ -138,14 +142,12 @@ def test_malformed_objects_of_an_array_are_named_by_their_lines(tmp_path):
 
 
 def test_what_a_file_left_open_is_noted(tmp_path):
-    notes = []
-    path = file(tmp_path, "q.csv", "question;answers\nQ?;A\n")
-    assert len(list(read_file(path, note=notes.append))) == 1
-    assert notes == [
+    path = file(tmp_path, "q.csv", "question;answers;note\nQ?;A;x\n")
+    assert QuestionFile(path).meaning == (
         "The columns are separated by “;”.",
         "Question: “question”; right: “answers”.",
-        "“Q?” Right: “A”.",
-    ]
+        "Columns not used: “note”.",
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import pytest
 from pyarrow import parquet
 
 from core.abstention import metrics
-from core.abstention.policy import PolicyError
+from core.abstention.policy import PolicyError, from_json, to_json
+from core.data.datasets.draw import random_order
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
@@ -160,6 +161,32 @@ def test_the_labelled_table_is_read_as_what_the_run_says(made):
         assert data.correct[name].tolist() == [[answer] in right for answer, right in served]
 
 
+def test_what_is_not_among_the_rows_stands_in_the_promise_made_of_them(made):
+    assert read(labelled_csv(made)[0]).selection == "Dropped 2 of 60 rows: failed."
+    content, left_out = labelled_csv(made, [Filter("short"), Filter("diverse", "many")])
+    data = read(content)
+    assert data.selection == " ".join(left_out) and len(left_out) == 3
+    policy = calibrate(data, Target(0.3, 0.8, "ltt", "mutual_information")).policy
+    narrowed = f" {data.selection} So this holds only for questions like those that remain."
+    assert narrowed in policy.sentence and from_json(to_json(policy)) == policy
+
+
+@pytest.mark.parametrize(
+    ("known", "says"),
+    [
+        (True, "Asked: 60 of 120 questions, at random."),
+        (False, "The file’s first 60 of 120 questions."),
+    ],
+)
+def test_a_run_that_was_stopped_says_how_its_rows_were_chosen(made, known, says):
+    manifest = json.loads((made.folder / "run.json").read_text())
+    if not known:
+        del manifest["order"]
+    manifest["questions"]["number"] = 120
+    (made.folder / "run.json").write_text(json.dumps(manifest))
+    assert labelled_csv(Run(made.folder))[1][-1] == says
+
+
 def test_an_exact_match_is_an_option(tmp_path):
     longer = [replace(q, answers=(("deep red sea",), ("green",))) for q in questions(8)]
     evaluate(surveyed(longer), task(World()), tmp_path / "run")
@@ -252,8 +279,9 @@ def test_a_row_of_an_unfinished_part_opens_too(tmp_path):
 
     with pytest.raises(Cancelled):
         evaluate(surveyed(questions(4)), task(World()), tmp_path, progress)
-    assert Run(tmp_path).inspection("q1").query == "What is question number 1?"
-    assert Run(tmp_path).inspection("q3") is None
+    first, *_, last = (question.id for question in random_order(lambda: questions(4), 4))
+    assert Run(tmp_path).inspection(first).query == f"What is question number {first[1:]}?"
+    assert Run(tmp_path).inspection(last) is None
 
 
 def test_the_reading_of_the_run_is_that_of_its_inspections(tmp_path):

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.data.datasets.draw import draw
+from core.data.datasets.draw import draw, random_order
 from core.data.datasets.world import world_questions
 from core.language_models.errors import (
     BudgetError,
@@ -63,6 +63,12 @@ def whole(tmp_path):
     return rows_of(tmp_path / "whole")
 
 
+def asked_first(number, of=30):
+    """The numbers of the questions that a run asks first."""
+    every = random_order(lambda: questions(of), of)
+    return [int(question.id[1:]) for question in islice(every, number)]
+
+
 # -------------------------------------------------------------------------- what is written
 
 
@@ -104,8 +110,8 @@ def test_a_right_answer_in_more_words_is_right_but_not_exactly(tmp_path):
     evaluate(surveyed([longer, other]), task(World()), tmp_path / "run")
     rows = rows_of(tmp_path / "run")
     compared = [
-        (row["greedy_probability_correct"], row["greedy_probability_exact"])
-        for row in rows.values()
+        (rows[id]["greedy_probability_correct"], rows[id]["greedy_probability_exact"])
+        for id in (question.id, "other")
     ]
     assert compared == [(True, True), (True, False)]
 
@@ -115,8 +121,13 @@ def test_the_manifest_is_complete(tmp_path):
     evaluate(asked, task(World(), seed=5), tmp_path / "run")
     found = json.loads((tmp_path / "run" / "run.json").read_text())
     assert (found["model"], found["revision"], found["form"]) == ("world of numbers", "1", "plain")
-    assert found["seed"] == 5 and found["pipeline"]["samples"] == 10
+    assert found["seed"] == found["order"] == 5 and found["pipeline"]["samples"] == 10
+    reading = found["questions"].pop("reading")
     assert found["questions"] == {"name": "three.jsonl", "number": 3, "sha256": asked.sha256}
+    assert reading[:2] == [
+        "3 questions, 3 of them different.",
+        "“What is question number 0?”, right: “red”.",
+    ]
     assert found["versions"]["python"] and found["versions"]["numpy"] == np.__version__
     assert found["begun"] <= found["ended"] and found["seconds"] > 0
     assert Run(tmp_path / "run").pipeline == pipeline_for(task(World(), seed=5))
@@ -181,6 +192,18 @@ def test_who_cancels_keeps_what_is_done_and_goes_on_later(tmp_path, whole, numbe
     assert rows_of(folder) == whole
     # The one under way when it was cancelled is asked again, and no other.
     assert len(model.asked) <= 31 and set(model.asked) == set(range(30))
+
+
+def test_a_run_from_before_the_random_order_goes_on_in_the_order_of_its_file(tmp_path, whole):
+    model, asked, folder = World(), surveyed(questions(30)), tmp_path / "run"
+    with pytest.raises(Cancelled):
+        evaluate(asked, task(model), folder, progress_until(0))
+    manifest = json.loads((folder / "run.json").read_text())
+    del manifest["order"]
+    (folder / "run.json").write_text(json.dumps(manifest))
+    model.asked.clear()
+    evaluate(asked, task(model), folder)
+    assert model.asked == list(range(30)) and rows_of(folder) == whole
 
 
 def test_a_run_that_is_finished_asks_nothing(tmp_path, whole):
@@ -256,7 +279,7 @@ def test_a_line_that_a_kill_cut_off_is_asked_again(tmp_path, whole, cut):
     os.truncate(lines, lines.stat().st_size - cut)
     model = World()
     assert evaluate(asked, task(model), folder).before == 9
-    assert 9 in model.asked and rows_of(folder) == whole
+    assert asked_first(10)[9] in model.asked and rows_of(folder) == whole
 
 
 def test_lines_that_are_in_a_part_already_count_once(tmp_path, whole):
@@ -295,7 +318,7 @@ def test_a_damaged_part_is_named_and_its_questions_are_asked_again_without_it(tm
     part.unlink()
     model = World()
     evaluate(asked, task(model), folder)
-    assert sorted(model.asked) == list(range(7, 14)) and rows_of(folder) == whole
+    assert model.asked == asked_first(14)[7:] and rows_of(folder) == whole
 
 
 def test_two_processes_do_not_write_to_one_run(tmp_path):
@@ -426,18 +449,19 @@ def test_those_that_failed_are_asked_again_where_that_is_wanted(tmp_path, whole)
 def test_those_that_failed_of_an_unfinished_part_are_asked_again_too(tmp_path, whole):
     folder, asked = tmp_path / "run", surveyed(questions(30))
     with pytest.raises(Cancelled):
-        model = World({9: RefusedError("Not now.")})
+        model = World({asked_first(10)[9]: RefusedError("Not now.")})
         evaluate(asked, task(model), folder, progress_until(12))
     model = World()
     assert evaluate(asked, task(model), folder, again=True).before == 11
-    assert sorted(model.asked) == [9, *range(12, 30)] and rows_of(folder) == whole
+    assert model.asked == [asked_first(30)[at] for at in (9, *range(12, 30))]
+    assert rows_of(folder) == whole
 
 
 @pytest.mark.parametrize("error", [BudgetError, NeedsKeyError])
 def test_what_is_no_question_s_fault_ends_the_run_and_is_no_row(tmp_path, whole, error):
     folder, asked = tmp_path / "run", surveyed(questions(30))
     with pytest.raises(error, match="Enough"):
-        evaluate(asked, task(World({12: error("Enough.")})), folder)
+        evaluate(asked, task(World({asked_first(13)[12]: error("Enough.")})), folder)
     assert rows_of(folder) == {id: whole[id] for id in islice(whole, 12)}
     evaluate(asked, task(World()), folder)
     assert rows_of(folder) == whole
@@ -446,14 +470,14 @@ def test_what_is_no_question_s_fault_ends_the_run_and_is_no_row(tmp_path, whole,
 def test_a_service_that_is_gone_ends_the_run_and_a_question_that_breaks_it_does_not(tmp_path):
     folder, asked = tmp_path / "run", surveyed(questions(30))
     gone = UnreachableError("It failed 6 times in a row.")
-    alone = World({3: gone, 4: gone})
+    alone = World(dict.fromkeys(asked_first(4)[2:], gone))
     assert evaluate(asked, task(alone), folder).failed == 2
     folder = tmp_path / "other"
-    down = World(dict.fromkeys(range(10, 30), gone))
+    down = World(dict.fromkeys(asked_first(30)[10:], gone))
     with pytest.raises(UnreachableError, match="6 times"):
         evaluate(asked, task(down), folder)
     assert len(down.asked) == 10 + MOST_UNREACHABLE
-    assert set(rows_of(folder)) == {f"q{i}" for i in range(10)}  # the others are asked again
+    assert set(rows_of(folder)) == {f"q{i}" for i in asked_first(10)}  # the others: asked again
     assert evaluate(asked, task(World()), folder).failed == 0
 
 

@@ -1,0 +1,444 @@
+"""Where a table has questions, and what counts as right there.
+
+Headings say it, for other people's files by `SHAPES`, or a person says it. What was read is put
+into words (`AnswerKey.sentences`), so that it can be checked before anything is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import pyarrow as pa
+from pyarrow import compute
+
+from core.codec import list_of, one_line
+from core.data.datasets.ambigqa import ambigqa_question
+from core.data.datasets.questions import IDS, Question, question_of
+from core.data.datasets.triviaqa import judged_question, official_question
+from core.data.tabular.columns import (
+    GOLD_ANSWERS,
+    SOURCES,
+    Cell,
+    ColumnKind,
+    column_of,
+    columns_named,
+    first,
+    is_question_heading,
+    parse_list,
+    plain_heading,
+    question_column,
+)
+from core.data.tabular.labels import display
+from core.data.tabular.rows import as_text
+from core.data.tabular.uploads import Upload, UploadError
+
+Cells = Mapping[str, str]
+Make = Callable[[Cells, int], Question | None]
+
+NO_QUESTIONS: Final = (
+    "The file has no column of questions with one of right answers; say which they are, or call "
+    "them “question” and “answers”."
+)
+NO_GROUP: Final = ""
+RESULT: Final = "#### "  # before what counts, at the end of the way to it
+_SEPARATED: Final = frozenset({"CSV", "TSV", "Excel"})  # of which a cell cannot hold a list
+LETTERS: Final = string.ascii_uppercase
+MOST_CHOICES: Final = len(LETTERS)
+_FEW: Final = 12  # different right answers, which may be letters or numbers of choices
+#: Columns of one choice each: “A”, or “options.A”.
+_CHOICE: Final = re.compile(r"(?:(?:options?|choices?)[._ ]?)?([A-Z])")
+#: A column with a list of them.
+_CHOICES: Final = ("choices.text", "choices", "options", "question.choices", "mc1targets.choices")
+_LETTERS: Final = ("choices.label", "question.choices.label")
+#: Columns that say that a question has no right answer, and by which word.
+_UNANSWERABLE: Final = {
+    **dict.fromkeys(("isimpossible", "unanswerable", "isunanswerable"), "true"),
+    **dict.fromkeys(("answerable", "isanswerable"), "false"),
+}
+_TRUTHS: Final = {"true": ["yes", "true"], "false": ["no", "false"]}
+#: Keys of an object that stand for an answer.
+_KEYS: Final = ("text", "value", "answer", "answers", "aliases")
+#: Texts under one of them, as Python prints them into a CSV.
+_PRINTED: Final = re.compile(r"'(?:text|value|answer|answers|aliases)': (?:array\()?(\[[^\]]*\])")
+#: What promptfoo expects of an output; other kinds of test are no answers.
+_EXPECTED: Final = re.compile(r"\s*(?:(i?equals|i?contains(?:-any)?)|[a-z][a-z-]{1,30}[(:].*):")
+_TESTS: Final = frozenset({"equals", "iequals", "contains", "icontains"})
+_PARTS_OF_A_TEST: Final = frozenset({"type", "value", "threshold", "weight", "metric", "transform"})
+
+
+@dataclass(frozen=True)
+class AnswerKey:
+    """Where a table has questions and their right answers.
+
+    Attributes
+    ----------
+    question : str
+        The column of questions.
+    answers : tuple of str
+        The columns of right answers.
+    group : str
+        The column of groups; `NO_GROUP` for none.
+    separator : str
+        What separates the answers in a cell that is no list; "" for nothing.
+    choices : tuple of str
+        Columns of choices, which belong to the question: one with lists, or one for each letter.
+    letters : str
+        The column with the lists of their letters, if there is one.
+    first_choice : int or None
+        The number of the first choice, where right answers are numbers of choices.
+    unanswerable : str
+        The column that says that a question has no right answer, if there is one.
+    has_reasons : bool
+        Whether every answer ends in `RESULT` and what counts.
+    is_boolean : bool
+        Whether every answer is "true" or "false", which "yes" and "no" are, too.
+    unused : tuple of str
+        Columns that are not read.
+    make : callable or None
+        What reads a row, in a shape of its own.
+    """
+
+    question: str
+    answers: tuple[str, ...]
+    group: str = NO_GROUP
+    separator: str = ""
+    choices: tuple[str, ...] = ()
+    letters: str = ""
+    first_choice: int | None = None
+    unanswerable: str = ""
+    has_reasons: bool = False
+    is_boolean: bool = False
+    unused: tuple[str, ...] = ()
+    make: Make | None = None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which column means what, in words."""
+        lines = [f"Question: {_quote(self.question)}; right: {_quotes(self.answers)}."]
+        if self.choices:
+            lines.append(f"The choices in {_quotes(self.choices)} belong to the question.")
+        if self.has_reasons:
+            lines.append(f"Of a right answer, what follows “{RESULT.strip()}” counts.")
+        if self.separator:
+            lines.append(f"{_quote(self.separator)} separates right answers.")
+        if self.unanswerable:
+            lines.append(f"{_quote(self.unanswerable)} says where no answer is right.")
+        if self.group:
+            lines.append(f"Group: {_quote(self.group)}.")
+        return (*lines, f"Columns not used: {_quotes(self.unused) if self.unused else 'none'}.")
+
+    def question_in(self, row: Cells, id: str, source: str = "") -> Question:
+        """Return the question of a row.
+
+        Raises
+        ------
+        ValueError
+            When there is none: the sentence says why.
+        """
+        choices = self._choices_of(row)
+        query = _query_in(row[self.question])
+        if choices:
+            query += "".join(f"\n{letter}: {text}" for letter, text in choices.items())
+        answers = self._answers_of(row, choices)
+        return question_of(
+            id=id,
+            query=query,
+            answers=answers or [],
+            source=(row[self.group] if self.group else "") or source,
+            unanswerable=answers is None,
+        )
+
+    def _answers_of(self, row: Cells, choices: Mapping[str, str]) -> list[list[str]] | None:
+        """Return the right answers, each by its names; None where the file says none is."""
+        if self.unanswerable:
+            word = _UNANSWERABLE[plain_heading(self.unanswerable)]
+            if row[self.unanswerable].strip().casefold() in (word, str(int(word == "true"))):
+                return None
+        cells = [row[name] for name in self.answers]
+        if choices:
+            return [self._names_of(name, choices) for name in _right_choices(cells[0], choices)]
+        parts = [_parts(cell) for cell in cells]
+        if all(part == [] for part in parts):
+            return None
+        return [
+            names
+            for cell, part in zip(cells, parts, strict=True)
+            for names in (self._plain(cell) if part is None else part)
+        ]
+
+    def _plain(self, cell: str) -> list[list[str]]:
+        if self.has_reasons:
+            return [[cell.rpartition(RESULT)[2]]]
+        if self.is_boolean:
+            return [_TRUTHS[cell.strip().casefold()]] if cell.strip() else []
+        if plain_heading(self.answers[0]) == "expected" and (test := _EXPECTED.match(cell)):
+            return [[cell[test.end() :]]] if test[1] else []
+        return [[part] for part in (cell.split(self.separator) if self.separator else [cell])]
+
+    def _choices_of(self, row: Cells) -> dict[str, str]:
+        """Return the choices of a row by their letters."""
+        if len(self.choices) > 1:
+            return {_letter(name): row[name] for name in self.choices if row[name].strip()}
+        if not self.choices:
+            return {}
+        pairs = [_choice(part) for part in parse_list(row[self.choices[0]]) or []]
+        letters = (parse_list(row[self.letters]) if self.letters else None) or []
+        if len(letters) != len(pairs):
+            letters = [letter or LETTERS[at] for at, (letter, _) in enumerate(pairs[:MOST_CHOICES])]
+        return dict(zip(letters, (text for _, text in pairs), strict=False))
+
+    def _names_of(self, cell: str, choices: Mapping[str, str]) -> list[str]:
+        """Return the names of the choice that is meant by its letter, its text or its number."""
+        name, letters = cell.strip(), list(choices)
+        letter = next((key for key, text in choices.items() if text.strip() == name), name)
+        if self.first_choice is not None and letter not in choices and name.isdecimal():
+            at = int(name) - self.first_choice
+            letter = letters[at] if 0 <= at < len(letters) else name
+        if name and letter not in choices:
+            raise ValueError(f"the right answer {display(name)} is none of the choices.")
+        return [choices[letter], letter] if name else []
+
+
+def answer_key(
+    upload: Upload,
+    *,
+    question: str | None = None,
+    answers: str | None = None,
+    group: str | None = None,
+    separator: str | None = None,
+) -> AnswerKey | None:
+    """Return where a table has questions and right answers; None if one is missing.
+
+    Parameters
+    ----------
+    question, answers, group, separator : str, optional
+        What a person says; of the rest, headings and cells do.
+
+    Raises
+    ------
+    UploadError
+        When a column does not exist.
+    """
+    names = [str(name) for name in upload.table]
+    for name in (question, answers, group):
+        if name and name not in names:
+            raise UploadError(
+                f"There is no column “{one_line(name)}” in this file; choose another one."
+            )
+    if question is None and answers is None and (key := _dataset_key(upload)):
+        return key
+    shape = next((s for s in SHAPES if len(columns_named(upload, s)) == len(s)), ())
+    right = tuple(columns_named(upload, shape)[1:])
+    if question is None:
+        asks = columns_named(upload, shape)[0] if shape else question_column(upload)
+        question = asks if shape or (asks and is_question_heading(asks)) else None
+    if answers is not None:
+        right = (answers,)
+    elif not right:
+        gold = next((n for n in columns_named(upload, GOLD_ANSWERS) if n != question), None)
+        right = (gold,) if gold else ()
+    if not question or not right:
+        return None
+    if group is None:
+        group = next(filter(lambda n: _is_group(upload, n), columns_named(upload, SOURCES)), "")
+    key = _with_cells(upload, AnswerKey(question, right, group), separator)
+    used = {
+        question,
+        *right,
+        group,
+        *key.choices,
+        key.letters,
+        key.unanswerable,
+        first(upload, IDS),
+    }
+    return replace(key, unused=tuple(name for name in names if name not in used))
+
+
+#: The columns of files that headings of our own do not tell: that of questions, then those of right
+#: answers. As headings are compared (`plain_heading`); what is within an object has a dot.
+SHAPES: Final[tuple[tuple[str, ...], ...]] = (
+    ("question", "annotations.answer", "annotations.qapairs"),  # AmbigQA, on Hugging Face
+    ("question.text", "annotations.shortanswers"),  # Natural Questions, whole
+    ("question.stem", "answerkey"),  # ARC, as published
+    ("question", "mc1targets.labels"),  # TruthfulQA, many choices
+    ("vars.question", "assert"),  # promptfoo
+)
+
+
+def _is_group(upload: Upload, name: str) -> bool:
+    return not upload.table[name].iloc[0].startswith("http")  # a source, of which each has one
+
+
+def _with_cells(upload: Upload, key: AnswerKey, separator: str | None) -> AnswerKey:
+    """Return a key with what cells say: choices, reasons, what separates."""
+    cells = column_of(upload, key.answers[0])
+    there = cells.distinct.filter(pa.array(~cells.has(Cell.BLANK)))
+    few = {text.strip() for text in there.to_pylist()} if len(there) <= _FEW else set()
+    if separator is None:
+        plain = cells.distinct.filter(pa.array(~cells.has(Cell.LIST)))
+        marks = "|;" if upload.kind in _SEPARATED else ""
+        separator = next((mark for mark in marks if _any_has(plain, mark)), "")
+    key = replace(
+        key,
+        separator=separator,
+        unanswerable=first(upload, tuple(_UNANSWERABLE)) or "",
+        has_reasons=bool(compute.all(compute.match_substring(there, RESULT)).as_py()),
+        is_boolean=bool(few) and {text.casefold() for text in few} <= _TRUTHS.keys(),
+    )
+    return _with_choices(upload, key, few)
+
+
+def _with_choices(upload: Upload, key: AnswerKey, few: set[str]) -> AnswerKey:
+    """Return a key with the columns of choices; `few` are the right answers, if they are few."""
+    each = tuple(n for n in map(str, upload.table) if _CHOICE.fullmatch(n) and n not in key.answers)
+    if len(each) > 1:
+        right = upload.table[key.answers[0]].str.strip()
+        are_texts = upload.table[[*each]].eq(right, axis=0).any(axis=1) | (right == "")
+        is_one = (few and few <= {*map(_letter, each)}) or are_texts.all()
+        return replace(key, choices=each) if is_one else key
+    lists = (name for name in columns_named(upload, _CHOICES) if name not in key.answers)
+    name = next((n for n in lists if column_of(upload, n).kind is ColumnKind.LIST), None)
+    if name is None:
+        return key
+    most = max(len(parse_list(text) or ()) for text in column_of(upload, name).texts)
+    is_counted_from_0 = "0" in few or plain_heading(name) == "choices"
+    begins = 0 if is_counted_from_0 else 1 if str(most) in few else None
+    letters = first(upload, _LETTERS) or ""
+    return replace(key, choices=(name,), letters=letters, first_choice=begins)
+
+
+def _letter(heading: str) -> str:
+    return heading[-1]
+
+
+def _choice(part: str) -> tuple[str, str]:
+    """Return the letter and the text of a choice in a list; "" for a letter that it lacks."""
+    value = _json(part) if part.startswith("{") else None
+    if isinstance(value, dict):
+        return as_text(value.get("label")), as_text(value.get("text"))
+    return "", part
+
+
+def _right_choices(cell: str, choices: Mapping[str, str]) -> list[str]:
+    """Return what a cell names: one choice, several, or those to which a list gives a 1."""
+    parts = parse_list(cell)
+    if parts is None:
+        return [cell]
+    if len(parts) == len(choices) and {*parts} == {"0", "1"}:
+        return [letter for letter, flag in zip(choices, parts, strict=True) if flag == "1"]
+    return parts
+
+
+def _any_has(texts: pa.LargeStringArray, part: str) -> bool:
+    return bool(compute.any(compute.match_substring(texts, part)).as_py())
+
+
+def _query_in(cell: str) -> str:
+    """Return what a cell asks: of a chat, what its messages say."""
+    if not cell.lstrip().startswith("[{"):
+        return cell
+    messages = _json(cell)
+    if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
+        return cell
+    return "\n".join(as_text(m["content"]) for m in messages if m.get("content")) or cell
+
+
+def _parts(cell: str) -> list[list[str]] | None:
+    """Return the answers in a list or an object, each by its names; None for a plain text."""
+    if cell.lstrip().startswith("{"):
+        value = _json(cell)
+        if not isinstance(value, dict):
+            lists = [parse_list(text) for text in _PRINTED.findall(cell)]
+            if not lists or None in lists:
+                raise ValueError("the right answer is an object that cannot be read.")
+            value = {"text": [text for texts in lists for text in texts or ()]}
+        return [[name] for name in _names(value)]
+    items = parse_list(cell)
+    if items is None:
+        return None
+    return [
+        [item] if (value := _json(item) if item[:1] in "[{" else None) is None else _names(value)
+        for item in items
+    ]
+
+
+def _names(value: Any) -> list[str]:
+    """Return every text in an answer that is a list or an object."""
+    if isinstance(value, list):
+        return [name for item in value for name in _names(item)]
+    if isinstance(value, dict):
+        is_test = {"type", "value"} <= value.keys() <= _PARTS_OF_A_TEST
+        if is_test and value["type"] not in _TESTS:
+            return []
+        return [name for key in _KEYS if key in value for name in _names(value[key])]
+    return [as_text(value)]
+
+
+def _json(text: str) -> Any:
+    """Return JSON as Python has it; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+# ------------------------------------------------------------------------ shapes of their own
+
+
+def _ambignq(row: Cells, number: int) -> Question:
+    return ambigqa_question({**row, "annotations": _cell(row["annotations"])}, number)
+
+
+def _triviaqa(row: Cells, number: int) -> Question:
+    answer = {
+        "Value": row["Answer.Value"],
+        "Aliases": _cell(row.get("Answer.Aliases") or "[]"),
+        "HumanAnswers": _cell(row.get("Answer.HumanAnswers") or "[]"),
+    }
+    return official_question({**row, "Answer": answer}, number)
+
+
+def _evouna(row: Cells, number: int) -> Question | None:
+    return judged_question({**row, "improper": row["improper"] == "true"}, number, "drop")
+
+
+#: By the headings that tell a dataset: its question, its right answers, and what reads its rows.
+_PUBLISHED: Final[tuple[tuple[frozenset[str], str, str, Make], ...]] = (
+    (frozenset({"id", "question", "annotations"}), "question", "annotations", _ambignq),
+    (
+        frozenset({"QuestionId", "Question", "Answer.Value"}),
+        *("Question", "Answer.Value", _triviaqa),
+    ),
+    (frozenset({"question", "golden_answer", "improper"}), "question", "golden_answer", _evouna),
+)
+
+
+def _dataset_key(upload: Upload) -> AnswerKey | None:
+    """Return the key of a dataset that is read in a way of its own."""
+    names = [str(name) for name in upload.table]
+    for theirs, question, answer, make in _PUBLISHED:
+        if theirs <= {*names}:
+            unused = (
+                name for name in names if name not in theirs and not name.startswith("Answer.")
+            )
+            return AnswerKey(question, (answer,), unused=tuple(unused), make=make)
+    return None
+
+
+def _cell(cell: str) -> Any:
+    if (value := _json(cell)) is None:
+        raise ValueError("a cell that should hold JSON does not.")
+    return value
+
+
+def _quote(text: str) -> str:
+    return f"“{one_line(text)}”"
+
+
+def _quotes(names: tuple[str, ...]) -> str:
+    return list_of([_quote(name) for name in names])
