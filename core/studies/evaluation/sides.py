@@ -134,7 +134,6 @@ def alike(here: Run, there: Run) -> int:
 
 
 def _questions(run: Run) -> tuple[Any, ...]:
-    """Return the hash, the name and the number of a run's questions."""
     questions = run.manifest.get("questions") or {}
     return tuple(questions.get(name) for name in ("sha256", "name", "number"))
 
