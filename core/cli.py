@@ -63,7 +63,7 @@ from core.studies.evaluation.files import RunError
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, run
-from core.studies.inspection.quick import ANSWERS, MOST_CALLS, quick_look
+from core.studies.inspection.quick import ANSWERS, quick_look
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import InvalidRequestError, Request
@@ -120,7 +120,6 @@ class Stoppable(click.Group):
         ctx.exit(STOPPED)
 
 
-QUICK = f"A quick look: {ANSWERS} answers, counted, in at most {MOST_CALLS} calls, and no verdict."
 MORE_ANSWERS = "More answers may bring a verdict: ask again with a larger --samples."
 
 
@@ -157,7 +156,7 @@ main.add_command(laboratory)
     is_flag=True,
     help="Show what the model would have said where it was taught nothing near the question.",
 )
-@click.option("--quick", is_flag=True, help=QUICK)
+@click.option("--quick", is_flag=True, help=words.QUICK)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def inspect(
     query: str | None,

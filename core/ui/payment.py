@@ -13,7 +13,9 @@ from core.ui import lending
 from core.ui.model import budget, current
 
 
-def agreement(model: LanguageModel, plan: Plan, subject: object, key: str) -> bool:
+def agreement(
+    model: LanguageModel, plan: Plan, subject: object, key: str, glance: bool = False
+) -> bool:
     """Say what a run will take at most, and return whether the person wants that.
 
     Parameters
@@ -23,12 +25,19 @@ def agreement(model: LanguageModel, plan: Plan, subject: object, key: str) -> bo
         of another model.
     key : str
         Tells places of a page apart.
+    glance : bool
+        Whether it is a quick look.
     """
     subject = (current(), subject)  # opened with one key, at one address: not a name alone
     if st.session_state.get(f"agreed_{key}") == subject:
         return True
     offer(model, plan)
-    if st.button(f"Ask, with at most {plan.requests:,d} calls", key=f"pay_{key}", type="primary"):
+    place, most = f"pay_{key}", plan.requests
+    if glance:
+        pressed = st.button(f"Look quickly, with at most {most:,d} calls", key=place)
+    else:
+        pressed = st.button(f"Ask, with at most {most:,d} calls", key=place, type="primary")
+    if pressed:
         st.session_state[f"agreed_{key}"] = subject
         st.rerun()  # the offer goes away, and what it offered comes
     return False

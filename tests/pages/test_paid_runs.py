@@ -11,6 +11,7 @@ from core.language_models.trial import QUESTIONS
 from core.store.database import Database
 from core.store.errors import StoreError
 from core.store.results import SavedResults
+from core.studies.inspection.quick import ANSWERS, MOST_CALLS
 from core.ui.results import storage
 from tests.language_models.openai_server import faults, serving
 from tests.sessions import (
@@ -134,6 +135,10 @@ def test_a_service_says_what_it_can_and_is_asked_only_when_that_is_agreed(page, 
         page.run()
         page.slider(key="tau").set_value(0.5).run()
         assert len(server.exchanges) == probes and not page.exception
+        press(page, "pay_quick")
+        probes += (looked := len(server.exchanges) - probes)
+        assert 0 < looked <= MOST_CALLS and not metrics(page)
+        assert sum(table(page, "draws")["draws"]) == ANSWERS and said(page, "This is no verdict.")
         press(page, "pay_inspection")
         assert 0 < len(server.exchanges) - probes <= most
         assert set(server.outcomes[probes:]) == {"ok"}

@@ -8,6 +8,7 @@ from typing import Final
 from core.studies.inspection.certificates import certified_model, default_policy
 from core.studies.inspection.grading import Judgement
 from core.studies.inspection.inspection import LABELS_WANTED, Inspection, display
+from core.studies.inspection.quick import ANSWERS, MOST_CALLS
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.taught import Taught
 from core.studies.inspection.verdict import (
@@ -24,6 +25,13 @@ from core.uncertainty.confidence import CONFIDENCE
 
 # What is said of the answer. One that is withheld is never the headline, and there is no word of
 # trust on what the model was not taught: the decision stands beneath, and small.
+QUICK: Final = (
+    f"A quick look: {ANSWERS} answers, counted, in at most {MOST_CALLS} calls, and no verdict."
+)
+AFTER_QUICK: Final = (
+    "This is no verdict. Whether the model does not know, or many answers are right, takes an "
+    "inspection, which draws none of these answers again."
+)
 HEADLINES: Final = {
     Headline.BELIEVE: "Believe it.",
     Headline.PERHAPS: "Perhaps.",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from core.language_models.base import LanguageModel, Response
 from core.language_models.errors import ModelError
 from core.studies.inspection.recording import Estimator, Recording, estimator_of
 
+# Of a likelier answer's probability: a drawn one that has less is shown as 0.0%, and would cost as
+# many calls as any other. Of searched answers a larger share is left out: see `recording.LEFT_OUT`.
+NO_WEIGHT = 0.001
 MOST_TOGETHER = 0.1  # nats: above, what a service states of different answers are no probabilities
 
 
@@ -20,6 +24,65 @@ def texts_to_score(samples: Sequence[Response], previous: Recording | None) -> t
     tried = {sample.text for sample in before} - set(previous.texts if previous else ())
     texts = [sample.text for sample in samples if sample.text not in tried]
     return tuple(dict.fromkeys(filter(None, texts)))
+
+
+def weightless(weight: NDArray[np.float64], greedy: float) -> NDArray[np.bool_]:
+    """Return which of the drawn answers have no weight, of shape (r,).
+
+    Each is compared with the greedy answer and those before it, so that more draws change nothing
+    of it; the first always has weight. One without a score is none of them: see `without_gaps`.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (r,)
+        ln Q(text | F_0), nats, in the order in which they were drawn.
+    greedy : float
+        That of the greedy answer; NaN where it has no score.
+    """
+    best = np.fmax.accumulate(np.r_[greedy, weight])[:-1]
+    light: NDArray[np.bool_] = weight < best + math.log(NO_WEIGHT)
+    light[:1] = False
+    return light
+
+
+def with_weight(
+    weigh: Callable[[Sequence[str]], NDArray[np.float64]],
+    texts: tuple[str, ...],
+    greedy: str,
+    previous: Recording | None,
+) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.float64], float]:
+    """Leave out the answers of no weight, before anything is asked about them.
+
+    Parameters
+    ----------
+    weigh : callable
+        Given new texts, ln Q(text | F_0), nats.
+
+    Returns
+    -------
+    texts, unlikely : tuple of str
+        Those to compare, and those left out, of the previous recording too.
+    weight : ndarray of shape (len(texts),)
+        ln Q(text | F_0), nats.
+    weight_of_greedy : float
+        That of the greedy answer.
+    """
+    before, unlikely = (previous.texts, previous.unlikely) if previous else ((), ())
+    new = list(texts[len(before) :])
+    if not previous and greedy not in new:
+        new.append(greedy)
+    weight = weigh(new) if new else np.empty(0)
+    if previous:
+        weight = np.concatenate([previous.log_likelihoods[0], weight])
+        of_greedy = float(previous.greedy_log_likelihood or 0.0)
+    else:
+        of_greedy = float(weight[new.index(greedy)])
+        weight = weight[: len(texts)]
+    light = weightless(weight, of_greedy)
+    light[: len(before)] = False
+    others = tuple(text for text, out in zip(texts, light, strict=True) if out)
+    texts = tuple(text for text, out in zip(texts, light, strict=True) if not out)
+    return texts, (*unlikely, *others), weight[~light], of_greedy
 
 
 def without_gaps(

@@ -26,7 +26,7 @@ from core.studies.inspection.certificates import (
 )
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import LIKELIEST, record
-from core.studies.inspection.recording import EXACT, LEFT_OUT, Estimator, Recording
+from core.studies.inspection.recording import EXACT, LEFT_OUT, UNLIKELY, Estimator, Recording
 from core.studies.inspection.request import MAX_SAMPLES, InvalidRequestError, Reading, Request
 from core.studies.inspection.taught import Taught, look_up
 from core.studies.inspection.verdict import (
@@ -365,14 +365,15 @@ def _contradiction(evidence: Evidence, similarity: str) -> str | None:
 
 def _gap(recording: Recording) -> str | None:
     """Say that too many answers are missing to serve one of the others; None where few are."""
-    missing, of = sum(recording.gaps.values()), len(recording.samples)
-    silence = recording.gaps.get("nothing at all", 0)
+    gaps = {why: count for why, count in recording.gaps.items() if why != UNLIKELY}
+    missing, of = sum(gaps.values()), len(recording.samples)
+    silence = gaps.get("nothing at all", 0)
     if recording.estimator in EXACT:  # which knows how likely it is to say nothing
         missing, of = missing - silence, of - silence
     if missing <= MOST_MISSING * of:
         return None
     return (
-        f"{missing:,} of {of:,} answers are missing: {', '.join(recording.gaps)}. What they would "
+        f"{missing:,} of {of:,} answers are missing: {', '.join(gaps)}. What they would "
         "have been, nobody knows."
     )
 

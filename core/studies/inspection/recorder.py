@@ -28,7 +28,7 @@ from core.language_models.errors import ModelError, RefusedError
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
 from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers
-from core.studies.inspection.gaps import texts_to_score, without_gaps
+from core.studies.inspection.gaps import texts_to_score, with_weight, without_gaps
 from core.studies.inspection.pairs import compare
 from core.studies.inspection.recording import (
     EXACT,
@@ -232,6 +232,11 @@ class _Asking:
             partial(self.model.log_likelihoods, contexts, answers),
         )
 
+    def weigh(self, answers: Sequence[str]) -> NDArray[np.float64]:
+        """Return ln Q of answers to the question alone, (n,), nats, before more is paid for."""
+        (row,) = self.together(TELLING, [self.score([self.first_prompt], answers)])
+        return np.array(row[0])
+
     def recording(self, **fields: Any) -> Recording:
         model = self.model
         greedy, samples = fields["greedy"], fields["samples"]
@@ -281,6 +286,11 @@ class _Task:
 def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     samples, greedy = _first_answers(asking, previous)
     texts = texts_to_score(samples, previous)
+    weight = unlikely = None
+    if not asking.model.capabilities.local:
+        texts, unlikely, weight, weight_of_greedy = with_weight(
+            asking.weigh, texts, greedy.text, previous
+        )
     contexts = [asking.first_prompt, *map(asking.prompt_after, texts)]
     matrix = np.empty((len(texts) + 1, len(texts)))
     verification = np.empty((len(texts), 2))
@@ -290,11 +300,17 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
         first_new, first_new_row = len(previous.texts), len(previous.texts) + 1
         matrix[:first_new_row, :first_new] = previous.log_likelihoods
         verification[:first_new] = previous.verification
+    weighed = 0
+    if weight is not None:
+        weighed, matrix[0], alone[0, 0] = 1, weight, weight_of_greedy
 
     # Each call beside the part of an array that its values go to. Only the new columns of the
     # old rows; every column of the new rows.
     calls: list[tuple[_Task, NDArray[np.float64]]] = []
-    for rows, first in ((slice(0, first_new_row), first_new), (slice(first_new_row, None), 0)):
+    for rows, first in (
+        (slice(weighed, first_new_row), first_new),
+        (slice(max(weighed, first_new_row), None), 0),
+    ):
         answers = texts[first:]
         for block in _blocks(contexts[rows], answers, asking.pairs_a_call):
             part = matrix[rows, first:][block]
@@ -303,7 +319,7 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
         questions = [prompts.self_verification(asking.query, text) for text in new]
         task = asking.score(questions, [prompts.TRUE, prompts.FALSE], "verify")
         calls.append((task, verification[first_new:]))
-    if not previous and greedy.text not in texts:
+    if not previous and weight is None and greedy.text not in texts:
         calls.append((asking.score([asking.first_prompt], [greedy.text]), alone))
     scored = asking.together(TELLING, [task for task, _ in calls])
     for (_, part), values in zip(calls, scored, strict=True):
@@ -326,6 +342,7 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
         log_likelihoods=matrix,
         verification=verification,
         estimator=estimator,
+        unlikely=unlikely or (),
     )
 
 

@@ -24,6 +24,8 @@ from core.studies.inspection.counter_answers import alike, counter_answers
 from core.studies.inspection.pairs import compare
 from core.studies.inspection.request import Request, Sampling
 
+UNLIKELY = "too unlikely"  # as `Recording.gaps` counts it
+
 
 class Estimator(StrEnum):
     """The rung of the ladder: how a score is made from what a back end can do."""
@@ -116,6 +118,8 @@ class Recording:
     read_as : str or None
         The question as it stood in the prompts, where the model reads it otherwise than it
         was typed.
+    unlikely : tuple of str
+        Samples that are not among `texts`, because they have no weight; see `gaps.weightless`.
     """
 
     request: Request
@@ -135,6 +139,7 @@ class Recording:
     used: Used | None = field(default=None, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
     read_as: str | None = None
+    unlikely: tuple[str, ...] = ()
 
     @property
     def question(self) -> str:
@@ -177,6 +182,8 @@ class Recording:
         reasons = [
             f"withheld: {sample.refusal}"
             if sample.refusal
+            else UNLIKELY
+            if sample.text in self.unlikely
             else "could not be scored"
             if sample.text
             else "nothing at all"
@@ -223,6 +230,7 @@ class Recording:
             verification=self.verification[:r],
             seconds=seconds,
             others=self.others or self._own_others(r),
+            unlikely=tuple(t for t in self.unlikely if t in {sample.text for sample in leading}),
         )
         if not self.request.judged:
             return fewer

@@ -256,6 +256,7 @@ def _recording_to_dict(recording: Recording) -> dict[str, Any]:
         "used": asdict(recording.used) if recording.used else None,
         "notes": list(recording.notes),
         "read_as": recording.read_as,
+        "unlikely": list(recording.unlikely),
     }
 
 
@@ -291,7 +292,9 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
     exact = estimator in EXACT
     # Once, "" was an answer. Some answers cannot be scored.
     there = tuple(text for text in distinct if text in texts)
-    if texts != there or not texts or (not exact and set(distinct) - {*texts, ""}):
+    unlikely = tuple(map(text_of, saved.get("unlikely", ())))
+    rest = {*distinct} - {*texts}
+    if texts != there or not texts or not {*unlikely} <= rest or (not exact and rest - {""}):
         raise ValueError("the texts are not those of the samples")
     if np.isinf(matrix).any():  # what a file of ours never holds
         raise ValueError("a likelihood is invalid")
@@ -336,6 +339,7 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         used=None if used is None else decode(Used, used),
         notes=tuple(map(text_of, saved.get("notes", ()))),
         read_as=None if saved.get("read_as") is None else text_of(saved["read_as"]),
+        unlikely=unlikely,
     )
     return replace(recording, judged=_judge(recording, saved.get("judged", [])))
 

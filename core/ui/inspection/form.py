@@ -35,6 +35,7 @@ from core.ui.addresses import number
 from core.ui.calibration import policy
 from core.ui.components.suggestions import suggest
 from core.ui.glossary import TERMS
+from core.ui.inspection.quick import quick
 from core.ui.inspection.recordings import recordings
 from core.ui.model import NEXT_SAMPLES, current, embedded_model, study_model
 from core.ui.runs.job import Job
@@ -247,8 +248,11 @@ def record(
             return None
     elif before.cancelled and (samples := recordings().largest(request, model)):
         _back_to(samples, PLACE)  # what was on the screen before more was wanted
-    if before is None or not before.cancelled:
-        _say_how_long(request, model)
+    takes = lasting(computed_tokens(request), model)
+    if takes and (before is None or not before.cancelled):
+        st.text(f"Comparing up to {request.samples} answers takes {takes} on this machine.")
+    if takes or (not model.capabilities.local and (before is None or before.job is None)):
+        quick(request, model)
     return run(
         PLACE,
         this,
@@ -258,11 +262,6 @@ def record(
         + (" Only time was lost." if model.capabilities.local else ""),
         beside=partial(_answers_so_far, request=request),
     )
-
-
-def _say_how_long(request: Request, model: LanguageModel) -> None:
-    if takes := lasting(computed_tokens(request), model):
-        st.text(f"Comparing up to {request.samples} answers takes {takes} on this machine.")
 
 
 def certify(recording: Recording) -> None:

@@ -13,8 +13,9 @@ from dataclasses import replace
 
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Heard, Prepared, stop
-from core.studies.costs import plan
+from core.studies.costs import plan, quick_plan
 from core.studies.inspection.inspection import Inspection, read
+from core.studies.inspection.quick import quick_look
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading, Request
@@ -88,6 +89,18 @@ class Recordings:
             heard,
             most=paid.requests if paid else None,
         )
+
+    def look(self, request: Request, model: LanguageModel) -> Job[list[tuple[str, int]]]:
+        """Start a quick look at the question."""
+        most = None
+        if not model.capabilities.local:
+            most = quick_plan(request, model.capabilities).requests
+        key = _series(request, model), "quick"
+
+        def work(job: Job[list[tuple[str, int]]]) -> list[tuple[str, int]]:
+            return quick_look(request.query, model, seed=request.seed)
+
+        return self._jobs.start(key, work, model, most=most)
 
     def certify(self, request: Request, model: LanguageModel, reading: Reading) -> Job[Recording]:
         """Start comparing ever more answers until `is_settled`, handing out every step."""

@@ -114,6 +114,7 @@ def run(
     cancelled: str = "Cancelled. Results so far are saved.",
     retry: bool = True,
     beside: Callable[[Job[T]], None] | None = None,
+    glance: bool = False,
 ) -> T | None:
     """Return what is wanted; None while it is on its way, and where it ended otherwise.
 
@@ -141,6 +142,8 @@ def run(
         Whether a button offers to start it again; the screen may have one of its own.
     beside : callable, optional
         Draws what else there is to see of the job on its way, or cancelled.
+    glance : bool
+        Whether it is a quick look.
     """
     this = run_of(key, request)
     if this is None:
@@ -149,7 +152,7 @@ def run(
             return None
         drop(key)
         this = st.session_state[_state(key)] = PageRun(request)
-    job = this.job or _start(key, this, start, paid, quick)
+    job = this.job or _start(key, this, start, paid, quick, glance)
     if job is None:
         return None
     if this.running:
@@ -180,9 +183,10 @@ def _start(
     start: Callable[[], Job[T]],
     paid: tuple[LanguageModel, Plan] | None,
     quick: float | None,
+    glance: bool,
 ) -> Job[T] | None:
     """Return the job, started if the person agrees to what it takes."""
-    if paid and not agreement(*paid, this.wanted, key):
+    if paid and not agreement(*paid, this.wanted, key, glance):
         return None
     if paid:
         limit(*paid)

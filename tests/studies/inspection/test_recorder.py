@@ -842,6 +842,38 @@ def test_an_answer_that_cannot_be_scored_is_left_out_and_counted():
         record(ask(20), Gappy(copies(3), unscorable=set(words(3))))
 
 
+def test_of_a_service_answers_of_no_weight_are_not_told():
+    """What a person does not pay for moves nothing: each costs two calls an answer."""
+    first = np.array([0.6, 0.3, 0.096, *[0.0002] * 20])
+    table = TableModel(words(23), first, 0.5 * np.eye(23) + 0.5 * first)
+    free = limited(table, Estimator.EXACT)
+    paid, anew = (limited(table, Estimator.EXACT, local=False) for _ in range(2))
+    request = ask(30, temperature=2.0)
+    whole, made = record(request, free), record(request, paid)
+    rare = set(whole.texts) - set(words(3))
+    assert len(rare) > 1 and set(made.unlikely) == rare
+    assert made.texts == tuple(text for text in whole.texts if text not in rare)
+    told = {prompt for prompts, _ in paid.scored for prompt in prompts}
+    assert not told & ({after(text) for text in rare} | {verifying(text) for text in rare})
+    pairs = sum(len(prompts) * len(answers) for prompts, answers in paid.scored)
+    assert pairs == len(whole.texts) + 9 + 6  # of the question alone, then of three answers
+    values = [read(one).evidence.mutual_information.value for one in (whole, made)]
+    assert values[1] == pytest.approx(values[0], abs=0.005)
+    assert made.gaps == {"too unlikely": sum(s.text in rare for s in made.samples)}
+    assert not read(made).verdict.reason.count("missing")
+
+    forget(paid)
+    larger = record(ask(60, temperature=2.0), paid, previous=made)
+    asked = [
+        pair for prompts, answers in paid.scored for pair in itertools.product(prompts, answers)
+    ]
+    assert len(set(asked)) == len(asked) and not {text for _, text in asked} & set(whole.texts)
+    same(larger, record(ask(60, temperature=2.0), anew))
+    same(larger.first(30), made)
+    assert larger.first(30).gaps == made.gaps
+    assert from_json(to_json(read(larger))).recording.gaps == larger.gaps
+
+
 @every
 def test_with_many_answers_missing_none_of_the_others_is_served(estimator):
     """Less evidence never gives a stronger word: the others alone would stand."""
