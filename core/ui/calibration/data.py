@@ -32,8 +32,8 @@ from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.ui import downloads
 from core.ui.calibration import keeping, run
 from core.ui.calibration.directions import directions
-from core.ui.calibration.label_meanings import meanings, turned
-from core.ui.calibration.vouching import vouch_for, vouched_in
+from core.ui.calibration.label_meanings import meanings, reversal
+from core.ui.calibration.vouching import vouch_for, vouchers_in
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of, public
@@ -254,11 +254,11 @@ def _map(upload: Upload) -> Labelled | None:
         source = _column("source", upload, guess.source)
         entropy = _column("entropy", upload, guess.entropy)
         labels_chosen = dict.fromkeys(name for name in correct.values() if name)
-        turns = turned(upload, [*labels_chosen]) if labels_chosen else ()
+        turns = reversal(upload, [*labels_chosen]) if labels_chosen else ()
     if not surer or None in correct.values():
         return None
     scores = tuple(ScoreColumn(name, way, correct[name]) for name, way in surer.items())
-    vouched = vouched_in(upload)
+    vouched = vouchers_in(upload)
     columns = Columns(query, source, scores, entropy, answer=answer, truth=truth, vouched=vouched)
     try:
         meant = meanings(upload, [name for name in columns.labels if name not in surer])

@@ -72,7 +72,7 @@ def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None
     return None
 
 
-def turned(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...]:
+def reversal(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...]:
     """Let the person turn the labels: what reads as right is wrong, and the other way around."""
     if len(columns) != 1:  # our own scores have labels of their own
         return ()

@@ -9,7 +9,7 @@ from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import Upload
 
 
-def vouched_in(upload: Upload) -> tuple[str, ...]:
+def vouchers_in(upload: Upload) -> tuple[str, ...]:
     """Return the scores of a file that a person vouches for."""
     return tuple(st.session_state.get(_key(upload), ()))
 
