@@ -170,6 +170,7 @@ def _could_be_score(heading: str) -> bool:
     words = heading_words(heading[:LONGEST_HEADING]).split() or [""]
     return (
         not _NO_SCORE.fullmatch(plain_heading(heading))
+        and plain_heading(heading) not in _TRUTHS
         and words[-1] not in _LAST
         and not _JUDGEMENTS & set(words)
     )

@@ -129,3 +129,13 @@ def test_a_long_table_is_read():
 def test_whatever_the_object_it_is_read(found):
     upload = read(json.dumps(found))
     assert len(upload.table) >= 1
+
+
+def test_metrics_in_a_list_are_columns_by_their_names():
+    row = {"input": "Q?", "metricsData": [{"name": "Faithfulness", "score": 0.5, "success": True}]}
+    assert flat(row) == {
+        "input": "Q?",
+        "metricsData.Faithfulness.name": "Faithfulness",
+        "metricsData.Faithfulness.score": 0.5,
+        "metricsData.Faithfulness.success": True,
+    }
