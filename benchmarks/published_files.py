@@ -424,8 +424,8 @@ def main() -> None:
     print("# The field's best-known files, and how each is read\n")
     print(
         "`python -m benchmarks.published_files` prints this page. The rows are invented, in the "
-        "shape of the published files:\nwhat a person is asked before a model is, or before anything is "
-        "certified.\n"
+        "shape of the published files:\nwhat a person is asked before a model is, or before "
+        "anything is certified.\n"
     )
     print("## Questions with right answers\n")
     print("| file | question | right | besides | questions asked |")

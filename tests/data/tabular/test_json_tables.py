@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.data.tabular.json_tables import flat
 from core.data.tabular.uploads import UploadError, parse
 
 TABLE = pd.DataFrame(
