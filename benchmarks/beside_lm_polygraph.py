@@ -73,7 +73,6 @@ BATCHES = (1, 8, 32, 128)  # and all questions at once
 FEW = 30  # questions, where one at a time is enough
 SAME_LIKELIHOOD = 1e-3  # nats
 MOST_TIME, LEAST_RANKING, MOST_APART = 1 / 5, 0.9, 1e-6
-ITS_OWN = "SemanticEntropy"  # as it comes
 
 
 class Beside:

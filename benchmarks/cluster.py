@@ -62,7 +62,7 @@ class Timed:
         return model
 
 
-def timed(task: Task, questions: list[Question], workers: int) -> tuple[float, float]:
+def seconds_of(task: Task, questions: list[Question], workers: int) -> tuple[float, float]:
     """Return the seconds until all workers are ready, and from then on; of 0, of this process."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -101,7 +101,7 @@ def alone(questions: list[Question]) -> tuple[float, float]:
     """Ask in this process; return when it was ready, and when it was done."""
     task = usual_task()
     ready = time.time()
-    timed(task, questions, 0)
+    seconds_of(task, questions, 0)
     return ready, time.time()
 
 
@@ -119,9 +119,9 @@ def main() -> int:
     task = usual_task()
     asked = draw(world_questions(), options.questions * options.rounds, 1)
     ways: dict[str, Callable[[list[Question]], tuple[float, float]]] = {
-        "this process": lambda part: timed(task, part, 0),
-        "one worker": lambda part: timed(task, part, 1),
-        "two workers": lambda part: timed(task, part, 2),
+        "this process": lambda part: seconds_of(task, part, 0),
+        "one worker": lambda part: seconds_of(task, part, 1),
+        "two workers": lambda part: seconds_of(task, part, 2),
         "two processes": beside_each_other,
     }
     took, waited, cores = defaultdict(list), defaultdict(list), []

@@ -132,7 +132,7 @@ def report(run: Run, sets: Sequence[Set], targets: Sequence[float]) -> Iterator[
         yield measures(made)
         if MUTUAL_INFORMATION in results.scores:
             yield " ".join(words.comparison(c) for c in compare(made, MUTUAL_INFORMATION))
-        yield from words.unmeasured(results)
+        yield from words.missing_scores(results)
         for target in targets if each.many else ():
             mixed = mix(results, each.single, each.many, target_error=target)
             yield from words.mixtures(mixed)

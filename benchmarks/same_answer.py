@@ -182,7 +182,7 @@ def report(title: str, rows: Sequence[Row]) -> Iterator[str]:
     yield ""
 
 
-def timed(rows: Sequence[Row]) -> str:
+def speed(rows: Sequence[Row]) -> str:
     texts = list(dict.fromkeys(a for r in rows for a in r.answers))[:300]
     begun = time.perf_counter()
     pairwise_same(texts)
@@ -199,7 +199,7 @@ def main() -> None:
         print(elsewhere())
         return
     rows = list(of_recordings())
-    print(timed(rows))
+    print(speed(rows))
     for title, sources in SETS.items():
         for line in report(title, [r for r in rows if r.source in sources]):
             print(line)

@@ -34,7 +34,6 @@ OUTCOMES = (
     "said to be not taught",
     "refused",
 )
-MADE_UP = ("outside", "hostile")  # nobody could answer these rightly: any answer is made up
 
 
 def outcome(row: dict[str, str]) -> str:

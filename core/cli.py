@@ -31,8 +31,14 @@ from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.labelled import Labelled, UnknownLabelsError, UnknownQuestionsError
+from core.data.tabular.labelled import (
+    VOUCHED,
+    Labelled,
+    UnknownLabelsError,
+    UnknownQuestionsError,
+)
 from core.data.tabular.labels import Meaning, UnreadLabelsError
+from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import UploadError
 from core.language_models.base import Capabilities, LanguageModel
 from core.language_models.client.retry import Resilient
@@ -83,6 +89,7 @@ MEANING = (
     "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
     "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
 )
+VOUCH = f"Say of a score that it {VOUCHED}. Repeat it for several."
 DIRECTION = (
     "Direction of all the scores; needed where a heading does not say it, as “confidence” and "
     "“entropy” do."
@@ -98,6 +105,7 @@ OPTIONS = {
         "--score."
     ),
     UnknownLabelsError: "Add --correct COLUMN.",
+    SuspiciousScoreError: "Add --vouch SCORE to say so.",
     UnknownQuestionsError: 'Add --question COLUMN, or --question "" if every row asks another.',
 }
 SAY_SHOW = "Add --show-untaught to see what it would have said."
@@ -245,6 +253,7 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
 @click.option("--group", help="Column of groups; guessed if omitted, none if empty.")
 @click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help=DIRECTION)
 @click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
+@click.option("--vouch", "vouched", multiple=True, metavar="SCORE", help=VOUCH)
 @click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
 @click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
@@ -270,6 +279,7 @@ def calibrate(
         parse=parse_isolated,
         group=options["group"],
         question=options["question"],
+        vouched=options["vouched"],
     )
     score = calibration.preference(data, scores, method)
     target = usage(
@@ -335,7 +345,7 @@ def _payment(outcome: Calibration) -> dict[str, Any]:
     return {
         "looks": outcome.look.place if pays else 0,
         "delta": round(outcome.target.delta, 12) if pays else None,
-        "spent_by": looks.spent_by(outcome.look, outcome.looks),
+        "spent_by": looks.looks_before(outcome.look, outcome.looks),
     }
 
 

@@ -100,11 +100,6 @@ class Row:
         """Whether enough was sampled for a verdict."""
         return enough_seen(self.mass, self.clusters, least)
 
-    @property
-    def fact_known(self) -> bool:
-        """Whether anybody knows the answer."""
-        return self.band != UNANSWERABLE
-
     def decisive(self, least: float) -> float:
         """Return the doubt that the verdict compares with λ; NaN where too little was seen."""
         certified = self.doubt[CERTIFIED]  # infinite where it cannot be computed

@@ -62,13 +62,13 @@ class Codebook:
         rows = count_of(self.rows, "row")
         asks = f"{rows} ask {count_of(self.questions, 'different question')}"
         return (
-            f"Question: {_quoted(self.question)}; {asks}."
+            f"Question: {_quotation(self.question)}; {asks}."
             if self.question
             else f"Question: every row asks another; {rows} are taken as independent.",
             *self.of_score,
             f"Rows used: {self.rows:,} of {self.table_rows:,}.",
             *self.left_out,
-            f"Columns not used: {_listed(self.unused)}.",
+            f"Columns not used: {_values(self.unused)}.",
             *self.first,
         )
 
@@ -77,9 +77,9 @@ class Codebook:
         """What is right, and the score's direction, in words."""
         rows = count_of(self.rows, "row")
         return (
-            f"Right: {_quoted(self.label)} is {_listed(self.right)} ({self.right_rows:,} of "
-            f"{rows}); wrong: {_listed(self.wrong)}.",
-            f"Score: {_quoted(self.score)}; larger means "
+            f"Right: {_quotation(self.label)} is {_values(self.right)} ({self.right_rows:,} of "
+            f"{rows}); wrong: {_values(self.wrong)}.",
+            f"Score: {_quotation(self.score)}; larger means "
             f"{'a surer answer' if self.larger_is_surer else 'more doubt'}.",
         )
 
@@ -109,9 +109,9 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and is_writable(value)
 
 
-def _quoted(text: str) -> str:
+def _quotation(text: str) -> str:
     return f"“{one_line(text)}”"
 
 
-def _listed(texts: tuple[str, ...]) -> str:
-    return list_of([_quoted(text) if text else "empty" for text in texts]) if texts else "none"
+def _values(texts: tuple[str, ...]) -> str:
+    return list_of([_quotation(text) if text else "empty" for text in texts]) if texts else "none"

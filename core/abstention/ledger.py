@@ -118,7 +118,7 @@ def no_test(own: int, questions: int) -> str:
     )
 
 
-def spent(place: int) -> str:
+def no_budget(place: int) -> str:
     """Say that the looks before one have left too little."""
     return f"{place - 1} looks at these labels have spent δ. Bring questions nobody has looked at."
 

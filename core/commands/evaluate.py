@@ -141,7 +141,7 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
     results = measured.results
     for sentence in results.dropped:
         tell(sentence)
-    for say in (words.labels, words.unmeasured, words.curve_ends):
+    for say in (words.labels, words.missing_scores, words.curve_ends):
         for sentence in say(results):
             tell(sentence)
     if options["figures"] is not None:

@@ -111,7 +111,6 @@ def _pay(
 
 
 def _report(finding: Finding) -> str:
-    """Return the sentence and the table, as wide as it has to be."""
     return "\n".join([finding.sentence, "", *table(finding.columns)])
 
 

@@ -8,13 +8,14 @@ in this file; a new back end is one folder of `backends` and one line in `regist
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,28 @@ def series(seed: int, prompt: str) -> int:
 def token_count(value: Any) -> int:
     """Return how many tokens a service says were used; 0 where that can be no such number."""
     return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
+
+
+@dataclass(frozen=True)
+class StoredAbilities:
+    """What was found out about a model by asking it, which is remembered as text."""
+
+    FORMAT: ClassVar[int] = 2  # of the text: another number where an older one would be misread
+
+    def to_json(self) -> str:
+        """Return text for `from_json`."""
+        return json.dumps({"format": self.FORMAT} | asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self | None:
+        """Read what `to_json` wrote; None where another version did."""
+        try:
+            saved = json.loads(text)
+            if saved.pop("format") != cls.FORMAT:
+                return None
+            return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in saved.items()})
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return None
 
 
 @dataclass(frozen=True)

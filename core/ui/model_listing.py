@@ -105,7 +105,6 @@ def _begin_scan() -> Job[dict[str, tuple[str, ...]]]:
 
 
 def _fill_in(kind: str) -> None:
-    """Fill in the name of the model that was chosen from the list."""
     if (name := st.session_state[f"{kind}_listed"]) is not None:
         st.session_state[f"{kind}_name"] = name
 

@@ -238,7 +238,6 @@ def dealt_estimates(
 
 
 def _sums(groups: Integers, values: Floats) -> Floats:
-    """Return for each value the sum of all that are in its group."""
     return np.asarray(np.bincount(groups, values)[groups])
 
 

@@ -41,6 +41,7 @@ def read(name):
         ("g06", "correct", 48, 60),
         ("g07", "correct", 48, 60),
         ("g14", "result.correct", 48, 60),
+        ("g15", "richtig?", 18, 20),
         ("g16", "correct", 18, 20),
         ("g18", "correct", 26, 30),
         ("g21", "hallucination", 67, 160),

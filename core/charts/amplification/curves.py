@@ -304,7 +304,6 @@ def band(name: str, title: str, series: Sequence[Amplification], palette: Palett
 
 
 def _summary(series: Sequence[Amplification]) -> pd.DataFrame:
-    """Return the quartiles at every number of repetitions."""
     lower, median, upper = quartiles(series)
     times = [point.repetitions for point in series[0].points]
     return pd.DataFrame({"t": times, "lower": lower, "median": median, "upper": upper})

@@ -7,8 +7,16 @@ import io
 import itertools
 from collections.abc import Callable, Iterator
 
+from core.codec import one_line
 from core.data.tabular import rows as limits
-from core.data.tabular.rows import TableRows, UploadError, check_heading, check_size, too_long_a_row
+from core.data.tabular.rows import (
+    ABOVE,
+    TableRows,
+    UploadError,
+    check_heading,
+    check_size,
+    too_long_a_row,
+)
 
 _DELIMITERS = (",", "\t", ";", "|")  # in order of preference
 _SAMPLE = 20  # rows that a delimiter must fit
@@ -45,7 +53,7 @@ def delimiter_of(again: Again, first: str) -> str:
 
 
 def read_separated(
-    stream: io.TextIOWrapper, delimiter: str, before: int
+    stream: io.TextIOWrapper, delimiter: str, before: int, notes: list[str]
 ) -> tuple[TableRows, list[str]]:
     """Read separated values; return their rows and headings.
 
@@ -56,6 +64,8 @@ def read_separated(
     delimiter : str
     before : int
         How many lines of the file come before the stream.
+    notes : list of str
+        Gets a sentence on each title and comment above the heading.
 
     Raises
     ------
@@ -63,7 +73,9 @@ def read_separated(
         When rows differ in width, quotes do not match, or a limit is not kept.
     """
     records = _records(stream, delimiter, before)
-    heading = _heading(itertools.islice(records, _LEADING))
+    above: list[str] = []
+    heading = _heading(itertools.islice(records, _LEADING), above)
+    notes += [ABOVE.format(one_line(text)) for text in above[:_NAMED]]
     if not heading:
         raise UploadError("The file has no heading; name every column in its first line.")
     width = len(heading)
@@ -154,6 +166,18 @@ def _quoting_error(line: int, error: str) -> str:
     )
 
 
-def _heading(records: Iterator[tuple[int, list[str]]]) -> list[str]:
-    """Return the first record with any text: spreadsheets put lines of separators before it."""
-    return next((cells for _, cells in records if "".join(cells).strip()), [])
+def _heading(records: Iterator[tuple[int, list[str]]], above: list[str] | None = None) -> list[str]:
+    """Return the first record with any text that is no comment and no title.
+
+    Spreadsheets put lines of separators before it, and titles: one cell of several words, and then
+    as many separators as the table has. `above` gets the texts of these.
+    """
+    for _, cells in records:
+        text = "".join(cells).strip()
+        alone = bool(text) and cells[0].strip() == text
+        is_title = alone and (text[0] == "#" or (len(cells) > 2 and " " in text))
+        if text and not is_title:
+            return cells
+        if is_title and above is not None:
+            above.append(text)
+    return []

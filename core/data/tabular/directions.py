@@ -20,11 +20,14 @@ from core.uncertainty.scores import SCORES
 # holds “certain”.
 _DOUBT = re.compile(
     r"uncertain|unsure|doubt|disagree|inconsisten|unlikel|entropy|perplexity|nll|surprisal|"
-    r"varianc|mutual ?information|hallucinat|error|wrong|incorrect|\bfalse|\brisk"
+    r"varianc|mutual ?information|hallucinat|error|wrong|incorrect|\bfalse|\brisk|"
+    r"unsicher|zweifel|incert|incierto|\bdoute|\bduda"
 )
-_SURE = re.compile(r"confiden|certain|\bsure|prob(?![le])|\bp ?true|likel|log ?p\b|agree|consisten")
+_SURE = re.compile(
+    r"[ck]onfiden|confian[cz]|certain|\bsure|prob(?![le])|\bp ?true|likel|log ?p\b|agree|consisten"
+)
 #: Of these, one has to know what is probable: the answer, or that it contradicts.
-_OF_SOMETHING = re.compile(r"confiden|certain|prob(?![le])|\bp ?true|likel")
+_OF_SOMETHING = re.compile(r"[ck]onfiden|confian[cz]|certain|prob(?![le])|\bp ?true|likel")
 _LOGARITHM = re.compile(r"\blog|\bln\b|logp")
 #: Words beside a probability that leave it one of the answer.
 _NEUTRAL = re.compile(
@@ -76,6 +79,12 @@ def direction_in(upload: Upload, name: str) -> bool | None:
     if _LOGARITHM.search(words):  # of a probability it is at most 0
         return None if ((values > 0) if surer else (values < 0)).any() else surer
     return None if ((values < 0) | (values > 1)).any() else surer
+
+
+def is_of_probability(heading: str) -> bool:
+    """Return whether a heading names a probability or a confidence, which lies between 0 and 1."""
+    words = heading_words(heading)
+    return bool(_OF_SOMETHING.search(words)) and not _LOGARITHM.search(words)
 
 
 def _is_neutral(word: str) -> bool:

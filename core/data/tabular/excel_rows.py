@@ -1,4 +1,4 @@
-"""Excel workbooks (.xlsx) read into rows of text: the first sheet that holds anything.
+"""Excel workbooks (.xlsx) read into rows of text: the first sheet that holds a table.
 
 A workbook is a zip archive of XML, and a small one can unpack to gigabytes: what it says of its
 parts is checked first, and `core.data.tabular.isolation` limits the memory and time of reading.
@@ -15,9 +15,10 @@ from typing import Any
 
 from core.codec import one_line
 from core.data.tabular import rows as limits
-from core.data.tabular.rows import TableRows, UploadError, as_text, check_heading, check_size
+from core.data.tabular.rows import ABOVE, TableRows, UploadError, as_text, check_heading, check_size
 
 MAX_UNPACKED = 400_000_000  # bytes: XML takes many times the text in it
+MOST_TITLES = 10  # rows above a heading
 _WORKBOOK = "xl/workbook.xml"
 
 
@@ -48,14 +49,17 @@ def read_excel(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]]:
     try:
         book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheets = [(sheet.title, sheet) for sheet in book.worksheets]
-        for title, sheet in sheets:
-            sheet.reset_dimensions()  # what a file says of its size need not be true
-            filled = _filled_rows(sheet)
-            if (first := next(filled, None)) is not None:
+        for fits in (_is_table, bool):  # before any other that holds something
+            for title, sheet in sheets:
+                sheet.reset_dimensions()  # what a file says of its size need not be true
+                above, filled = _titles_above(_filled_rows(sheet))
+                if not fits(first := next(filled, [])):
+                    continue
                 if len(sheets) > 1:
                     notes.append(
                         f"The workbook has {len(sheets)} sheets; “{one_line(title)}” was read."
                     )
+                notes += [ABOVE.format(one_line(text)) for text in above]
                 return _table(first, filled)
     except (UploadError, MemoryError):
         raise
@@ -65,6 +69,22 @@ def read_excel(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]]:
             "kind. Save it again, or save the table in it as CSV."
         ) from error
     raise UploadError("The workbook is empty; add a heading and at least one row.")
+
+
+def _titles_above(rows: Iterator[list[str]]) -> tuple[list[str], Iterator[list[str]]]:
+    """Return the titles above a heading, and the rows from the heading on.
+
+    A title stands alone in its row, above a row of more than two cells; rows have no empty cells
+    at their ends.
+    """
+    first = list(itertools.islice(rows, MOST_TITLES + 1))
+    alone = list(itertools.takewhile(lambda row: len(row) == 1, first))
+    number = len(alone) if len(first) > len(alone) and len(first[len(alone)]) > 2 else 0
+    return [row[0] for row in alone[:number]], itertools.chain(first[number:], rows)
+
+
+def _is_table(heading: list[str]) -> bool:
+    return len(heading) > 1  # or it holds notes
 
 
 def _check_description(content: bytes) -> None:

@@ -63,7 +63,7 @@ def flat(row: Row) -> Row:
     UploadError
         When two columns of it would have one heading.
     """
-    nested = any(type(value) is dict for value in row.values())
+    nested = any(type(value) is dict or type(value) is list for value in row.values())
     return _once(_flatten(row)) if nested else row
 
 
@@ -161,8 +161,17 @@ def _within(rows: list[Row], keys: tuple[str, ...]) -> list[Row]:
     return rows
 
 
+def _by_name(items: list[Any]) -> Row:
+    """Return metrics of one row by their names: `[{"name": "Faithfulness", "score": 1}, …]`."""
+    if not all(isinstance(item, dict) and "name" in item and "score" in item for item in items):
+        return {}
+    return {str(item["name"]): item for item in items}
+
+
 def _flatten(row: Row, before: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
     for key, value in row.items():
+        if isinstance(value, list) and (metrics := _by_name(value)):
+            value = metrics
         if isinstance(value, dict) and value and depth < FLATTENED:
             yield from _flatten(value, f"{before}{key}.", depth + 1)
         else:

@@ -39,8 +39,11 @@ from core.data.tabular.labels import (
     meanings_of,
     spelling,
 )
+from core.data.tabular.suspicion import refuse_suspicious
 from core.data.tabular.uploads import Upload, UploadError
+from core.uncertainty.scores import SCORES
 
+VOUCHED = "has numbers of one scale"
 LEFT_OUT = "left out"  # what becomes of them
 SELECTION = "not_in_this_table"  # the column of a run's table that says which of its rows are not
 LONGEST_SELECTION = 1000  # characters
@@ -97,6 +100,8 @@ class Columns:
         What a person said of labels, above all of those that say neither right nor wrong.
     answer, truth : str or None
         What was answered, and what would have been right: to be read, and not compared.
+    vouched : tuple of str
+        Scores that a person vouches for, though they look as no score should.
     """
 
     query: str | None
@@ -106,6 +111,7 @@ class Columns:
     meant: tuple[Meant, ...] = ()
     answer: str | None = None
     truth: str | None = None
+    vouched: tuple[str, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -213,8 +219,8 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         (`UnknownDirectionError`), which column has the labels (`UnknownLabelsError`) or the
         questions (`UnknownQuestionsError`), there are more than `MAX_SCORED` scores times rows, no
         row says whether its answer is right, nothing says what a label means
-        (`UnreadLabelsError`), a score has no number or is the label, or its commas can be read in
-        two ways.
+        (`UnreadLabelsError`), a score has no number or is the label, looks as no score should
+        (`SuspiciousScoreError`), or its commas can be read in two ways.
     """
     _check(upload, columns)
     correct = check_labels(columns)
@@ -231,6 +237,8 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         _refuse_label(score.column, scores[score.column], correct[score.column], right)
         problems += complaints
     surer = check_directions([(score.column, score.larger_is_surer) for score in columns.scores])
+    for name in scores.keys() - SCORES.keys() - {*columns.vouched}:
+        refuse_suspicious(name, scores[name])
     entropies = None
     if columns.entropy is not None:
         entropies, complaints = _numbers(upload, columns.entropy, usable)
@@ -257,7 +265,10 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         pipeline=pipeline,
         kept=usable,
         problems=tuple(problems),
-        decided=tuple(decisions(upload, columns.meant)),
+        decided=(
+            *decisions(upload, columns.meant),
+            *(f"As you said, “{one_line(name)}” {VOUCHED}." for name in columns.vouched),
+        ),
         left_out=len(upload.table) - len(usable),
         one_kind=frozenset(
             name for name, label in correct.items() if len(np.unique(right[label])) == 1

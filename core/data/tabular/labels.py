@@ -199,18 +199,18 @@ def complaint_of(upload: Upload, cells: Sequence[Unread]) -> str:
     if affirming := [each for each in cells if each.affirms]:
         sentences.append(
             f"The heading {whose} does not say which of its values means a right answer: "
-            f"{_listed(affirming)}."
+            f"{_cells_in_words(affirming)}."
         )
         whose = "It also"
     if odd := [each for each in cells if not each.affirms]:
         sentences.append(
-            f"{whose} has cells that say neither right nor wrong: {_listed(odd)}."
+            f"{whose} has cells that say neither right nor wrong: {_cells_in_words(odd)}."
             f"{hint(upload, cells[0].column)}"
         )
     return " ".join(sentences)
 
 
-def _listed(cells: Sequence[Unread]) -> str:
+def _cells_in_words(cells: Sequence[Unread]) -> str:
     *most, last = map(str, cells)
     return f"{', '.join(most)} and {last}" if most else last
 

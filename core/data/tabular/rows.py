@@ -36,6 +36,7 @@ MAX_ROW = 1_000_000  # characters
 MAX_CELL = 100_000
 MAX_HEADING = 1_000  # characters; the page sends headings to the browser whole
 
+ABOVE = "Left out, above the headings: “{}”."
 PORTION = 20_000  # rows that wait as Python texts until they are packed
 PORTION_CELLS = 200_000
 PORTION_TEXT = 8_000_000  # characters, of up to 4 bytes

@@ -86,7 +86,7 @@ def suggest(upload: Upload) -> Columns:
             or (kind is ColumnKind.TEXT and _is_mostly_numbers(upload, name))
         )
         is_score = is_number and name not in (query, source, *labels)
-        if is_score and (name in own or (labels and _could_be_score(name))):
+        if is_score and (name in own or (labels and _could_be_score(name, _TRUTHS))):
             scores.append(ScoreColumn(name, direction_in(upload, name), own.get(name, common)))
     # One that would be refused stands in nobody's way; the only one is refused with a sentence.
     clear = [s for s in scores if column_of(upload, s.column).doubtful_number() is None] or scores
@@ -166,10 +166,11 @@ def _is_mostly_numbers(upload: Upload, name: str) -> bool:
     return numbers >= _MOSTLY * int(np.count_nonzero(~column.where(Cell.MISSING))) > 0
 
 
-def _could_be_score(heading: str) -> bool:
+def _could_be_score(heading: str, others: Sequence[str] = ()) -> bool:
     words = heading_words(heading[:LONGEST_HEADING]).split() or [""]
     return (
         not _NO_SCORE.fullmatch(plain_heading(heading))
+        and plain_heading(heading) not in others
         and words[-1] not in _LAST
         and not _JUDGEMENTS & set(words)
     )

@@ -239,7 +239,7 @@ def _read_text(content: bytes, suffix: str, notes: list[str]) -> tuple[str, Tabl
     delimiter = separator[1].decode() if separator else delimiter_of(again, first)
     if delimiter in ";|":
         notes.append(f"The columns are separated by “{delimiter}”.")
-    rows, headings = read_separated(again(), delimiter, before)
+    rows, headings = read_separated(again(), delimiter, before, notes)
     return "TSV" if delimiter == "\t" else "CSV", rows, headings
 
 

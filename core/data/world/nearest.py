@@ -142,7 +142,7 @@ class Nearest:
     unexplained: tuple[str, ...] = ()
 
     @property
-    def meant(self) -> bool:
+    def is_meant(self) -> bool:
         """Whether it is so similar that it can be asked in place of what was typed."""
         return self.similarity >= MEANT and not (self.missing or self.unexplained)
 
@@ -453,7 +453,6 @@ def _of_one_of_many(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _stem(word: str) -> str:
-    """Return a word without the s of a plural or a genitive."""
     plural = len(word) > BEGINNING - 1 and word.endswith("s") and not word.endswith("ss")
     return word[:-1] if plural else word
 

@@ -65,7 +65,7 @@ class Crowd:
         """Seconds that a request may take in the queue as it is; 0 before the first reply."""
         return min(ROOM * self._each * max(self._under_way, 1), LONGEST_QUEUE)
 
-    def timed(self, request: Callable[[], T]) -> T:
+    def clock(self, request: Callable[[], T]) -> T:
         """Make a request, and note how long it takes."""
         queue, began = max(self._under_way, 1), time.monotonic()
         result = request()

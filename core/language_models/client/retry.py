@@ -187,7 +187,7 @@ class Resilient(Wrapper):
                     self.inner.meter.also(once),
                     self.inner.meter.gate(_behind_the_first(self.budget.take)),
                 ):
-                    return self.crowd.timed(lambda: self._in_time(clock, request))
+                    return self.crowd.clock(lambda: self._in_time(clock, request))
             except NeedsKeyError as error:
                 self._refused = error
                 raise

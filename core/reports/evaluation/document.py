@@ -45,7 +45,7 @@ def report(measured: RunMeasures) -> Report:
         texts=[
             *results.dropped,
             *words.labels(results),
-            *words.unmeasured(results),
+            *words.missing_scores(results),
             *words.curve_ends(results),
         ],
         parts=[*_reading(manifest), _scores(measured), *_mixture(measured)],

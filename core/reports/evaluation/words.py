@@ -68,7 +68,7 @@ def p_in_words(p_value: float) -> str:
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
 
-def unmeasured(results: Results) -> tuple[str, ...]:
+def missing_scores(results: Results) -> tuple[str, ...]:
     """Return of which scores nothing can be said."""
     if not len(results):
         return ("No row counts, so nothing can be said.",)

@@ -125,7 +125,7 @@ def caveat(inspection: Inspection) -> str | None:
     if inspection.refused:
         return None  # the reason says it
     if rule is None:
-        return _uncertified(inspection)
+        return _no_certificate(inspection)
     if rule.error is None or rule.error <= LARGEST_ERROR:
         return None
     if inspection.decision is not Decision.ANSWER:
@@ -136,7 +136,7 @@ def caveat(inspection: Inspection) -> str | None:
     )
 
 
-def _uncertified(inspection: Inspection) -> str:
+def _no_certificate(inspection: Inspection) -> str:
     """Return that nothing is certified here, why, and what would bring a certificate."""
     label = f"Label {LABELS_WANTED} answers on Calibration to get a λ that applies here."
     model = certified_model(inspection.recording.revision)

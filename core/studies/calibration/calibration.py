@@ -248,6 +248,7 @@ def read(
     parse: Callable[[bytes, str], Upload] = uploads.parse,
     group: str | None = None,
     question: str | None = None,
+    vouched: Sequence[str] = (),
 ) -> Labelled:
     """Read a labelled file, guessing what is not said about its columns.
 
@@ -263,6 +264,8 @@ def read(
         The column of groups, or "" for none; guessed if None.
     question : str, optional
         The column that says which question a row asks, or "" if each asks another; guessed if None.
+    vouched : sequence of str
+        Scores that a person vouches for: `core.data.tabular.suspicion`.
 
     Raises
     ------
@@ -289,7 +292,7 @@ def read(
     if meanings:
         names = [name for name in columns.labels if name in upload.table.columns]
         columns = replace(columns, meant=meanings_in(upload, names, meanings))
-    return labelled(upload, columns)
+    return labelled(upload, replace(columns, vouched=tuple(vouched)))
 
 
 def choice(
@@ -345,7 +348,7 @@ def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Unce
     """Return the outcome, and what trying again would cost where nothing is certified."""
     if target.looks > MOST_LOOKS:
         return target.score if target.score != BEST else next(iter(data.doubts)), Uncertifiable(
-            ledger.spent(target.looks),
+            ledger.no_budget(target.looks),
             None,
         )
     name, outcome = _outcome(data, target)

@@ -43,8 +43,8 @@ def speaks_against(data: Labelled) -> str:
         return ""
     return (
         f"The labels speak against the direction of {list_of(named)}: wrong answers look surer "
-        "than right ones. You can turn it, but a direction that was chosen after a look at the "
-        "labels has no guarantee on these rows; calibrate on others."
+        "than right ones. Look first at what counts as right. A direction turned after a look at "
+        "the labels has no guarantee on these rows; calibrate on others."
     )
 
 

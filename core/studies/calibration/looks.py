@@ -45,7 +45,7 @@ def look_at(
     return look(setting.hexdigest(), about, rows, earlier)
 
 
-def spent_by(current: Look, looks: Sequence[Look]) -> list[str]:
+def looks_before(current: Look, looks: Sequence[Look]) -> list[str]:
     """Return what was looked at before on labels of a look, in words."""
     related = related_looks(current.rows, looks)
     before = [each for each in related if each.place < current.place]

@@ -134,7 +134,6 @@ def alike(here: Run, there: Run) -> int:
 
 
 def _questions(run: Run) -> tuple[Any, ...]:
-    """Return the hash, the name and the number of a run's questions."""
     questions = run.manifest.get("questions") or {}
     return tuple(questions.get(name) for name in ("sha256", "name", "number"))
 
@@ -217,10 +216,10 @@ def compared_sides(
             resampled.p_value(f"0{name}", f"1{name}", measure),
         )
         every.append(_side(name, *right[name], by))
-    return _adjusted(every)
+    return _with_holm(every)
 
 
-def _adjusted(every: Sequence[RunSide]) -> tuple[RunSide, ...]:
+def _with_holm(every: Sequence[RunSide]) -> tuple[RunSide, ...]:
     """Return both p-values of every score adjusted as one family."""
     measured = np.array([side.by.p_value for side in every])
     possible = np.array([not math.isnan(side.by.difference.value) for side in every], bool)

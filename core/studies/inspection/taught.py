@@ -80,6 +80,6 @@ def in_taught_words(request: Request, model: LanguageModel) -> Request:
     if model.name == WORLD_OF and grading.find(request.query, taught=True) is not None:
         return request
     match = nearest(request.query)
-    if match is None or not match.meant or match.question == request.query:
+    if match is None or not match.is_meant or match.question == request.query:
         return request
     return replace(request, query=match.question, typed=request.query)

@@ -255,7 +255,6 @@ class Related:
 
 
 def _with_interval(interval: Interval) -> str:
-    """Return a number with its interval, where it has one."""
     if np.isnan(interval.lower):
         return f"{interval.value:.2f}"
     return f"{interval.value:.2f} ({interval.lower:.2f} to {interval.upper:.2f})"

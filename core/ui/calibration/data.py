@@ -24,6 +24,7 @@ from core.data.tabular.labelled import (
     template,
 )
 from core.data.tabular.suggestions import suggest
+from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import BEST, REPEATED, independent
@@ -31,7 +32,8 @@ from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.ui import downloads
 from core.ui.calibration import keeping, run
 from core.ui.calibration.directions import directions
-from core.ui.calibration.label_meanings import meanings
+from core.ui.calibration.label_meanings import meanings, reversal
+from core.ui.calibration.vouching import vouch_for, vouchers_in
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of, public
@@ -251,16 +253,23 @@ def _map(upload: Upload) -> Labelled | None:
         truth = _column("truth", upload, guess.truth)
         source = _column("source", upload, guess.source)
         entropy = _column("entropy", upload, guess.entropy)
+        labels_chosen = dict.fromkeys(name for name in correct.values() if name)
+        turns = reversal(upload, [*labels_chosen]) if labels_chosen else ()
     if not surer or None in correct.values():
         return None
     scores = tuple(ScoreColumn(name, way, correct[name]) for name, way in surer.items())
-    columns = Columns(query, source, scores, entropy, answer=answer, truth=truth)
+    vouched = vouchers_in(upload)
+    columns = Columns(query, source, scores, entropy, answer=answer, truth=truth, vouched=vouched)
     try:
         meant = meanings(upload, [name for name in columns.labels if name not in surer])
     except UploadError as error:
         problem(str(error))
         return None
-    return None if meant is None or query is None else _read(upload, replace(columns, meant=meant))
+    return (
+        None
+        if meant is None or query is None
+        else _read(upload, replace(columns, meant=(*meant, *turns)))
+    )
 
 
 def _correctness(
@@ -401,6 +410,9 @@ def _read(upload: Upload, columns: Columns) -> Labelled | None:
             large=len(upload.table) * len(columns.scores) > SMALL,
             refuses=UploadError,
         )
+    except SuspiciousScoreError as error:
+        vouch_for(upload, error)
+        return None
     except UploadError as error:
         problem(str(error))
         return None

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.data.tabular.labels import Meaning, Meant, Unread, complaint_of, unread_values
+from core.data.tabular.columns import column_of
+from core.data.tabular.labels import (
+    Meaning,
+    Meant,
+    Unread,
+    complaint_of,
+    meanings_of,
+    unread_values,
+    values_of,
+)
 from core.data.tabular.uploads import Upload
 from core.ui.session import memory_of
 
@@ -15,6 +24,7 @@ CHOICES = {
     Meaning.WRONG: "The answer is wrong",
     Meaning.OUT: "Leave these rows out",
 }
+_OTHER = {Meaning.RIGHT: Meaning.WRONG, Meaning.WRONG: Meaning.RIGHT}
 
 
 def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None:
@@ -60,6 +70,22 @@ def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None
             "the guarantee covers only questions like the remaining ones."
         )
     return None
+
+
+def reversal(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...]:
+    """Let the person turn the labels: what reads as right is wrong, and the other way around."""
+    if len(columns) != 1:  # our own scores have labels of their own
+        return ()
+    (name,) = columns
+    values = {each: way for each, way in meanings_of(upload, name).items() if way in _OTHER}
+    if not values or not st.checkbox(
+        "What reads as right is wrong, and what reads as wrong is right",
+        key=f"turned_{upload.sha256[:16]}_{name}",
+        persist_state="session",
+    ):
+        return ()
+    there = values_of(column_of(upload, name))
+    return tuple(Meant(name, each, _OTHER[way]) for each, way in values.items() if each in there)
 
 
 def _meaning(upload: Upload, unread: Unread, number: int) -> Meant | None:

@@ -9,7 +9,7 @@ from core.abstention.thresholds import Uncertifiable
 from core.charts import calibration as charts
 from core.codec import list_of
 from core.studies.calibration.calibration import BEST, Calibration
-from core.studies.calibration.looks import spent_by
+from core.studies.calibration.looks import looks_before
 from core.studies.calibration.whole import Whole
 from core.ui import figures
 from core.ui.calibration.rule import numbers
@@ -54,7 +54,7 @@ def outcome(calibration: Calibration) -> None:
                 f"{len(calibration.data.doubts)}: {charts.name_of(calibration.score)}."
             )
         if calibration.look is not None and calibration.target.method == "ltt":
-            before = spent_by(calibration.look, calibration.looks or ())
+            before = looks_before(calibration.look, calibration.looks or ())
             if calibration.policy is None:  # whose sentence says it
                 delta = 1 - calibration.target.confidence
                 st.text(

@@ -25,7 +25,7 @@ def scores(results: Results) -> None:
     """Draw what every score is worth, and which is better than which."""
     measured, is_waiting = measures(results)
     _table(measured)
-    for sentence in (*words.labels(results), *words.unmeasured(results)):
+    for sentence in (*words.labels(results), *words.missing_scores(results)):
         st.text(sentence)
     if not results.scores:
         return

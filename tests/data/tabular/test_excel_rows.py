@@ -158,3 +158,13 @@ def test_entities_that_multiply_are_not_followed():
         '<row r="1"><c r="A1" t="str"><v>&a9;</v></c></row>'
     )
     assert refused(with_sheet(xml))
+
+
+def test_a_title_above_the_headings_and_a_sheet_of_notes_are_left_out():
+    table = (["Results of July"], [], ["question", "score", "correct"], ["Q?", 0.5, 1])
+    upload = parse(workbook(["Read me"], ["Made in July"], sheets=[("Scores", table)]), "x.xlsx")
+    assert upload.table.to_dict("records") == [{"question": "Q?", "score": "0.5", "correct": "1"}]
+    assert upload.notes == (
+        "The workbook has 2 sheets; “Scores” was read.",
+        "Left out, above the headings: “Results of July”.",
+    )

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.data.tabular.json_tables import flat
 from core.data.tabular.uploads import UploadError, parse
 
 TABLE = pd.DataFrame(
@@ -129,3 +130,13 @@ def test_a_long_table_is_read():
 def test_whatever_the_object_it_is_read(found):
     upload = read(json.dumps(found))
     assert len(upload.table) >= 1
+
+
+def test_metrics_in_a_list_are_columns_by_their_names():
+    row = {"input": "Q?", "metricsData": [{"name": "Faithfulness", "score": 0.5, "success": True}]}
+    assert flat(row) == {
+        "input": "Q?",
+        "metricsData.Faithfulness.name": "Faithfulness",
+        "metricsData.Faithfulness.score": 0.5,
+        "metricsData.Faithfulness.success": True,
+    }

@@ -826,3 +826,14 @@ def test_a_key_of_json_that_stands_twice_is_named(content, line):
         f"Line {line}: the object here has the key “q” more than once; keep one of them."
     )
     assert len(refused(content.replace('"q"', f'"\\ud800{"x" * 5000}"'))) < 200
+
+
+def test_titles_and_comments_above_the_headings_are_left_out():
+    for content in (
+        b"Results of July,,\n,,\nquestion,score,correct\nQ?,0.5,1\n",
+        b"# made by a tool\nquestion,score,correct\nQ?,0.5,1\n",
+    ):
+        upload = read(content)
+        assert headings(upload) == ["question", "score", "correct"]
+        assert cells(upload) == [["Q?", "0.5", "1"]]
+        assert upload.notes[0].startswith("Left out, above the headings: “")

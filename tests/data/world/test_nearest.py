@@ -158,14 +158,14 @@ def test_a_number_in_another_form_and_a_word_beside_the_point_do_not_decide(aske
 )
 def test_a_question_that_lacks_a_rare_word_is_not_asked_in_place_of_what_was_typed(asked, lacks):
     found = nearest(asked)
-    assert found.similarity >= MEANT and lacks in found.unexplained and not found.meant
+    assert found.similarity >= MEANT and lacks in found.unexplained and not found.is_meant
 
 
 @pytest.mark.parametrize(
     "asked", ["what yr did the berlin wall come down", "whats the capitol of spain please"]
 )
 def test_slips_and_small_talk_leave_no_doubt_of_what_is_meant(asked):
-    assert nearest(asked).meant
+    assert nearest(asked).is_meant
 
 
 def test_offers_are_of_different_facts_and_begin_with_the_nearest():

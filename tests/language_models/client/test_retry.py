@@ -616,10 +616,10 @@ def test_a_request_may_take_as_long_as_the_queue_before_it(monkeypatch):
     assert kept.longest == 0
     kept.acquire()
     kept.acquire()
-    kept.timed(lambda: now.__setitem__(0, 110.0))
+    kept.clock(lambda: now.__setitem__(0, 110.0))
     assert kept.longest == crowd.ROOM * 10
     kept.acquire()
     kept.acquire()
     assert kept.longest == crowd.ROOM * 20
-    kept.timed(lambda: now.__setitem__(0, 9000.0))
+    kept.clock(lambda: now.__setitem__(0, 9000.0))
     assert kept.longest == crowd.LONGEST_QUEUE

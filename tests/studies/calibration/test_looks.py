@@ -12,7 +12,7 @@ from core.data.datasets.questions import Question
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import BEST, Target, calibrate, rows
 from core.studies.calibration.groups import by_group
-from core.studies.calibration.looks import from_json, spent_by, to_json
+from core.studies.calibration.looks import from_json, looks_before, to_json
 
 WANTED = Target(0.05, 0.9, "ltt", "s0")
 
@@ -81,7 +81,7 @@ def test_the_same_look_again_is_paid_once_and_every_other_one_anew():
     more = joined(data, scored(np.random.default_rng(2), 50, 0.01, scores=2, kinds=2, first=300))
     found = calibrate(more, WANTED, looks=calibrate(part, WANTED, looks=first.looks).looks)
     assert found.look.place == 3 and found.target.delta == pytest.approx(0.1 / 8)
-    assert spent_by(found.look, found.looks) == [
+    assert looks_before(found.look, found.looks) == [
         "s0: at most 5%, 300 rows of drawn.csv",
         "s0: at most 5%, 250 rows of drawn.csv",
     ]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-FORMAT = 2  # of what is stored: another number where an older one would be misread
+from core.language_models.base import StoredAbilities
+
 THINKING = (0, 128)  # tokens of thoughts, the fewest first that models take
 CANDIDATES = 8  # what the service gives at most in one reply; some models give one only
 
 
 @dataclass(frozen=True)
-class Abilities:
+class Abilities(StoredAbilities):
     """What was found out about a model.
 
     Attributes
@@ -46,20 +46,6 @@ class Abilities:
             more = [budget for budget in THINKING if budget > self.thinking]
             return replace(self, thinking=more[0] if more else None)
         return None if name in self.without else replace(self, without=(*self.without, name))
-
-    def to_json(self) -> str:
-        """Return text for `from_json`."""
-        return json.dumps({"format": FORMAT} | asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Self | None:
-        """Read what `to_json` wrote; None where another version did."""
-        try:
-            saved = json.loads(text)
-            saved["without"] = tuple(saved["without"])
-            return cls(**saved) if saved.pop("format") == FORMAT else None
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return None
 
 
 @dataclass

@@ -188,7 +188,7 @@ class Gemini(LanguageModel):
             As for `sample`.
         """
         with current_stop().holding(self._facts.lock):  # another thread may be asking
-            stated = self._stated()
+            stated = self._description()
         abilities = self._abilities
         parts = [f"chat, {self._room(stated)} tokens, cut at {MAX_CHARACTERS} characters"]
         parts += [] if abilities.thinking is None else [f"thoughts up to {abilities.thinking}"]
@@ -201,7 +201,7 @@ class Gemini(LanguageModel):
         usual = "; ".join(parts)
         return revision(usual, self.form, examples) if examples else usual
 
-    def _stated(self) -> Any:
+    def _description(self) -> Any:
         """Return what the service says of the model; asks once."""
         if self._facts.stated is None:
             self._facts.stated = self._ask(
@@ -262,7 +262,7 @@ class Gemini(LanguageModel):
         And for as many answers at once as the service gives: what a run costs depends on it.
         """
         self._facts.thoughts = 0
-        self._stated()  # it says how long an answer may be
+        self._description()  # it says how long an answer may be
         log: list[str] = []
         able, batch = Abilities(own=True, thinking=THINKING[0]), None
         while batch is None:

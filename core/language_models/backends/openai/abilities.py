@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from core.language_models.backends.openai import given
 from core.language_models.backends.openai.http import Rejected
 from core.language_models.backends.openai.replies import Reply
+from core.language_models.base import StoredAbilities
 
-FORMAT = 2  # of what is stored: another number where an older one would be misread
 CANDIDATES_A_CALL = 8
 THINKING_ROOM = 1500  # tokens for thoughts that cannot be switched off
 # Samplers that some servers leave on unless they are told otherwise (llama.cpp: min_p .05,
@@ -36,7 +35,7 @@ OPTIONAL = ("top_logprobs", "logprobs", "seed", "stop", "top_p", "temperature")
 
 
 @dataclass(frozen=True)
-class OpenAIAbilities:
+class OpenAIAbilities(StoredAbilities):
     """How to speak to a server, and what it does then.
 
     Attributes
@@ -231,20 +230,3 @@ class OpenAIAbilities:
         if other:
             return sampler | {alone: other[0]}
         return sampler or {name: value for name, value in INSTEAD.items() if name not in refused}
-
-    def to_json(self) -> str:
-        """Return text for `from_json`."""
-        return json.dumps({"format": FORMAT} | asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Self | None:
-        """Read what `to_json` wrote; None where another version did."""
-        try:
-            saved = json.loads(text)
-            if saved.pop("format") != FORMAT:
-                return None
-            for name in ("without", "remarks"):
-                saved[name] = tuple(saved[name])
-            return cls(**saved)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return None

@@ -314,7 +314,6 @@ class Probe:
         return replace(how, given=given.PROMPT_LOGPROBS)
 
     def _answers_in(self, sampled: Reply) -> list[tuple[str, Tokens]]:
-        """Return the text of each sampled answer, and what was listed with it."""
         return [(self.service.text(c), tokens_of(c)) for c in self.service.choices(sampled)]
 
     def _reads(self, text: str) -> None:
@@ -479,7 +478,6 @@ def _differ(choices: Sequence[Reply]) -> bool:
 
 
 def _line(path: str, body: Reply, heard: Reply | Rejected) -> str:
-    """Return what was asked, and what came of it, as a line to read."""
     fields = [name for name in body if name not in ("model", "prompt", "messages")]
     came = f"refused ({heard.status}: {heard.words})" if isinstance(heard, Rejected) else "answered"
     return f"{path} with {', '.join(fields)}: {one_line(came, LONGEST_WORDS)}"
