@@ -18,7 +18,7 @@ from pyarrow import compute
 
 from core.abstention.codebook import Codebook
 from core.codec import list_of, one_line
-from core.data.tabular.codebooks import codebooks_of
+from core.data.tabular.codebooks import codebooks_of, mixtures_in
 from core.data.tabular.columns import (
     HOLDS,
     Cell,
@@ -227,6 +227,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     if columns.query is None:
         raise UnknownQuestionsError(repeats_unknown(upload))
     usable, right, problems = _rows(upload, columns)
+    problems += mixtures_in(upload, usable)
     left_out = tuple(problems)
     scores = {}
     for score in columns.scores:
