@@ -69,7 +69,6 @@ class ScoreColumn:
 
     Attributes
     ----------
-    column : str
     larger_is_surer : bool or None
         Whether it is a confidence; its doubt is then the negative. None while nobody has said it.
     correct : str or None
