@@ -64,7 +64,6 @@ class Set:
 
     Attributes
     ----------
-    title : str
     single, many : tuple of str
         Sources with one right answer to a question, and with many.
     """

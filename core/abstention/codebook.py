@@ -22,8 +22,6 @@ class Codebook:
         The column that told one question from another; `EVERY_ROW` if each row was one.
     questions : int
         How many different ones the rows used ask.
-    score : str
-    larger_is_surer : bool
     label : str
         The column that said whether answers are right.
     right, wrong : tuple of str

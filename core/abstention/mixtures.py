@@ -78,7 +78,6 @@ class Mixture:
 
     Attributes
     ----------
-    score : str
     rule : str
         "empirical", the paper's, or "ltt", the guaranteed one.
     values : tuple of (float or None)

@@ -87,11 +87,6 @@ class Opening:
     """Opens in another process the model that a command asks, as that command has opened it.
 
     Keys are none of it: a worker finds them in the environment of its machine.
-
-    Attributes
-    ----------
-    name : str
-    form : Form
     """
 
     name: str

@@ -330,6 +330,12 @@ class LanguageModel(ABC):
             Also when `capabilities.scores_given_text` is false.
         """
 
+    def score_together(
+        self, blocks: Sequence[tuple[Sequence[str], Sequence[str]]]
+    ) -> list[NDArray[np.float64]]:
+        """Return `log_likelihoods` of several blocks of prompts and answers, cheaper if it can."""
+        return [self.log_likelihoods(*block) for block in blocks]
+
     def next_token(self, prompt: str) -> dict[str, float]:
         """Return ln p of the likeliest next tokens, by their text as the service writes it.
 

@@ -63,7 +63,6 @@ class Trial:
 
     Attributes
     ----------
-    form : Form
     tried : tuple of Tried
     least : float
         How probable the answers must be on geometric average.

@@ -78,7 +78,6 @@ class Table:
 
     Attributes
     ----------
-    title : str
     columns : mapping of str to sequence
     """
 
@@ -124,7 +123,6 @@ class Part:
 
     Attributes
     ----------
-    title : str
     texts : sequence of str
         Paragraphs.
     pictures : sequence of Picture

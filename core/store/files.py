@@ -28,8 +28,6 @@ class File:
 
     Attributes
     ----------
-    name : str
-    content : bytes
     notes : str
         What a page has to remember of it, as JSON; empty if nothing.
     """

@@ -42,7 +42,6 @@ class Step:
 
     Attributes
     ----------
-    times : int
     own, told : float
         The probabilities of the model's own answer and of what it was told, in [0, 1]; the rest
         is anything else.

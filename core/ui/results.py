@@ -32,7 +32,6 @@ class Kept:
 
     Attributes
     ----------
-    database : Database
     stopgap : Stopgap or None
         What tries to open the one that is wanted; None where nothing is to outlive the session.
     """

@@ -74,7 +74,6 @@ class AnswerForm:
         What commas and "and" separate.
     listed : bool
         Whether it says "and" or "or": every item counts.
-    hard : Hard
     dates : tuple of Date
     words : tuple of str
         All words, numbers included, of all items.

@@ -45,7 +45,6 @@ class Token(NamedTuple):
 
     Attributes
     ----------
-    kind : TokenKind
     text : str
         A word with its letter case as written, a number in canonical form, a sign.
     tight : bool

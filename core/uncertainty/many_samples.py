@@ -41,7 +41,6 @@ def algorithm_1(
         The distinct tuples of each sample, as numbers from 0 on.
     probabilities : ndarray, (u,)
         μ of each, above 0; not normalised.
-    samples : int
     gamma_1, gamma_2 : array_like, () or (samples,)
         The stabilisation parameters of each sample, at least 0.
     """

@@ -59,7 +59,6 @@ def array(path: str | os.PathLike[str], key: str = "") -> Iterator[tuple[int, di
 
     Parameters
     ----------
-    path : path
     key : str
         If given, the array may also be the value of this key in a JSON object.
 

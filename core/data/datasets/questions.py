@@ -286,7 +286,6 @@ def question_in(row: Mapping[str, Any], id: str, source: str = "") -> Question:
 
     Parameters
     ----------
-    row : mapping
     id, source : str
         Of a row that names none.
 

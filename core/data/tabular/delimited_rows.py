@@ -61,7 +61,6 @@ def read_separated(
     ----------
     stream : text stream
         With the ends of its lines as they are.
-    delimiter : str
     before : int
         How many lines of the file come before the stream.
     notes : list of str

@@ -107,7 +107,6 @@ def parse_isolated(
         As of `parse`.
     cancelled : callable
         Asked ten times a second whether to stop. What it raises stops the reading, too.
-    limits : Limits
 
     Raises
     ------

@@ -89,7 +89,6 @@ def rightness_of(word: str, heading: str, others: frozenset[str]) -> bool | None
     ----------
     word : str
         One of `RIGHT` or `WRONG`.
-    heading : str
     others : frozenset of str
         The words of the column.
     """

@@ -18,7 +18,7 @@ from pyarrow import compute
 
 from core.abstention.codebook import Codebook
 from core.codec import list_of, one_line
-from core.data.tabular.codebooks import codebooks_of
+from core.data.tabular.codebooks import codebooks_of, mixtures_in
 from core.data.tabular.columns import (
     HOLDS,
     Cell,
@@ -69,7 +69,6 @@ class ScoreColumn:
 
     Attributes
     ----------
-    column : str
     larger_is_surer : bool or None
         Whether it is a confidence; its doubt is then the negative. None while nobody has said it.
     correct : str or None
@@ -227,6 +226,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     if columns.query is None:
         raise UnknownQuestionsError(repeats_unknown(upload))
     usable, right, problems = _rows(upload, columns)
+    problems += mixtures_in(upload, usable)
     left_out = tuple(problems)
     scores = {}
     for score in columns.scores:

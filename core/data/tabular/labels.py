@@ -45,10 +45,8 @@ class Meant:
 
     Attributes
     ----------
-    column : str
     value : str
         As `word_of` gives it; "" is the empty cell.
-    meaning : Meaning
     """
 
     column: str
@@ -62,7 +60,6 @@ class Unread:
 
     Attributes
     ----------
-    column : str
     value : str
         As `word_of` gives it; "" is the empty cell.
     text : str

@@ -20,8 +20,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from core.language_models.base import LanguageModel, Response
 from core.language_models.client.batch import Batched
@@ -110,6 +113,12 @@ class Heard(Wrapper):
             if temperature > 0:  # the greedy answer is no sample
                 self._answers.setdefault(prompt, Counter()).update(r.text for r in responses)
         return responses
+
+    def score_together(
+        self, blocks: Sequence[tuple[Sequence[str], Sequence[str]]]
+    ) -> list[NDArray[np.float64]]:
+        """Score blocks; see `LanguageModel.score_together`."""
+        return self.inner.score_together(blocks)
 
 
 def stop(model: LanguageModel) -> None:

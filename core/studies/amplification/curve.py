@@ -147,7 +147,6 @@ class Amplification:
 
     Attributes
     ----------
-    case : Case
     model, revision : str
     points : tuple of Point
     used : Used or None

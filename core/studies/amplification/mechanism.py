@@ -25,7 +25,6 @@ class Looking:
 
     Attributes
     ----------
-    repetitions : int
     on_question, on_told : ndarray of shape (layers, heads)
         The share of the attention on the tokens of the question (both mentions), and on the
         sentences that repeat the answer. The rest goes to the fixed words between.

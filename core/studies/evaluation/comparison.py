@@ -32,7 +32,6 @@ class ScoreComparison:
     Attributes
     ----------
     score, other : str
-    measure : str
     values : tuple of float
         Of the score, and of the other.
     difference : Interval

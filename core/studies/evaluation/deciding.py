@@ -28,8 +28,6 @@ class Decided:
 
     Attributes
     ----------
-    results : Results
-    policy : Policy
     answers : ndarray of shape (n,)
         Whether each row is answered.
     observed : Threshold

@@ -53,10 +53,8 @@ class Task:
 
     Attributes
     ----------
-    model : LanguageModel
     request : Request
         Its own question is none of them.
-    reading : Reading
     least_mass : float
         The sampled mass below which a score decides nothing.
     """

@@ -38,8 +38,6 @@ class QuestionSource:
 
     Attributes
     ----------
-    name : str
-    questions : int
     answers : float
         The median of how many different right answers a question has.
     entropy : float
@@ -113,7 +111,6 @@ class Mixed:
         How many of either kind are in each half.
     dropped : int
         Questions of many right answers whose entropy is too low.
-    diverse_only : bool
     scores : tuple of str
         Those chosen that have a value.
     """

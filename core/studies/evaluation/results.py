@@ -47,7 +47,6 @@ class Results:
 
     Attributes
     ----------
-    run : Run
     table : Table
         Of `SCHEMA`, or of what the measures need.
     match : {"same_answer", "f1", "exact"}
@@ -219,13 +218,7 @@ def _stat(path: Any) -> os.stat_result | None:
 
 @dataclass(frozen=True, eq=False)
 class RunMeasures:
-    """The measures of every score, with intervals where there are resamples.
-
-    Attributes
-    ----------
-    results : Results
-    resampled : Resampled
-    """
+    """The measures of every score, with intervals where there are resamples."""
 
     results: Results
     resampled: Resampled

@@ -49,7 +49,6 @@ class Questions:
         Of the file.
     read : callable
         Returns an iterator over them, in the same order each time.
-    number : int
     longest : str
         The longest question, for what it costs.
     sha256 : str

@@ -162,7 +162,6 @@ class RunSide:
 
     Attributes
     ----------
-    score : str
     right_here, right_there : float
         Shares of right answers.
     only_here, only_there : int

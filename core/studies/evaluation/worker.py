@@ -135,8 +135,6 @@ class WorkerTask:
         Opens the model there, asked in its form, within a budget.
     revision : str
         Of the model where the run was begun: another one would answer differently.
-    request : Request
-    reading : Reading
     least_mass : float
         See `Task`.
     """

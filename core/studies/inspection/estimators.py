@@ -52,7 +52,6 @@ class Rung:
 
     Attributes
     ----------
-    estimator : Estimator
     rankings : mapping of str to mapping of str to Ranking
         By `MIXTURE` and `SINGLE_LABEL`, then by the keys of `SCORES` and
         `SAMPLED_VERIFICATION`. A score that has no value on this rung is left out.
@@ -84,7 +83,6 @@ class EstimatorMeasures:
     ----------
     revision : str
         Of the embedded model that was asked.
-    questions : int
     answers, pairs : int
         That go together in one request.
     wrong : float

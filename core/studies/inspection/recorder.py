@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -39,20 +38,19 @@ from core.studies.inspection.recording import (
     likely,
 )
 from core.studies.inspection.request import MOST_TEXTS, InvalidRequestError, Request, Sampling
+from core.studies.inspection.tasks import ModelTask, calls_of, in_groups, list_calls
 from core.studies.progress import Progress, silent
 from core.uncertainty.logarithms import log_sum_exp
 
 # How many (prompt, answer) pairs one scoring call holds. Small enough that progress moves
 # and a person can cancel; an inspection with ten samples is always a single call.
 PAIRS_A_CALL = 2000
-SLOW_PAIRS_A_CALL = 64  # of a model to which so many take a second
+SLOW_PAIRS_A_CALL = 128  # of a model to which so many take a second or two
 LIKELIEST = 8  # answers, where they are searched for: they cost no more than ten drawn ones
 FEWEST_CHAINS = 100  # samples, where each says its own likelihood and no more
 LEAST_TEMPERATURE = 0.7  # where samples are counted: a lower one makes any model look sure
 MOST_SILENT = 0.1  # of the first answers: so many are left out if nothing is said after them
 SECONDS = 30  # second answers after each distinct first one, where samples are counted
-
-MOST_LISTED = 1_000  # calls of one stage: a model compares two answers a call, each with each other
 
 # Where all samples are alike.
 OTHER_DRAWS = 8  # answers among which to find them, where a model cannot be searched
@@ -189,47 +187,52 @@ class _Asking:
     def prompt_after(self, text: str) -> str:
         return prompts.iterative(self.query, [text])
 
-    def together(self, stage: str, tasks: Sequence[_Task]) -> list[Any]:
+    def together(self, stage: str, tasks: Sequence[ModelTask]) -> list[Any]:
         """Run tasks that do not depend on each other; write down what each call took."""
-        workers = 1 if self.model.capabilities.local else AT_ONCE
-        done = at_once(
-            [task.timed_call for task in tasks],
-            workers=workers,
+        local = self.model.capabilities.local
+        groups = in_groups(tasks, self.pairs_a_call if local else 0)
+        each = at_once(
+            [partial(calls_of, self.model, group) for group in groups],
+            workers=1 if local else AT_ONCE,
             tick=lambda share: self.progress(stage, share),
         )
-        self.calls += _list([call for _, call in done])
+        done = [pair for group in each for pair in group]
+        self.calls += list_calls([call for _, call in done])
         return [result for result, _ in done]
 
-    def sample(self, first: int, count: int) -> _Task:
+    def sample(self, first: int, count: int) -> ModelTask:
         return self._draw("sample", self.first_prompt, self.request.seed, first, count)
 
-    def search(self, count: int) -> _Task:
-        return _Task("search", count, partial(self.model.likeliest, self.first_prompt, count))
+    def search(self, count: int) -> ModelTask:
+        return ModelTask("search", count, partial(self.model.likeliest, self.first_prompt, count))
 
-    def freely(self, count: int) -> _Task:
+    def freely(self, count: int) -> ModelTask:
         sample = partial(self.model.sample, temperature=FREE_TEMPERATURE, seed=self.request.seed)
-        return _Task("sample freely", count, partial(sample, self.first_prompt, count))
+        return ModelTask("sample freely", count, partial(sample, self.first_prompt, count))
 
-    def second(self, text: str, first: int, count: int) -> _Task:
+    def second(self, text: str, first: int, count: int) -> ModelTask:
         """Sample after a text was told; seeds of its own, or it would repeat the first draw."""
         seeded = f"{self.request.seed}\0{text}".encode("utf-8", "surrogatepass")
         seed = int.from_bytes(hashlib.sha256(seeded).digest()[:4])
         return self._draw("sample again", self.prompt_after(text), seed, first, count)
 
-    def _draw(self, purpose: str, prompt: str, seed: int, first: int, count: int) -> _Task:
+    def _draw(self, purpose: str, prompt: str, seed: int, first: int, count: int) -> ModelTask:
         sample = partial(self.model.sample, temperature=self.request.temperature)
-        return _Task(purpose, count, partial(sample, prompt, count, seed=seed, first=first))
+        return ModelTask(purpose, count, partial(sample, prompt, count, seed=seed, first=first))
 
-    def greedy(self) -> _Task:
-        return _Task("greedy", 1, partial(self.model.sample, self.first_prompt, 1, temperature=0.0))
+    def greedy(self) -> ModelTask:
+        return ModelTask(
+            "greedy", 1, partial(self.model.sample, self.first_prompt, 1, temperature=0.0)
+        )
 
     def score(
         self, contexts: Sequence[str], answers: Sequence[str], purpose: str = "score"
-    ) -> _Task:
-        return _Task(
+    ) -> ModelTask:
+        return ModelTask(
             purpose,
             len(contexts) * len(answers),
             partial(self.model.log_likelihoods, contexts, answers),
+            (contexts, answers),
         )
 
     def weigh(self, answers: Sequence[str]) -> NDArray[np.float64]:
@@ -249,35 +252,10 @@ class _Asking:
         fields["read_as"] = self.query if self.query != self.request.query else None
         return Recording(self.request, model.name, model.revision, **fields)
 
-    def compare(self, questions: Sequence[str], sequences_each: int) -> _Task:
-        return _Task(
+    def compare(self, questions: Sequence[str], sequences_each: int) -> ModelTask:
+        return ModelTask(
             "judge", len(questions) * sequences_each, partial(sameness, self.model, questions)
         )
-
-
-def _list(calls: list[Call]) -> list[Call]:
-    """Return calls one by one, or of very many the sums: every result that is saved lists them."""
-    if len(calls) <= MOST_LISTED:
-        return calls
-    return [
-        Call(purpose, sum(c.sequences for c in same), sum(c.seconds for c in same))
-        for purpose in dict.fromkeys(call.purpose for call in calls)
-        for same in [[call for call in calls if call.purpose == purpose]]
-    ]
-
-
-@dataclass(frozen=True)
-class _Task:
-    """One call to the model: what for, how many texts it draws or scores, and the call."""
-
-    purpose: str
-    sequences: int
-    call: Callable[[], Any]
-
-    def timed_call(self) -> tuple[Any, Call]:
-        started = time.perf_counter()
-        result = self.call()
-        return result, Call(self.purpose, self.sequences, time.perf_counter() - started)
 
 
 # -------------------------------------------------------------------- exact likelihoods
@@ -306,7 +284,7 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
 
     # Each call beside the part of an array that its values go to. Only the new columns of the
     # old rows; every column of the new rows.
-    calls: list[tuple[_Task, NDArray[np.float64]]] = []
+    calls: list[tuple[ModelTask, NDArray[np.float64]]] = []
     for rows, first in (
         (slice(weighed, first_new_row), first_new),
         (slice(max(weighed, first_new_row), None), 0),
@@ -364,9 +342,13 @@ def _first_answers(
         find = asking.search(max(most, LIKELIEST))
     else:
         find = asking.sample(len(samples), most - len(samples))
-    *rest, candidates = asking.together(SAMPLING, [find] if previous else [asking.greedy(), find])
-    greedy = previous.greedy if previous else rest[0][0]
-    if asking.request.sampling is Sampling.LIKELIEST:
+    # A search goes first: what it sees of the greedy answer need not be computed again.
+    searched = asking.request.sampling is Sampling.LIKELIEST
+    tasks = [find, asking.greedy()] if searched else [asking.greedy(), find]
+    replies = asking.together(SAMPLING, [find] if previous else tasks)
+    candidates = replies[0] if searched or previous else replies[1]
+    greedy = previous.greedy if previous else replies[1 if searched else 0][0]
+    if searched:
         asking.searched = candidates
         texts = {sample.text for sample in samples}
         candidates = [
@@ -452,11 +434,11 @@ def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -
     )
 
 
-def _opinion(asking: _Asking, text: str) -> _Task:
+def _opinion(asking: _Asking, text: str) -> ModelTask:
     """Ask whether a text is correct: for probabilities, or, without them, for samples."""
     prompt = prompts.self_verification(asking.query, text)
     sequences = 2 if asking.model.capabilities.next_token else OPINIONS
-    return _Task(
+    return ModelTask(
         "verify", sequences, partial(opinion, asking.model, prompt, seed=asking.request.seed)
     )
 

@@ -80,7 +80,6 @@ class Recording:
 
     Attributes
     ----------
-    request : Request
     model, revision : str
         Which model answered, and exactly which weights.
     samples : tuple of Response

@@ -28,7 +28,6 @@ def of_each(
     ----------
     model : LanguageModel
         Whom the work asks.
-    items : sequence
     work : callable
         Given an item, and a function to call between two requests, which raises when nobody wants
         the result any more.

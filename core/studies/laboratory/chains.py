@@ -96,7 +96,6 @@ class ChainScores:
 
     Attributes
     ----------
-    n : int
     value : float
         The mutual information of n answers, nats.
     largest : float
@@ -148,7 +147,6 @@ class Chains:
     Attributes
     ----------
     query, model, revision : str
-    settings : ChainsSettings
     answers : int
         m, the clusters of the answers found.
     scored, sampled : tuple

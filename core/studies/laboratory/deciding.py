@@ -93,8 +93,6 @@ class ReadingOutcome:
     ----------
     scores : mapping
         The values of `SHOWN`, nats; None where the evidence cannot tell.
-    decision : Decision
-    answer : str
     """
 
     scores: Mapping[str, float | None]
@@ -114,8 +112,6 @@ class Variant:
 
     Attributes
     ----------
-    factor : Factor
-    value : float or str
     usual : bool
         Whether the person's own settings have this value.
     outcomes : tuple of tuple of Outcome
@@ -173,7 +169,6 @@ class Variations:
     model, revision : str
     request : Request
         The person's, about the first question.
-    reading : Reading
     usual : tuple of Outcome
         What the person's own settings give for each question.
     variants : tuple of Variant

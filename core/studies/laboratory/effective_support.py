@@ -59,7 +59,6 @@ class SupportSearch:
 
     Attributes
     ----------
-    question : str
     answers : tuple of str
         X̃: the distinct texts, the likeliest first.
     probabilities : tuple of float

@@ -148,7 +148,6 @@ class EstimatorComparison:
 
     Attributes
     ----------
-    settings : EstimatorSettings
     exact : float
         The mutual information of the Gibbs distribution, nats.
     values : dict of str to ndarray of float64, (seeds, sizes)

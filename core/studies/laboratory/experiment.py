@@ -80,7 +80,6 @@ class Finding:
 
     Attributes
     ----------
-    experiment : str
     values : mapping
         Of every field.
     model, revision : str
@@ -118,7 +117,6 @@ class Experiment:
         The study's settings, of which the fields are read.
     work : callable
         Runs the study: given the settings, the model and the progress.
-    asks : Asks
     asks_by : callable, optional
         Which model it asks with these values, where that depends on them.
     quick : bool

@@ -97,7 +97,6 @@ class FiniteSamples:
 
     Attributes
     ----------
-    settings : FiniteSamplesSettings
     exact : float
         The mutual information, nats.
     expected_missing : ndarray

@@ -161,7 +161,6 @@ class MissingMassCurves:
 
     Attributes
     ----------
-    settings : MissingMassSettings
     probabilities : ndarray, (kinds,)
     rest : float
         What the known kinds lack of 1: the missing mass of everything may be larger by so much.

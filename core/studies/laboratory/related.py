@@ -74,7 +74,6 @@ class Asked:
 
     Attributes
     ----------
-    query : str
     doubts : mapping
         Of the scores of `COMPARED`, but for the two-stage one; None where the evidence cannot tell.
     correct : mapping
@@ -103,7 +102,6 @@ class ReliabilityBin:
 
     Attributes
     ----------
-    answers : int
     promised : float
         The mean V̂.
     error : Interval

@@ -122,7 +122,6 @@ class TheoremRow:
         I of Q̃ with the texts of a cluster counted as one.
     sampled, sampled_clustered : float
         Algorithm 3 on k drawn answers, without and with clusters.
-    triple : Triple or None
     """
 
     question: str

@@ -87,7 +87,6 @@ class YieldingRow:
     Attributes
     ----------
     question, relation, band : str
-    exposures : int
     repetitions : int or None
         The first number at which the repeated answer is the likelier one; 0 where it is so before
         any, None where it is at none.
@@ -115,7 +114,6 @@ class Yielding:
 
     Attributes
     ----------
-    settings : YieldingSettings
     model, revision : str
     components : float
         How many components are large, the mean over heads.

@@ -23,7 +23,6 @@ def remember(name: str, *, chosen: bool) -> str | None:
 
     Parameters
     ----------
-    name : str
     chosen : bool
         Whether a person chose it in this session.
     """

@@ -21,7 +21,6 @@ def register(name: str, *shared: str) -> Callable[..., Any]:
 
     Parameters
     ----------
-    name : str
     *shared : str
         Names of the files that it shares with others.
     """

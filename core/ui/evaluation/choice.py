@@ -32,7 +32,6 @@ class Listed:
     ----------
     key : str
         Its name in the address.
-    run : Run
     title : str
         Text of people and models.
     is_own : bool

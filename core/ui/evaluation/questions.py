@@ -58,7 +58,6 @@ class QuestionSample:
 
     Attributes
     ----------
-    questions : Questions
     of : int
         How many the dataset has.
     """

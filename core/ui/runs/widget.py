@@ -34,7 +34,6 @@ class PageRun(Generic[T]):
 
     Attributes
     ----------
-    wanted : hashable
     job : Job or None
         None until it is agreed to and started.
     left : bool

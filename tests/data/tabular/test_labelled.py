@@ -606,3 +606,12 @@ def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
         "Line 3: “why”, answered “no”, confidence 0.2, wrong.",
         "Line 4: “How?”, answered “so”, confidence missing, wrong.",
     )
+
+
+def test_several_models_in_one_file_are_named():
+    content = b"question,model,confidence,correct\na,m,0.9,1\na,n,0.2,0\nb,m,0.3,1\n"
+    upload = parse(content, "x.csv")
+    data = labelled(upload, suggest(upload))
+    (sentence,) = data.problems
+    assert sentence.startswith("“model” is “m” and “n” in the rows used: a guarantee holds for")
+    assert sentence in data.reading

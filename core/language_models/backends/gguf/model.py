@@ -53,7 +53,6 @@ class OpenedWeights:
         Finds the tokens that are read as such wherever a text goes on behind them.
     notes : tuple of str
         What to say beside every number.
-    template : str or None
     marks : dict
         See `around`.
     """

@@ -39,7 +39,6 @@ class StoredTensor:
     ----------
     shape : tuple of int
         Inputs first, the other way round than in NumPy.
-    kind : GGMLQuantizationType
     stored : ndarray of bytes
         A view of the file.
     """

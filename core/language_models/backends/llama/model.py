@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 import numpy as np
@@ -73,6 +74,7 @@ class LlamaModel(LanguageModel):
         self._passes = Passes(llama, self.ends, self.speed)
         self.frame = Frame()
         self._before: tuple[Segment, ...] = ()  # what the frame's first part became
+        self._search = threading.local()  # of this thread: the last prompt, and its greedy answer
 
     def put_in(self, frame: Frame) -> None:
         """Put a frame around every prompt; what stands in front is read once, now.
@@ -106,6 +108,8 @@ class LlamaModel(LanguageModel):
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses; see `LanguageModel.sample`. One batch for all of them."""
+        if temperature == 0 and (greedy := self._greedy_of_search(prompt)):
+            return [greedy] * count
         tokens = self._prompt_tokens(prompt)
         log_probabilities, past = self._next(np.array([tokens]), self._before)  # (1, V)
         log_probabilities = np.repeat(log_probabilities, count, axis=0)
@@ -137,9 +141,13 @@ class LlamaModel(LanguageModel):
         ]
 
     def likeliest(self, prompt: str, count: int) -> list[Response]:
-        """Search for answers; see `LanguageModel.likeliest`. All beginnings in one batch."""
+        """Search for answers; see `LanguageModel.likeliest`. All beginnings in one batch.
+
+        The greedy answer begins as one of them mostly does, and is then there as well.
+        """
         opening, past = self._next(np.array([self._prompt_tokens(prompt)]), self._before)
         own: Segment | None = None
+        greedy = GreedyPath(self.stops, self.stops_at_once, self.is_blank, opening[0])
 
         def extend(rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
             nonlocal own
@@ -147,6 +155,7 @@ class LlamaModel(LanguageModel):
             before = [*self._before, past, *([own_rows] if own_rows else [])]
             log_probabilities, step = self._next(tokens[:, None], before)
             own = own_rows.plus(step) if own_rows else step
+            greedy.follow(rows, tokens, log_probabilities)
             return log_probabilities
 
         sequences = search.likeliest(
@@ -157,7 +166,15 @@ class LlamaModel(LanguageModel):
             is_stop=lambda tokens: self.stops[tokens],
             text_of=lambda tokens: self.tokenizer.decode(tokens).strip(),
         )
+        if greedy.ended and len(greedy.tokens) < MAX_RESPONSE_TOKENS:
+            text = self.tokenizer.decode(greedy.tokens).strip()
+            self._search.greedy = self.frame, prompt, Response(text, True)
         return [Response(text, True, min(value, 0.0)) for text, value in sequences]
+
+    def _greedy_of_search(self, prompt: str) -> Response | None:
+        """Return the greedy answer if this thread's last search saw it, once."""
+        frame, searched, greedy = self._search.__dict__.pop("greedy", (None, "", None))
+        return greedy if frame is self.frame and searched == prompt else None
 
     # ----------------------------------------------------------------------- scoring
 
@@ -170,6 +187,18 @@ class LlamaModel(LanguageModel):
         the answers row by row. Prompts that repeat an answer ever more often share more with
         the longest of them than with each other; they branch off it.
         """
+        return self.score_together([(prompts, answers)])[0]
+
+    def score_together(
+        self, blocks: Sequence[tuple[Sequence[str], Sequence[str]]]
+    ) -> list[NDArray[np.float64]]:
+        """Score blocks in the same passes; see `LanguageModel.score_together`."""
+        return self._passes.in_step([self._scoring(*block) for block in blocks])
+
+    def _scoring(
+        self, prompts: Sequence[str], answers: Sequence[str]
+    ) -> Generator[Pass, Pass, NDArray[np.float64]]:
+        """Want the passes of `log_likelihoods` one after the other, and return what it does."""
         if not prompts or not answers:
             return np.zeros((len(prompts), len(answers)))
         targets = [[*self.encode(self.frame.lead + answer), END] for answer in answers]
@@ -179,7 +208,7 @@ class LlamaModel(LanguageModel):
         past: Segment | None = None
         if len(trunk):
             nothing = np.empty(0, int)  # is asked for but what the trunk becomes
-            past = self._passes.run(Pass(np.array([trunk]), self._before, nothing)).segment
+            past = (yield Pass(np.array([trunk]), self._before, nothing)).segment
         result = np.empty((len(prompts), len(answers)))
         own = max(len(t) - s for t, s in zip(tokens, shared, strict=True))
         rows = max(1, BLOCK_TOKENS // max(len(answers) * longest, own))
@@ -189,9 +218,11 @@ class LlamaModel(LanguageModel):
             before = self._before
             if past is not None:
                 before = (*before, branched_trunk(past, shared[block]))
-            opening, segment = self._read_prompts(rest, before)
+            opening, segment = yield from self._read_prompts(rest, before)
             for part in _blocks(len(answers), columns):
-                result[block, part] = self._score(targets[part], opening, (*before, segment))
+                result[block, part] = yield from self._score(
+                    targets[part], opening, (*before, segment)
+                )
         return result
 
     # --------------------------------------------------------------------- attention
@@ -229,33 +260,28 @@ class LlamaModel(LanguageModel):
         )
 
     def _next(
-        self,
-        tokens: NDArray[np.int64],
-        past: Sequence[Segment],
-        last: NDArray[np.int64] | None = None,
+        self, tokens: NDArray[np.int64], past: Sequence[Segment]
     ) -> tuple[NDArray[np.float32], Segment]:
-        """Run tokens, (B, L); return ln p of what comes next, (B, V), and what they became.
-
-        Each row ends at its last token, or at the one that `last`, (B,), says.
-        """
+        """Run tokens, (B, L); return ln p of what comes next, (B, V), and what they became."""
         rows, length = tokens.shape
-        last = np.full(rows, length - 1) if last is None else last
-        done = self._passes.run(Pass(tokens, past, np.arange(rows) * length + last))
+        done = self._passes.run(Pass(tokens, past, np.arange(rows) * length + length - 1))
         return done.said, done.segment
 
     def _read_prompts(
         self, rest: list[list[int]], past: tuple[Segment, ...]
-    ) -> tuple[NDArray[np.float32], Segment]:
+    ) -> Generator[Pass, Pass, tuple[NDArray[np.float32], Segment]]:
         """Run the prompts' own ends; return ln p of what comes next, `END` in the last column."""
         padded, lengths = _pad(rest)
-        opening, segment = self._next(padded, past, lengths - 1)
+        rows, length = padded.shape
+        done = yield Pass(padded, past, np.arange(rows) * length + lengths - 1)
+        opening, segment = done.said, done.segment
         ended = np.logaddexp.reduce(opening[:, self.ends], axis=1)
         opening = np.concatenate([opening, ended[:, None]], axis=1)
         return opening, Segment(segment.keys, segment.values, lengths)
 
     def _score(
         self, targets: list[list[int]], opening: NDArray[np.float32], past: tuple[Segment, ...]
-    ) -> NDArray[np.float64]:
+    ) -> Generator[Pass, Pass, NDArray[np.float64]]:
         """Return ln Q of every target behind every prompt, of shape (prompts, targets)."""
         prompts = len(opening)
         padded, lengths = _pad([t[:-1] for t in targets])  # the end predicts nothing
@@ -264,9 +290,7 @@ class LlamaModel(LanguageModel):
         real = np.tile(np.arange(padded.shape[1]) < lengths[:, None], (prompts, 1))
         answers = np.tile(padded, (prompts, 1)), np.tile(following, (prompts, 1))[real]
         scored = np.zeros(real.shape)
-        scored[real] = self._passes.run(
-            Pass(answers[0], past, np.flatnonzero(real), answers[1])
-        ).said
+        scored[real] = (yield Pass(answers[0], past, np.flatnonzero(real), answers[1])).said
         return total + scored.sum(axis=1).reshape(prompts, len(targets))
 
     def _prompt_tokens(self, prompt: str, room: int = MAX_RESPONSE_TOKENS) -> list[int]:
@@ -279,6 +303,54 @@ class LlamaModel(LanguageModel):
                 f"{limit:,}. Shorten the question or repeat fewer answers."
             )
         return [*tokens, *self.frame.after]
+
+
+class GreedyPath:
+    """The greedy answer, followed through a search while it is among the beginnings there.
+
+    Parameters
+    ----------
+    stops, stops_at_once, is_blank : ndarray of shape (V,)
+        See `LlamaModel`.
+    opening : ndarray of shape (V,)
+        ln p of the first token.
+
+    Attributes
+    ----------
+    tokens : list of int
+    ended : bool
+        Whether the answer is whole; else the search left it, or it goes on.
+    """
+
+    def __init__(
+        self,
+        stops: NDArray[np.bool_],
+        stops_at_once: NDArray[np.bool_],
+        is_blank: NDArray[np.bool_],
+        opening: NDArray[np.float32],
+    ) -> None:
+        self.stops, self.stops_at_once, self.is_blank = stops, stops_at_once, is_blank
+        self.tokens: list[int] = []
+        self.ended = self._begun = False
+        self._row: int | None = 0  # of the present beginnings
+        self._meet(opening)
+
+    def follow(
+        self, rows: NDArray[np.int64], tokens: NDArray[np.int64], after: NDArray[np.float32]
+    ) -> None:
+        """Go on where row `rows[i]` of the beginnings went on with `tokens[i]`."""
+        if self.ended or self._row is None:
+            return
+        here = np.flatnonzero((rows == self._row) & (tokens == self._next))
+        self._row = int(here[0]) if len(here) else None
+        if self._row is not None:
+            self.tokens.append(self._next)
+            self._meet(after[self._row])
+
+    def _meet(self, log_probabilities: NDArray[np.float32]) -> None:
+        self._next = int(log_probabilities.argmax())
+        self.ended = bool((self.stops if self._begun else self.stops_at_once)[self._next])
+        self._begun = self._begun or not self.is_blank[self._next]
 
 
 @once

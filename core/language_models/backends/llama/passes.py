@@ -13,9 +13,10 @@ wait, for its pages need the other cores (`one_at_a_time`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from core.language_models.usage import Speed
 ENOUGH = 512  # tokens: with more at a time, none takes less
 
 ONE_AT_A_TIME = threading.Event()
+
+T = TypeVar("T")
 
 
 def one_at_a_time() -> None:
@@ -81,7 +84,7 @@ class Passes:
         self._lock = threading.Lock()
         self._asking = 0  # threads, those that wait included
         self._running = 0  # passes that are being computed
-        self._waiting: list[Pass] = []
+        self._waiting: list[Sequence[Pass]] = []  # those of a thread each
         self._here = threading.local()
 
     @contextmanager
@@ -104,17 +107,46 @@ class Passes:
 
     def run(self, one_pass: Pass) -> Pass:
         """Compute a pass, with those of other threads if this one asks beside them."""
+        self._run_together([one_pass])
+        return one_pass
+
+    def in_step(self, works: Sequence[Generator[Pass, Pass, T]]) -> list[T]:
+        """Return what works return that each want one pass after the other, the n-th of all as one.
+
+        Each yields a pass that it wants, and is sent the same one, computed.
+        """
+        results: dict[int, T] = {}
+        waiting: dict[int, Pass] = {}
+
+        def go_on(i: int, done: Pass | None) -> None:
+            try:
+                waiting[i] = next(works[i]) if done is None else works[i].send(done)
+            except StopIteration as end:
+                waiting.pop(i, None)
+                results[i] = end.value
+
+        for i in range(len(works)):
+            go_on(i, None)
+        while waiting:
+            present = dict(waiting)
+            self._run_together(list(present.values()))
+            for i, done in present.items():
+                go_on(i, done)
+        return [results[i] for i in range(len(works))]
+
+    def _run_together(self, passes: Sequence[Pass]) -> None:
+        """Compute the passes of this thread as one, with those of others if it asks beside them."""
         if not self._is_beside:
-            self._compute([one_pass])
-            return one_pass
+            self._compute(passes)
+            return
         with self._lock:
-            self._waiting.append(one_pass)
+            self._waiting.append(passes)
             ready = self._ready()
         self._run(ready)
-        one_pass.done.wait()
-        if one_pass.error is not None:
-            raise one_pass.error
-        return one_pass
+        for each in passes:
+            each.done.wait()
+            if each.error is not None:
+                raise each.error
 
     @property
     def _is_beside(self) -> bool:
@@ -125,9 +157,10 @@ class Passes:
         if self._running and ONE_AT_A_TIME.is_set():
             return []
         more_will_come = self._running or len(self._waiting) < self._asking
-        if more_will_come and sum(p.tokens.size for p in self._waiting) < ENOUGH:
+        ready = [one for passes in self._waiting for one in passes]
+        if more_will_come and sum(p.tokens.size for p in ready) < ENOUGH:
             return []
-        ready, self._waiting = self._waiting, []
+        self._waiting = []
         self._running += len(ready)
         return ready
 

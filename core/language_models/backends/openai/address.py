@@ -91,7 +91,6 @@ class Address:
         Without a slash at its end.
     scheme, name : str
         ``http`` or ``https``; the host in small letters, an IPv6 address in brackets.
-    port : int
     """
 
     url: str

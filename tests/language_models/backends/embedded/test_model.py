@@ -143,6 +143,48 @@ def test_scores_are_those_of_the_definition(embedded, reference):
     np.testing.assert_allclose(scored, np.column_stack([expected, scored[:, 0]]), atol=1e-4)
 
 
+@pytest.fixture
+def passes(embedded, monkeypatch):
+    """One number of batches for every pass over all layers."""
+    forward_all, passes = embedded.llama.forward_all, []
+
+    def count(batches, *filled):
+        passes.append(len(batches))
+        return forward_all(batches, *filled)
+
+    monkeypatch.setattr(embedded.llama, "forward_all", count)
+    return passes
+
+
+def test_what_a_search_saw_of_the_greedy_answer_is_not_computed_again(embedded, passes):
+    free = 0
+    for fact in facts()[:400:20]:
+        prompt = prompts.iterative(plain(fact.question))
+        (greedy,) = embedded.sample(prompt, 1, temperature=0.0)
+        embedded.likeliest(prompt, 8)
+        before = len(passes)
+        assert embedded.sample(prompt, 1, temperature=0.0) == [greedy]
+        free += len(passes) == before
+        assert embedded.sample(prompt, 1, temperature=0.0) == [greedy]  # computed again
+        assert len(passes) > before
+    assert free
+
+
+def test_blocks_scored_together_share_their_passes(embedded, passes):
+    query = plain(UNKNOWN)
+    blocks = [
+        ([prompts.iterative(query, told) for told in ([], ["Paris"], ["7"])], ANSWERS),
+        ([prompts.self_verification(query, "Paris")], [prompts.TRUE, prompts.FALSE]),
+        ([], ANSWERS),
+    ]
+    alone = [embedded.log_likelihoods(*block) for block in blocks]
+    assert passes == [1] * 6
+    passes.clear()
+    for values, expected in zip(embedded.score_together(blocks), alone, strict=True):
+        np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-4)
+    assert passes == [2] * 3
+
+
 @pytest.mark.parametrize("question", [KNOWN, UNKNOWN, "Name a colour."])
 def test_temperature_zero_is_the_likeliest_token_each_time(embedded, reference, question):
     prompt = prompts.iterative(question)

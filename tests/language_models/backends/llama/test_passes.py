@@ -1,5 +1,6 @@
 """Passes of several threads: run as one, each with what it would have got alone."""
 
+import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -224,3 +225,24 @@ def test_tokens_are_measured_once(llama):
     speed = Speed()
     all_at_once(Passes(llama, ENDS, speed), [wanted(seed, rows=4, length=5) for seed in range(3)])
     assert speed.tokens == 60 and speed.seconds > 0
+
+
+def test_works_in_step_share_each_pass_and_end_when_they_end(llama, shared):
+    """Also beside others: two that wait for one thread are one asker."""
+
+    def work(seed, times):
+        said = []
+        for i in range(times):
+            said.append((yield wanted(10 * seed + i)).said)
+        return said
+
+    def one_after_the_other(beside):
+        llama.together.clear()
+        with shared.beside() if beside else contextlib.nullcontext():
+            found = shared.in_step([work(1, 3), work(2, 0), work(3, 2)])
+        assert llama.together == [2, 2, 1] and list(map(len, found)) == [3, 0, 2]
+        return np.concatenate([said for said in (found[0] + found[2])])
+
+    expected = np.concatenate([alone(llama, wanted(seed))[0] for seed in (10, 11, 12, 30, 31)])
+    for beside in (False, True):
+        np.testing.assert_allclose(one_after_the_other(beside), expected, rtol=1e-5, atol=1e-5)
