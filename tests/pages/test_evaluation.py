@@ -161,7 +161,7 @@ def test_what_failed_is_a_row_and_is_asked_again_where_that_is_wanted(world):
 
 def test_a_service_says_what_it_takes_first_and_the_budget_ends_a_run_that_goes_on(world):
     with serving("echo") as server:
-        page = chosen(uploaded(session("evaluation")), server)
+        page = chosen(uploaded(session("evaluation"), lines(questions(3))), server)
         until(page, lambda: said(page, ": at most "))
         probes = len(server.exchanges)
         assert said(page.run(), "Cached answers are not requested again.")
@@ -173,7 +173,7 @@ def test_a_service_says_what_it_takes_first_and_the_budget_ends_a_run_that_goes_
         assert len(server.exchanges) - probes == 20
         page.number_input(key="budget_calls").set_value(2000).run()
         press(page, "go_on")
-        assert finished(page)[0].startswith("12 of 12 questions finished. ")
+        assert finished(page)[0].startswith("3 of 3 questions finished. ")
         assert said(page, "Used for these rows: ")
         bodies = server.paid()[probes:]
         assert len(bodies) == len(set(bodies))

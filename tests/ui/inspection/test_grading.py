@@ -1,12 +1,11 @@
 """What stands beside a question of the world claims no more than is known."""
 
-from tests.sessions import visit
+from tests.sessions import settled, visit
 
 
 def shown(query):
     page = visit("inspection").run()
-    page.text_input(key="q").set_value(query).run()
-    assert not page.exception
+    settled(page.text_input(key="q").set_value(query).run())
     return [text.value for text in page.text]
 
 
