@@ -380,7 +380,7 @@ _writing = threading.Lock()
 
 
 def _likeliest(row: np.ndarray, number: int) -> list[int]:
-    """Return the likeliest tokens, the first first; sorting all others takes longer than all else."""
+    """Return the likeliest tokens, the first first; sorting the others would take longest."""
     some = np.argpartition(-row, number)[:number] if number < len(row) else np.arange(len(row))
     return [int(token) for token in some[np.argsort(-row[some])]]
 
