@@ -181,9 +181,7 @@ class SavedResults:
         with self._database.read() as connection:
             return connection.execute(statement).one_or_none() is not None
 
-    def search(
-        self, text: str = "", kind: str | None = None, *, limit: int = 20, offset: int = 0
-    ) -> ResultPage:
+    def search(self, text: str = "", kind: str | None = None, *, limit: int = 20) -> ResultPage:
         """Return the owner's results that have all words of `text`, newest first, without payloads.
 
         A word may stand anywhere in title, query, model, kind or outcome, inside other words
@@ -195,18 +193,18 @@ class SavedResults:
             At most `LONGEST_SEARCH` characters; nothing finds everything.
         kind : str, optional
             One of `KINDS`: only those.
-        limit, offset : int
-            How many, after how many; not negative.
+        limit : int
+            How many at most; not negative.
 
         Raises
         ------
         ValueError
-            For another kind, or numbers that are out of range.
+            For another kind, or a limit that is out of range.
         StoreError
             Also when the text is too long.
         """
-        if not 0 <= limit < 2**31 or not 0 <= offset < 2**63:
-            raise ValueError("limit and offset must not be negative, nor enormous")
+        if not 0 <= limit < 2**31:
+            raise ValueError("limit must not be negative, nor enormous")
         if len(text) > LONGEST_SEARCH:
             raise StoreError(
                 f"The search text is too long: give at most {LONGEST_SEARCH:,} characters."
@@ -222,7 +220,7 @@ class SavedResults:
             conditions.append(table.kind == kind)
         number = select(func.count()).select_from(schema.results).where(*conditions)
         page = select(*_SUMMARY).where(*conditions)
-        page = page.order_by(table.number.desc()).limit(limit).offset(offset)
+        page = page.order_by(table.number.desc()).limit(limit)
         with self._database.read() as connection:
             total = connection.execute(number).scalar_one()
             rows = connection.execute(page).all()

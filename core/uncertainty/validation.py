@@ -129,7 +129,7 @@ def threshold(value: float) -> None:
         raise ValueError(f"The similarity threshold is {value}, but must be between 0 and 1.")
 
 
-def labels(values: ArrayLike, name: str = "labels", *, length: int | None = None) -> Integers:
+def labels(values: ArrayLike, *, length: int | None = None) -> Integers:
     """Return `values` as labels 0..m-1, every one of them in use.
 
     Raises
@@ -139,11 +139,11 @@ def labels(values: ArrayLike, name: str = "labels", *, length: int | None = None
     """
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0 or not np.issubdtype(array.dtype, np.integer):
-        raise ValueError(f"{name} must be a non-empty vector of whole numbers.")
+        raise ValueError("labels must be a non-empty vector of whole numbers.")
     if length is not None and array.size != length:
-        raise ValueError(f"{name} has {array.size} entries for {length} values: give one for each.")
+        raise ValueError(f"labels has {array.size} entries for {length} values: give one for each.")
     if array.min() < 0 or np.bincount(array).min() == 0:
-        raise ValueError(f"{name} must use every number from 0 to m - 1 at least once.")
+        raise ValueError("labels must use every number from 0 to m - 1 at least once.")
     return array.astype(np.int64)
 
 

@@ -185,13 +185,11 @@ class RunSide:
     by: ScoreComparison
 
 
-def compared_sides(
-    both: Sides, number: int, progress: Progress = silent, *, measure: str = "auroc"
-) -> tuple[RunSide, ...]:
-    """Compare every score in this run with the same score in the other.
+def compared_sides(both: Sides, number: int, progress: Progress = silent) -> tuple[RunSide, ...]:
+    """Compare the AUROC of every score in this run with that in the other.
 
     By the paired bootstrap: each resample draws the same questions of both runs. The p-values of
-    the right answers and of the measure are adjusted together, for twice the number of scores; one
+    the right answers and of the AUROC are adjusted together, for twice the number of scores; one
     that is not known yet counts as 1.
 
     Parameters
@@ -205,14 +203,14 @@ def compared_sides(
     every = []
     for name in names:
         by = ScoreComparison(
-            *(name, name, measure),
+            *(name, name, "auroc"),
             (
-                resampled.interval(f"0{name}", measure).value,
-                resampled.interval(f"1{name}", measure).value,
+                resampled.interval(f"0{name}", "auroc").value,
+                resampled.interval(f"1{name}", "auroc").value,
             ),
-            resampled.difference(f"0{name}", f"1{name}", measure, CONFIDENCE),
+            resampled.difference(f"0{name}", f"1{name}", "auroc", CONFIDENCE),
             "paired bootstrap",
-            resampled.p_value(f"0{name}", f"1{name}", measure),
+            resampled.p_value(f"0{name}", f"1{name}", "auroc"),
         )
         every.append(_side(name, *right[name], by))
     return _with_holm(every)
