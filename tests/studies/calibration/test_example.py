@@ -10,8 +10,10 @@ import pytest
 
 from benchmarks.default_policy import BELIEVED, ERRORS, TESTED, believed, certifies
 from benchmarks.shared.measuring import Wording, questions
+from core.abstention.ledger import smallest
 from core.abstention.policy import from_json, to_json
 from core.data.datasets.questions import Question
+from core.data.tabular.fingerprints import fingerprints
 from core.data.world import grading
 from core.studies.calibration import calibration
 from core.studies.calibration.calibration import calibrate, pipeline_of_data
@@ -99,6 +101,20 @@ def test_the_default_policies_are_a_models_calibration(name, model):
         below = data.doubts[name] < policy.threshold
         assert below.sum() == policy.answered
         assert (below & ~data.correct[name]).sum() == policy.errors
+
+
+@pytest.mark.parametrize("model", [EMBEDDED, SMOLLM2])
+def test_a_default_policy_was_certified_once_on_rows_that_did_not_choose_its_error(model):
+    """Several errors tried on the same rows would each have spent δ: nobody else pays for that."""
+    data = of_model(model)
+    for policy in filter(None, default_policies(model).values()):
+        tries = policy.settings_tried, policy.targets_tried, policy.scores_tried
+        assert tries == (1, 1, 1), "certify on other rows than those that chose the error"
+        assert policy.labels == len(data.kept) and policy.data == data.sha256
+    rows = default_policy(model).row_hashes
+    assert np.array_equal(rows, smallest(fingerprints(data, DECIDES[model])))
+    if model == SMOLLM2:  # a third chose the error, the rest certifies it
+        assert len(rows) == 662 - 219
 
 
 def test_smollm2_is_promised_the_smallest_round_error_that_can_be():
