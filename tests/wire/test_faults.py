@@ -46,8 +46,8 @@ QUESTIONS = (
     "Who painted the Mona Lisa?",
 )
 # flavour: samples, inspections. Where only own answers have likelihoods, no fewer are taken.
-ASKED = {"echo": (4, 20), "top": (100, 1), "none": (2, 8), "chat-top": (100, 1)}
-ASKED["chat-none"] = (2, 8)
+ASKED = {"echo": (3, 12), "top": (100, 1), "none": (2, 4), "chat-top": (100, 1)}
+ASKED["chat-none"] = (2, 4)
 AT_ONCE = 3  # inspections
 # Waiting for a silent server is slow: that is rarer than the other kinds of faults.
 WEIGHTS = {kind: 0.1 if kind == "late" else 1.0 for kind in PASSING}
