@@ -65,6 +65,7 @@ test-slow: $(TEST_READY) ## run what make test leaves out: long simulations; nig
 
 test-local: $(LOCAL_READY) ## hold the embedded model against PyTorch (installs gigabytes)
 	BELIEVE_LOCAL=1 $(LOCAL)/bin/python -m pytest tests/local
+	$(LOCAL)/bin/python -m pytest tests/language_models/test_conformance.py -k hf
 
 test-cluster: $(CLUSTER_READY) ## run evaluations on a Ray cluster of three nodes on this machine
 	$(CLUSTER)/bin/python -m pytest tests/cluster

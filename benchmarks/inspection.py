@@ -6,6 +6,8 @@ The inspection: the likeliest answers, the greedy response, every answer under e
 self-verification; read into clusters, scores and a verdict. Measured, all in this process:
 
 - against the bare forward passes of the same tokens, replayed: at most 1.5 times;
+- against the matrix products of these passes alone, dealt to as many processors: the share of the
+  machine's own matrix product that it reaches;
 - against an inspection of ten drawn answers, as in the paper: at most 1.2 times;
 - against the same procedure batched through transformers, where that is installed
   (``requirements/local.txt``); of SmolLM2, against the back end for transformers on the same
@@ -32,7 +34,7 @@ from benchmarks.ratios import Ratio, each, report
 from core import prompts
 from core.data.world import facts as world
 from core.language_models.backends.gguf.model import smollm2_file
-from core.language_models.backends.llama.runtime import Llama
+from core.language_models.backends.llama.runtime import Llama, matrix_product
 from core.language_models.base import LanguageModel
 from core.language_models.forms import Form
 from core.language_models.registry import open_model
@@ -46,11 +48,12 @@ ROUNDS = 7
 REAL_QUESTIONS, REAL_ROUNDS = 3, 2
 
 
-def _ratios(of: str) -> tuple[Ratio, Ratio, Ratio]:
+def _ratios(of: str) -> tuple[Ratio, Ratio, Ratio, Ratio]:
     return (
         Ratio(f"{of} / its bare forward passes", most=1.5),
         Ratio(f"{of} / with ten drawn answers", most=1.2),
         Ratio(f"{of} with ten drawn answers through transformers / ours"),
+        Ratio(f"{of}: share of the machine’s own matrix product"),
     )
 
 
@@ -87,6 +90,43 @@ class Recorder:
     def replay(self) -> None:
         for method, arguments in self.passes:
             method(*arguments)
+
+    def products(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the matrix products of the passes, as many numbers in the same shapes."""
+        rng = np.random.default_rng(0)
+        longest = max(map(self._rows, self.passes))
+        layers = [
+            weights
+            for layer in self.llama.layers
+            for weights in (layer.qkv, layer.output, layer.gate_up, layer.down)
+        ]
+        wide = {len(weights) for weights in (*layers, self.llama.unembedding)}
+        inputs = {width: rng.random((longest, width), np.float32) for width in wide}
+        return [
+            (inputs[len(weights)][: self._rows(one)], weights)
+            for one in self.passes
+            for weights in (layers if self._reads_layers(one) else [self.llama.unembedding])
+        ]
+
+    def forward_passes(self) -> int:
+        """Return how many passes went over all layers."""
+        return sum(map(self._reads_layers, self.passes))
+
+    @staticmethod
+    def _reads_layers(one: tuple[Callable[..., Any], tuple[Any, ...]]) -> bool:
+        return bool(one[0].__name__ == "forward_all")
+
+    def _rows(self, one: tuple[Callable[..., Any], tuple[Any, ...]]) -> int:
+        _, (first, *_rest) = one
+        if self._reads_layers(one):
+            return sum(tokens.size for tokens, _ in first)
+        return int(first.size // first.shape[-1])
+
+
+def multiply(products: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    for x, weights in products:
+        if len(x):
+            matrix_product(x, weights)
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -193,17 +233,21 @@ def compare(
     peer: Callable[[Request], object] | None,
     questions: int,
     rounds: int,
-    ratios: tuple[Ratio, Ratio, Ratio],
+    ratios: tuple[Ratio, Ratio, Ratio, Ratio],
 ) -> int:
     facts = world.facts()
     chosen = np.random.default_rng(0).permutation(len(facts))[:questions]
 
-    ours, floor, drawn, theirs = [], [], [], []
+    ours, floor, plain, drawn, theirs = [], [], [], [], []
+    passes, work = [], []
     for i in chosen:
         request = usual_request(facts[i].question, model.capabilities)
         draws = Request(facts[i].question, seed=int(i))
         with Recorder(model.llama) as recorder:
             record(request, model)
+        products = recorder.products()
+        passes.append(recorder.forward_passes())
+        work.append(sum(2.0 * len(x) * weights.size for x, weights in products))
         run(request, model)  # warm
         run(draws, model)
         if peer:
@@ -211,6 +255,7 @@ def compare(
         for _ in range(rounds):
             ours.append(seconds(lambda request=request: run(request, model)))
             floor.append(seconds(recorder.replay))
+            plain.append(seconds(lambda products=products: multiply(products)))
             drawn.append(seconds(lambda draws=draws: run(draws, model)))
             if peer:
                 theirs.append(seconds(lambda draws=draws: peer(draws)))
@@ -218,13 +263,20 @@ def compare(
     middle = statistics.median
     print(f"complete inspection            {1000 * middle(ours):8.1f} ms")
     print(f"bare forward passes            {1000 * middle(floor):8.1f} ms")
+    print(f"its matrix products alone      {1000 * middle(plain):8.1f} ms")
+    print(f"passes over all layers         {middle(passes):8.1f}")
+    print(f"multiplied and added           {middle(work) / 1e9:8.1f} GFLOP")
     print(f"with ten drawn answers         {1000 * middle(drawn):8.1f} ms")
     if peer:
         print(f"these through transformers     {1000 * middle(theirs):8.1f} ms")
     else:
         print("transformers is not there (requirements/local.txt): not compared.")
-    over_passes, over_drawn, through = ratios
-    measured = {over_passes: each(ours, floor), over_drawn: each(ours, drawn)}
+    over_passes, over_drawn, through, share = ratios
+    measured = {
+        over_passes: each(ours, floor),
+        over_drawn: each(ours, drawn),
+        share: each(plain, ours),
+    }
     if peer:
         measured[through] = each(theirs, drawn)
     return 0 if report(measured) else 1

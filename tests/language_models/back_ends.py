@@ -8,10 +8,12 @@ what a test wants, or withhold it.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from importlib.util import find_spec
+from tempfile import TemporaryDirectory
 
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.openai import given
@@ -31,6 +33,17 @@ KEY = "sk-conformance-0123456789"
 def opened(name: str) -> Iterator[LanguageModel]:
     """Open a model that needs no service."""
     yield open_model(name)
+
+
+@contextmanager
+def by_transformers() -> Iterator[LanguageModel]:
+    """Open the embedded model by transformers: its own folder holds bytes, to be scaled."""
+    from training.reference import in_transformers
+
+    with TemporaryDirectory() as folder:
+        in_transformers().save_pretrained(folder)
+        shutil.copy(FOLDER / "tokenizer.json", folder)
+        yield open_model(f"hf:{folder}")
 
 
 @contextmanager
@@ -88,7 +101,7 @@ BACK_ENDS |= {
     for name, form in BEHIND_EXAMPLES.items()
 }
 if find_spec("torch") and find_spec("transformers"):  # only where `make test-local` runs
-    BACK_ENDS["hf"] = partial(opened, f"hf:{FOLDER}")
+    BACK_ENDS["hf"] = by_transformers
 
 
 # ------------------------------------------------------- services that say what a test wants

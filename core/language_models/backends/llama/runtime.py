@@ -318,13 +318,13 @@ def _processors() -> ThreadPoolExecutor:
 
 def _product(x: Array, weights: Array, bias: Array | None) -> Array:
     """Return x @ weights + bias, of shape (…, N)."""
-    result = _matrix_product(x, weights)
+    result = matrix_product(x, weights)
     if bias is not None:
         result += bias
     return result
 
 
-def _matrix_product(x: Array, weights: Array) -> Array:
+def matrix_product(x: Array, weights: Array) -> Array:
     """Return x @ weights, of shape (…, N); the columns of a large one are dealt to all processors.
 
     NumPy's matrix library could, too, but its threads wait for each other in busy loops: beside
