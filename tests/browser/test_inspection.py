@@ -164,7 +164,7 @@ def test_the_verdict_is_in_sight_on_a_phone_and_the_page_is_short(address, open_
 
 
 def test_sample_until_certified_ends_and_says_so(address, open_page):
-    page = open_page(f"{address}/inspection?q={quote('Name a tool')}&k=5")
+    page = open_page(f"{address}/inspection?q={quote('Name a mammal')}&k=5")
     inspected(page)
     unfold(page, "Has enough been seen?")
     page.get_by_role("button", name="Compare until certified").click()
