@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from core import cli
+from core.abstention.metrics import MEASURES
 from core.abstention.policy import from_json
 from core.commands import evaluate as command
 from core.commands import model as model_of_commands
@@ -60,7 +61,8 @@ def test_a_run_is_asked_reported_and_read_again(world, asked, tmp_path):
     first, _, head, *lines = result.stdout.splitlines()
     lines, (_, intervals, _, *comparisons) = lines[: len(SCORES)], lines[len(SCORES) :]
     assert first == f"40 of 40 questions finished, 40 rows count, in {tmp_path / 'run'}."
-    assert head.split() == ["symbol", "right", "AUROC", "AURC", "AUGRC", "PRR"]
+    assert head.split() == ["symbol", "right", "right", "by", "F1", "AUROC", "AURC", "AUGRC", "PRR"]
+    assert "token F1 calls" in result.stderr  # beside the rule for the same answer
     assert [line.split()[0] for line in lines] == [i.symbol.split()[0] for i in SCORES.values()]
     assert all(line.count(" to ") == 4 for line in lines)
     assert intervals.startswith("Intervals: 95%, paired bootstrap of 1,000 resamples")
@@ -71,7 +73,7 @@ def test_a_run_is_asked_reported_and_read_again(world, asked, tmp_path):
     assert "0 questions asked, 40 finished before." in again.stderr
     assert again.stdout == result.stdout and len(world.asked) == 40
     read = believe("--out", tmp_path / "run")
-    assert (read.stdout, read.stderr) == (result.stdout, "")
+    assert read.stdout == result.stdout and result.stderr.endswith(read.stderr)
 
 
 def test_json_is_one_object_with_every_measure_of_every_score(world, asked, tmp_path):
@@ -85,7 +87,7 @@ def test_json_is_one_object_with_every_measure_of_every_score(world, asked, tmp_
     )
     assert list(found["scores"]) == list(SCORES)
     for values in found["scores"].values():
-        assert set(values) == {"right", "auroc", "aurc", "augrc", "prr", "intervals"}
+        assert set(values) == {"right", "right_by", *MEASURES, "intervals"}
         for measure, (lower, upper) in values["intervals"].items():
             assert lower <= values[measure] <= upper
     assert found["resamples"] == 1_000
@@ -154,11 +156,12 @@ def test_the_rows_are_what_calibrate_reads_and_a_policy_comes_of_them(world, ask
 def test_filters_and_what_they_drop(world, asked, tmp_path):
     believe(asked, "--out", tmp_path / "run")
     result = believe("--out", tmp_path / "run", "--filter", "short", "--filter", "diverse=one")
-    first, second = result.stderr.splitlines()
+    first, second, *_ = result.stderr.splitlines()
     assert first.startswith("Dropped 0 of 40 rows: the greedy answer")
     assert second.startswith("Dropped ") and second.endswith("of the source “one”.")
     refused(believe("--out", tmp_path / "run", "--filter", "long"), "no filter “long”")
     refused(believe("--out", tmp_path / "run", "--filter", "short=x"), "the source “x”")
+    refused(believe("--out", tmp_path / "run", "--source", "x"), "No row counts of x")
 
 
 def test_what_failed_is_said_and_asked_again_where_that_is_wanted(world, asked, tmp_path):
@@ -272,7 +275,7 @@ def test_a_stop_says_what_is_finished(world, asked, tmp_path, monkeypatch):
 def test_the_state_is_shown_now_and_then(world, asked, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "SAID", 0.0)
     said = believe(asked, "--out", tmp_path / "run").stderr.splitlines()
-    states = [line.partition(" of 40 questions")[0] for line in said[4:-1]]
+    states = [line.partition(" of 40 questions")[0] for line in said[4:-2]]
     assert list(dict.fromkeys(states)) == [str(i) for i in range(40)]
 
 
