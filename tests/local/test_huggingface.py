@@ -612,6 +612,7 @@ def translating(folder):
         (lambda folder: (folder / "config.json").unlink(), "config.json is missing"),
         (lambda folder: (folder / "tokenizer.json").unlink(), "no tokenizer"),
         (lambda folder: change(folder / "config.json", num_hidden_layers=5), "lack 9 tensors"),
+        (lambda folder: change(folder / "config.json", num_hidden_layers=3), "does not read, such"),
         (lambda folder: change(folder / "config.json", eos_token_id=None), "names no end token"),
     ],
 )

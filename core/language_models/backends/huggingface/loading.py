@@ -312,6 +312,13 @@ def _load_network(torch: Any, transformers: Any, folder: Path, device: Any) -> A
             f"The weights in {folder} lack {len(missing):,} tensors of the model, such as "
             f"{missing[0]}. Fetch them again, or choose a model made for text generation."
         )
+    ignored = sorted(report["unexpected_keys"])  # without them it is another network
+    if ignored:
+        raise BrokenModelError(
+            f"The weights in {folder} hold {len(ignored):,} tensors that transformers does not "
+            f"read, such as {ignored[0]}. Its answers would not be the model’s. Choose weights "
+            "that were saved whole: not quantised, without adapters."
+        )
     return network.to(device).eval()
 
 
