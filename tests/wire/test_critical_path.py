@@ -1,8 +1,9 @@
 """An inspection waits for no more than it must: the critical path.
 
 Some calls need what another one said: the probes stand one behind the other, then come the
-samples, then all that is asked about each of them. Within one such stage the calls are
-independent, and eight may be under way, so that n of them take ⌈n / 8⌉ times as long as one.
+samples, then (of exact scores) what each of them weighs, then all that is asked about those that
+weigh enough. Within one such stage the calls are independent, and eight may be under way, so that
+n of them take ⌈n / 8⌉ times as long as one.
 
 No clock is needed to see that: the server answers none of eight requests of a stage, or of as
 many as are left of it, before all of them have come. Whoever asks for fewer at once gets none.
@@ -74,8 +75,9 @@ def test_all_that_can_be_under_way_at_once_is(flavour, samples, options, tmp_pat
             keys = calls_of(exchange, asking)
             if not keys:
                 return "probes"
-            sampled = {key.prompt for key in keys} == {first} and not exchange.body.get("echo")
-            return "samples" if sampled else "others"
+            if {key.prompt for key in keys} != {first}:
+                return "others"
+            return "weights" if exchange.body.get("echo") else "samples"
 
         def inspect():
             """Begin like a new process: nothing is known about the server, nothing is kept."""
