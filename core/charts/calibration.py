@@ -156,12 +156,14 @@ def risk_coverage_alt(curve: Curve, policy: Policy | None, moved: Policy | None 
 def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette) -> Chart:
     """The paper's curves: share right among the answered against the share answered."""
     points = min(200, MOST_POINTS // max(len(curves), 1))
-    thinned = {name: full.outline(points) for name, full in curves.items()}
-    data = pd.concat(
-        [
-            pd.DataFrame({"recall": c.coverage, "precision": c.precision, "score": name_of(name)})
-            for name, c in thinned.items()
-        ]
+    thinned = [full.outline(points) for full in curves.values()]
+    lengths = [len(curve.coverage) for curve in thinned]
+    data = pd.DataFrame(
+        {
+            "recall": np.concatenate([[], *(curve.coverage for curve in thinned)]),
+            "precision": np.concatenate([[], *(curve.precision for curve in thinned)]),
+            "score": np.repeat(np.array([*map(name_of, curves)], object), lengths),
+        }
     )
     names = [name_of(name) for name in curves]
     lowest = max(0.0, float(data["precision"].min()) - 0.03) if len(data) else 0.0

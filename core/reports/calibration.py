@@ -113,7 +113,8 @@ def risk_coverage(calibration: Calibration, curve: Curve, moved: Policy | None) 
 def precision_recall(curves: Mapping[str, Curve], score: str) -> Picture:
     """Return the paper's curves of all scores; one is emphasised."""
     words = charts.precision_recall_alt(curves)
-    return Picture("Precision and recall", words, charts.precision_recall, (curves, score))
+    outlines = {name: whole.outline() for name, whole in curves.items()}  # all that is drawn
+    return Picture("Precision and recall", words, charts.precision_recall, (outlines, score))
 
 
 def by_group(groups: Sequence[Bin], target: float) -> Picture:

@@ -10,7 +10,7 @@ from pyarrow import parquet
 pytest.importorskip("ray", reason="needs requirements/cluster.txt: run `make test-cluster`")
 
 from core import cli
-from core.data.datasets.draw import draw
+from core.data.datasets.draw import draw, random_order
 from core.data.datasets.questions import write_questions
 from core.data.datasets.world import world_questions
 from core.language_models.errors import NeedsKeyError, RefusedError, UnreachableError
@@ -60,6 +60,11 @@ def on_nodes(nodes, folder, opening, progress=silent, number=NUMBER, **more):
     return evaluate(asked, task(World()), folder, progress, engine=engine, **more)
 
 
+def in_order(number=NUMBER):
+    """The questions in the order in which a run asks them."""
+    return list(random_order(lambda: questions(number), number, task(World()).request.seed))
+
+
 def test_a_node_that_is_killed_loses_no_question_and_doubles_none(nodes, tmp_path, numbers):
     """It goes once it has a question of the second half, which all wait for that.
 
@@ -70,7 +75,7 @@ def test_a_node_that_is_killed_loses_no_question_and_doubles_none(nodes, tmp_pat
     whole = rows_of(tmp_path / "local")
     folder, node = tmp_path / "run", nodes.add_node(num_cpus=1, **SMALL)
     nodes.wait_for_nodes()
-    second = frozenset(range(number // 2, number))
+    second = frozenset(int(each.id[1:]) for each in in_order(number)[number // 2 :])
     held = replace(numbers, held=second)
 
     def progress(stage, share):
@@ -116,7 +121,7 @@ def test_who_stops_keeps_what_is_done_and_goes_on_later(
 
 def test_what_a_killed_process_left_behind_is_not_asked_again(nodes, tmp_path, numbers, whole):
     """A block that Ray has written, another that it was writing, and one that is in the rows."""
-    folder, few = tmp_path / "run", questions(2 * BLOCK)
+    folder, few = tmp_path / "run", in_order()[: 2 * BLOCK]
     with pytest.raises(Cancelled):
         evaluate(surveyed(questions(NUMBER)), task(World()), folder, stop_at(BLOCK))
     rows = list(local_rows(few))
@@ -128,7 +133,8 @@ def test_what_a_killed_process_left_behind_is_not_asked_again(nodes, tmp_path, n
     outcome = on_nodes(nodes, folder, numbers)
     assert (outcome.before, outcome.done) == (BLOCK, NUMBER)
     assert rows_of(folder) == whole
-    assert set(numbers.asked) == set(range(2 * BLOCK - 1, NUMBER))
+    left = {each.id for each in in_order()[2 * BLOCK - 1 :]}
+    assert {f"q{number}" for number in numbers.asked} == left
 
 
 def stop_at(number):
@@ -146,18 +152,17 @@ def local_rows(asked):
 def test_a_question_that_fails_is_a_row_and_a_missing_key_ends_the_run(
     nodes, tmp_path, numbers, whole
 ):
-    broken = replace(
-        numbers, broken={3: RefusedError("Not this one."), 5: NeedsKeyError("A key is needed.")}
-    )
+    ids = [each.id for each in in_order()]
+    refused, keyless = (int(ids[at][1:]) for at in (3, 5))
+    wrong = {refused: RefusedError("Not this one."), keyless: NeedsKeyError("A key is needed.")}
+    broken = replace(numbers, broken=wrong)
     folder = tmp_path / "run"
     with pytest.raises(NeedsKeyError, match=r"A key is needed\."):
         on_nodes(nodes, folder, broken)
     rows = rows_of(folder)
-    assert rows["q3"]["error"] == "Not this one." and "q5" not in rows
-    assert {id: rows[id] for id in rows if id != "q3"} == {
-        id: whole[id] for id in rows if id != "q3"
-    }
-    assert rows.keys() >= {"q0", "q1", "q2", "q3", "q4"}  # what was done before it in its block
+    assert rows.pop(ids[3])["error"] == "Not this one." and ids[5] not in rows
+    assert rows == {id: whole[id] for id in rows}
+    assert rows.keys() >= {*ids[:3], ids[4]}  # what was done before it in its block
     outcome = on_nodes(nodes, folder, numbers, again=True)
     assert outcome.failed == 0 and rows_of(folder) == whole
 

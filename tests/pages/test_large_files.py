@@ -243,7 +243,8 @@ def everything_on(content, scores=None):
     def work():
         upload = parse_isolated(content, "a.csv")
         columns = suggest(upload)
-        columns = Columns(columns.query, columns.source, columns.scores[:scores])
+        query = columns.query or EVERY_ROW
+        columns = Columns(query, columns.source, columns.scores[:scores])
         rows = independent(labelled(upload, columns))
         assert len(rows.questions) <= len(upload.table)
         first, _ = halves(rows)
