@@ -122,6 +122,10 @@ class AnswerKey:
         lines = [f"Question: {_quote(self.question)}; right: {_quotes(self.answers)}."]
         if self.choices:
             lines.append(f"The choices in {_quotes(self.choices)} belong to the question.")
+        if self.first_choice is not None:
+            lines.append(
+                f"A right answer may be a choice’s number; the first is {self.first_choice}."
+            )
         if self.has_reasons:
             lines.append(f"Of a right answer, what follows “{RESULT.strip()}” counts.")
         if self.separator:
@@ -306,8 +310,11 @@ def _with_choices(upload: Upload, key: AnswerKey, few: set[str]) -> AnswerKey:
     if name is None:
         return key
     most = max(len(parse_list(text) or ()) for text in column_of(upload, name).texts)
-    is_counted_from_0 = "0" in few or plain_heading(name) == "choices"
-    begins = 0 if is_counted_from_0 else 1 if str(most) in few else None
+    begins = 0 if plain_heading(name) == "choices" and any(map(str.isdecimal, few)) else None
+    if str(most) in few and "0" not in few:  # whatever the heading suggests
+        begins = 1
+    elif "0" in few:
+        begins = 0
     letters = first(upload, _LETTERS) or ""
     return replace(key, choices=(name,), letters=letters, first_choice=begins)
 

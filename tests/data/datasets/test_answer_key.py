@@ -27,6 +27,22 @@ def test_what_means_what_is_put_into_words():
     assert answer_key(upload).sentences[1] == "“is_impossible” says where no answer is right."
 
 
+@pytest.mark.parametrize(("numbers", "begins"), [((0, 1), 0), ((1, 2), 1), ((0, 2), 0)])
+def test_numbers_of_choices_count_from_0_or_1_and_it_is_said(numbers, begins):
+    rows = [{"question": f"Q{n}?", "answer": n, "choices": ["x", "y"]} for n in numbers]
+    upload = parse(lines(*rows), "x")
+    assert (
+        f"A right answer may be a choice’s number; the first is {begins}."
+        in answer_key(upload).sentences
+    )
+    if numbers == (0, 2):  # neither way of counting fits both
+        with pytest.raises(MalformedRowError, match="“2” is none of the choices"):
+            list(uploaded_questions(upload))
+    else:
+        right = [question.answers[0][0] for question in uploaded_questions(upload)]
+        assert right == ["x", "y"]
+
+
 def test_a_right_answer_that_is_no_choice_is_malformed():
     upload = parse(lines({"input": "Q?", "target": "C", "choices": ["x", "y"]}), "x")
     with pytest.raises(MalformedRowError, match="the right answer “C” is none of the choices"):
