@@ -31,14 +31,9 @@ from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.labelled import (
-    VOUCHED,
-    Labelled,
-    UnknownLabelsError,
-    UnknownQuestionsError,
-)
+from core.data.tabular.labelled import Labelled, UnknownLabelsError, UnknownQuestionsError
 from core.data.tabular.labels import Meaning, UnreadLabelsError
-from core.data.tabular.suspicion import SuspiciousScoreError
+from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import UploadError
 from core.language_models.base import Capabilities, LanguageModel
 from core.language_models.client.retry import Resilient
@@ -89,7 +84,7 @@ MEANING = (
     "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
     "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
 )
-VOUCH = f"Say of a score that it {VOUCHED}. Repeat it for several."
+VOUCH = f"Say of a suspicious score that it {' and '.join(Claim)}. Repeat it for several."
 DIRECTION = (
     "Direction of all the scores; needed where a heading does not say it, as “confidence” and "
     "“entropy” do."

@@ -38,6 +38,8 @@ class Codebook:
         Columns that were not read.
     first : tuple of str
         The first rows in words.
+    claims : tuple of str
+        What a person vouched for of the score, a sentence each.
     """
 
     question: str
@@ -53,6 +55,7 @@ class Codebook:
     left_out: tuple[str, ...]
     unused: tuple[str, ...]
     first: tuple[str, ...]
+    claims: tuple[str, ...] = ()
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -71,21 +74,25 @@ class Codebook:
         )
 
     @property
-    def of_score(self) -> tuple[str, str]:
-        """What is right, and the score's direction, in words."""
+    def of_score(self) -> tuple[str, ...]:
+        """What is right, the score's direction, and what was vouched for, in words."""
         rows = count_of(self.rows, "row")
         return (
             f"Right: {_quotation(self.label)} is {_values(self.right)} ({self.right_rows:,} of "
             f"{rows}); wrong: {_values(self.wrong)}.",
             f"Score: {_quotation(self.score)}; larger means "
             f"{'a surer answer' if self.larger_is_surer else 'more doubt'}.",
+            *self.claims,
         )
 
 
 def codebook_from(content: object) -> Codebook:
     """Return a codebook out of JSON that somebody may have edited; raises `ValueError`."""
     names = {field.name: str(field.type) for field in fields(Codebook)}
-    if not isinstance(content, Mapping) or content.keys() != names.keys():
+    if not isinstance(content, Mapping):
+        raise ValueError("a codebook is invalid")
+    content = {"claims": (), **content}  # older ones have none
+    if content.keys() != names.keys():
         raise ValueError("a codebook is invalid")
     values: dict[str, Any] = {}
     for name, kind in names.items():
