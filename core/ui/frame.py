@@ -41,7 +41,12 @@ def amplification() -> Page:
 
 def questions() -> Page:
     """Return the page that lists what the embedded model can be asked."""
-    return st.Page(PAGES / "questions.py", title="What can I ask?", icon=":material/forum:")
+    return st.Page(
+        PAGES / "questions.py",
+        title="What can I ask?",
+        icon=":material/forum:",
+        visibility="hidden",  # the question field completes what is typed, and links here
+    )
 
 
 def calibration() -> Page:
@@ -74,10 +79,10 @@ def draw() -> Page:
     browser_history.keep()
     connection.watch()
     page = st.navigation(
-        [
-            *(home(), inspection(), amplification(), calibration()),
-            *(evaluation(), laboratory(), questions(), history()),
-        ],
+        {
+            "": [home(), inspection(), amplification(), calibration(), questions(), history()],
+            "Evidence": [evaluation(), laboratory()],
+        },
         position="top",
     )
     if page.title != home().title:

@@ -51,7 +51,7 @@ def list_results() -> tuple[Summary, ...]:
         problem(str(error))
         return ()
     _whose()
-    st.caption(f"Saved: {results.total:d}.")
+    st.caption(f"Saved: {results.total:,d}.")
     if not results.total:
         st.text(
             "No saved result has all of these words. Search for fewer of them."
