@@ -27,9 +27,11 @@ from core.commands.laboratory import laboratory
 from core.commands.model import asks, by_name, calls, open_for_study, payment, tell, usage
 from core.commands.report import report_option, write
 from core.commands.request import reads, request_of
+from core.data.datasets.predictions import UngradedError
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
+from core.data.tabular.grading import Grader
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labelled import (
     VOUCHED,
@@ -89,6 +91,10 @@ MEANING = (
     "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
     "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
 )
+GRADE = (
+    "Make the labels here, of predictions beside references. What is promised then is agreement "
+    "with this rule."
+)
 VOUCH = f"Say of a score that it {VOUCHED}. Repeat it for several."
 DIRECTION = (
     "Direction of all the scores; needed where a heading does not say it, as “confidence” and "
@@ -104,6 +110,7 @@ OPTIONS = {
         "Add --larger-is-surer or --larger-is-doubt; of several scores, name the one you mean with "
         "--score."
     ),
+    UngradedError: "Add --grade same-answer, --grade paper, or --correct COLUMN.",
     UnknownLabelsError: "Add --correct COLUMN.",
     SuspiciousScoreError: "Add --vouch SCORE to say so.",
     UnknownQuestionsError: 'Add --question COLUMN, or --question "" if every row asks another.',
@@ -253,6 +260,9 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
 @click.option("--group", help="Column of groups; guessed if omitted, none if empty.")
 @click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help=DIRECTION)
 @click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
+@click.option("--grade", "grader", type=click.Choice([*map(str, Grader)]), help=GRADE)
+@click.option("--prediction", metavar="COLUMN", help="What is graded; guessed if omitted.")
+@click.option("--reference", metavar="COLUMN", help="What it is compared with; guessed if omitted.")
 @click.option("--vouch", "vouched", multiple=True, metavar="SCORE", help=VOUCH)
 @click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
@@ -273,6 +283,8 @@ def calibrate(
 ) -> None:
     """Print the policy that the page Calibration exports for the same file and target."""
     meant = _meanings(options["meanings"])
+    if options["grader"] and options["correct"]:
+        raise click.UsageError("Give either --grade or --correct.")
     content = _beginning(file, rows.MAX_BYTES)
     data = calibration.read(
         *(content, file.name, scores, options["correct"], options["surer"], meant),
@@ -280,6 +292,9 @@ def calibrate(
         group=options["group"],
         question=options["question"],
         vouched=options["vouched"],
+        grader=options["grader"] and Grader(options["grader"]),
+        prediction=options["prediction"],
+        reference=options["reference"],
     )
     score = calibration.preference(data, scores, method)
     target = usage(

@@ -9,6 +9,7 @@ from typing import Any
 from core.codec import count_of, is_writable, list_of, one_line
 
 EVERY_ROW = ""  # each is a question of its own
+PERSON = "a person"  # among graders the only one that is no program
 MOST_TEXTS = 2000  # of a codebook that somebody may have edited
 
 
@@ -38,6 +39,10 @@ class Codebook:
         Columns that were not read.
     first : tuple of str
         The first rows in words.
+    grader : str
+        Who made the labels here, as a sentence names it; empty where the table had them.
+    grading : tuple of str
+        How they were made, a sentence each.
     """
 
     question: str
@@ -53,6 +58,8 @@ class Codebook:
     left_out: tuple[str, ...]
     unused: tuple[str, ...]
     first: tuple[str, ...]
+    grader: str = ""
+    grading: tuple[str, ...] = ()
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -64,6 +71,7 @@ class Codebook:
             if self.question
             else f"Question: every row asks another; {rows} are taken as independent.",
             *self.of_score,
+            *self.grading,
             f"Rows used: {self.rows:,} of {self.table_rows:,}.",
             *self.left_out,
             f"Columns not used: {_values(self.unused)}.",
@@ -85,6 +93,8 @@ class Codebook:
 def codebook_from(content: object) -> Codebook:
     """Return a codebook out of JSON that somebody may have edited; raises `ValueError`."""
     names = {field.name: str(field.type) for field in fields(Codebook)}
+    if isinstance(content, Mapping):
+        content = {"grader": "", "grading": (), **content}
     if not isinstance(content, Mapping) or content.keys() != names.keys():
         raise ValueError("a codebook is invalid")
     values: dict[str, Any] = {}

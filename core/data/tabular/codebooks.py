@@ -55,6 +55,7 @@ def codebooks_of(
     for score in columns.scores:
         label = score.correct or ""
         meanings = dict(_meanings(upload, columns, label))
+        here = upload.grading if upload.grading and upload.grading.label == label else None
         books[score.column] = Codebook(
             question=columns.query or "",
             questions=number,
@@ -69,6 +70,8 @@ def codebooks_of(
             left_out=tuple(problems),
             unused=unused,
             first=tuple(_rows_in_words(upload, columns, score.column, usable, right[label])),
+            grader=here.grader if here else "",
+            grading=here.sentences if here else (),
         )
     return books
 

@@ -19,11 +19,19 @@ from core.abstention.ledger import MOST_LOOKS, Look
 from core.abstention.policy import Pipeline, Policy
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.codec import list_of, one_line
+from core.data.datasets.predictions import (
+    UNGRADED,
+    UngradedError,
+    asks_for_grading,
+    grade_by,
+    without_scores,
+)
 from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
 from core.data.tabular.fingerprints import fingerprints
+from core.data.tabular.grading import Grader
 from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning, meanings_in
 from core.data.tabular.suggestions import label_columns, suggest
@@ -249,6 +257,9 @@ def read(
     group: str | None = None,
     question: str | None = None,
     vouched: Sequence[str] = (),
+    grader: Grader | None = None,
+    prediction: str | None = None,
+    reference: str | None = None,
 ) -> Labelled:
     """Read a labelled file, guessing what is not said about its columns.
 
@@ -266,6 +277,10 @@ def read(
         The column that says which question a row asks, or "" if each asks another; guessed if None.
     vouched : sequence of str
         Scores that a person vouches for: `core.data.tabular.suspicion`.
+    grader : Grader, optional
+        The rule that makes the labels, of predictions beside references.
+    prediction, reference : str, optional
+        Their columns; guessed if None.
 
     Raises
     ------
@@ -277,7 +292,13 @@ def read(
         When the file cannot be read, or lacks what it takes.
     """
     upload = parse(content, name)
+    if grader:
+        upload = grade_by(upload, grader, prediction, reference, question)
+    elif not correct and asks_for_grading(upload):
+        raise UngradedError(UNGRADED)
     guess = suggest(upload)
+    if grader and not guess.scores and not scores:
+        raise UploadError(without_scores(upload))
     if not (scores or guess.scores) and holds_questions(upload):
         raise UploadError(
             "The file has questions with right answers, and no scores. Have a model asked first: "
