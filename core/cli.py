@@ -48,6 +48,7 @@ from core.language_models.errors import ModelError
 from core.reports.amplification.words import remarks, verdict
 from core.reports.amplification.words import to_dict as curve_to_dict
 from core.reports.amplification.words import to_json as curves_to_json
+from core.reports.calibration import words as calibration_words
 from core.reports.inspection import words
 from core.reports.text import table
 from core.store.database import open_database
@@ -63,7 +64,7 @@ from core.studies.amplification.curve import (
     Case,
     tidy,
 )
-from core.studies.calibration import calibration, diagnostics, groups, looks
+from core.studies.calibration import calibration, groups, looks
 from core.studies.calibration.calibration import METHODS, Calibration, CalibrationError
 from core.studies.calibration.groups import ByGroup
 from core.studies.costs import plan, plan_curves, quick_plan
@@ -308,10 +309,12 @@ def calibrate(
         click.echo(problem, err=True)
     if outcome.repeated:
         click.echo(calibration.REPEATED.format(outcome.repeated), err=True)
-    if against := diagnostics.speaks_against(outcome.data):
+    if against := calibration_words.contradiction(outcome.data):
         click.echo(against, err=True)
     if options["report"] is not None:
-        from core.reports.calibration import report as report_of  # Altair takes long to load
+        from core.reports.calibration.document import (
+            report as report_of,  # Altair takes long to load
+        )
 
         write(options["report"], report_of(outcome))
     if isinstance(outcome.outcome, Uncertifiable) or outcome.policy is None:
@@ -384,7 +387,7 @@ def _policy_report(policy: Policy, by_group: ByGroup) -> str:
         f"answered {policy.answered} of {policy.labels}, {policy.errors} of them wrong",
     ]
     if by_group.groups:
-        lines += ["", by_group.sentence, ""]
+        lines += ["", calibration_words.by_group(by_group), ""]
     for group in by_group.groups:
         lines.append(
             f"{one_line(group.name) or '(none)'}: answered {group.answered} of {group.queries}, "
@@ -397,7 +400,7 @@ def _policy_json(outcome: Calibration, policy: Policy, by_group: ByGroup) -> str
     """Return the policy as it is written, what it spent, and its groups if the data have any."""
     content = to_dict(policy) | _payment(outcome)
     if by_group.groups:
-        content["group_guarantee"] = by_group.sentence
+        content["group_guarantee"] = calibration_words.by_group(by_group)
         content["groups"] = [asdict(group) for group in by_group.groups]
     return encode(content, indent=2)
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from core.charts.laboratory.catalogue import PICTURES
-from core.reports import calibration
 from core.reports.amplification import document
 from core.reports.amplification.words import verdict
+from core.reports.calibration import document as calibration
 from core.reports.evaluation.document import report as evaluation_report
 from core.reports.evaluation.words import finding
 from core.reports.laboratory import document as laboratory

@@ -20,6 +20,7 @@ from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError
+from core.reports.calibration import words
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout, new_rows
 from core.studies.calibration.calibration import (
@@ -488,12 +489,12 @@ def test_a_policy_is_confirmed_by_one_exact_test(certified, rows, change, trials
     assert found.observed == Threshold(0.65, 10, wrong, 10 + abstained, bound)
     assert stats.binom.cdf(wrong, trials, bound) == pytest.approx(0.1)
     assert found.kept == ("within" in sentence)
-    assert found.sentence == sentence
+    assert words.confirmation(found) == sentence
 
 
 def test_a_confirmation_rounds_neither_confidence_nor_target_up(certified):
     policy = replace(certified.policy, target_error=0.0004)
-    sentence = holdout.confirm(policy, untouched(10, 0, 0), 0.999).sentence
+    sentence = words.confirmation(holdout.confirm(policy, untouched(10, 0, 0), 0.999))
     assert "With 99.9% confidence" in sentence
     assert sentence.split(". ")[1].endswith("the target of 0.04%")
 
@@ -738,7 +739,7 @@ def test_nothing_to_compare_is_a_sentence(certified):
     ],
 )
 def test_labels_that_clearly_speak_against_a_direction(doubts, correct, area):
-    said = diagnostics.speaks_against(scored(doubts, correct))
+    said = words.contradiction(scored(doubts, correct))
     assert bool(said) == bool(area)
     if area:
         assert f"the direction of “s” (AUROC {area}, where 0.5 is guessing): wrong" in said

@@ -10,6 +10,7 @@ from core.abstention.thresholds import Threshold
 from core.data.datasets.draw import random_order
 from core.data.datasets.questions import Question
 from core.data.tabular.labelled import Labelled
+from core.reports.calibration import words
 from core.studies.calibration.calibration import BEST, Target, calibrate, rows
 from core.studies.calibration.groups import by_group
 from core.studies.calibration.looks import from_json, looks_before, to_json
@@ -94,7 +95,7 @@ def test_groups_are_a_look_of_their_own_and_share_delta_with_all():
     data = scored(np.random.default_rng(0), 600, 0.005, kinds=2)
     first = calibrate(data, WANTED, looks=())
     groups = by_group(first)
-    assert groups.look.place == 2 and "these groups and all together" in groups.sentence
+    assert groups.look.place == 2 and "these groups and all together" in words.by_group(groups)
     looks = (*first.looks, groups.look)
     assert by_group(calibrate(data, WANTED, looks=looks)).look is groups.look
     other = replace(data, sources=data.sources[::-1].copy())
