@@ -66,6 +66,13 @@ class ResultPage:
     total: int
 
 
+def has_words(result: Summary, text: str) -> bool:
+    """Return whether a result has all words of a text, as `SavedResults.search` decides it."""
+    about = (result.title, result.query, result.model, result.kind, result.outcome)
+    inside = fold(" ".join(about))
+    return all(word in inside for word in fold(text).split())
+
+
 _SUMMARY: Final = [schema.results.c[name] for name in Summary.__dataclass_fields__]
 
 

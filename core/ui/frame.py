@@ -12,6 +12,7 @@ from core.language_models import keys
 from core.settings import SettingError
 from core.ui.components import browser_history, connection
 from core.ui.messages import problem
+from core.ui.session import PAGE
 
 PAGES = Path(__file__).parents[2] / "pages"
 
@@ -85,6 +86,7 @@ def draw() -> Page:
         },
         position="top",
     )
+    st.session_state[PAGE] = page.url_path
     if page.title != home().title:
         tab_title(page.title)
     _check_settings()

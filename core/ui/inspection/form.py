@@ -30,7 +30,7 @@ from core.studies.inspection.request import (
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.taught import has_taught_words, in_taught_words
 from core.studies.questions import questions
-from core.ui import figures, frame, history
+from core.ui import figures, frame, saved_result
 from core.ui.addresses import number
 from core.ui.calibration import policy
 from core.ui.components.suggestions import suggest
@@ -212,7 +212,7 @@ def _press() -> None:
 
 def ask_instead(question: str) -> None:
     """Ask another question than the one on the screen, which may be a kept one."""
-    history.leave()
+    saved_result.leave()
     _ask_for(question)
 
 
