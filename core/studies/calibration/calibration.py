@@ -175,15 +175,12 @@ def calibrate(
     data: Labelled,
     target: Target,
     *,
-    settings_tried: int = 1,
     looks: Sequence[Look] | None = None,
 ) -> Calibration:
     """Find the threshold that a target asks for, on one row of every question.
 
     Parameters
     ----------
-    settings_tried : int
-        How many settings were tried on these rows by now; the policy says so.
     looks : sequence of Look, optional
         What was looked at before, by anybody, on these labels or others: this is the next look,
         and spends its part of δ. All of δ where they are not given.
@@ -198,7 +195,7 @@ def calibrate(
             f"There is no score “{target.score}” in the data. Choose one of: "
             f"{', '.join(data.doubts)}."
         )
-    look = None
+    look, settings_tried = None, 1
     if looks is not None:
         look = look_at_target(data, target, looks)
         looks = (*looks, *([] if look in looks else [look]))
@@ -229,15 +226,14 @@ def calibrate(
     )
 
 
-def independent(data: Labelled, seed: int = 0) -> Labelled:
+def independent(data: Labelled) -> Labelled:
     """Return one row of every question, drawn at random; the data itself if none is repeated.
 
     The exact tests take rows for independent draws. Several answers to one question are not:
     counted as if they were, they break the promise in two to three times as many calibrations
     as it allows.
     """
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(data.kept))
+    order = np.random.default_rng(0).permutation(len(data.kept))
     _, first = np.unique(data.questions[order], return_index=True)
     if len(first) == len(order):
         return data

@@ -211,11 +211,6 @@ def test_a_score_that_is_not_there_is_refused(hand):
     assert "a, b" in str(caught.value)
 
 
-def test_the_settings_that_were_tried_are_told(hand):
-    target = Target(0.5, 0.7, "ltt", "a")
-    assert study.calibrate(hand, target, settings_tried=3).policy.settings_tried == 3
-
-
 @pytest.mark.parametrize("text", ["", "rubbish", "{}", "null", "[1]", '{"model": "m"}'])
 def test_a_pipeline_that_is_none_is_none(hand, text):
     data = replace(hand, pipeline=text)
@@ -238,8 +233,7 @@ def test_one_row_of_every_question_counts():
     assert (found.correct["s"] == data.correct["s"][found.kept]).all()
     assert (study.independent(data).kept == found.kept).all()
     assert study.independent(found) is found
-    drawn = {tuple(study.independent(data, seed).kept) for seed in range(5)}
-    assert len(drawn) == 5  # not the first row of each
+    assert {*found.kept} != {*range(20)}  # not the first row of each
 
 
 def test_repeating_every_row_changes_nothing_but_what_is_said(hand):
