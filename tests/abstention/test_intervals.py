@@ -198,17 +198,18 @@ def test_bad_input_says_how_to_mend_it():
 
 @pytest.mark.slow
 def test_the_interval_of_a_difference_covers_the_truth_about_as_often_as_it_says():
-    """90 % intervals on 150 rows; the truth is Φ(1 / √(2 (1 + σ²))) for noise σ."""
+    """95 % intervals on 150 rows; the truth is Φ(1 / √(2 (1 + σ²))) for noise σ."""
     truth = stats.norm.cdf(1 / np.sqrt(2 * 1.25)) - stats.norm.cdf(1 / np.sqrt(2 * 2))
     repetitions, covered = 300, 0
     for i in range(repetitions):
         scores, correct = draw(np.random.default_rng(i), 150)
-        found = compare(
-            scores, correct, np.arange(150), "fine", confidence=0.9, number=200, seed=i
-        ).differences["noisy"]
+        compared = compare(scores, correct, np.arange(150), "fine", number=200, seed=i)
+        found = compared.differences["noisy"]
         covered += found.lower <= truth <= found.upper
     # Three standard errors, and some for so few resamples and rows.
-    assert covered / repetitions == pytest.approx(0.9, abs=3 * np.sqrt(0.09 / repetitions) + 0.02)
+    assert covered / repetitions == pytest.approx(
+        0.95, abs=3 * np.sqrt(0.0475 / repetitions) + 0.02
+    )
 
 
 # ------------------------------------------------------------------------ rank correlation
