@@ -24,6 +24,7 @@ from core.commands.evaluate import evaluate
 from core.commands.files import FilesFirst, Input, Output
 from core.commands.files import write as write_file
 from core.commands.laboratory import laboratory
+from core.commands.looks import ledger
 from core.commands.model import asks, by_name, calls, open_for_study, payment, tell, usage
 from core.commands.report import report_option, write
 from core.commands.request import reads, request_of
@@ -53,7 +54,6 @@ from core.reports.inspection import words
 from core.reports.text import table
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.looks import Looks
 from core.store.results import MAX_BYTES, SavedResults
 from core.studies import costs
 from core.studies.amplification import curve
@@ -338,21 +338,12 @@ def calibrate(
 
 def _paid_calibration(data: Labelled, target: calibration.Target) -> tuple[Calibration, ByGroup]:
     """Calibrate, and note in the ledger of labels what was looked at, before anybody sees it."""
-    earlier: list[Look] = []
-    try:
-        with open_database() as database:
-            earlier += map(looks.from_json, Looks(database).all())
-            outcome = calibration.calibrate(data, target, looks=earlier)
-            by_group = groups.by_group(outcome)
-            new = [each for each in (outcome.look, by_group.look) if each is not None]
-            Looks(database).save((each.setting, looks.to_json(each)) for each in new)
-    except StoreError as error:
-        click.echo(
-            f"Not noted, so that later looks at these labels cost too little: {error}", err=True
-        )
+
+    def work(earlier: Sequence[Look]) -> tuple[Calibration, ByGroup]:
         outcome = calibration.calibrate(data, target, looks=earlier)
-        by_group = groups.by_group(outcome)
-    return outcome, by_group
+        return outcome, groups.by_group(outcome)
+
+    return ledger(work, lambda of: (of[0].look, of[1].look))
 
 
 def _payment(outcome: Calibration) -> dict[str, Any]:

@@ -358,7 +358,8 @@ def look_at_target(data: Labelled, target: Target, earlier: Sequence[Look]) -> L
     what = [target.method, target.confidence, "list" if is_list else target.error]
     shown = list_of([one_line(name) for name in names], most=MOST_NAMED)
     about = f"{shown}: {'price list' if is_list else f'at most {100 * target.error:.6g}%'}"
-    return look_at(data, names, what, about, earlier)
+    of_all = target.score == BEST and not is_list
+    return look_at(data, names, what, about, earlier, of_all_scores=of_all)
 
 
 def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:
