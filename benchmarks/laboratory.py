@@ -15,7 +15,7 @@ from core import outputs
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
-from core.studies.laboratory.catalogue import EXPERIMENTS
+from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.studies.laboratory.experiment import EMBEDDED, Asks, Experiment, to_json
 from core.studies.laboratory.shipped import file_of
 

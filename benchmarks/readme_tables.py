@@ -24,12 +24,12 @@ from core.data.world.facts import (
     facts,
 )
 from core.language_models.backends.embedded import FOLDER
+from core.reports.laboratory.catalogue import QUESTIONS
 from core.studies.calibration.calibration import Target, calibrate, read
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.calibration.groups import by_group
 from core.studies.inspection import estimators
 from core.studies.inspection.certificates import EMBEDDED, SMOLLM2, default_policies, default_policy
-from core.studies.laboratory.catalogue import QUESTIONS
 from core.studies.laboratory.shipped import results_of
 from core.uncertainty.scores import SCORES
 

@@ -12,6 +12,7 @@ import sys
 
 from core.data.world.facts import Band
 from core.language_models.registry import open_model
+from core.reports.laboratory.related import sentence
 from core.studies.amplification.gallery import draw
 from core.studies.laboratory.related import COMPARED, EXCEEDED, of_fact, run
 
@@ -22,7 +23,7 @@ def main() -> int:
     options = parser.parse_args()
     facts = [fact for band in Band for fact in draw(band, options.facts, seed=2)]
     found = run([of_fact(fact) for fact in facts], open_model("embedded"))
-    print(found.sentence)
+    print(sentence(found))
     print("\nAUROC for wrong answers, with its 95% interval; M.I. less the score")
     for name, words in COMPARED.items():
         one, less = found.comparison.values[name], found.comparison.differences.get(name)

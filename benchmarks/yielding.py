@@ -12,6 +12,7 @@ import sys
 
 from core.abstention.intervals import Interval
 from core.language_models.registry import open_model
+from core.reports.laboratory.yielding import sentence
 from core.studies.laboratory.yielding import MEASURES, YieldingSettings, run
 
 
@@ -26,7 +27,7 @@ def main() -> int:
     options = parser.parse_args()
     settings = YieldingSettings(facts=options.facts, large=options.large)
     found = run(open_model("embedded"), settings)
-    print(found.sentence)
+    print(sentence(found))
     print(f"\nLarge components of a head, on average: {found.components:.1f}")
     print("\nRank correlation with the repetitions, and its 95% interval")
     for name, one in found.correlations.items():

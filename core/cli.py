@@ -24,12 +24,15 @@ from core.commands.evaluate import evaluate
 from core.commands.files import FilesFirst, Input, Output
 from core.commands.files import write as write_file
 from core.commands.laboratory import laboratory
+from core.commands.looks import ledger
 from core.commands.model import asks, by_name, calls, open_for_study, payment, tell, usage
 from core.commands.report import report_option, write
 from core.commands.request import reads, request_of
+from core.data.datasets.predictions import UngradedError
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
+from core.data.tabular.grading import Grader
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labelled import Labelled, UnknownLabelsError, UnknownQuestionsError
 from core.data.tabular.labels import Meaning, UnreadLabelsError
@@ -41,11 +44,11 @@ from core.language_models.errors import ModelError
 from core.reports.amplification.words import remarks, verdict
 from core.reports.amplification.words import to_dict as curve_to_dict
 from core.reports.amplification.words import to_json as curves_to_json
+from core.reports.calibration import words as calibration_words
 from core.reports.inspection import words
 from core.reports.text import table
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.looks import Looks
 from core.store.results import MAX_BYTES, SavedResults
 from core.studies import costs
 from core.studies.amplification import curve
@@ -56,7 +59,7 @@ from core.studies.amplification.curve import (
     Case,
     tidy,
 )
-from core.studies.calibration import calibration, diagnostics, groups, looks
+from core.studies.calibration import calibration, groups, looks
 from core.studies.calibration.calibration import METHODS, Calibration, CalibrationError
 from core.studies.calibration.groups import ByGroup
 from core.studies.costs import plan, plan_curves, quick_plan
@@ -84,6 +87,10 @@ MEANING = (
     "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
     "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
 )
+GRADE = (
+    "Make the labels here, of predictions beside references. What is promised then is agreement "
+    "with this rule."
+)
 VOUCH = f"Say of a suspicious score that it {' and '.join(Claim)}. Repeat it for several."
 DIRECTION = (
     "Direction of all the scores; needed where a heading does not say it, as “confidence” and "
@@ -99,6 +106,7 @@ OPTIONS = {
         "Add --larger-is-surer or --larger-is-doubt; of several scores, name the one you mean with "
         "--score."
     ),
+    UngradedError: "Add --grade same-answer, --grade paper, or --correct COLUMN.",
     UnknownLabelsError: "Add --correct COLUMN.",
     SuspiciousScoreError: "Add --vouch SCORE to say so.",
     UnknownQuestionsError: 'Add --question COLUMN, or --question "" if every row asks another.',
@@ -248,6 +256,9 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
 @click.option("--group", help="Column of groups; guessed if omitted, none if empty.")
 @click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help=DIRECTION)
 @click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
+@click.option("--grade", "grader", type=click.Choice([*map(str, Grader)]), help=GRADE)
+@click.option("--prediction", metavar="COLUMN", help="What is graded; guessed if omitted.")
+@click.option("--reference", metavar="COLUMN", help="What it is compared with; guessed if omitted.")
 @click.option("--vouch", "vouched", multiple=True, metavar="SCORE", help=VOUCH)
 @click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
@@ -268,6 +279,8 @@ def calibrate(
 ) -> None:
     """Print the policy that the page Calibration exports for the same file and target."""
     meant = _meanings(options["meanings"])
+    if options["grader"] and options["correct"]:
+        raise click.UsageError("Give either --grade or --correct.")
     content = _beginning(file, rows.MAX_BYTES)
     data = calibration.read(
         *(content, file.name, scores, options["correct"], options["surer"], meant),
@@ -275,6 +288,9 @@ def calibrate(
         group=options["group"],
         question=options["question"],
         vouched=options["vouched"],
+        grader=options["grader"] and Grader(options["grader"]),
+        prediction=options["prediction"],
+        reference=options["reference"],
     )
     score = calibration.preference(data, scores, method)
     target = usage(
@@ -288,10 +304,12 @@ def calibrate(
         click.echo(problem, err=True)
     if outcome.repeated:
         click.echo(calibration.REPEATED.format(outcome.repeated), err=True)
-    if against := diagnostics.speaks_against(outcome.data):
+    if against := calibration_words.contradiction(outcome.data):
         click.echo(against, err=True)
     if options["report"] is not None:
-        from core.reports.calibration import report as report_of  # Altair takes long to load
+        from core.reports.calibration.document import (
+            report as report_of,  # Altair takes long to load
+        )
 
         write(options["report"], report_of(outcome))
     if isinstance(outcome.outcome, Uncertifiable) or outcome.policy is None:
@@ -315,21 +333,12 @@ def calibrate(
 
 def _paid_calibration(data: Labelled, target: calibration.Target) -> tuple[Calibration, ByGroup]:
     """Calibrate, and note in the ledger of labels what was looked at, before anybody sees it."""
-    earlier: list[Look] = []
-    try:
-        with open_database() as database:
-            earlier += map(looks.from_json, Looks(database).all())
-            outcome = calibration.calibrate(data, target, looks=earlier)
-            by_group = groups.by_group(outcome)
-            new = [each for each in (outcome.look, by_group.look) if each is not None]
-            Looks(database).save((each.setting, looks.to_json(each)) for each in new)
-    except StoreError as error:
-        click.echo(
-            f"Not noted, so that later looks at these labels cost too little: {error}", err=True
-        )
+
+    def work(earlier: Sequence[Look]) -> tuple[Calibration, ByGroup]:
         outcome = calibration.calibrate(data, target, looks=earlier)
-        by_group = groups.by_group(outcome)
-    return outcome, by_group
+        return outcome, groups.by_group(outcome)
+
+    return ledger(work, lambda of: (of[0].look, of[1].look))
 
 
 def _payment(outcome: Calibration) -> dict[str, Any]:
@@ -364,7 +373,7 @@ def _policy_report(policy: Policy, by_group: ByGroup) -> str:
         f"answered {policy.answered} of {policy.labels}, {policy.errors} of them wrong",
     ]
     if by_group.groups:
-        lines += ["", by_group.sentence, ""]
+        lines += ["", calibration_words.by_group(by_group), ""]
     for group in by_group.groups:
         lines.append(
             f"{one_line(group.name) or '(none)'}: answered {group.answered} of {group.queries}, "
@@ -377,7 +386,7 @@ def _policy_json(outcome: Calibration, policy: Policy, by_group: ByGroup) -> str
     """Return the policy as it is written, what it spent, and its groups if the data have any."""
     content = to_dict(policy) | _payment(outcome)
     if by_group.groups:
-        content["group_guarantee"] = by_group.sentence
+        content["group_guarantee"] = calibration_words.by_group(by_group)
         content["groups"] = [asdict(group) for group in by_group.groups]
     return encode(content, indent=2)
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.language_models.errors import ModelError
-from core.ui import history
+from core.ui import saved_result
 from core.ui.amplification import form
 from core.ui.amplification.gallery import paper, world
 from core.ui.amplification.mechanism import mechanism
@@ -23,7 +23,7 @@ def page() -> None:
         "often the prompt says otherwise. What it half knows changes at once. Of many right "
         "answers, each keeps a share.** Mutual information measures this effect.",
     )
-    if result := history.open_result("amplification"):
+    if result := saved_result.open_result("amplification"):
         saved_curves(result)
         return
     if form.in_address() and "tab" not in {*st.query_params, *st.session_state}:

@@ -9,7 +9,7 @@ from core.studies.amplification.gallery import propose
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.serialise import from_json
-from core.ui import frame, history
+from core.ui import frame, saved_result
 from core.ui.calibration import policy
 from core.ui.folds import fold
 from core.ui.header import page_header
@@ -33,7 +33,7 @@ def inspect() -> None:
     page_header("Can I believe this answer?", "")
     policy.banner()
     try:
-        opened = history.open_result("inspection")
+        opened = saved_result.open_result("inspection")
         if opened is not None:
             inspection = from_json(opened.payload)
         else:
@@ -66,7 +66,7 @@ def inspect() -> None:
         if id := opened.id if opened else saved_view(inspection):
             offer(id)
     if opened is None:
-        history.permalink(saved_view(inspection), partial(keep_view, inspection))
+        saved_result.permalink(saved_view(inspection), partial(keep_view, inspection))
 
 
 def behind(inspection: Inspection, *, live: bool) -> None:

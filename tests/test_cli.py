@@ -587,6 +587,26 @@ def test_rows_are_different_questions_only_if_somebody_says_so(tmp_path):
     assert (every["labels"], by_text["labels"]) == (200, 50)
 
 
+def test_predictions_beside_references_are_graded_if_somebody_says_by_what(tmp_path):
+    said = {0: "2 days", 1: "Paris"}  # else 5 days
+    rows = [(f"q{i}", said.get(i % 20, "5 days"), "2 days", i / 1000) for i in range(200)]
+    path = scores_file(tmp_path, ["question", "prediction", "gold", "doubt"], rows)
+    check_refusal(believe("calibrate", path), "Add --grade same-answer, --grade paper", 1)
+    both = ("--grade", "paper", "--correct", "gold")
+    check_refusal(believe("calibrate", path, *both), "Give either --grade or --correct.", 2)
+    options = ("--target-error", 0.2, "--prediction", "prediction", "--reference", "gold")
+    check_refusal(
+        believe("calibrate", path, *options, "--grade", "same-answer"), "Wrong among the", 1
+    )
+    result = believe("calibrate", path, *options, "--grade", "paper", "--method", "empirical")
+    assert "by the paper’s rule (token F1 ≥ 0.25), of “prediction” beside “gold”" in result.stderr
+    assert "differ on 90.0% of 200 questions" in result.stderr
+    assert "The labels were made here by the paper’s rule" in result.stdout
+    unscored = scores_file(tmp_path, ["question", "prediction", "gold"], [r[:3] for r in rows])
+    says = "Of 200 predictions 10 are right by the rule “same answer”."
+    check_refusal(believe("calibrate", unscored, "--grade", "same-answer"), says, 1)
+
+
 def test_the_label_can_be_named(scores):
     base = ("calibrate", scores, "--score", "doubt", "--target-error", 0.2, "--json")
     own = one_object(believe(*base))

@@ -9,6 +9,7 @@ from typing import Any
 from core.codec import count_of, is_writable, list_of, one_line
 
 EVERY_ROW = ""  # each is a question of its own
+PERSON = "a person"  # among graders the only one that is no program
 MOST_TEXTS = 2000  # of a codebook that somebody may have edited
 
 
@@ -40,6 +41,10 @@ class Codebook:
         The first rows in words.
     claims : tuple of str
         What a person vouched for of the score, a sentence each.
+    grader : str
+        Who made the labels here, as a sentence names it; empty where the table had them.
+    grading : tuple of str
+        How they were made, a sentence each.
     """
 
     question: str
@@ -56,6 +61,8 @@ class Codebook:
     unused: tuple[str, ...]
     first: tuple[str, ...]
     claims: tuple[str, ...] = ()
+    grader: str = ""
+    grading: tuple[str, ...] = ()
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -67,6 +74,7 @@ class Codebook:
             if self.question
             else f"Question: every row asks another; {rows} are taken as independent.",
             *self.of_score,
+            *self.grading,
             f"Rows used: {self.rows:,} of {self.table_rows:,}.",
             *self.left_out,
             f"Columns not used: {_values(self.unused)}.",
@@ -89,10 +97,9 @@ class Codebook:
 def codebook_from(content: object) -> Codebook:
     """Return a codebook out of JSON that somebody may have edited; raises `ValueError`."""
     names = {field.name: str(field.type) for field in fields(Codebook)}
-    if not isinstance(content, Mapping):
-        raise ValueError("a codebook is invalid")
-    content = {"claims": (), **content}  # older ones have none
-    if content.keys() != names.keys():
+    if isinstance(content, Mapping):  # older ones lack what has a default
+        content = {"claims": (), "grader": "", "grading": (), **content}
+    if not isinstance(content, Mapping) or content.keys() != names.keys():
         raise ValueError("a codebook is invalid")
     values: dict[str, Any] = {}
     for name, kind in names.items():

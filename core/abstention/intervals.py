@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.abstention.blocks import Blocks, checked_rows
-from core.abstention.metrics import MEASURES
 
 RESAMPLES = 2000
 
@@ -141,13 +140,11 @@ def compare(
     clusters: ArrayLike,
     reference: str,
     *,
-    measure: str = "auroc",
-    confidence: float = 0.95,
     number: int = RESAMPLES,
     seed: int = 0,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Comparison:
-    """Compare scores by one measure, on the same resamples [1]_.
+    """Compare scores by AUROC, on the same resamples [1]_.
 
     Parameters
     ----------
@@ -157,15 +154,13 @@ def compare(
         The query of each row.
     reference : str
         The score that all are subtracted from.
-    measure : str
-        A key of `metrics.MEASURES`.
     progress : callable
         Told the share of resamples done; may raise to cancel.
 
     Returns
     -------
     Comparison
-        Percentile intervals at the confidence, each by itself.
+        95% percentile intervals, each by itself.
 
     Raises
     ------
@@ -178,22 +173,17 @@ def compare(
     ranked = {name: Ranked(scores[name], correct[name]) for name in scores}
     names = list(ranked)
 
-    def value(name: str, weights: Weights) -> float:
-        if measure == "auroc":  # the quicker way to the same
-            return ranked[name].auroc(weights)
-        return MEASURES[measure](ranked[name].blocks(weights))
-
-    whole = np.array([value(name, np.ones(n, np.int64)) for name in names])
+    whole = np.array([ranked[name].auroc(np.ones(n, np.int64)) for name in names])
     differences = np.empty((number, len(names)))
     for i, weights in enumerate(resamples(clusters, number, seed)):
         if i % 50 == 0:
             progress(i / number)
-        differences[i] = [value(name, weights) for name in names]
+        differences[i] = [ranked[name].auroc(weights) for name in names]
     at = names.index(reference)
     return Comparison(
-        {n: interval(whole[j], differences[:, j], confidence) for j, n in enumerate(names)},
+        {n: interval(whole[j], differences[:, j]) for j, n in enumerate(names)},
         {
-            n: interval(whole[at] - whole[j], differences[:, at] - differences[:, j], confidence)
+            n: interval(whole[at] - whole[j], differences[:, at] - differences[:, j])
             for j, n in enumerate(names)
             if j != at
         },
@@ -205,7 +195,6 @@ def rank_correlation(
     y: ArrayLike,
     *,
     groups: ArrayLike | None = None,
-    confidence: float = 0.95,
     number: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval:
@@ -229,7 +218,7 @@ def rank_correlation(
         group = np.unique(np.asarray(groups), return_inverse=True)[1]
     at = np.random.default_rng(seed).integers(n, size=(number, n))
     correlation = _spearman(pairs[:, at], group[at])
-    return interval(_spearman(pairs[:, None], group[None])[0], correlation, confidence)
+    return interval(_spearman(pairs[:, None], group[None])[0], correlation)
 
 
 def _spearman(pairs: Floats, groups: Weights) -> Floats:

@@ -5,6 +5,9 @@ picks a setting after seeing several, tests once more; each test may be wrong wi
 So all looks at the same labels share one δ: the first spends δ/2, the second δ/4, and so on, which
 is δ in all, however many follow and whatever decides that they follow (the union bound).
 
+Results that are shown without a test are a look, too: whoever sees those of several filters chooses
+among them. The first test of all scores on just these rows takes the place of that look.
+
 A row is a number of 64 bits made of its question and its label. Of a look the smallest are kept,
 `MOST_KEPT` at most: a file that has all rows of the look has these, too.
 """
@@ -14,7 +17,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -41,26 +44,54 @@ class Look:
         What was looked at, in words.
     rows : ndarray of uint64
         Which labels, or the smallest of them.
+    is_view : bool
+        Whether results were shown and nothing was tested.
     """
 
     setting: str
     place: int
     about: str
     rows: Rows
+    is_view: bool = False
 
 
-def look(setting: str, about: str, rows: Rows, earlier: Sequence[Look]) -> Look:
+def look(
+    setting: str,
+    about: str,
+    rows: Rows,
+    earlier: Sequence[Look],
+    *,
+    is_view: bool = False,
+    of_all_scores: bool = False,
+) -> Look:
     """Return a look at rows after earlier ones, whatever rows these were at.
 
-    It is the earlier one if nothing has changed. Else it comes after all that share a row with it.
+    It is the earlier one if nothing has changed. Else it comes after all that share a row with it,
+    but for a test of all scores, which takes the place of a view of the same rows.
     """
     related = related_looks(rows, earlier)
     for each in related:
         if each.setting == setting:
             return each
-    number = len({each.setting for each in related})
-    place = 1 + max((number, *(each.place for each in related)))
-    return Look(setting, place, about, smallest(rows))
+    new = Look(setting, 0, about, smallest(rows), is_view)
+    open_views = [each for each in related if each.is_view and not _is_tested(each, related)]
+    if of_all_scores:
+        for each in open_views:
+            if np.array_equal(each.rows, new.rows):
+                return replace(new, place=each.place)
+    number = len({each.setting for each in (*open_views, *_tests(related))})
+    return replace(new, place=1 + max((number, *(each.place for each in related))))
+
+
+def _tests(looks: Sequence[Look]) -> list[Look]:
+    return [each for each in looks if not each.is_view]
+
+
+def _is_tested(view: Look, looks: Sequence[Look]) -> bool:
+    """Say whether a test has taken the place of a view."""
+    return any(
+        each.place == view.place and np.array_equal(each.rows, view.rows) for each in _tests(looks)
+    )
 
 
 def related_looks(rows: Rows, earlier: Sequence[Look]) -> tuple[Look, ...]:

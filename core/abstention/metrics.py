@@ -131,15 +131,6 @@ def augrc(scores: ArrayLike, correct: ArrayLike) -> float:
     return _augrc(all_blocks(scores, correct))
 
 
-def prr(scores: ArrayLike, correct: ArrayLike) -> float:
-    """Return the prediction–rejection ratio [4]_, at most 1; NaN where all are of one kind.
-
-    How much of the way from a random order of queries to the best, all right ones first, a score
-    goes, measured by `aurc`: 1 is the best order, 0 as good as random, below 0 worse.
-    """
-    return _prr(all_blocks(scores, correct))
-
-
 def auroc(scores: ArrayLike, correct: ArrayLike) -> float:
     """Return how well a doubt finds wrong answers, in [0, 1]; NaN where all are of one kind.
 
@@ -166,6 +157,11 @@ def _augrc(ranks: Blocks) -> float:
 
 
 def _prr(ranks: Blocks) -> float:
+    """Return the prediction–rejection ratio [4]_, at most 1; NaN where all are of one kind.
+
+    How much of the way from a random order of queries to the best, all right ones first, a score
+    goes, measured by `aurc`: 1 is the best order, 0 as good as random, below 0 worse.
+    """
     n = ranks.queries
     wrong = int(ranks.errors[-1]) if n else 0
     if not 0 < wrong < n:

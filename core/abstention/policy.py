@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final
 
-from core.abstention.codebook import Codebook, codebook_from
+from core.abstention.codebook import PERSON, Codebook, codebook_from
 from core.abstention.ledger import Rows, from_text
 from core.codec import DamagedError, encode, finite, typed_fields
 
@@ -274,9 +274,9 @@ class Policy:
 
     @property
     def _reservation(self) -> str:
+        sentence = self._of_labels
         if not self.has_guarantee:
-            return ""
-        sentence = ""
+            return sentence
         if self.targets_tried > 1:
             sentence += (
                 f" The target was chosen among {self.targets_tried} after a look at the rows: they "
@@ -304,6 +304,16 @@ class Policy:
                 "among them afterwards weakens the guarantee."
             )
         return sentence
+
+    @property
+    def _of_labels(self) -> str:
+        """Say what a label made here is worth: no more than who made it."""
+        if self.codebook is None or not self.codebook.grader:
+            return ""
+        who = f" The labels were made here by {self.codebook.grader}"
+        if not self.has_guarantee or self.codebook.grader == PERSON:
+            return f"{who}."
+        return f"{who}: what it calls wrong counts, so this promises agreement with it, not truth."
 
     @property
     def _promise(self) -> str:

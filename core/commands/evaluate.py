@@ -19,6 +19,7 @@ from core.codec import count_of, encode, finite
 from core.commands.columns import COLUMNS, columns
 from core.commands.engines import engine_of, engines
 from core.commands.files import FilesFirst, Folder, Input, Output, write
+from core.commands.looks import ledger
 from core.commands.model import asks, open_for_study, payment, tell
 from core.commands.request import reads, request_of
 from core.data.datasets.in_words import omissions
@@ -30,6 +31,7 @@ from core.studies.evaluation import mixing
 from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task
+from core.studies.evaluation.looks import view
 from core.studies.evaluation.reading import FILTERS, Filter, Run, labelled_csv
 from core.studies.evaluation.results import (
     RunMeasures,
@@ -144,6 +146,9 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
     for say in (words.labels, words.missing_scores, words.curve_ends):
         for sentence in say(results):
             tell(sentence)
+    seen = ledger(partial(view, results), lambda taken: [taken])
+    if seen is not None and (sentence := words.price_of_view(seen)):
+        tell(sentence)
     if options["figures"] is not None:
         summary["figures"] = _figures(measured, options["figures"], options["target_loss"])
     if options["labelled"] is not None:

@@ -17,8 +17,8 @@ from core.commands.report import write
 from core.data.tabular.csv_export import to_csv
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
+from core.reports.laboratory.catalogue import EXPERIMENTS, question_of
 from core.reports.text import table
-from core.studies.laboratory.catalogue import EXPERIMENTS, question_of
 from core.studies.laboratory.experiment import (
     EMBEDDED,
     Asks,
@@ -118,7 +118,7 @@ def _write(path: Path, finding: Finding, model: str) -> None:
     if path.suffix == ".json":
         contents = {path: to_json(finding).encode("utf-8")}
     elif path.suffix == ".html":
-        from core.reports.laboratory import report  # Altair takes long to load
+        from core.reports.laboratory.document import report  # Altair takes long to load
 
         write(path, report(finding, model))
         return
@@ -133,7 +133,7 @@ def _write(path: Path, finding: Finding, model: str) -> None:
 
 def _pictures(path: Path, finding: Finding) -> dict[Path, bytes]:
     from core.charts import export  # Altair takes long to load
-    from core.reports.laboratory import pictures
+    from core.reports.laboratory.document import pictures
 
     written = export.to_svg if path.suffix == ".svg" else export.to_png
     title = EXPERIMENTS[finding.experiment].title

@@ -21,6 +21,7 @@ KINDS: Final = ("inspection", "amplification", "policy")
 MAX_BYTES: Final = 20_000_000
 LONGEST_TITLE: Final = 200
 LONGEST_SEARCH: Final = 1000
+MOST_MODELS: Final = 10  # that a person used, offered again
 THIS_COMPUTER: Final = ""  # the owner where one person uses a database, in whatever session
 
 
@@ -64,6 +65,13 @@ class ResultPage:
 
     results: tuple[Summary, ...]
     total: int
+
+
+def has_words(result: Summary, text: str) -> bool:
+    """Return whether a result has all words of a text, as `SavedResults.search` decides it."""
+    about = (result.title, result.query, result.model, result.kind, result.outcome)
+    inside = fold(" ".join(about))
+    return all(word in inside for word in fold(text).split())
 
 
 _SUMMARY: Final = [schema.results.c[name] for name in Summary.__dataclass_fields__]
@@ -226,12 +234,12 @@ class SavedResults:
             rows = connection.execute(page).all()
         return ResultPage(tuple(Summary(**_fields(row)) for row in rows), total)
 
-    def models(self, limit: int = 10) -> tuple[str, ...]:
-        """Return the models that the owner's results are of, the one used last first."""
+    def models(self) -> tuple[str, ...]:
+        """Return up to `MOST_MODELS` models of the owner's results, the one used last first."""
         table = schema.results.c
         newest = func.max(table.number).desc()
         statement = select(table.model).where(self._own).group_by(table.model)
-        statement = statement.order_by(newest).limit(limit)
+        statement = statement.order_by(newest).limit(MOST_MODELS)
         with self._database.read() as connection:
             return tuple(connection.execute(statement).scalars())
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.studies.laboratory.catalogue import FIELDS
+from core.reports.laboratory.catalogue import FIELDS
 from core.ui.glossary import TERMS
 from core.ui.messages import notice
 

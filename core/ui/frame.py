@@ -12,6 +12,7 @@ from core.language_models import keys
 from core.settings import SettingError
 from core.ui.components import browser_history, connection
 from core.ui.messages import problem
+from core.ui.session import PAGE
 
 PAGES = Path(__file__).parents[2] / "pages"
 
@@ -41,7 +42,12 @@ def amplification() -> Page:
 
 def questions() -> Page:
     """Return the page that lists what the embedded model can be asked."""
-    return st.Page(PAGES / "questions.py", title="What can I ask?", icon=":material/forum:")
+    return st.Page(
+        PAGES / "questions.py",
+        title="What can I ask?",
+        icon=":material/forum:",
+        visibility="hidden",  # the question field completes what is typed, and links here
+    )
 
 
 def calibration() -> Page:
@@ -74,12 +80,13 @@ def draw() -> Page:
     browser_history.keep()
     connection.watch()
     page = st.navigation(
-        [
-            *(home(), inspection(), amplification(), calibration()),
-            *(evaluation(), laboratory(), questions(), history()),
-        ],
+        {
+            "": [home(), inspection(), amplification(), calibration(), questions(), history()],
+            "Evidence": [evaluation(), laboratory()],
+        },
         position="top",
     )
+    st.session_state[PAGE] = page.url_path
     if page.title != home().title:
         tab_title(page.title)
     _check_settings()

@@ -7,6 +7,7 @@ import streamlit as st
 from core.ui import glossary, model_picker
 from core.ui.messages import problem, say_later
 from core.ui.results import storage
+from core.ui.runs import chip
 
 
 def page_header(title: str, lead: str = "") -> None:
@@ -14,6 +15,7 @@ def page_header(title: str, lead: str = "") -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title(title, width="stretch")
         with st.container(horizontal=True, width="content"):
+            chip.draw()
             model_picker.picker()
             glossary.button()
     model_picker.opening()

@@ -1,19 +1,22 @@
-"""Results that were kept: the list, what can be done with one, and opening it on its page."""
+"""Saved results and runs of Evaluation: the list, and what can be done with one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Final
 
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
-from core.reports.opening import FROM_FILE, MAX_BYTES, is_from_file
+from core.reports.opening import MAX_BYTES
 from core.reports.opening import open_result as opening
 from core.store.errors import StoreError
-from core.store.results import Result, Summary
+from core.store.results import ResultPage, Summary
+from core.studies.evaluation.files import RunError
 from core.studies.inspection.request import InvalidRequestError
 from core.ui import downloads, frame
+from core.ui.evaluation import listing
 from core.ui.messages import later, problem
 from core.ui.results import save, storage, unsaved_beginning
 from core.ui.runs.large import result_of
@@ -25,11 +28,10 @@ KINDS: Final = {
     "inspections": "inspection",
     "curves": "amplification",
     "policies": "policy",
+    "evaluations": listing.EVALUATION,
 }
 A_PAGE = 100
 _LISTS = "history_lists"  # how many tables this session has seen
-SAVED = "saved"  # in the address: the id of a result that is shown as it was kept
-BESIDE = "beside"  # and of an inspection that stands beside it
 
 
 def list_results() -> tuple[Summary, ...]:
@@ -46,17 +48,17 @@ def list_results() -> tuple[Summary, ...]:
         "Kind", list(KINDS), key="history_kind", bind="query-params", persist_state="session"
     )
     try:
-        results = storage().results.search(text or "", KINDS[which], limit=A_PAGE)
+        results = _search(text or "", KINDS[which])
     except StoreError as error:
         problem(str(error))
         return ()
     _whose()
-    st.caption(f"Saved: {results.total:d}.")
+    st.caption(f"Saved: {results.total:,d}.")
     if not results.total:
         st.text(
             "No saved result has all of these words. Search for fewer of them."
             if text or KINDS[which]
-            else "Nothing here yet. Questions from Inspection and Amplification are saved here."
+            else "Nothing here yet. What Inspection, Amplification and Evaluation ask stands here."
         )
         return ()
     if results.total > A_PAGE:
@@ -81,6 +83,20 @@ def list_results() -> tuple[Summary, ...]:
     if not rows:
         st.text("Choose a row to open, rename or delete it, or two inspections to compare them.")
     return tuple(results.results[row] for row in rows)
+
+
+def _search(text: str, kind: str | None) -> ResultPage:
+    """Search saved results and runs of Evaluation; a run that is asking stands first."""
+    saved = ResultPage((), 0)
+    if kind != listing.EVALUATION:
+        saved = storage().results.search(text, kind, limit=A_PAGE)
+    if kind not in (None, listing.EVALUATION):
+        return saved
+    evaluations = listing.search(text)
+    running = [each for each in evaluations if each.outcome.startswith(listing.RUNNING)]
+    rest = [*(each for each in evaluations if each not in running), *saved.results]
+    rest.sort(key=attrgetter("created_at"), reverse=True)
+    return ResultPage((*running, *rest)[:A_PAGE], saved.total + len(evaluations))
 
 
 def _whose() -> None:
@@ -169,17 +185,18 @@ def choice(result: Summary) -> None:
         st.text(result.query)
         if result.outcome:
             st.text(result.outcome)
-        title = st.text_input("Title", result.title, key=f"title_{result.id}")
+        is_run = result.kind == listing.EVALUATION
+        title = "" if is_run else st.text_input("Title", result.title, key=f"title_{result.id}")
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button("Open", key="open_result", type="primary", icon=":material/open_in_new:"):
                 frame.show(result.kind, result.id)
-            if st.button("Rename", key="rename_result", icon=":material/edit:"):
+            if not is_run and st.button("Rename", key="rename_result", icon=":material/edit:"):
                 _do(lambda: storage().results.rename(result.id, title))
             sure = st.checkbox("Delete permanently", key=f"sure_{result.id}")
             if st.button(
                 "Delete", key="delete_result", icon=":material/delete:", disabled=not sure
             ):
-                _do(lambda: _delete(result.id))
+                _do(lambda: _delete(result))
 
 
 def compare(results: Sequence[Summary]) -> None:
@@ -196,8 +213,11 @@ def compare(results: Sequence[Summary]) -> None:
             frame.beside(*(result.id for result in results))
 
 
-def _delete(id: str) -> None:
-    storage().results.delete(id)
+def _delete(result: Summary) -> None:
+    if result.kind == listing.EVALUATION:
+        listing.delete(result.id)
+    else:
+        storage().results.delete(result.id)
     # Another table: in the same one the row that moves up would be the chosen one.
     st.session_state[_LISTS] = st.session_state.get(_LISTS, 0) + 1
 
@@ -205,68 +225,7 @@ def _delete(id: str) -> None:
 def _do(change: Callable[[], None]) -> None:
     try:
         change()
-    except StoreError as error:
+    except (RunError, StoreError) as error:
         problem(str(error))
         return
     st.rerun()
-
-
-def open_result(kind: str) -> Result | None:
-    """Return the kept result that the address names, with a word about it on the page."""
-    id = st.query_params.get(SAVED)
-    if not id:
-        return None
-    try:
-        result = storage().results.open(id)
-        if result.kind != kind:
-            raise StoreError(f"This link is to a saved {result.kind}; open it from History.")
-    except StoreError as error:
-        problem(str(error))  # it stays, however often the page is drawn meanwhile
-        st.button("Close", key="close_notice", on_click=leave)
-        return None
-    with st.container(border=True, horizontal=True, vertical_alignment="center", key="kept_one"):
-        st.badge("Saved result", icon=":material/history:", color="blue")
-        st.text(f"{result.title}, {result.model}, {result.created_at:%Y-%m-%d %H:%M} UTC")
-        st.button("Ask a new question", key="leave_kept", on_click=leave)
-    if is_from_file(result.payload):
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.badge("Not verified", icon=":material/upload_file:", color="orange")
-            st.text(FROM_FILE)
-    return result
-
-
-def leave() -> None:
-    """Leave the kept result that the address names; the page is asked anew."""
-    st.query_params.pop(SAVED, None)
-    st.query_params.pop(BESIDE, None)
-
-
-def permalink(id: str | None, keep: Callable[[], None]) -> None:
-    """Show the address under which a result opens again; offer to keep one that is not kept.
-
-    Parameters
-    ----------
-    id : str or None
-        Of what is on the screen, if it was kept; it may have been deleted since.
-    keep : callable
-        Keeps what is on the screen.
-    """
-    if public():
-        return
-    if id is None or not _is_there(id):
-        st.button("Save to History", key="keep_view", on_click=keep)
-        return
-    if storage().waits:  # an address that may still lead nowhere is not handed on
-        st.caption("This result will be in History once the database opens.")
-        return
-    whom = "" if alone() else ", for whoever has it"
-    st.caption(f"Saved to History. This address opens it again{whom}, without calling the model:")
-    page, _, _ = (st.context.url or "").partition("?")
-    st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)
-
-
-def _is_there(id: str) -> bool:
-    try:
-        return storage().results.exists(id)
-    except StoreError:  # no link that may be dead; keeping says what is wrong
-        return False

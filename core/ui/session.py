@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 from uuid import UUID, uuid4
 
 import streamlit as st
@@ -18,6 +18,7 @@ from core.settings import Sharing, is_public
 from core.store.results import THIS_COMPUTER
 
 T = TypeVar("T")
+PAGE: Final = "page"  # in the session: the path of the page that is drawn
 
 
 @dataclass(frozen=True)

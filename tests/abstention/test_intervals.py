@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.abstention import metrics
+from core.abstention.blocks import all_blocks
 from core.abstention.intervals import (
     Interval,
     Ranked,
@@ -42,7 +43,7 @@ def test_a_weight_stands_for_repeated_rows(data):
 def test_a_weight_stands_for_repeated_rows_by_every_measure(data, measure):
     doubts, correct, weights = data
     again = np.repeat(np.arange(len(doubts)), weights)
-    expected = getattr(metrics, measure)(doubts[again], correct[again])
+    expected = metrics.MEASURES[measure](all_blocks(doubts[again], correct[again]))
     found = metrics.MEASURES[measure](Ranked(doubts, correct).blocks(weights))
     assert same(found, expected)
 
@@ -68,17 +69,15 @@ def test_precision_within_a_tie_is_that_of_any_so_many_of_it():
     np.testing.assert_allclose(found, [1, 1, 1 - 0.5 / 3, 1 - 1 / 4, 1 - 2 / 6, np.nan])
 
 
-def test_scores_are_compared_by_the_measure_that_is_wanted():
+def test_scores_are_compared_by_auroc():
     rng = np.random.default_rng(1)
     scores = {"good": np.arange(60.0), "bad": rng.random(60)}
     correct = dict.fromkeys(scores, np.arange(60) < 40)
-    for measure in metrics.MEASURES:
-        found = compare(scores, correct, np.arange(60), "good", measure=measure, number=100)
-        value = getattr(metrics, measure)
-        assert found.values["bad"].value == value(scores["bad"], correct["bad"])
-        difference = value(scores["good"], correct["good"]) - value(scores["bad"], correct["bad"])
-        assert found.differences["bad"].value == pytest.approx(difference)
-        assert not found.differences["bad"].lower <= 0 <= found.differences["bad"].upper
+    found = compare(scores, correct, np.arange(60), "good", number=100)
+    assert found.values["bad"].value == metrics.auroc(scores["bad"], correct["bad"])
+    difference = metrics.auroc(scores["good"], correct["good"]) - found.values["bad"].value
+    assert found.differences["bad"].value == pytest.approx(difference)
+    assert not found.differences["bad"].lower <= 0 <= found.differences["bad"].upper
 
 
 def test_many_rows_as_exactly():
@@ -199,17 +198,18 @@ def test_bad_input_says_how_to_mend_it():
 
 @pytest.mark.slow
 def test_the_interval_of_a_difference_covers_the_truth_about_as_often_as_it_says():
-    """90 % intervals on 150 rows; the truth is Φ(1 / √(2 (1 + σ²))) for noise σ."""
+    """95 % intervals on 150 rows; the truth is Φ(1 / √(2 (1 + σ²))) for noise σ."""
     truth = stats.norm.cdf(1 / np.sqrt(2 * 1.25)) - stats.norm.cdf(1 / np.sqrt(2 * 2))
     repetitions, covered = 300, 0
     for i in range(repetitions):
         scores, correct = draw(np.random.default_rng(i), 150)
-        found = compare(
-            scores, correct, np.arange(150), "fine", confidence=0.9, number=200, seed=i
-        ).differences["noisy"]
+        compared = compare(scores, correct, np.arange(150), "fine", number=200, seed=i)
+        found = compared.differences["noisy"]
         covered += found.lower <= truth <= found.upper
     # Three standard errors, and some for so few resamples and rows.
-    assert covered / repetitions == pytest.approx(0.9, abs=3 * np.sqrt(0.09 / repetitions) + 0.02)
+    assert covered / repetitions == pytest.approx(
+        0.95, abs=3 * np.sqrt(0.0475 / repetitions) + 0.02
+    )
 
 
 # ------------------------------------------------------------------------ rank correlation

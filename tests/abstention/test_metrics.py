@@ -10,6 +10,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from core.abstention import metrics, thresholds
+from core.abstention.blocks import all_blocks
 
 
 def seeded(seed, n=300):
@@ -93,9 +94,13 @@ def share_right(correct):
     return np.mean(np.cumsum(correct) / np.arange(1, len(correct) + 1))
 
 
+def prr(scores, correct):
+    return metrics.MEASURES["prr"](all_blocks(scores, correct))
+
+
 @given(st.lists(st.booleans(), min_size=2, max_size=12))
 def test_prr_is_how_far_it_goes_from_a_random_order_to_the_best(correct):
-    found = metrics.prr(np.arange(len(correct)), correct)
+    found = prr(np.arange(len(correct)), correct)
     best, random = share_right(sorted(correct, reverse=True)), np.mean(correct)
     if len(set(correct)) == 1:
         assert np.isnan(found)
@@ -104,18 +109,18 @@ def test_prr_is_how_far_it_goes_from_a_random_order_to_the_best(correct):
 
 
 def test_prr_by_hand():
-    assert metrics.prr([1, 2, 3], [1, 1, 0]) == pytest.approx(1)
+    assert prr([1, 2, 3], [1, 1, 0]) == pytest.approx(1)
     # Precisions 1, 1/2, 2/3 have the mean 13/18; at best 8/9; by chance 2/3.
-    assert metrics.prr([1, 2, 3], [1, 0, 1]) == pytest.approx((13 / 18 - 2 / 3) / (8 / 9 - 2 / 3))
-    assert metrics.prr([7] * 5, [1, 0, 0, 1, 1]) == pytest.approx(0, abs=1e-12)
-    assert np.isnan(metrics.prr([], []))
+    assert prr([1, 2, 3], [1, 0, 1]) == pytest.approx((13 / 18 - 2 / 3) / (8 / 9 - 2 / 3))
+    assert prr([7] * 5, [1, 0, 0, 1, 1]) == pytest.approx(0, abs=1e-12)
+    assert np.isnan(prr([], []))
 
 
 def test_no_area_depends_on_the_order_of_rows():
     for seed in range(20):
         doubts, correct = seeded(seed)
         order = np.random.default_rng(seed).permutation(len(doubts))
-        for area in (metrics.auroc, metrics.aurc, metrics.augrc, metrics.prr):
+        for area in (metrics.auroc, metrics.aurc, metrics.augrc, prr):
             shuffled = area(doubts[order], correct[order])
             assert area(doubts, correct) == pytest.approx(shuffled, abs=1e-14)
 

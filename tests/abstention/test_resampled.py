@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.abstention import intervals, metrics
+from core.abstention.blocks import all_blocks
 from core.abstention.intervals import resamples
 from core.abstention.resampled import resample
 
@@ -39,7 +40,7 @@ def test_measures_are_those_of_metrics(found):
     scores, correct = (np.array(column) for column in zip(*found, strict=True))
     made = drawn({"a": scores}, {"a": correct})
     for measure in metrics.MEASURES:
-        expected = getattr(metrics, measure)(scores, correct)
+        expected = metrics.MEASURES[measure](all_blocks(scores, correct))
         assert made.interval("a", measure).value == pytest.approx(expected, nan_ok=True, abs=1e-12)
 
 
@@ -48,11 +49,21 @@ def test_measures_are_those_of_metrics(found):
 def test_resamples_are_those_of_the_paired_bootstrap(measure, repeated):
     scores, correct = both(80)
     clusters = np.arange(80) // (3 if repeated else 1)
-    one = intervals.compare(scores, correct, clusters, "a", measure=measure, number=40)
+    everything = np.ones(80, int), *intervals.resamples(clusters, 40)
+    one_by_one = {
+        name: np.array(
+            [
+                metrics.MEASURES[measure](intervals.Ranked(scores[name], correct[name]).blocks(w))
+                for w in everything
+            ]
+        )
+        for name in "ab"
+    }
     all_at_once = drawn(scores, correct, clusters, number=40)
-    for name in "ab":
-        same(one.values[name], all_at_once.interval(name, measure))
-    same(one.differences["b"], all_at_once.difference("a", "b", measure))
+    for name, (value, *values) in one_by_one.items():
+        same(intervals.interval(value, values), all_at_once.interval(name, measure))
+    value, *values = one_by_one["a"] - one_by_one["b"]
+    same(intervals.interval(value, values), all_at_once.difference("a", "b", measure))
 
 
 def same(one, other):

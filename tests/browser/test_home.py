@@ -122,8 +122,8 @@ def test_the_threshold_can_be_dragged(address, open_page):
 def test_a_phone_reaches_the_other_pages(address, open_page):
     page = open_page(address, width=390, height=844)
     page.get_by_test_id("stExpandSidebarButton").click()
-    page.get_by_role("link", name="What can I ask?").click()
-    expect(page.get_by_text("Click one to inspect it")).to_be_visible()
+    page.get_by_role("link", name="Laboratory").click()
+    expect(page).to_have_title("Laboratory · Believe")
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.studies.questions import search
-from tests.browser.server import at_rest, go_to, inspected, question_of, screens, too_wide
+from tests.browser.server import at_rest, inspected, question_of, screens, too_wide
 
 pytestmark = pytest.mark.browser
 
@@ -17,7 +17,7 @@ WITHIN = {"band": 40, "question": 260}  # pixels from the left
 
 def shows(page, entries):
     """Wait until the list shows this many questions, the first of them first."""
-    expect(page.get_by_text(f"Questions found: {len(entries)}.")).to_be_visible()
+    expect(page.get_by_text(f"Questions here: {len(entries):,}.")).to_be_visible()
     first = page.get_by_test_id(f"glide-cell-{COLUMNS.index('question')}-0")
     expect(first).to_have_text(entries[0].question)
     at_rest(page)
@@ -28,6 +28,12 @@ def click(page, row, column="question"):
     table = page.get_by_test_id("stDataFrame").locator(".dvn-scroller")
     y = HEADER / 2 if row < 0 else HEADER + ROW * row + ROW / 2
     table.click(position={"x": WITHIN[column], "y": y})
+
+
+def browse_all(page):
+    page.get_by_role("link", name="Browse all").click()
+    expect(page.get_by_text("Click one to inspect it")).to_be_visible()
+    at_rest(page)
 
 
 def look_for(page, words):
@@ -54,7 +60,7 @@ def test_a_click_inspects_and_coming_back_does_not_jump_again(address, open_page
     expect(page.locator(".st-key-truth")).to_be_visible()
 
     page.set_viewport_size({"width": 1280, "height": 1000})
-    go_to(page, "What can I ask?")
+    browse_all(page)
     expect(page.get_by_role("textbox", name="Words")).to_have_value("planet")
     shows(page, found)
     look_for(page, "bird")  # the page runs again, and stays
@@ -83,7 +89,7 @@ def test_the_clicked_question_wins_over_what_was_typed_before(address, open_page
         question_of(page).fill("Name a mammal")
         question_of(page).press("Enter")
         page.wait_for_url(re.compile("mammal"))
-        go_to(page, "What can I ask?")
+        browse_all(page)
         look_for(page, words)
         shows(page, search(words))
         click(page, 0)

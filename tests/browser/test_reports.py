@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from core.reports import laboratory
+from core.reports.laboratory import document as laboratory
 from core.reports.report import to_html
 from core.studies.laboratory.shipped import results_of
 from tests.browser.server import PHONE, inspected

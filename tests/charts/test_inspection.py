@@ -19,11 +19,12 @@ from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.told import conditional_rows
-from core.studies.inspection.verdict import DecisionRule, default_rule
+from core.studies.inspection.verdict import DecisionRule
 from core.uncertainty.scores import SCORES, Score
 from tests.charts.drawing import check, only_text, rows_of, spec_of
 from tests.fakes import QUERY, TableModel, copies, falling, knows
 from tests.hostile import ANY_TEXTS as HOSTILE
+from tests.studies.inspection.rules import default_rule
 
 
 def seen(clusters, maker=copies):

@@ -10,8 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from core.cli import main
+from core.data.datasets.predictions import grade_by
 from core.data.datasets.uploaded import uploaded_questions
 from core.data.tabular.directions import UnknownDirectionError
+from core.data.tabular.grading import Grader
 from core.data.tabular.labelled import UnknownLabelsError, labelled
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError
@@ -89,6 +91,9 @@ def test_forty_questions_under_two_filters_are_forty():
 def test_of_a_gold_and_a_predicted_column_neither_is_taken_as_labels():
     with pytest.raises(UnknownLabelsError):
         read("g04")
+    table = grade_by(upload("g04"), Grader.SAME_ANSWER)
+    (correct,) = labelled(table, suggest(table)).correct.values()
+    assert (correct.sum(), len(correct)) == (44, 80)
 
 
 def test_minus_the_logarithm_of_a_probability_is_asked_about():
@@ -101,7 +106,7 @@ def test_minus_the_logarithm_of_a_probability_is_asked_about():
     [
         ("g01", [], "(100.0%), and the target is 5%"),
         ("g02", [], "(100.0%), and the target is 5%"),
-        ("g04", [], "Add --correct COLUMN."),
+        ("g04", [], "Add --grade same-answer, --grade paper, or --correct COLUMN."),
         ("g04", ["--correct", "label"], "Add --meaning VALUE=right"),
         ("g07", [], "Add --vouch SCORE"),
         ("g22", [], "Add --larger-is-surer or --larger-is-doubt"),

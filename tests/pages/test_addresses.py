@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.studies.laboratory.catalogue import EXPERIMENTS
+from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.ui import addresses
 from tests.sessions import press, said, session
 

@@ -18,6 +18,7 @@ from core.abstention.policy import to_json
 from core.data.tabular import isolation, uploads
 from core.data.tabular.labels import Meaning
 from core.data.world.grading import matches
+from core.reports.calibration import words
 from core.reports.inspection.words import HEADLINES
 from core.store import files
 from core.store.errors import StoreError
@@ -1015,7 +1016,7 @@ def test_a_half_is_held_back_and_confirms_once(app):
     assert answered(app) == f"{found.outcome.coverage:.1%}" and badges(app) == [GUARANTEED]
     press(app, "confirm")
     expected = holdout.confirm(found.policy, second, 0.9)
-    assert expected.sentence in texts(app) and app.button(key="confirm").disabled
+    assert words.confirmation(expected) in texts(app) and app.button(key="confirm").disabled
     assert badges(app) == [GUARANTEED, "Confirmed" if expected.kept else "Not confirmed"]
     set_target(app, alpha=0.1)  # another threshold
     assert badges(app) == [GUARANTEED] and not app.button(key="confirm").disabled
@@ -1023,7 +1024,7 @@ def test_a_half_is_held_back_and_confirms_once(app):
     assert said(app, "1 other threshold was confirmed on this half before; only the first")
     assert "Confirmed" not in badges(app)
     set_target(app, alpha=0.05)  # and the first again: it is as confirmed as it was
-    assert app.button(key="confirm").disabled and expected.sentence in texts(app)
+    assert app.button(key="confirm").disabled and words.confirmation(expected) in texts(app)
     assert not said(app, "other threshold")
 
 

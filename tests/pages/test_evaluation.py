@@ -122,6 +122,12 @@ def test_cancelled_found_again_and_gone_on_with(world, monkeypatch):
     world.free = 5
     key = begun(page)
     until(page, lambda: len(world.in_runs) == 5)
+    elsewhere = go(page, "history").run()
+    assert "running" in keys(elsewhere)  # the way back to it
+    (first, *_) = elsewhere.dataframe[0].value["outcome"]
+    assert first.startswith("Running: ") and first.endswith("of 12 questions finished.")
+    page = go(page, "evaluation").run()
+    assert "running" not in keys(page)
     other = visit("evaluation", run=key).run()  # a reload, or a second tab
     assert f"cancel_evaluation_{key}" in keys(other) and "delete_run" not in keys(other)
     other.button(key=f"cancel_evaluation_{key}").click().run()
@@ -186,9 +192,12 @@ def test_its_rows_go_to_calibration_and_it_is_deleted(world):
     page.button(key="calibrate_run").click().run()
     settled(go(page, "calibration").run())
     assert said(page, "mine.jsonl (run).csv: 12 rows") and content.count(b"\n") == NUMBER + 1
+    listed = session("history", history_words="NUMBERS mine", history_kind="evaluations")
+    assert list(listed.dataframe[0].value["kind"]) == ["evaluation"]
     page = session("evaluation", run=key)
     page.button(key="delete_run").click().run()
     assert runs().find(key) is None and "run" not in page.query_params
+    assert not session("history").dataframe
     gone = session("evaluation", run=key)
     assert said(gone, "The run that this address names is not here")
     assert "run" not in press(gone, "close_run").query_params

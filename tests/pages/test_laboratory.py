@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from core.cli import main
-from core.studies.laboratory.catalogue import EXPERIMENTS, QUESTIONS
+from core.reports.laboratory.catalogue import EXPERIMENTS, QUESTIONS
 from core.studies.laboratory.experiment import Outcome
 from core.studies.laboratory.shipped import results_of
 from tests.hostile import TEXTS

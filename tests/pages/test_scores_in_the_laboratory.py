@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.studies.laboratory.catalogue import EXPERIMENTS
+from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.studies.laboratory.experiment import EMBEDDED
 from core.studies.laboratory.shipped import results_of
 from tests.sessions import keys, pictures, press, said, session, settled

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import pytest
 
 from core.language_models.base import Capabilities
+from core.reports.laboratory.deciding import plan, sentence
 from core.studies import costs
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
 from core.studies.laboratory import deciding
 from core.studies.laboratory.deciding import DecidingSettings
-from core.studies.laboratory.experiments.deciding import plan
 from core.ui.inspection import stable
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
@@ -44,12 +44,12 @@ def test_whether_a_verdict_is_stable_is_said_with_a_picture_at_the_press_of_a_bu
     assert "ask_stable" in keys(page) and not said(page, "is not stable")
     press(page, "ask_stable")
     found = deciding.run([EXAMPLES["Unknown"]], embedded, settings=SMALL)
-    assert said(page, found.sentence) and "(never kept)" in found.sentence
+    assert said(page, sentence(found)) and "(never kept)" in sentence(found)
     assert [p for p in pictures(page) if p.startswith("Values that keep the verdict: number of")]
     assert "ask_stable" not in keys(page)
     # Another reading is another verdict; what was computed is there when one comes back.
     page.slider(key="tau").set_value(0.9).run()
-    assert "ask_stable" in keys(settled(page)) and not said(page, found.sentence)
+    assert "ask_stable" in keys(settled(page)) and not said(page, sentence(found))
     page.button(key="example_Known").click().run()
     assert "ask_stable" in keys(settled(page))
 

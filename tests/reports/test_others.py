@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 from core.charts.laboratory.catalogue import PICTURES
-from core.reports import calibration, laboratory
 from core.reports.amplification import document
 from core.reports.amplification.words import verdict
+from core.reports.calibration import document as calibration
 from core.reports.evaluation.document import report as evaluation_report
 from core.reports.evaluation.words import finding
+from core.reports.laboratory import document as laboratory
+from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.serialise import to_table
 from core.studies.calibration.calibration import Target, calibrate, move
@@ -17,7 +19,6 @@ from core.studies.calibration.price_list import TARGETS, price_list
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import measure_run, read_results
-from core.studies.laboratory.catalogue import EXPERIMENTS
 from core.studies.laboratory.shipped import results_of
 from tests.fakes import Counted, Turning
 from tests.hostile import SCRIPT, TEXTS

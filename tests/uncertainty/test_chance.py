@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from core.studies.inspection.verdict import Decision, decide, default_rule
+from core.studies.inspection.verdict import Decision, decide
 from core.uncertainty.chance import (
     MOST_DRAWS,
     adjustment_of_counts,
@@ -24,6 +24,7 @@ from core.uncertainty.logarithms import log_normalise, log_sum_exp
 from core.uncertainty.mutual_information import from_tuples
 from core.uncertainty.sampled_evidence import from_chains
 from core.uncertainty.scores import SCORES
+from tests.studies.inspection.rules import default_rule
 
 
 def h(shares):

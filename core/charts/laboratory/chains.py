@@ -10,7 +10,7 @@ import pandas as pd
 from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, theme
 from core.codec import count_of, list_of
-from core.studies.laboratory.experiments.chains import CERTIFIED, LARGEST, SAMPLED, SCORED
+from core.studies.laboratory.chains import CERTIFIED, LARGEST, SAMPLED, SCORED
 
 HEIGHT: Final = 220
 ROW: Final = 26

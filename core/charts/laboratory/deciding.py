@@ -15,8 +15,7 @@ import pandas as pd
 from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, theme
 from core.codec import list_of
-from core.studies.laboratory.deciding import Factor
-from core.studies.laboratory.experiments.deciding import TITLES
+from core.studies.laboratory.deciding import TITLES, Factor
 
 PANEL_HEIGHT: Final = 190
 STRIP_ROW: Final = 30

@@ -15,8 +15,7 @@ from core.charts.laboratory.forest import forest, forest_alt, words
 from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, ink_on, of_band, theme
 from core.codec import count_of
-from core.studies.laboratory.experiments.yielding import AXES
-from core.studies.laboratory.yielding import OF_BANDS
+from core.studies.laboratory.yielding import AXES, OF_BANDS
 
 HEIGHT: Final = 340
 HEADS_HEIGHT: Final = 190

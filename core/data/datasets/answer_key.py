@@ -144,11 +144,7 @@ class AnswerKey:
         ValueError
             When there is none: the sentence says why.
         """
-        choices = self._choices_of(row)
-        query = _query_in(row[self.question])
-        if choices:
-            query += "".join(f"\n{letter}: {text}" for letter, text in choices.items())
-        answers = self._answers_of(row, choices)
+        query, answers = self._parts_of(row)
         return question_of(
             id=id,
             query=query,
@@ -156,6 +152,29 @@ class AnswerKey:
             source=(row[self.group] if self.group else "") or source,
             unanswerable=answers is None,
         )
+
+    def comparison_of(self, row: Cells) -> tuple[str, tuple[str, ...]]:
+        """Return the question of a row and every name of a right answer, none where none is right.
+
+        The question may be missing.
+
+        Raises
+        ------
+        ValueError
+            When there is no right answer to compare with: the sentence says why.
+        """
+        query, answers = self._parts_of(row)
+        named = question_of(
+            id="-", query=query or "-", answers=answers or [], unanswerable=answers is None
+        )
+        return named.query if query else "", named.names
+
+    def _parts_of(self, row: Cells) -> tuple[str, list[list[str]] | None]:
+        choices = self._choices_of(row)
+        query = _query_in(row[self.question]) if self.question else ""
+        if choices:
+            query += "".join(f"\n{letter}: {text}" for letter, text in choices.items())
+        return query, self._answers_of(row, choices)
 
     def _answers_of(self, row: Cells, choices: Mapping[str, str]) -> list[list[str]] | None:
         """Return the right answers, each by its names; None where the file says none is."""

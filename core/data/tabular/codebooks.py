@@ -58,6 +58,7 @@ def codebooks_of(
     for score in columns.scores:
         label = score.correct or ""
         meanings = dict(_meanings(upload, columns, label))
+        here = upload.grading if upload.grading and upload.grading.label == label else None
         books[score.column] = Codebook(
             question=columns.query or "",
             questions=number,
@@ -73,6 +74,8 @@ def codebooks_of(
             unused=unused,
             first=tuple(_rows_in_words(upload, columns, score.column, usable, right[label])),
             claims=claims.get(score.column, ()),
+            grader=here.grader if here else "",
+            grading=here.sentences if here else (),
         )
     return books
 

@@ -24,6 +24,7 @@ from core.data.tabular.columns import (
     column_of,
     word_of,
 )
+from core.data.tabular.grading import NO_LABEL
 from core.data.tabular.label_words import is_judgement, rightness_of
 from core.data.tabular.uploads import Upload, UploadError
 
@@ -120,6 +121,8 @@ def meanings_of(upload: Upload, name: str) -> dict[str, Meaning]:
     """
     words = _label_words(column_of(upload, name))
     meanings = {}
+    if upload.grading and name == upload.grading.label:
+        meanings[NO_LABEL] = Meaning.OUT
     for word in words:
         right = rightness_of(word.removesuffix(_COLOURFUL), name, frozenset(words))
         if right is not None:
@@ -155,10 +158,13 @@ def unread_values(upload: Upload, name: str) -> tuple[Unread, ...]:
     """
     column = column_of(upload, name)
     few = column.unread_words <= MOST_VALUES
+    meanings = meanings_of(upload, name)
     cells = []
     for code, number in column.unread:
         text = column.text(code)
         value = word_of(text)
+        if value in meanings:
+            continue
         cells.append(Unread(name, value, text.strip() if few else value, number))
     says_nothing = not column.has(Cell.RIGHT | Cell.WRONG).any()
     if says_nothing and (column.kind is not ColumnKind.TEXT or not few):
@@ -173,7 +179,6 @@ def unread_values(upload: Upload, name: str) -> tuple[Unread, ...]:
             f"right nor wrong, such as {named}. Write right or wrong in their place, or choose "
             "another column."
         )
-    meanings = meanings_of(upload, name)
     open_words = {w: c for w, c in _label_words(column).items() if w not in meanings}
     rows_by_word = values_of(column) if open_words else Counter()
     open_cells = [

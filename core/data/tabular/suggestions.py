@@ -74,7 +74,8 @@ def suggest(upload: Upload) -> Columns:
     entropy = first(upload, _ENTROPIES[::-1] if is_doubt else _ENTROPIES)
     if entropy is not None and looks[entropy] is not ColumnKind.NUMBER:
         entropy = None
-    own = _own_labels(upload, looks)
+    own = {} if upload.grading else _own_labels(upload, looks)
+    compared = upload.grading.columns if upload.grading else frozenset()
     labels = label_columns(upload, looks, own)
     common = labels[0] if len(labels) == 1 else None
     scores = []
@@ -85,7 +86,7 @@ def suggest(upload: Upload) -> Columns:
             or (kind is ColumnKind.LABEL and name in SCORES and name in own)
             or (kind is ColumnKind.TEXT and _is_mostly_numbers(upload, name))
         )
-        is_score = is_number and name not in (query, source, *labels)
+        is_score = is_number and name not in (query, source, *labels, *compared)
         if is_score and (name in own or (labels and _could_be_score(name, _TRUTHS))):
             scores.append(ScoreColumn(name, direction_in(upload, name), own.get(name, common)))
     # One that would be refused stands in nobody's way; the only one is refused with a sentence.
@@ -96,6 +97,9 @@ def suggest(upload: Upload) -> Columns:
         next((name for name in columns_named(upload, names) if name not in used), None)
         for names in (_ANSWERS, _TRUTHS)
     )
+    if upload.grading:
+        query = upload.grading.question or query
+        answer, truth = upload.grading.prediction, upload.grading.references[0]
     return Columns(query, source, tuple(directed or clear), entropy, answer=answer, truth=truth)
 
 
@@ -114,9 +118,12 @@ def label_columns(
     Returns
     -------
     tuple of str
-        Those whose heading or words say so; only where there is none, those of 0 and 1 or yes and
-        no whose heading says nothing. More than one: a person has to choose.
+        Labels that were made here; else those whose heading or words say so; only where there is
+        none, those of 0 and 1 or yes and no whose heading says nothing. More than one: a person has
+        to choose.
     """
+    if upload.grading:
+        return (upload.grading.label,)
     if own:
         only = _labels_named(upload, _CORRECT)
         return () if only is None else (only,)

@@ -34,6 +34,7 @@ from core.data.tabular.rows import TableRows, UploadError
 
 if TYPE_CHECKING:
     from core.data.tabular.columns import Column
+    from core.data.tabular.grading import Grading
 
 KINDS = {
     "CSV": "comma-separated values",
@@ -124,6 +125,8 @@ class Upload:
         What was decided for the person, a sentence each.
     columns : dict of str to Column
         What the columns say, as far as it is found: `core.data.tabular.columns.column_of`.
+    grading : Grading or None
+        How one of its columns was made here: the labels of predictions beside references.
     """
 
     name: str
@@ -133,6 +136,7 @@ class Upload:
     lines: NDArray[np.int64]
     notes: tuple[str, ...]
     columns: dict[str, Column] = field(default_factory=dict, compare=False, repr=False)
+    grading: Grading | None = None
 
     @property
     def unit(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.intervals import Interval
-from core.abstention.ledger import UNKNOWN_ROWS, no_test
+from core.abstention.ledger import UNKNOWN_ROWS, Look, no_test
 from core.abstention.metrics import MEASURES
 from core.abstention.mixtures import Bar, Mixture
 from core.codec import count_of, list_of, one_line
@@ -32,6 +32,10 @@ BETTER: Final = {  # what a score does by a measure
     "auroc": "finds wrong answers",
     **dict.fromkeys(("aurc", "augrc", "prr"), "orders the questions"),
 }
+CHOSEN_BEFORE: Final = (
+    " That is said of rows that were chosen before their labels were seen: the best of several "
+    "filters or sources proves less."
+)
 _RULES: Final = {
     mixing.PAPER: "the paper’s rule",
     mixing.GUARANTEED: "the guaranteed threshold (Learn-then-Test)",
@@ -316,6 +320,7 @@ def decisions(decided: Decided) -> list[str]:
             f"{'within' if within else 'not shown to be within'} the target of "
             f"{100 * policy.target_error:.6g}%."
             + (" More are wrong here than the target allows." if more else "")
+            + (CHOSEN_BEFORE if decided.results.dropped else "")
         )
     return sentences
 
@@ -335,4 +340,14 @@ def side(of: RunSide) -> str:
         f"{symbol}’s answer is right in {of.right_here:.1%} here and {of.right_there:.1%} there: "
         f"only here {of.only_here:,}, only there {of.only_there:,} (McNemar, Holm-adjusted "
         f"{p_in_words(of.chance)}). {comparison(of.by, f'{symbol} here', f'{symbol} there')}"
+    )
+
+
+def price_of_view(taken: Look) -> str:
+    """Say what a promise on labels that others were seen beside has to pay; "" of the first."""
+    if taken.place == 1:
+        return ""
+    return (
+        f"Look {taken.place} at these labels: other rows or labels of them were shown before, and "
+        f"a promise made of these pays for the choice. It may spend δ/{2**taken.place:,}."
     )

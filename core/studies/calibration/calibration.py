@@ -19,11 +19,19 @@ from core.abstention.ledger import MOST_LOOKS, Look
 from core.abstention.policy import Pipeline, Policy
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.codec import list_of, one_line
+from core.data.datasets.predictions import (
+    UNGRADED,
+    UngradedError,
+    asks_for_grading,
+    grade_by,
+    without_scores,
+)
 from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
 from core.data.tabular.fingerprints import fingerprints
+from core.data.tabular.grading import Grader
 from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning, meanings_in
 from core.data.tabular.suggestions import label_columns, suggest
@@ -168,15 +176,12 @@ def calibrate(
     data: Labelled,
     target: Target,
     *,
-    settings_tried: int = 1,
     looks: Sequence[Look] | None = None,
 ) -> Calibration:
     """Find the threshold that a target asks for, on one row of every question.
 
     Parameters
     ----------
-    settings_tried : int
-        How many settings were tried on these rows by now; the policy says so.
     looks : sequence of Look, optional
         What was looked at before, by anybody, on these labels or others: this is the next look,
         and spends its part of δ. All of δ where they are not given.
@@ -191,7 +196,7 @@ def calibrate(
             f"There is no score “{target.score}” in the data. Choose one of: "
             f"{', '.join(data.doubts)}."
         )
-    look = None
+    look, settings_tried = None, 1
     if looks is not None:
         look = look_at_target(data, target, looks)
         looks = (*looks, *([] if look in looks else [look]))
@@ -222,15 +227,14 @@ def calibrate(
     )
 
 
-def independent(data: Labelled, seed: int = 0) -> Labelled:
+def independent(data: Labelled) -> Labelled:
     """Return one row of every question, drawn at random; the data itself if none is repeated.
 
     The exact tests take rows for independent draws. Several answers to one question are not:
     counted as if they were, they break the promise in two to three times as many calibrations
     as it allows.
     """
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(data.kept))
+    order = np.random.default_rng(0).permutation(len(data.kept))
     _, first = np.unique(data.questions[order], return_index=True)
     if len(first) == len(order):
         return data
@@ -250,6 +254,9 @@ def read(
     group: str | None = None,
     question: str | None = None,
     vouched: Sequence[str] = (),
+    grader: Grader | None = None,
+    prediction: str | None = None,
+    reference: str | None = None,
 ) -> Labelled:
     """Read a labelled file, guessing what is not said about its columns.
 
@@ -267,6 +274,10 @@ def read(
         The column that says which question a row asks, or "" if each asks another; guessed if None.
     vouched : sequence of str
         Scores that a person vouches for: `core.data.tabular.suspicion`.
+    grader : Grader, optional
+        The rule that makes the labels, of predictions beside references.
+    prediction, reference : str, optional
+        Their columns; guessed if None.
 
     Raises
     ------
@@ -278,7 +289,13 @@ def read(
         When the file cannot be read, or lacks what it takes.
     """
     upload = parse(content, name)
+    if grader:
+        upload = grade_by(upload, grader, prediction, reference, question)
+    elif not correct and asks_for_grading(upload):
+        raise UngradedError(UNGRADED)
     guess = suggest(upload)
+    if grader and not guess.scores and not scores:
+        raise UploadError(without_scores(upload))
     if not (scores or guess.scores) and holds_questions(upload):
         raise UploadError(
             "The file has questions with right answers, and no scores. Have a model asked first: "
@@ -343,7 +360,8 @@ def look_at_target(data: Labelled, target: Target, earlier: Sequence[Look]) -> L
     what = [target.method, target.confidence, "list" if is_list else target.error]
     shown = list_of([one_line(name) for name in names], most=MOST_NAMED)
     about = f"{shown}: {'price list' if is_list else f'at most {100 * target.error:.6g}%'}"
-    return look_at(data, names, what, about, earlier)
+    of_all = target.score == BEST and not is_list
+    return look_at(data, names, what, about, earlier, of_all_scores=of_all)
 
 
 def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from core.abstention import intervals, metrics
 from core.abstention.metrics import Bin, Curve
 from core.abstention.thresholds import Threshold, Uncertifiable
-from core.codec import list_of, one_line
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import Calibration, calibrate
 from core.studies.progress import Progress, silent
@@ -22,30 +21,24 @@ def curves(data: Labelled) -> dict[str, Curve]:
     return {name: metrics.curve(data.doubts[name], data.correct[name]) for name in data.doubts}
 
 
-def speaks_against(data: Labelled) -> str:
-    """Say which scores the labels contradict: an answer that is wrong looks surer than a right one.
+def contradictions(data: Labelled) -> dict[str, float]:
+    """Return the scores that the labels contradict: wrong answers look surer than right ones.
 
     Returns
     -------
-    str
-        "" unless some AUROC is three standard errors of a score that knows nothing below one
+    dict of str to float
+        The AUROC of each that is three standard errors of a score that knows nothing below one
         half (Mann and Whitney, without ties, which only makes them smaller).
     """
-    named = []
+    by_score = {}
     for name, doubts in data.doubts.items():
         present = ~np.isnan(doubts)
         right = data.correct[name][present]
         auroc = metrics.auroc(doubts[present], right)
         pairs = np.count_nonzero(right) * np.count_nonzero(~right)
         if pairs and 0.5 - auroc > 3 * np.sqrt((len(right) + 1) / (12 * pairs)):
-            named.append(f"“{one_line(name)}” (AUROC {auroc:.2f}, where 0.5 is guessing)")
-    if not named:
-        return ""
-    return (
-        f"The labels speak against the direction of {list_of(named)}: wrong answers look surer "
-        "than right ones. Look first at what counts as right. A direction turned after a look at "
-        "the labels has no guarantee on these rows; calibrate on others."
-    )
+            by_score[name] = auroc
+    return by_score
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.looks import look_at
 
 MOST_GROUPS = 50  # with more, a share of δ for each would be too little to show anything
-MOST_NAMED = 5  # in a sentence
 
 
 @dataclass(frozen=True)
@@ -40,19 +39,23 @@ class Group(Bin):
 
 @dataclass(frozen=True)
 class ByGroup:
-    """What is promised for the groups, as a sentence.
+    """What is promised for the groups.
 
     Attributes
     ----------
     groups : tuple of Group
         The largest first, `MOST_GROUPS` at most.
-    sentence : str
+    policy : Policy or None
+        Whose promise it is; None without one.
+    number : int
+        Of all groups; 0 where all rows are of one.
     look : Look or None
         What they are paid by; None where looks are not counted.
     """
 
     groups: tuple[Group, ...]
-    sentence: str
+    policy: Policy | None
+    number: int
     look: Look | None = None
 
 
@@ -69,7 +72,7 @@ def by_group(calibration: Calibration) -> ByGroup:
     group_of = text_numbers(data.sources)
     rows = np.bincount(group_of)
     if policy is None or len(rows) < 2:
-        return ByGroup((), "")
+        return ByGroup((), policy, 0)
     tested = policy.method == "ltt" and len(rows) <= MOST_GROUPS
     target, look = calibration.target, None
     if tested and calibration.looks is not None:
@@ -88,7 +91,7 @@ def by_group(calibration: Calibration) -> ByGroup:
             confidence=1 - (1 - target.test_confidence) / (len(rows) * policy.scores_tried),
         )
         groups.append(Group(each.name, each.queries, each.answered, each.errors, promised))
-    return ByGroup(tuple(groups), _sentence(policy, groups, len(rows)), look)
+    return ByGroup(tuple(groups), policy, len(rows), look)
 
 
 def _look(calibration: Calibration, earlier: Sequence[Look]) -> Look:
@@ -96,43 +99,3 @@ def _look(calibration: Calibration, earlier: Sequence[Look]) -> Look:
     kinds = sorted(zip(data.queries.tolist(), data.sources.tolist(), strict=True))
     what = ["groups", target.confidence, target.error, kinds]
     return look_at(data, [score], what, f"{one_line(score)}: groups", earlier)
-
-
-def _sentence(policy: Policy, groups: Sequence[Group], number: int) -> str:
-    if policy.method != "ltt":
-        return "Nothing is promised for any group by itself."
-    if number > MOST_GROUPS:
-        return (
-            f"There are {number:,} groups, too many for a promise for each. Choose a column "
-            f"with at most {MOST_GROUPS}."
-        )
-    promised = [_quote(each) for each in groups if each.promised]
-    too = " and all" if policy.looks else ""
-    others = [each for each in groups if each.answered and not each.promised]
-    others.sort(key=lambda each: policy.target_error * each.answered - each.errors)
-    sentences = []
-    if promised:
-        sentences.append(
-            f"With {100 * (policy.confidence or 0):.6g}% confidence for these groups{too} "
-            f"together, at most {100 * policy.target_error:.6g}% of answered questions are wrong "
-            f"in each of them, too: {_list(promised)}."
-        )
-    if others:
-        counts = [f"{_quote(each)} ({each.errors:,} of {each.answered:,} wrong)" for each in others]
-        sentences.append(
-            f"No promise holds by itself for {_list(counts)}. Check answers there, or calibrate "
-            "such a group alone for a threshold of its own."
-        )
-    return " ".join(sentences)
-
-
-def _quote(group: Group) -> str:
-    return f"“{one_line(group.name)}”" if group.name else "rows of no group"
-
-
-def _list(parts: Sequence[str]) -> str:
-    """Return “a, b and c”, or the first few and how many more there are."""
-    if len(parts) > MOST_NAMED:
-        parts = [*parts[:MOST_NAMED], f"{len(parts) - MOST_NAMED:,} more"]
-    *before, last = parts
-    return f"{', '.join(before)} and {last}" if before else last

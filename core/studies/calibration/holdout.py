@@ -9,7 +9,6 @@ import numpy as np
 from core.abstention import thresholds
 from core.abstention.policy import Policy
 from core.abstention.thresholds import Threshold
-from core.codec import count_of
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import independent, rows
 
@@ -36,12 +35,15 @@ class Confirmation:
         With the Clopper–Pearson bound of the error among the answered.
     kept : bool
         Whether that bound is at most the target.
-    sentence : str
+    policy : Policy
+    confidence : float
+        Of the bound.
     """
 
     observed: Threshold
     kept: bool
-    sentence: str
+    policy: Policy
+    confidence: float
 
 
 def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmation:
@@ -57,16 +59,4 @@ def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmat
     trials = threshold.queries if of_all else threshold.answered
     bound = thresholds.clopper_pearson(threshold.errors, trials, confidence)
     threshold = replace(threshold, upper_bound=bound)
-    holds = bound <= policy.target_error
-    what = (
-        "of all questions are answered and wrong" if of_all else "of answered questions are wrong"
-    )
-    return Confirmation(
-        threshold,
-        holds,
-        f"On {count_of(threshold.queries, 'held-out row')} it answered {threshold.answered:,}, "
-        f"{threshold.errors:,} of them wrongly. With {100 * confidence:.6g}% confidence, at most "
-        f"{bound:.1%} {what}, {'within' if holds else 'above'} the target of "
-        f"{100 * policy.target_error:.6g}%."
-        + ("" if holds else " This does not refute the policy, but fails to confirm it."),
-    )
+    return Confirmation(threshold, bound <= policy.target_error, policy, confidence)

@@ -25,6 +25,8 @@ def look_at(
     what: Sequence[object],
     about: str,
     earlier: Sequence[Look],
+    *,
+    of_all_scores: bool = False,
 ) -> Look:
     """Return the look at scores of all rows.
 
@@ -36,13 +38,15 @@ def look_at(
         All else that makes it this look and no other, as JSON knows it.
     about : str
         What was looked at, in words.
+    of_all_scores : bool
+        Whether it tests all scores together, so that seeing them all before was no choice.
     """
     rows = fingerprints(data, scores[0])
     setting = hashlib.blake2b(json.dumps(list(what)).encode(), digest_size=16)
     for name in sorted(scores):
         setting.update(_of_score(data, name, rows))
     about = f"{about}, {count_of(len(data.kept), 'row')} of {one_line(data.name)}"
-    return look(setting.hexdigest(), about, rows, earlier)
+    return look(setting.hexdigest(), about, rows, earlier, of_all_scores=of_all_scores)
 
 
 def looks_before(current: Look, looks: Sequence[Look]) -> list[str]:

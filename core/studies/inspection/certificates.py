@@ -9,7 +9,6 @@ or a setting that nobody certified there is none.
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,14 +53,6 @@ def default_policy(model: str = EMBEDDED) -> Policy:
     if policy is None:
         raise ValueError("The bundled default policy is missing: it must be certified.")
     return policy
-
-
-def default_thresholds(model: str = EMBEDDED) -> dict[str, float]:
-    """Return every score's λ of one of `MODELS`; −∞ answers nothing."""
-    return {
-        name: policy.threshold if policy else -math.inf
-        for name, policy in default_policies(model).items()
-    }
 
 
 def certificate(pipeline: Pipeline, score: str | None = None) -> Policy | None:

@@ -16,10 +16,8 @@ from enum import StrEnum
 from core.abstention.policy import Belief, Policy
 from core.codec import one_line
 from core.studies.inspection.certificates import (
-    EMBEDDED,
     SCORE,
     WEIGHTED,
-    default_policy,
     strictest_least_mass,
 )
 from core.uncertainty.scores import SCORES, Score
@@ -123,11 +121,6 @@ def rule_of(policy: Policy, origin: str = "") -> DecisionRule:
         policy.target_error if promises else None,
         policy.belief if promises else None,
     )
-
-
-def default_rule(model: str = EMBEDDED) -> DecisionRule:
-    """Return how the bundled policy of a model in the box decides."""
-    return rule_of(default_policy(model), f"{DEFAULT} ")
 
 
 def enough_seen(sampled_mass: float, clusters: int, least_mass: float) -> bool:

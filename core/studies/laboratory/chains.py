@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
-from core.codec import count_of, list_of
+from core.codec import count_of
 from core.language_models.base import LanguageModel, Response
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError
@@ -46,7 +47,11 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 MOST_CHAINS, LONGEST = 300, 4
-ORDINALS = {3: "third", 4: "fourth"}
+#: What each line over n is called.
+SCORED: Final = "every answer after every chain"
+SAMPLED: Final = "sampled chains"
+CERTIFIED: Final = "certainly at least"
+LARGEST: Final = "at most possible"
 
 SCORING = "Asking again with more answers in the prompt"
 DRAWING = "Drawing chains of answers"
@@ -166,41 +171,6 @@ class Chains:
     sampled: tuple[Sampled, ...]
     drawn: int
     left_out: tuple[str, ...] = ()
-
-    @property
-    def sentence(self) -> str:
-        """What it shows, in a sentence or two."""
-        parts = []
-        if self.scored:
-            sentence = (
-                f"Chains of {_list(one.n for one in self.scored)} answers have an M.I. of "
-                f"{_nats(one.value for one in self.scored)} (Algorithm 3, "
-                f"{count_of(self.answers, 'answer')} found)"
-            )
-            more = [
-                f"the {ORDINALS[now.n]} answer adds {now.value - before.value:.3f} nats for "
-                f"{count_of(now.cost.prompts, 'prompt')} more"
-                for before, now in zip(self.scored, self.scored[1:], strict=False)
-            ]
-            parts.append(f"{sentence}{': ' if more else ''}{'; '.join(more)}.")
-        if self.sampled:
-            sentence = (
-                f"{count_of(self.drawn, 'sampled chain')} of {_list(s.n for s in self.sampled)} "
-                f"answers show {_nats(s.value for s in self.sampled)}, adjusted for chance"
-            )
-            dim = [s.n for s in self.sampled if not s.tells]
-            if dim:
-                sentence += f"; of {_list(dim)} answers, that cannot be told from chance"
-            parts.append(f"{sentence}.")
-        return " ".join([*parts, *self.left_out])
-
-
-def _list(numbers: Iterator[int] | Sequence[int]) -> str:
-    return list_of([str(n) for n in numbers])
-
-
-def _nats(values: Iterator[float]) -> str:
-    return f"{list_of([f'{value:.3f}' for value in values])} nats"
 
 
 def run(

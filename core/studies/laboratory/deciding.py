@@ -19,7 +19,6 @@ from typing import Final
 import numpy as np
 
 from core.abstention.intervals import RESAMPLES, Interval
-from core.codec import count_of, list_of
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
@@ -58,6 +57,19 @@ class Factor(StrEnum):
     SEED = "seed"
     SAMPLING = "sampling rule"
     FORM = "form"
+
+
+TITLES: Final = {
+    Factor.SAMPLES: "number of answers k",
+    Factor.THRESHOLD: "similarity threshold τ",
+    Factor.SIMILARITY: "similarity",
+    Factor.TEMPERATURE: "temperature",
+    Factor.SEED: "seed",
+    Factor.SAMPLING: "sampling rule",
+    Factor.FORM: "form of asking",
+}
+#: Factors whose values are numbers, so that a line may join them.
+NUMBERS: Final = (Factor.SAMPLES, Factor.THRESHOLD, Factor.TEMPERATURE)
 
 
 @dataclass(frozen=True)
@@ -215,51 +227,6 @@ class Variations:
             tuple(v for v in self.alternatives if v.agreement(place, usual) < KEEPS)
             for place, usual in enumerate(self.usual)
         )
-
-    @property
-    def sentence(self) -> str:
-        """Whether the verdict is stable, or how many of a set's verdicts are."""
-        if len(self.queries) == 1:
-            return self._of_one
-        stable = sum(not changing for changing in self.changing)
-        total = count_of(len(self.queries), "verdict")
-        sentence = f"{stable} of {total} {'is' if stable == 1 else 'are'} stable."
-        by = {
-            factor: sum(any(v.factor is factor for v in one) for one in self.changing)
-            for factor in Factor
-        }
-        most = sorted((f for f in Factor if by[f]), key=lambda f: -by[f])
-        if not most:
-            return f"{sentence} Nothing that was moved changes one."
-        how = [f"{factor} ({by[factor]})" for factor in most]
-        return f"{sentence} Verdicts change with {list_of(how, most=len(how))}."
-
-    @property
-    def _of_one(self) -> str:
-        (usual,), (changing,) = self.usual, self.changing
-        decision, total = usual.decision, len(self.alternatives)
-        if not changing:
-            return (
-                f"The verdict “{decision}” is stable: all {total} other settings keep it, one "
-                "moved at a time."
-            )
-        how = [
-            f"{self._name(v)} ({_share(v.agreement(0, usual))})"
-            for v in sorted(changing, key=lambda v: v.agreement(0, usual))
-        ]
-        return (
-            f"The verdict “{decision}” is not stable: {total - len(changing)} of {total} other "
-            f"settings {'keeps' if total - len(changing) == 1 else 'keep'} it. "
-            f"It changes with {list_of(how)}."
-        )
-
-    def _name(self, variant: Variant) -> str:
-        of_draws = not self.request.draws and variant.factor in (Factor.SEED, Factor.TEMPERATURE)
-        return f"answers drawn at {variant.name}" if of_draws else variant.name
-
-
-def _share(share: float) -> str:
-    return f"kept in {share:.0%} of draws" if share else "never kept"
 
 
 # --------------------------------------------------------------------------------- a plan

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
-from core.codec import count_of
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
 from core.studies.inspection.request import InvalidRequestError
@@ -103,21 +102,6 @@ class EffectiveSupports:
         """Each quantity of all questions, by the names in :class:`SupportSearch`, (questions,)."""
         names = ("mass", "missing", "high", "bound", "printed_bound")
         return {name: np.array([getattr(q, name) for q in self.questions]) for name in names}
-
-    @property
-    def sentence(self) -> str:
-        """What it shows, in a sentence or two."""
-        of = {name: float(np.median(values)) for name, values in self.values.items()}
-        sizes = np.array([len(question.answers) for question in self.questions])
-        k = self.settings.draws
-        return (
-            f"Of {count_of(len(self.questions), 'question')}, the answers found hold "
-            f"{of['mass']:.1%} of the probability (median; {np.median(sizes):.0f} answers, "
-            f"{sizes.mean():.1f} on average). For the median question, {k:,} draws miss "
-            f"{of['missing']:.1%} of it, so {of['high']:.1%} of all at most; in expectation at "
-            f"most {of['bound']:.1%}, for sure ({of['printed_bound']:.1%} with "
-            f"{self.settings.confidence:.0%} confidence a question, by the paper’s Appendix E.4)."
-        )
 
 
 def run(

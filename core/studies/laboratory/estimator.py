@@ -15,8 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codec import count_of
-from core.studies.laboratory.limits import with_sign, within
+from core.studies.laboratory.limits import within
 from core.studies.laboratory.settings import (
     ExperimentSettings,
     confidence_setting,
@@ -181,33 +180,6 @@ class EstimatorComparison:
             )
             for name, values in self.values.items()
             for k, off in zip(self.settings.draws, (values - self.exact).T, strict=True)
-        )
-
-    @property
-    def sentence(self) -> str:
-        """What it shows, in a sentence or two."""
-        at = {row.name: row for row in self.rows() if row.draws == self.settings.draws[-1]}
-        name = "algorithm_2" if "algorithm_2" in at else "algorithm_1"
-        ours = at[name]
-        sentence = (
-            f"With {ours.draws:,} draws and γ = {self.settings.gamma}, {ESTIMATES[name]} is off by "
-            f"{with_sign(ours.bias)} nats on average (spread {ours.spread:.3f}) from the exact "
-            f"{self.exact:.3f} nats"
-        )
-        if name == "algorithm_2":
-            sentence += f", Algorithm 1 on the spellings by {with_sign(at['algorithm_1'].bias)}"
-        counts = [row for key, row in at.items() if ESTIMATES.get(key, "").startswith("Counts")]
-        best = min(counts, key=lambda row: row.error)
-        sentence += f"; the best estimate from counts by {with_sign(best.bias)}"
-        total = self.sampled_mass.size
-        broken = [
-            f"{BOUNDS[key].lower()} in {np.sum(self.values[key] > self.exact + 1e-9):,}"
-            for key in NEVER_ABOVE
-            if key in self.values
-        ]
-        return (
-            f"{sentence}. Above the exact value, of {count_of(total, 'sample')}: "
-            f"{', '.join(broken)}."
         )
 
 

@@ -3,12 +3,12 @@
 To add one:
 
 1. Write its study in `core/studies/laboratory/NAME.py`: its `ExperimentSettings`, `run`, and a
-   result with a `sentence`. Each setting is described where it is declared; their names are
+   result. Each setting is described where it is declared; their names are
    options of the command and, behind the name of the experiment, parameters of the address.
-2. Describe it in `core/studies/laboratory/experiments/NAME.py`, as `estimator.py` there does: how
+2. Describe it in `core/reports/laboratory/NAME.py`, as `estimator.py` there does: how
    the result becomes an `Outcome`: the sentence, the table, and what the pictures are drawn from,
    all of it as JSON knows it.
-3. Name it under its question in `core/studies/laboratory/catalogue.py`.
+3. Name it under its question in `core/reports/laboratory/catalogue.py`.
 4. Draw it in `core/charts/laboratory/NAME.py`, from `Outcome.drawn` alone, and name the pictures in
    `core/charts/laboratory/catalogue.py`.
 5. `python -m benchmarks.laboratory --write NAME` computes what the page opens on.

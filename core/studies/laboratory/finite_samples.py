@@ -132,31 +132,6 @@ class FiniteSamples:
     def _first(self, is_true: NDArray[np.bool_]) -> int | None:
         return self.settings.draws[int(np.argmax(is_true))] if is_true.any() else None
 
-    @property
-    def _silent(self) -> int:
-        """The largest k before `least`, or the largest of all; 0 if there is none."""
-        draws = self.settings.draws
-        at = len(draws) if self.least is None else draws.index(self.least)
-        return draws[at - 1] if at else 0
-
-    @property
-    def sentence(self) -> str:
-        """What it shows, in a sentence or two."""
-        last = self.settings.draws[-1]
-        says = [f"nothing up to k = {self._silent:,}"] if self._silent else []
-        says += [f"something at k = {self.least:,}"] if self.least else []
-        sentence = (
-            f"The mutual information is {self.exact:.3f} nats. The theorem’s lower bound says "
-            f"{' and '.join(says)}"
-        )
-        half = self.least_certified
-        ours = (
-            f"has reached half of the exact value at k = {half:,}"
-            if half
-            else f"is {self.certified[-1]:.3f} nats at k = {last:,}"
-        )
-        return f"{sentence}; the certified bound {ours}, without a confidence level."
-
 
 def run(
     settings: FiniteSamplesSettings | None = None, progress: Progress = silent

@@ -108,18 +108,6 @@ class Hallucination:
         first, second = self.q.sum(axis=1), self.q.sum(axis=0)
         return float(first[~self.right].sum()), float(second[~self.right].sum())
 
-    @property
-    def sentence(self) -> str:
-        """What it shows; texts of the model are not in it."""
-        first, second = self.wrong
-        return (
-            f"{self.misplaced_mass:.0%} of Q̃ is more than the truth has: the first answer is wrong "
-            f"with a probability of {first:.0%}, the second, told the first, of {second:.0%}. With "
-            f"the truth smoothed by {self.smoothing:g}, the divergence D(Q̃, P̃) is "
-            f"{self.divergence:.3f} nats, and M.I. finds {self.information:.3f} of it without "
-            "knowing the truth."
-        )
-
 
 def run(
     model: LanguageModel,

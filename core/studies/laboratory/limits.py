@@ -1,4 +1,4 @@
-"""Settings of experiments within their limits, and their numbers in a sentence."""
+"""Settings of experiments within their limits."""
 
 from __future__ import annotations
 
@@ -22,9 +22,3 @@ def within(name: str, value: float, least: float, most: float) -> None:
 
 def _display(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
-
-
-def with_sign(value: float) -> str:
-    """Return a difference as a person reads it: with its sign, a true minus; 0 has none."""
-    rounded = round(value, 3)
-    return f"{rounded:+.3f}".replace("-", "−") if rounded else "0.000"

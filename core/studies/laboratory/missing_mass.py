@@ -15,7 +15,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codec import count_of
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.limits import within
@@ -198,28 +197,6 @@ class MissingMassCurves:
     def too_low(self) -> Floats:
         """In what share of the samples U_k is below `low`, (sizes,)."""
         return np.asarray((self.missing < self.low).mean(axis=0))
-
-    @property
-    def sentence(self) -> str:
-        """What it shows, in a sentence or two."""
-        k, expected = self.settings.draws[-1], float(self.expected[-1])
-        sentence = (
-            f"After {count_of(k, 'draw')} {expected:.2%} of the probability is missing on average"
-        )
-        if self.rest > 1e-6:
-            sentence += f", and at most {self.rest:.2%} besides that nobody has found"
-        else:
-            sentence += (
-                f"; the number of kinds allows {self.finite_support[-1]:.2%}, the entropy "
-                f"{self.entropy[-1]:.2%}"
-            )
-        off = float(np.abs(self.good_turing - self.missing)[:, -1].mean())
-        outside = max(float(self.too_high.max()), float(self.too_low.max()))
-        return (
-            f"{sentence}. Good–Turing is off by {off:.2%} on average. At no k was U_k beyond "
-            f"either limit in more than {outside:.1%} of the samples; "
-            f"{1 - self.settings.confidence:.0%} is allowed."
-        )
 
 
 def run(

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from core.abstention.intervals import Comparison, Interval, compare, interval, resamples
 from core.abstention.metrics import auroc
-from core.codec import count_of
 from core.data.world.facts import Answer, Fact
 from core.data.world.grading import SAME_ANSWER, matches
 from core.language_models.base import LanguageModel
@@ -226,36 +225,6 @@ class Related:
             if weights.any():
                 means.append(np.average(values, weights=weights))
         return interval(values.mean(), np.array(means))
-
-    @property
-    def sentence(self) -> str:
-        """What it shows, in some sentences."""
-        values = self.comparison.values
-        first, second = self.tuned_thresholds[0]
-        return (
-            f"AUROC for wrong answers on {count_of(len(self.questions), 'question')}: M.I. "
-            f"{_with_interval(values['mutual_information'])}, S.E. "
-            f"{values['semantic_entropy'].value:.2f}, the two-stage test of Ahdritz et al. "
-            f"{values['two_stage'].value:.2f} with the thresholds {first:g} and "
-            f"{second:g}, each tuned on one half for the other, pair covariance "
-            f"(Johnson et al.) {values['pair_covariance'].value:.2f}. The mean squared "
-            "error of the model’s probabilities, right answers that were not found included, is "
-            f"{self.overall.error.value:.3f} where V̂ says "
-            f"{self.overall.promised:.3f}: {self._calibration}"
-        )
-
-    @property
-    def _calibration(self) -> str:
-        low, high = self.excess.lower, self.excess.upper
-        if low <= 0 <= high:
-            return "compatible with second-order calibration."
-        return f"not second-order calibrated, it errs {'more' if low > 0 else 'less'} than it says."
-
-
-def _with_interval(interval: Interval) -> str:
-    if np.isnan(interval.lower):
-        return f"{interval.value:.2f}"
-    return f"{interval.value:.2f} ({interval.lower:.2f} to {interval.upper:.2f})"
 
 
 def _or_nan(doubt: float | None) -> float:

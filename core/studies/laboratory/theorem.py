@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
-from core.codec import count_of
 from core.data.world.facts import Band, Fact, facts
 from core.language_models.base import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
@@ -175,34 +174,6 @@ class TheoremOne:
             own = [row for row in self.rows if row.band == band]
             means[band] = {n: float(np.mean([getattr(row, n) for row in own])) for n in names}
         return means
-
-    @property
-    def sentence(self) -> str:
-        """What it shows, in some sentences."""
-        rows = self.rows
-        held, off = sum(row.holds for row in rows), max(row.off for row in rows)
-        sentence = (
-            f"D(Q̃, P̃) is at least I(Q̃) on {held} of {count_of(len(rows), 'question')}; their "
-            f"difference is the divergences of the two marginals, to {max(off, 1e-16):.0e} nats."
-        )
-        taught = [row for row in rows if row.corpus_information is not None]
-        shared = [row for row in taught if (row.corpus_information or 0) > ROUNDING]
-        alone = [row for row in taught if row not in shared]
-        if shared:
-            sentence += (
-                f" Against the training documents it is below on {sum(r.breaks for r in shared)} "
-                f"of the {len(shared)} whose answers there depend on each other, where the theorem "
-                f"assumes that they do not, and on {sum(r.breaks for r in alone)} of the other "
-                f"{len(alone)}."
-            )
-        triples = [row.triple for row in rows if row.triple]
-        if triples:
-            low, high, d = np.mean([(t.lower, t.upper, t.divergence) for t in triples], axis=0)
-            sentence += (
-                f" Of three answers, I is {low:.3f} to {high:.3f} nats on average, and D "
-                f"{d:.3f} (from {self.settings.triples:,} pairs a question)."
-            )
-        return sentence
 
 
 def choose(count: int, seed: int = 0) -> tuple[Fact, ...]:

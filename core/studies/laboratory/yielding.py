@@ -27,7 +27,6 @@ within relations.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -36,7 +35,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.intervals import Interval, rank_correlation
-from core.codec import count_of
 from core.data.world.facts import Band, Fact
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.base import LanguageModel
@@ -62,6 +60,16 @@ MEASURES: Final = {
     "gap": "attention on the question against one telling, as a logarithm",
     "exposures": "number of times that training showed the fact",
     "odds": "log-odds of the right answer before any repetition",
+}
+
+#: What a measure is called at an axis.
+AXES: Final = {
+    "overlap": "overlap with the large components",
+    "every_token": "overlap, all tokens of the question",
+    "logit": "logit through the large components",
+    "gap": "attention gap, nats",
+    "exposures": "times that training showed it",
+    "odds": "log-odds before any repetition, nats",
 }
 
 
@@ -189,43 +197,6 @@ class Yielding:
 
     def _with(self, x: Floats, y: Floats, groups: Sequence[str] | None = None) -> Interval:
         return rank_correlation(x, y, groups=groups, seed=self.settings.seed)
-
-    @property
-    def sentence(self) -> str:
-        """What it shows, in some sentences, whatever it is."""
-        turned = sum(row.repetitions is not None for row in self.rows)
-        first = sum(row.repetitions == 0 for row in self.rows)
-        correlations = self.correlations
-        return (
-            f"Of {count_of(len(self.rows), 'fact')}, {turned} turn within {self.settings.most} "
-            f"repetitions, {first} of them before any. The overlap of the question with the large "
-            f"principal components goes with the repetitions by a rank correlation of "
-            f"{_with_interval(correlations['overlap'])}: {_verdict(correlations['overlap'])} "
-            f"Within relations it is {_with_interval(self.within)}. The model’s own odds before "
-            f"any repetition reach {_with_interval(correlations['odds'])}."
-        )
-
-
-def _with_interval(interval: Interval) -> str:
-    """Return a correlation with its interval, where it has one."""
-    if math.isnan(interval.value):
-        return "undefined"
-    if math.isnan(interval.lower):
-        return f"{interval.value:+.2f}"
-    return f"{interval.value:+.2f} ({interval.lower:+.2f} to {interval.upper:+.2f})"
-
-
-def _verdict(interval: Interval) -> str:
-    """Say what a correlation means for Section 3.1."""
-    if math.isnan(interval.lower) or interval.lower <= 0 <= interval.upper:
-        return "no sign of what Section 3.1 describes."
-    if interval.upper < 0:
-        return "the opposite of what Section 3.1 describes."
-    size = next(word for least, word in _SIZES if interval.value >= least)
-    return f"{size} sign of what Section 3.1 describes."
-
-
-_SIZES = ((0.5, "a strong"), (0.3, "a moderate"), (0.0, "a weak"))
 
 
 def _lasts(repetitions: Sequence[int | None], most: int) -> Floats:

@@ -9,7 +9,8 @@ import streamlit as st
 from core.abstention.intervals import Comparison, Interval
 from core.abstention.thresholds import Threshold
 from core.charts import calibration as charts
-from core.reports.calibration import precision_recall
+from core.reports.calibration.document import precision_recall
+from core.reports.calibration.words import CURVES, NO_SCORE
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.diagnostics import AurocComparison
@@ -38,14 +39,10 @@ def comparison(whole: Whole) -> None:
 def _curves(whole: Whole) -> None:
     curves = {n: c for n, c in whole.curves.items() if len(c.doubts)}
     if not curves:
-        st.text("No labelled answer has a score.")
+        st.text(NO_SCORE)
         return
     figures.show(precision_recall(curves, whole.calibration.score), "precision_recall")
-    st.caption(
-        "The paper’s curves. Recall is the share of questions answered, precision is the share "
-        "of right answers among them. A curve starts at its smallest block: mutual information "
-        "is often exactly 0, and equal doubts are answered together or not at all."
-    )
+    st.caption(CURVES)
 
 
 def _entropy(whole: Whole) -> None:

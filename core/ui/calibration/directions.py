@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.codec import list_of, one_line
 from core.data.tabular.directions import UnknownDirectionError, check_directions
 from core.data.tabular.labelled import Columns, Labelled
-from core.studies.calibration.diagnostics import speaks_against
+from core.reports.calibration.words import contradiction
 from core.ui.glossary import TERMS
 from core.ui.messages import notice, problem
 from core.ui.runs.large import SMALL, result_of
@@ -93,5 +93,5 @@ def _quote(names: list[str]) -> str:
 def contradictions(data: Labelled) -> None:
     """Say so where the labels speak against the direction of a score."""
     large = len(data.kept) * len(data.doubts) > SMALL
-    if against := result_of("against", data, lambda _: speaks_against(data), large=large):
+    if against := result_of("against", data, lambda _: contradiction(data), large=large):
         notice(against)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.reports.calibration import by_group
+from core.reports.calibration import words
+from core.reports.calibration.document import by_group
 from core.studies.calibration.whole import Whole
 from core.ui import figures
 from core.ui.glossary import TERMS
@@ -24,7 +25,7 @@ def groups(whole: Whole) -> None:
         )
         return
     st.markdown("**Wrong among the answered, by group**", help=TERMS["Group"])
-    st.text(every.sentence)
+    st.text(words.by_group(every))
     first = every.groups[:MOST_DRAWN]
     figures.show(by_group(first, calibration.target.error), "groups")
     if len(first) < len(every.groups):

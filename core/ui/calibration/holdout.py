@@ -12,6 +12,7 @@ from core.abstention.policy import Policy, PolicyError
 from core.codec import count_of
 from core.data.tabular.labelled import Labelled
 from core.data.tabular.uploads import Upload, UploadError
+from core.reports.calibration import words
 from core.studies.calibration import holdout, new_rows
 from core.studies.calibration.calibration import Calibration, CalibrationError
 from core.ui import downloads
@@ -78,7 +79,7 @@ def confirmation(calibration: Calibration, untouched: Labelled | None, looked_at
             st.badge("Within the target", icon=":material/info:", color="blue")
         else:
             st.badge("Not confirmed", icon=":material/warning:", color="orange")
-        st.text(checked.sentence)
+        st.text(words.confirmation(checked))
         if earlier := before.index(policy):
             st.text(
                 f"{earlier} other threshold{'s were' if earlier > 1 else ' was'} confirmed on this "

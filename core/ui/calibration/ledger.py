@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import streamlit as st
 
 from core.abstention.ledger import Look, related_looks
@@ -9,7 +11,6 @@ from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled import Labelled
 from core.store.errors import StoreError
 from core.studies.calibration.looks import from_json, to_json
-from core.studies.calibration.whole import Whole
 from core.ui.results import storage
 
 _LOOKS = "calibration_looks"  # by setting; those of the database, too, once they were read
@@ -27,10 +28,10 @@ def all_looks() -> tuple[Look, ...]:
     return tuple(looks.values())
 
 
-def note(whole: Whole) -> None:
-    """Remember what was looked at, before it is shown."""
+def note(taken: Iterable[Look]) -> None:
+    """Remember what is looked at, before it is shown."""
     looks: dict[str, Look] = st.session_state.setdefault(_LOOKS, {})
-    new = {each.setting: each for each in whole.looks if each.setting not in looks}
+    new = {each.setting: each for each in taken if each.setting not in looks}
     looks |= new
     if not new:
         return

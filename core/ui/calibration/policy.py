@@ -10,9 +10,9 @@ from core.abstention.policy import Policy, PolicyError, from_json, to_json
 from core.charts.calibration import name_of
 from core.store.errors import StoreError, UnknownResultError
 from core.studies.inspection.inspection import cannot_decide
-from core.ui.history import open_result
 from core.ui.messages import notice, problem
 from core.ui.results import save, storage, until_saved
+from core.ui.saved_result import open_result
 from core.ui.session import public
 from core.ui.uploaders import content_of, wait_for
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.data.tabular.labelled import Labelled
-from core.reports.calibration import price_columns, share_answered
+from core.reports.calibration.document import price_columns, share_answered
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.price_list import Price, smallest
 from core.studies.calibration.whole import Whole

@@ -8,6 +8,8 @@ from core.abstention.policy import Policy
 from core.abstention.thresholds import Uncertifiable
 from core.charts import calibration as charts
 from core.codec import list_of
+from core.reports.calibration import words
+from core.reports.calibration.document import risk_coverage
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.looks import looks_before
 from core.studies.calibration.whole import Whole
@@ -72,19 +74,9 @@ def risk(whole: Whole, moved: Policy | None) -> None:
     curve = whole.curves[calibration.score]
     st.markdown("**Error against share answered**", help=TERMS["Risk–coverage curve"])
     if not len(curve.doubts):
-        st.text("No labelled answer has a score.")
+        st.text(words.NO_SCORE)
         return
-    figures.draw(
-        charts.risk_coverage,
-        curve,
-        calibration.policy,
-        moved,
-        calibration.target.error,
-        calibration.target.confidence,
-        calibration.larger_is_surer,
-        key="risk_coverage",
-        alt_text=charts.risk_coverage_alt(curve, calibration.policy, moved),
-    )
+    figures.show(risk_coverage(calibration, curve, moved), "risk_coverage")
     st.caption(
         "Dashed: the target. "
         + ("Diamond: the threshold. " if calibration.policy and calibration.policy.answered else "")

@@ -118,7 +118,7 @@ def calibration_for(data: Labelled, target: Target) -> Whole | None:
         refuses=CalibrationError,
     )
     if result is not None:
-        note(result)
+        note(result.looks)
     return result
 
 

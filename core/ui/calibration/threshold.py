@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.abstention.policy import Policy, own_direction, to_json
 from core.charts import calibration as charts
-from core.reports import calibration as reports
+from core.reports.calibration import document as reports
 from core.studies.calibration import calibration as study
 from core.studies.calibration import new_rows
 from core.studies.calibration.calibration import Calibration

@@ -98,11 +98,16 @@ def own_run(key: str) -> Listed | None:
     return _read(key, Run(folder), is_own=True) if folder else None
 
 
+def own() -> list[Listed]:
+    """Return one's own runs, the newest first."""
+    listed = (_read(folder.name, Run(folder), is_own=True) for folder in runs().own())
+    return [each for each in listed if each]
+
+
 def _list() -> list[Listed]:
-    """Return one's own runs, the newest first, then those that come with the program."""
-    own = [_read(folder.name, Run(folder), is_own=True) for folder in runs().own()]
-    ours = [_read(name, Run(folder), is_own=False) for name, folder in folders().items()]
-    return [each for each in (*own, *ours) if each]
+    """Return one's own runs, then those that come with the program."""
+    ours = (_read(name, Run(folder), is_own=False) for name, folder in folders().items())
+    return [*own(), *(each for each in ours if each)]
 
 
 def _read(key: str, run: Run, *, is_own: bool) -> Listed | None:

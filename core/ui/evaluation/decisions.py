@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError
-from core.reports.calibration import by_group
+from core.reports.calibration.document import by_group
 from core.reports.evaluation import words
 from core.studies.evaluation.deciding import decide, decisions_csv
 from core.studies.evaluation.results import Results

@@ -20,10 +20,10 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.serialise import from_json
 from core.ui import downloads, figures
-from core.ui.history import BESIDE, SAVED
 from core.ui.inspection.verdict import quotes, reveal
 from core.ui.messages import problem
 from core.ui.results import storage
+from core.ui.saved_result import BESIDE, SAVED
 from core.uncertainty.scores import SCORES
 
 MOST_OFFERED: Final = 100

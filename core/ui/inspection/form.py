@@ -30,7 +30,7 @@ from core.studies.inspection.request import (
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.taught import has_taught_words, in_taught_words
 from core.studies.questions import questions
-from core.ui import figures, history
+from core.ui import figures, frame, saved_result
 from core.ui.addresses import number
 from core.ui.calibration import policy
 from core.ui.components.suggestions import suggest
@@ -80,11 +80,13 @@ def ask() -> tuple[Request, Reading]:
     suggest("Question", questions() if has_taught_words(current()) else (), key="suggestions")
     # As Enter does; and what failed or was cancelled before is asked anew.
     press.button("Ask", type="primary", key="ask", width="stretch", on_click=_press)
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for name, question in EXAMPLES.items():
             st.button(
                 name, key=f"example_{name}", help=question, on_click=_ask_for, args=(question,)
             )
+        if has_taught_words(current()):
+            st.page_link(frame.questions(), label="Browse all", icon=":material/forum:")
     with st.expander("Settings", icon=":material/tune:"):
         asking, seeing = st.columns(2)
         with asking:
@@ -210,7 +212,7 @@ def _press() -> None:
 
 def ask_instead(question: str) -> None:
     """Ask another question than the one on the screen, which may be a kept one."""
-    history.leave()
+    saved_result.leave()
     _ask_for(question)
 
 

@@ -9,13 +9,14 @@ import streamlit as st
 
 from core.charts.laboratory import deciding as charts
 from core.language_models.base import LanguageModel
+from core.reports.laboratory.deciding import MOVING, ONE, chart_data, plan
+from core.reports.laboratory.deciding import sentence as sentence_of
 from core.studies.costs import computed_tokens, lasting
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import Request
 from core.studies.laboratory import deciding
 from core.studies.laboratory.deciding import DecidingSettings, Variations
 from core.studies.laboratory.experiment import plain
-from core.studies.laboratory.experiments.deciding import MOVING, ONE, chart_data, plan
 from core.ui import figures, frame
 from core.ui.model import current, study_model
 from core.ui.runs.job import Job
@@ -93,7 +94,7 @@ def _offer(
 def _show(variations: Variations) -> None:
     st.header("Is this verdict stable?", anchor=False)
     with st.container(key="stable_sentence"):
-        st.text(variations.sentence)
+        st.text(sentence_of(variations))
     data = plain(chart_data(variations))
     figures.draw(charts.strip, data, key="stable", alt_text=charts.strip_alt(data))
     st.caption(

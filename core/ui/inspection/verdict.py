@@ -22,7 +22,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.taught import WORLD_OF, Taught
 from core.studies.inspection.verdict import SCORE, Decision
 from core.studies.lanes import PREPARED
-from core.ui import figures, frame
+from core.ui import figures
 from core.ui.calibration import policy
 from core.ui.glossary import TERMS
 from core.ui.inspection.form import ask_as_typed, ask_instead
@@ -189,4 +189,3 @@ def _beside_what_was_taught(taught: Taught) -> None:
                 args=(offer.question,),
             )
     st.text(untaught_words(taught))
-    st.page_link(frame.questions(), label="What can I ask?", icon=":material/travel_explore:")

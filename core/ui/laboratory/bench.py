@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.studies.laboratory.catalogue import EXPERIMENTS
+from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.studies.laboratory.experiment import Asks
 from core.ui.laboratory.results import about_model, behind, beside, results
 from core.ui.laboratory.run import attempt

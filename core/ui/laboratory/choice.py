@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from core.codec import one_line
-from core.studies.laboratory.catalogue import EXPERIMENTS, QUESTIONS, question_of
+from core.reports.laboratory.catalogue import EXPERIMENTS, QUESTIONS, question_of
 from core.studies.laboratory.experiment import Experiment
 from core.ui.messages import problem
 

@@ -10,8 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.laboratory.catalogue import PICTURES
 from core.language_models.base import LanguageModel
-from core.reports import laboratory as reports
-from core.studies.laboratory.catalogue import EXPERIMENTS
+from core.reports.laboratory import document as reports
+from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.studies.laboratory.experiment import Asks, Experiment, Finding, to_json
 from core.studies.laboratory.shipped import others
 from core.ui import downloads, figures

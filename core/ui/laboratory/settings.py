@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.reports.laboratory.catalogue import EXPERIMENTS, FIELDS
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.catalogue import EXPERIMENTS, FIELDS
 from core.studies.laboratory.settings import Value
 from core.ui.addresses import number
 from core.ui.messages import problem

@@ -22,9 +22,10 @@ from core.ui.messages import problem
 from core.ui.payment import agreement, costing
 from core.ui.runs.job import Job, T
 from core.ui.runs.turns import BusyError
-from core.ui.session import this_session
+from core.ui.session import PAGE, this_session
 
 _PLACES: Final = ("Next", "Second", "Third")
+_RUN: Final = "run_"
 QUICK = 1.0  # seconds: what is there sooner is shown without a progress bar
 
 
@@ -38,11 +39,14 @@ class PageRun(Generic[T]):
         None until it is agreed to and started.
     left : bool
         Whether this session has cancelled it, though others may still wait for it.
+    page : str
+        The path of the page that drew it last.
     """
 
     wanted: Hashable
     job: Job[T] | None = None
     left: bool = False
+    page: str = ""
 
     @property
     def is_paid(self) -> bool:
@@ -151,6 +155,7 @@ def run(
             return None
         drop(key)
         this = st.session_state[_state(key)] = PageRun(request)
+    this.page = st.session_state.get(PAGE, "")
     job = this.job or _start(key, this, start, paid, quick, glance)
     if job is None:
         return None
@@ -167,8 +172,15 @@ def run(
     return None
 
 
+def running_elsewhere() -> PageRun[Any] | None:
+    """Return what this session waits for on another page; None if there is nothing."""
+    here = st.session_state.get(PAGE, "")
+    runs = [each for name, each in st.session_state.items() if str(name).startswith(_RUN)]
+    return next((each for each in runs if each.running and each.page != here), None)
+
+
 def _state(key: str) -> str:
-    return f"run_{key}"
+    return f"{_RUN}{key}"
 
 
 def _last(key: str) -> PageRun[Any] | None:

@@ -7,11 +7,11 @@ import pytest
 
 from core.charts.laboratory import deciding as charts
 from core.charts.theme import DARK, LIGHT
+from core.reports.laboratory.deciding import TITLES, chart_data
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import Decision, DecisionRule
 from core.studies.laboratory.deciding import SHOWN, Factor, ReadingOutcome, Variant, Variations
 from core.studies.laboratory.experiment import plain
-from core.studies.laboratory.experiments.deciding import TITLES, chart_data
 from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.hostile import ANY_TEXTS, LINES
 

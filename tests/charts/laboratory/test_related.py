@@ -5,8 +5,8 @@ import pytest
 
 from core.charts.laboratory import related as charts
 from core.charts.theme import DARK, LIGHT
+from core.reports.laboratory.related import NAMES, chart_data
 from core.studies.laboratory.experiment import plain
-from core.studies.laboratory.experiments.related import NAMES, chart_data
 from core.studies.laboratory.related import COMPARED, Asked, Related
 from core.uncertainty.related import Candidates
 from tests.charts.drawing import check, drawn, rows_of, texts

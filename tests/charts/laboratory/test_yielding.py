@@ -5,8 +5,8 @@ import pytest
 
 from core.charts.laboratory import yielding as charts
 from core.charts.theme import DARK, LIGHT
+from core.reports.laboratory.yielding import AXES, chart_data
 from core.studies.laboratory.experiment import plain
-from core.studies.laboratory.experiments.yielding import AXES, chart_data
 from core.studies.laboratory.yielding import OF_BANDS, Yielding, YieldingRow, YieldingSettings
 from tests.charts.drawing import check, drawn, only_text, rows_of, texts
 from tests.hostile import ANY_TEXTS, LINES

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from core.data.tabular.labelled import Labelled
+from core.reports.calibration import words
 from core.studies.calibration import calibration as study
 from core.studies.calibration.calibration import BEST, Target
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
-from core.studies.calibration.groups import MOST_GROUPS, MOST_NAMED, by_group
+from core.studies.calibration.groups import MOST_GROUPS, by_group
 
 
 def rows(*groups, scores=1):
@@ -50,7 +51,7 @@ def test_each_group_has_a_promise_of_its_own_or_none():
         ("few", 41, 41, 0, False),  # 0.95⁴¹ is 12 %
         ("never", 15, 15, 15, False),
     ]
-    assert found.sentence == (
+    assert words.by_group(found) == (
         "With 90% confidence for these groups together, at most 5% of answered questions are "
         "wrong in each of them, too: “sure”. No promise holds by itself for “never” (15 of 15 "
         "wrong) and “few” (0 of 41 wrong). Check answers there, or calibrate such a group alone "
@@ -76,26 +77,26 @@ def test_where_the_best_of_several_scores_was_chosen_it_is_less(right, promised)
 def test_other_methods_promise_nothing_by_group(method):
     found = grouped(("a", 300, 1), ("b", 300, 1), method=method)
     assert [g.promised for g in found.groups] == [False, False]
-    assert found.sentence == "Nothing is promised for any group by itself."
+    assert words.by_group(found) == "Nothing is promised for any group by itself."
 
 
 def test_many_groups_are_counted_and_too_many_are_promised_nothing():
     every = [(f"group {i:02d}", 8, 2) for i in range(MOST_GROUPS)]
     found = grouped(("", 4000, 0), *every[1:])
     assert sum(g.promised for g in found.groups) == 1
-    assert "each of them, too: rows of no group." in found.sentence
-    more = MOST_GROUPS - 1 - MOST_NAMED
-    assert f"“group 05” (2 of 10 wrong) and {more} more. Check" in found.sentence
+    assert "each of them, too: rows of no group." in words.by_group(found)
+    more = MOST_GROUPS - 1 - words.MOST_NAMED
+    assert f"“group 05” (2 of 10 wrong) and {more} more. Check" in words.by_group(found)
     found = grouped(("", 4000, 0), *every)
     assert not any(g.promised for g in found.groups)
-    assert found.sentence.startswith(f"There are {MOST_GROUPS + 1} groups, too many")
+    assert words.by_group(found).startswith(f"There are {MOST_GROUPS + 1} groups, too many")
     assert len(found.groups) == MOST_GROUPS
 
 
 def test_without_groups_or_without_a_policy_there_is_nothing_to_say():
     for groups in ([("", 300, 1)], [("all", 300, 1)], [("a", 30, 30), ("b", 30, 30)]):
         found = grouped(*groups)
-        assert (found.groups, found.sentence) == ((), "")
+        assert (found.groups, words.by_group(found)) == ((), "")
 
 
 def test_a_group_in_which_nothing_is_answered_is_promised_nothing_and_not_complained_of():
@@ -103,14 +104,14 @@ def test_a_group_in_which_nothing_is_answered_is_promised_nothing_and_not_compla
     data = replace(data, doubts={"s0": np.append(np.zeros(301), np.ones(20))})
     found = by_group(study.calibrate(data, Target(score="s0")))
     assert counted(found)[1] == ("doubtful", 20, 0, 0, False)
-    assert "doubtful" not in found.sentence
+    assert "doubtful" not in words.by_group(found)
 
 
 def test_long_names_of_groups_cost_no_more_than_their_length():
     """As fixed-width texts, these would take 8 GB."""
     found = grouped(("x" * 2_000_000, 1000, 0), ("y", 3, 0))
     assert found.groups[0].promised
-    assert len(found.sentence) < 400
+    assert len(words.by_group(found)) < 400
 
 
 def test_the_example_answers_what_the_model_never_saw_and_says_so():
@@ -121,4 +122,4 @@ def test_the_example_answers_what_the_model_never_saw_and_says_so():
     assert bands["never seen"].errors > bands["never seen"].answered / 2 > 0
     assert not bands["never seen"].promised and not bands["rarely seen"].promised
     assert bands["by heart"].promised and bands["many answers"].promised
-    assert "“never seen” (" in found.sentence.partition("No promise holds by itself for")[2]
+    assert "“never seen” (" in words.by_group(found).partition("No promise holds by itself for")[2]

@@ -6,10 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.abstention.ledger import look
 from core.abstention.thresholds import Threshold
 from core.data.datasets.draw import random_order
 from core.data.datasets.questions import Question
+from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled import Labelled
+from core.reports.calibration import words
 from core.studies.calibration.calibration import BEST, Target, calibrate, rows
 from core.studies.calibration.groups import by_group
 from core.studies.calibration.looks import from_json, looks_before, to_json
@@ -94,7 +97,7 @@ def test_groups_are_a_look_of_their_own_and_share_delta_with_all():
     data = scored(np.random.default_rng(0), 600, 0.005, kinds=2)
     first = calibrate(data, WANTED, looks=())
     groups = by_group(first)
-    assert groups.look.place == 2 and "these groups and all together" in groups.sentence
+    assert groups.look.place == 2 and "these groups and all together" in words.by_group(groups)
     looks = (*first.looks, groups.look)
     assert by_group(calibrate(data, WANTED, looks=looks)).look is groups.look
     other = replace(data, sources=data.sources[::-1].copy())
@@ -126,12 +129,34 @@ def test_after_too_many_looks_nothing_is_left():
     assert found.policy is None and "31 looks at these labels have spent δ" in found.outcome.reason
 
 
+def seen(data, looks):
+    """The view that Evaluation takes at labels when it shows them."""
+    return look(f"view {data.kept.tolist()}", "seen", fingerprints(data, "s0"), looks, is_view=True)
+
+
+def test_rows_that_were_shown_are_a_look_which_the_best_of_all_scores_takes_up():
+    data, best = scored(np.random.default_rng(0), 300, 0.01, scores=2), replace(WANTED, score=BEST)
+    part = rows(data, np.arange(300) < 200)
+    views = (seen(data, ()),)
+    views = (*views, seen(part, views))
+    assert [each.place for each in views] == [1, 2]
+    for here, place in ((data, 1), (part, 2)):
+        assert places(calibrate(here, best, looks=views)) == [place]
+    # A score that is named once all were seen, rows that nobody was shown: another choice.
+    assert places(calibrate(data, WANTED, looks=views)) == [3]
+    assert places(calibrate(rows(data, np.arange(300) < 250), best, looks=views)) == [3]
+    looks = calibrate(part, best, looks=views).looks
+    assert places(calibrate(data, best, looks=looks)) == [1]
+    assert places(calibrate(part, replace(best, error=0.06), looks=looks)) == [3]
+
+
 def test_a_look_out_and_back():
-    look = calibrate(scored(np.random.default_rng(0), 50, 0.1), WANTED, looks=()).look
-    found = from_json(to_json(look))
-    assert (found.setting, found.place, found.about) == (look.setting, look.place, look.about)
-    assert found.rows.tolist() == look.rows.tolist()
-    json.loads(to_json(look))
+    data = scored(np.random.default_rng(0), 50, 0.1)
+    for each in (calibrate(data, WANTED, looks=()).look, seen(data, ())):
+        again = from_json(to_json(each))
+        assert vars(again) | {"rows": 0} == vars(each) | {"rows": 0}
+        assert again.rows.tolist() == each.rows.tolist()
+        json.loads(to_json(each))
 
 
 # ------------------------------------------------------------------ the promise, simulated
@@ -208,6 +233,30 @@ def test_naming_one_score_after_the_other_keeps_the_promise(n):
                 broken += 1
                 break
     assert broken / RUNS <= 0.1
+
+
+def least_wrong(data):
+    """The share wrong in the best part of the curve: of the surest half, of more, or of all."""
+    right = data.correct["s0"][np.argsort(data.doubts["s0"])]
+    return min(1 - right[: int(share * len(right))].mean() for share in (0.5, 0.75, 1))
+
+
+@pytest.mark.slow
+def test_the_best_of_ten_filters_that_were_looked_at_keeps_the_promise():
+    """Each keeps half of the rows at random; who looks at all takes the one with the best curve."""
+    broken = {"with views": 0, "without": 0}
+    for seed in range(RUNS):
+        rng = np.random.default_rng(seed)
+        parts = [scored(rng, 300, 0.0501)]
+        parts += [rows(parts[0], rng.random(300) < 0.5) for _ in range(9)]
+        views: list = []
+        for part in parts:
+            views.append(seen(part, views))
+        chosen = min(parts, key=least_wrong)
+        for way, looks in (("with views", views), ("without", ())):
+            found = calibrate(chosen, replace(WANTED, score=BEST), looks=looks)
+            broken[way] += is_broken(found)
+    assert broken["with views"] / RUNS <= 0.1 < broken["without"] / RUNS
 
 
 @pytest.mark.slow

@@ -18,8 +18,8 @@ from core.studies.evaluation.rows import SCHEMA, Row
 from core.studies.evaluation.run import Questions, evaluate, survey
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.verdict import default_rule
 from core.uncertainty.scores import SCORES
+from tests.studies.inspection.rules import default_rule
 
 NUMBER = re.compile(r"question number (\d+)")
 TOLD = re.compile(re.escape(prompts.FIRST_ANSWER) + r"(\w+)")

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from core.data.world import grading
-from core.studies.inspection.certificates import EMBEDDED, default_thresholds, policies_file
+from core.studies.inspection.certificates import EMBEDDED, default_policies, policies_file
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Request
-from core.studies.inspection.verdict import Decision, DecisionRule, default_rule
+from core.studies.inspection.verdict import Decision, DecisionRule
 from core.uncertainty.scores import SCORES
 from tests.fakes import Searched, TableModel, certified, words
+from tests.studies.inspection.rules import default_rule
 
 KNOWN = "What is the capital of France?"
 MANY = "Name a yellow fruit."
@@ -81,11 +82,19 @@ def test_a_question_is_judged_however_it_is_typed(typed):
 # ---------------------------------------------------------------------- the thresholds
 
 
+def thresholds():
+    """Every score's λ; −∞ answers nothing."""
+    return {
+        name: policy.threshold if policy else -math.inf
+        for name, policy in default_policies(EMBEDDED).items()
+    }
+
+
 def test_the_thresholds_are_those_on_file_one_for_each_score():
-    assert default_thresholds() == on_file()
-    assert math.isfinite(default_thresholds()["mutual_information"])
+    assert thresholds() == on_file()
+    assert math.isfinite(thresholds()["mutual_information"])
     threshold = default_rule()
-    assert default_thresholds()[threshold.score] == threshold.value
+    assert thresholds()[threshold.score] == threshold.value
 
 
 # -------------------------------------------------------------------- what is judged
@@ -128,7 +137,7 @@ def test_every_score_is_judged_by_its_own_answer_and_threshold(answers, copying)
     for judged in judgement.scores:
         assert judged.answer == inspection.scores[judged.name].answer
         assert judged.right == (judged.answer == "Paris")
-        assert judged.threshold == default_thresholds()[judged.name]
+        assert judged.threshold == thresholds()[judged.name]
         assert judged.answered == decided[judged.name]
         assert judged.well_decided == (judged.answered == judged.right)
 
@@ -165,7 +174,7 @@ def test_the_verdict_may_be_another_scores(name):
     inspection = read(recording, rule=threshold)
     decided = by_definition(inspection, threshold)
     for judged in judge(inspection).scores:
-        own = threshold.value if judged.name == name else default_thresholds()[judged.name]
+        own = threshold.value if judged.name == name else thresholds()[judged.name]
         assert judged.threshold == own
         assert judged.answered == decided[judged.name]
 

@@ -15,7 +15,7 @@ from core.studies.inspection.inspection import cannot_decide, read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request, Sampling
-from core.studies.inspection.verdict import Decision, DecisionRule, Headline, default_rule
+from core.studies.inspection.verdict import Decision, DecisionRule, Headline
 from core.uncertainty.confidence import lower_confidence_limit
 from core.uncertainty.sampled_evidence import from_chains
 from core.uncertainty.scores import SCORES
@@ -30,6 +30,7 @@ from tests.fakes import (
     knows,
     words,
 )
+from tests.studies.inspection.rules import default_rule
 
 KNOWN_BY_HEART = "What is the capital of France?"
 NEVER = DecisionRule(value=math.inf, least_mass=0.5, origin="by hand")

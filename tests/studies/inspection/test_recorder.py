@@ -25,10 +25,11 @@ from core.studies.inspection.recorder import (
 from core.studies.inspection.recording import Estimator, estimator_of
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
 from core.studies.inspection.serialise import from_json, to_json
-from core.studies.inspection.verdict import Decision, default_rule
+from core.studies.inspection.verdict import Decision
 from core.studies.progress import Cancelled
 from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, knows, words
 from tests.patience import LONG
+from tests.studies.inspection.rules import default_rule
 
 FIRST_PROMPT = prompts.iterative(QUERY)
 SAMPLED = [Estimator.CHAINED, Estimator.COUNTED]

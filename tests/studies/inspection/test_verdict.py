@@ -15,11 +15,11 @@ from core.studies.inspection.verdict import (
     Decision,
     DecisionRule,
     decide,
-    default_rule,
     doubt_of,
     rule_of,
 )
 from core.uncertainty.scores import SCORES, Score
+from tests.studies.inspection.rules import default_rule
 
 THRESHOLD = DecisionRule(value=0.3, least_mass=0.1, origin="by hand")
 

@@ -8,6 +8,7 @@ import pytest
 
 from core import prompts
 from core.language_models.errors import ModelError
+from core.reports.laboratory.chains import sentence
 from core.studies.inspection.inspection import evidence_of, read
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
@@ -71,7 +72,7 @@ def test_scored_chains_have_the_exact_information_where_all_answers_are_found(sh
     # What is recorded is not asked again.
     new = {p for p, _ in model.scored[asked:] for p in p}
     assert len(new) == 16 + 64 and all(p.count("answer to question Q is") > 1 for p in new)
-    assert not found.sampled and "64 prompts more" in found.sentence
+    assert not found.sampled and "64 prompts more" in sentence(found)
 
 
 def test_the_certified_bound_holds_where_answers_are_missing_and_spellings_share_a_cluster():
@@ -95,7 +96,7 @@ def test_what_would_take_too_many_prompts_is_left_out_and_says_so():
         ChainsSettings(longest=4, chains=0, most_prompts=16),
     )
     assert [one.n for one in found.scored] == [2, 3]
-    assert "Scoring chains of 4 answers would take 64 prompts" in found.sentence
+    assert "Scoring chains of 4 answers would take 64 prompts" in sentence(found)
     assert recording.texts
 
 
@@ -179,4 +180,4 @@ def test_the_embedded_model_answers(embedded):
     found = run(recording, embedded, ChainsSettings(longest=3, chains=20))
     values = [one.value for one in found.scored]
     assert len(values) == 2 and values == sorted(values)
-    assert found.sentence.startswith("Chains of 2 and 3 answers have an M.I. of")
+    assert sentence(found).startswith("Chains of 2 and 3 answers have an M.I. of")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.language_models.forms import Form
+from core.reports.laboratory.deciding import sentence
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
@@ -118,7 +119,7 @@ def test_other_forms_are_panels_of_their_own():
     assert plain.interval("mutual_information").upper < 0.01
     assert examples.interval("mutual_information").lower > 0.5
     assert found.changing == ((examples,),)
-    assert "It changes with form examples (never kept)" in found.sentence
+    assert "It changes with form examples (never kept)" in sentence(found)
 
 
 def test_the_models_own_judgement_is_a_similarity_where_it_was_asked():
@@ -144,7 +145,7 @@ def test_a_model_that_knows_and_one_that_copies_are_decided_alike_by_every_setti
         request = Request(QUERY, 20)
         settings = replace(SMALL, samples=(10, 20))
         found = run([QUERY], model, request, settings=settings, rule=RULE)
-        assert found.sentence.startswith(f"The verdict “{decision}” is stable: all")
+        assert sentence(found).startswith(f"The verdict “{decision}” is stable: all")
 
 
 def outcome(value, decision=Decision.ANSWER, answer="Paris"):
@@ -171,7 +172,7 @@ def test_the_sentence_names_what_changes_it_the_surest_first():
             Variant(Factor.SEED, 3, False, ((outcome(0.1, answer="Paris, France"),),)),
         ],
     )
-    assert found.sentence == (
+    assert sentence(found) == (
         "The verdict “answer” is not stable: 1 of 3 other settings keeps it. It changes with τ "
         "= 1 (never kept) and k = 2 (kept in 70% of draws)."
     )
@@ -189,7 +190,7 @@ def test_what_is_in_use_is_no_setting_that_was_moved():
     searched = Request(QUERY, sampling=Sampling.LIKELIEST)
     found = replace(variations([kept[0]], [*drawn, in_use]), request=searched)
     assert found.alternatives == (drawn[0], drawn[2])
-    assert "with answers drawn at temperature 0.5 (never kept)" in found.sentence
+    assert "with answers drawn at temperature 0.5 (never kept)" in sentence(found)
 
 
 def test_another_answer_is_another_verdict_but_not_what_is_withheld():
@@ -208,11 +209,11 @@ def test_a_set_says_how_many_are_stable_and_what_changes_most():
             Variant(Factor.TEMPERATURE, 1.3, False, ((kept,), (lost,), (lost,))),
         ],
     )
-    assert found.sentence == (
+    assert sentence(found) == (
         "1 of 3 verdicts is stable. Verdicts change with k (2) and temperature (1)."
     )
     still = variations([kept, kept], [Variant(Factor.SEED, 1, False, ((kept,), (kept,)))])
-    assert "Nothing that was moved changes one" in still.sentence
+    assert "Nothing that was moved changes one" in sentence(still)
 
 
 def test_intervals_are_over_draws_of_one_question_and_over_questions_of_a_set():
@@ -245,7 +246,7 @@ def test_the_embedded_model_is_varied(embedded):
     queries = ["What is the capital of France?", "Name a yellow fruit."]
     settings = replace(SMALL, seeds=2, samples=(4,), temperatures=(1.5,))
     found = run(queries, embedded, settings=settings)
-    assert " of 2 verdicts " in found.sentence
+    assert " of 2 verdicts " in sentence(found)
     for variant in found.variants:
         for score in ("mutual_information", "semantic_entropy"):
             assert np.isfinite(variant.interval(score).value)

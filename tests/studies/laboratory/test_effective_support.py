@@ -7,6 +7,7 @@ import pytest
 
 from core.language_models.base import Response, series
 from core.language_models.errors import ModelError
+from core.reports.laboratory.effective_support import sentence
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.effective_support import EffectiveSupportSettings, run
 from core.uncertainty.missing_mass import expected_missing_mass, upper_deviation
@@ -97,7 +98,7 @@ def test_many_questions_in_their_order_with_one_sentence():
     )
     assert [q.question for q in found.questions] == [first, second]
     assert found.values["mass"].shape == (2,)
-    assert found.sentence.startswith("Of 2 questions")
+    assert sentence(found).startswith("Of 2 questions")
     assert shares[0] == 0 and shares[-1] == 1
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.reports.laboratory.estimator import sentence
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.estimator import EstimatorSettings, Gamma, run
 from core.uncertainty import gibbs
@@ -55,7 +56,7 @@ def test_what_there_is(n, gamma):
         assert (low <= middle).all() and (middle <= high).all()
     assert len(found.rows()) == 2 * len(found.values)
     assert 0 < found.sampled_mass.min() <= found.sampled_mass.max() <= 1 + 1e-9
-    assert f"{found.exact:.3f} nats" in found.sentence
+    assert f"{found.exact:.3f} nats" in sentence(found)
 
 
 def test_without_stabilisers_and_with_everything_seen_the_estimate_is_exact():
@@ -94,7 +95,7 @@ def test_algorithm_2_is_that_of_the_spellings_written_out():
     }.items():
         value = from_tuples(texts, weights, **gammas).value
         assert found.values[name][0, 0] == pytest.approx(value, abs=1e-10), name
-    assert "Algorithm 1 on the spellings" in found.sentence
+    assert "Algorithm 1 on the spellings" in sentence(found)
 
 
 def test_with_every_spelling_drawn_both_algorithms_are_exact():

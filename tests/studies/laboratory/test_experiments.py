@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from core.cli import main
 from core.language_models.registry import open_model
+from core.reports.laboratory.catalogue import EXPERIMENTS, FIELDS, QUESTIONS, question_of
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.catalogue import EXPERIMENTS, FIELDS, QUESTIONS, question_of
 from core.studies.laboratory.experiment import (
     Asks,
     Experiment,

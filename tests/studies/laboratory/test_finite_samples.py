@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core.reports.laboratory.finite_samples import sentence
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.finite_samples import FiniteSamplesSettings, run
 from core.uncertainty.missing_mass import theorem_bound
@@ -16,7 +17,7 @@ def test_a_million_draws_tell_the_theorem_nothing_about_200_answers():
     assert found.least == 100_000_000
     assert found.certified[0] > 0.3 * found.exact
     assert (found.certified <= found.exact + 1e-9).all()
-    assert "something at k = 100,000,000" in found.sentence
+    assert "something at k = 100,000,000" in sentence(found)
 
 
 def test_the_theorems_bound_is_made_of_what_is_reported():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from core.language_models.errors import ModelError
+from core.reports.laboratory.hallucination import sentence
 from core.studies.laboratory.hallucination import HallucinationSettings, run
 from tests.fakes import Limited
 from tests.studies.laboratory.worlds import believer, many_right, one_right, smooth
@@ -32,8 +33,8 @@ def test_by_hand():
     np.testing.assert_allclose(found.contributions, terms)
     assert found.divergence == pytest.approx(terms.sum())
     assert found.information == pytest.approx(model.mutual_information)
-    assert "the first answer is wrong with a probability of 50%" in found.sentence
-    assert all(text not in found.sentence for text in TEXTS)  # text of a model is hostile
+    assert "the first answer is wrong with a probability of 50%" in sentence(found)
+    assert all(text not in sentence(found) for text in TEXTS)  # text of a model is hostile
 
 
 def test_the_truth_has_no_hallucination():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core.reports.laboratory.missing_mass import sentence
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.missing_mass import (
     MOST_KINDS,
@@ -35,7 +36,7 @@ def test_simulation_and_theory_agree_and_limits_hold(law):
     assert (np.diff(found.missing, axis=1) <= 1e-12).all()  # a sample goes on
     if own:
         assert np.isnan(found.finite_support).all() and np.isnan(found.entropy).all()
-        assert "nobody has found" in found.sentence
+        assert "nobody has found" in sentence(found)
     else:
         assert (found.expected <= np.minimum(found.finite_support, found.entropy) + 1e-12).all()
     assert (found.zipf is not None) == (law is Law.ZIPF)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from core.data.world.facts import Answer, Band
+from core.reports.laboratory.related import sentence
 from core.studies.amplification.gallery import draw
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record
@@ -54,7 +55,7 @@ def test_a_model_that_cannot_tell_two_questions_apart_and_says_so_is_calibrated(
     assert found.overall.promised == pytest.approx(0.25)
     assert found.overall.error.value == pytest.approx(0.25)
     assert found.excess.value == pytest.approx(0) and found.beyond == 0
-    assert "compatible with second-order calibration" in found.sentence
+    assert "compatible with second-order calibration" in sentence(found)
 
 
 def test_a_model_that_knows_all_right_answers_errs_by_nothing_and_says_so():
@@ -73,7 +74,7 @@ def test_a_model_that_is_sure_of_something_wrong_is_not_calibrated():
         1, abs=1e-6
     )  # of the one answer likely enough
     assert found.beyond == 1
-    assert "not second-order calibrated, it errs more than it says" in found.sentence
+    assert "not second-order calibrated, it errs more than it says" in sentence(found)
 
 
 def test_a_right_answer_that_was_not_found_is_an_error_too():
@@ -84,7 +85,7 @@ def test_a_right_answer_that_was_not_found_is_an_error_too():
     assert asked.predicted == pytest.approx((0.5, 0.5, 0)) and asked.truth == (0, 0, 1)
     assert found.overall.promised == pytest.approx((0.25 + 0.25) / 3)
     assert found.overall.error.value == pytest.approx((0.25 + 0.25 + 1) / 3)
-    assert "it errs more than it says" in found.sentence
+    assert "it errs more than it says" in sentence(found)
 
 
 def test_spellings_of_one_right_answer_are_one():
@@ -163,7 +164,7 @@ def test_the_threshold_of_a_half_is_tuned_on_the_other():
     np.testing.assert_array_equal(doubts[half], rows[best[1]][half])
     assert found.comparison.values["two_stage"].value == 1.0
     assert found.comparison.values["mutual_information"].value == 0.5  # all doubts are equal here
-    assert "M.I. 0.50" in found.sentence and "0.05 and 0.05" in found.sentence
+    assert "M.I. 0.50" in sentence(found) and "0.05 and 0.05" in sentence(found)
 
 
 # ------------------------------------------------------------------------- who is asked
@@ -178,7 +179,7 @@ def test_the_embedded_model_is_asked(embedded):
         assert all(-0.25 <= p * (q - p) <= 0.25 + 1e-9
                    for p, q in zip(asked.predicted, asked.repeated, strict=True))  # fmt: skip
         assert {*asked.doubts} == {*COMPARED} - {"two_stage"}
-    assert found.sentence.startswith("AUROC for wrong answers on 10 questions: M.I.")
+    assert sentence(found).startswith("AUROC for wrong answers on 10 questions: M.I.")
 
 
 def test_no_question_is_refused_and_asking_can_be_cancelled():

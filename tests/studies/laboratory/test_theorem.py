@@ -5,6 +5,7 @@ import pytest
 
 from core.data.world.facts import Band
 from core.language_models.errors import ModelError
+from core.reports.laboratory.theorem import sentence
 from core.studies.inspection import inspection
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.studies.laboratory.pseudo_joint import corpus_of, truth_of
@@ -60,7 +61,7 @@ def test_a_model_that_says_what_its_documents_say_breaks_the_theorem():
     assert row.corpus_information == pytest.approx(belief, abs=0.05)
     assert row.corpus_divergence < 0.05
     assert row.breaks and row.holds  # against the world's truth, it holds all the same
-    said = run(believer(fact, TEXTS, smooth(corpus[0]), smooth(corpus[1])), [fact]).sentence
+    said = sentence(run(believer(fact, TEXTS, smooth(corpus[0]), smooth(corpus[1])), [fact]))
     assert "on 1 of the 1 whose answers there depend on each other" in said
 
 
@@ -135,8 +136,8 @@ def test_the_embedded_model_keeps_the_identity(embedded):
         if row.corpus_information is not None and row.corpus_information < 1e-9:
             assert not row.breaks  # independent documents are a truth as the theorem wants it
     assert {row.band for row in found.rows} == {band.value for band in Band} == {*found.means}
-    assert found.sentence.startswith("D(Q̃, P̃) is at least I(Q̃) on 5 of 5 questions")
-    assert "Of three answers, I is" in found.sentence
+    assert sentence(found).startswith("D(Q̃, P̃) is at least I(Q̃) on 5 of 5 questions")
+    assert "Of three answers, I is" in sentence(found)
     assert shares[0] == 0 and shares[-1] == 1
 
 

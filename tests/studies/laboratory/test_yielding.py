@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from core.language_models.errors import ModelError
+from core.reports.laboratory.yielding import sentence
 from core.studies.amplification.curve import amplify
 from core.studies.amplification.gallery import draw, of_fact
 from core.studies.amplification.mechanism import looking
@@ -91,17 +92,17 @@ def test_what_never_turns_lasts_longest_and_ranks_say_so():
     many = made(rows * 10)
     assert many.lasts.tolist()[:4] == [0, 2, 100, 101]
     assert many.correlations["overlap"].value == pytest.approx(1)
-    assert "30 turn within 100 repetitions, 10 of them before any" in many.sentence
-    assert "a strong sign of what Section 3.1 describes" in many.sentence
+    assert "30 turn within 100 repetitions, 10 of them before any" in sentence(many)
+    assert "a strong sign of what Section 3.1 describes" in sentence(many)
     assert {*many.correlations} == {*MEASURES}
 
 
 def test_no_sign_and_the_opposite_are_said_as_plainly():
     opposite = made([row(t, -t / 100, exposures=t) for t in range(40)])
-    assert "-1.00 (-1.00 to -1.00): the opposite" in opposite.sentence
+    assert "-1.00 (-1.00 to -1.00): the opposite" in sentence(opposite)
     rng = np.random.default_rng(0)
     nothing = made([row(int(t), float(s)) for t, s in rng.random((60, 2)) * 50])
-    assert "no sign of what" in nothing.sentence
+    assert "no sign of what" in sentence(nothing)
     assert opposite.exposure_correlation.value == pytest.approx(-1)
 
 
@@ -115,7 +116,7 @@ def test_what_words_alone_do_is_no_correlation_within_relations():
     found = made(rows)
     assert found.correlations["overlap"].value > 0.8
     assert np.isnan(found.within.value)  # one overlap a relation
-    assert "Within relations it is undefined" in found.sentence
+    assert "Within relations it is undefined" in sentence(found)
 
 
 def test_what_training_showed_is_known_of_the_embedded_model_alone():

@@ -7,10 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from core import prompts
+from core.codec import count_of
 from core.language_models.base import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome
-from core.studies.laboratory.missing_mass import ANSWERS, Law, MissingMassSettings, run
+from core.studies.laboratory.missing_mass import (
+    ANSWERS,
+    Law,
+    MissingMassCurves,
+    MissingMassSettings,
+    run,
+)
 from core.studies.laboratory.settings import Values
 from core.studies.progress import Progress
 
@@ -54,11 +61,31 @@ def _work(settings: MissingMassSettings, model: LanguageModel, progress: Progres
         "probabilities": np.sort(curves.probabilities)[::-1][:ANSWERS],
         "rest": curves.rest,
     }
-    return Outcome(curves.sentence, columns, chart_data)
+    return Outcome(sentence(curves), columns, chart_data)
 
 
 def _asks(values: Values) -> Asks:
     return Asks.EMBEDDED if values["law"] == Law.MODEL else Asks.NOTHING
+
+
+def sentence(curves: MissingMassCurves) -> str:
+    """Say what it shows, in a sentence or two."""
+    k, expected = curves.settings.draws[-1], float(curves.expected[-1])
+    text = f"After {count_of(k, 'draw')} {expected:.2%} of the probability is missing on average"
+    if curves.rest > 1e-6:
+        text += f", and at most {curves.rest:.2%} besides that nobody has found"
+    else:
+        text += (
+            f"; the number of kinds allows {curves.finite_support[-1]:.2%}, the entropy "
+            f"{curves.entropy[-1]:.2%}"
+        )
+    off = float(np.abs(curves.good_turing - curves.missing)[:, -1].mean())
+    outside = max(float(curves.too_high.max()), float(curves.too_low.max()))
+    return (
+        f"{text}. Good–Turing is off by {off:.2%} on average. At no k was U_k beyond "
+        f"either limit in more than {outside:.1%} of the samples; "
+        f"{1 - curves.settings.confidence:.0%} is allowed."
+    )
 
 
 EXPERIMENT = Experiment(

@@ -11,6 +11,7 @@ from core.abstention.policy import Policy
 from core.abstention.thresholds import Uncertifiable
 from core.charts import calibration as charts
 from core.codec import one_line
+from core.reports.calibration import words
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import BEST, METHODS, REPEATED, Calibration
@@ -59,7 +60,7 @@ def report(
             *([_numbers(policy)] if policy else []),
             *calibration.data.decided,
             *([REPEATED.format(calibration.repeated)] if calibration.repeated else []),
-            *filter(None, [diagnostics.speaks_against(calibration.data)]),
+            *filter(None, [words.contradiction(calibration.data)]),
         ],
         parts=[
             *_reading(calibration),
@@ -94,7 +95,7 @@ def _risk(calibration: Calibration, moved: Policy | None) -> Part:
     curve = curves[calibration.score]
     by_hand = [f"λ by hand. {_numbers(moved)} {moved.sentence}"] if moved else []
     if not len(curve.doubts):
-        return Part("Error against share answered", ["No labelled answer has a score.", *by_hand])
+        return Part("Error against share answered", [words.NO_SCORE, *by_hand])
     pictures = [
         risk_coverage(calibration, curve, moved),
         precision_recall(curves, calibration.score),
@@ -106,21 +107,27 @@ def risk_coverage(calibration: Calibration, curve: Curve, moved: Policy | None) 
     """Return the error among the answered against the share answered."""
     policy, target = calibration.policy, calibration.target
     data = (curve, policy, moved, target.error, target.confidence, calibration.larger_is_surer)
-    words = charts.risk_coverage_alt(curve, policy, moved)
-    return Picture("Wrong among the answered", words, charts.risk_coverage, data)
+    alt_text = charts.risk_coverage_alt(curve, policy, moved)
+    return Picture("Wrong among the answered", alt_text, charts.risk_coverage, data)
 
 
 def precision_recall(curves: Mapping[str, Curve], score: str) -> Picture:
     """Return the paper's curves of all scores; one is emphasised."""
-    words = charts.precision_recall_alt(curves)
+    alt_text = charts.precision_recall_alt(curves)
     outlines = {name: whole.outline() for name, whole in curves.items()}  # all that is drawn
-    return Picture("Precision and recall", words, charts.precision_recall, (outlines, score))
+    return Picture(
+        "Precision and recall",
+        alt_text,
+        charts.precision_recall,
+        (outlines, score),
+        caption=words.CURVES,
+    )
 
 
 def by_group(groups: Sequence[Bin], target: float) -> Picture:
     """Return the error of every group beside the target."""
-    title, words = "Wrong among the answered, by group", charts.groups_alt(groups)
-    return Picture(title, words, charts.groups, (groups, target))
+    title, alt_text = "Wrong among the answered, by group", charts.groups_alt(groups)
+    return Picture(title, alt_text, charts.groups, (groups, target))
 
 
 def _prices(calibration: Calibration, listed: Sequence[Price]) -> Part:
@@ -164,7 +171,8 @@ def _groups(calibration: Calibration) -> list[Part]:
         "answered": [group.answered for group in every.groups],
         "wrong": [group.errors for group in every.groups],
     }
-    return [Part("The promise by group", [every.sentence], [picture], [Table("Groups", columns)])]
+    text, table = words.by_group(every), Table("Groups", columns)
+    return [Part("The promise by group", [text], [picture], [table])]
 
 
 def _settings(calibration: Calibration) -> dict[str, Cell]:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from core.codec import count_of
 from core.language_models.base import LanguageModel
-from core.studies.laboratory.effective_support import EffectiveSupportSettings, run
+from core.studies.laboratory.effective_support import (
+    EffectiveSupports,
+    EffectiveSupportSettings,
+    run,
+)
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome, columns_of
 from core.studies.laboratory.theorem import choose
 from core.studies.progress import Progress
@@ -31,7 +38,22 @@ def _work(settings: EffectiveSupportSettings, model: LanguageModel, progress: Pr
         "answers": answers,
         "draws": settings.draws,
     }
-    return Outcome(supports.sentence, columns, chart_data)
+    return Outcome(sentence(supports), columns, chart_data)
+
+
+def sentence(supports: EffectiveSupports) -> str:
+    """Say what it shows, in a sentence or two."""
+    of = {name: float(np.median(values)) for name, values in supports.values.items()}
+    sizes = np.array([len(question.answers) for question in supports.questions])
+    k = supports.settings.draws
+    return (
+        f"Of {count_of(len(supports.questions), 'question')}, the answers found hold "
+        f"{of['mass']:.1%} of the probability (median; {np.median(sizes):.0f} answers, "
+        f"{sizes.mean():.1f} on average). For the median question, {k:,} draws miss "
+        f"{of['missing']:.1%} of it, so {of['high']:.1%} of all at most; in expectation at "
+        f"most {of['bound']:.1%}, for sure ({of['printed_bound']:.1%} with "
+        f"{supports.settings.confidence:.0%} confidence a question, by the paper’s Appendix E.4)."
+    )
 
 
 EXPERIMENT = Experiment(

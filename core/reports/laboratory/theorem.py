@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from core.codec import count_of
 from core.language_models.base import LanguageModel
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome, columns_of
 from core.studies.laboratory.theorem import ROUNDING, TheoremOne, TheoremSettings, choose, run
@@ -13,7 +16,7 @@ from core.studies.progress import Progress
 def _work(settings: TheoremSettings, model: LanguageModel, progress: Progress) -> Outcome:
     facts = choose(settings.questions, settings.draw)
     theorem = run(model, facts, settings, progress)
-    return Outcome(theorem.sentence, _columns(theorem), _chart_data(theorem))
+    return Outcome(sentence(theorem), _columns(theorem), _chart_data(theorem))
 
 
 def _columns(theorem: TheoremOne) -> dict[str, Any]:
@@ -69,6 +72,34 @@ def _slacks(theorem: TheoremOne, band: str) -> dict[str, float]:
         name: sum(getattr(row, name) for row in own) / len(own)
         for name in ("first_slack", "second_slack")
     }
+
+
+def sentence(theorem: TheoremOne) -> str:
+    """Say what it shows, in some sentences."""
+    rows = theorem.rows
+    held, off = sum(row.holds for row in rows), max(row.off for row in rows)
+    text = (
+        f"D(Q̃, P̃) is at least I(Q̃) on {held} of {count_of(len(rows), 'question')}; their "
+        f"difference is the divergences of the two marginals, to {max(off, 1e-16):.0e} nats."
+    )
+    taught = [row for row in rows if row.corpus_information is not None]
+    shared = [row for row in taught if (row.corpus_information or 0) > ROUNDING]
+    alone = [row for row in taught if row not in shared]
+    if shared:
+        text += (
+            f" Against the training documents it is below on {sum(r.breaks for r in shared)} "
+            f"of the {len(shared)} whose answers there depend on each other, where the theorem "
+            f"assumes that they do not, and on {sum(r.breaks for r in alone)} of the other "
+            f"{len(alone)}."
+        )
+    triples = [row.triple for row in rows if row.triple]
+    if triples:
+        low, high, d = np.mean([(t.lower, t.upper, t.divergence) for t in triples], axis=0)
+        text += (
+            f" Of three answers, I is {low:.3f} to {high:.3f} nats on average, and D "
+            f"{d:.3f} (from {theorem.settings.triples:,} pairs a question)."
+        )
+    return text
 
 
 EXPERIMENT = Experiment(

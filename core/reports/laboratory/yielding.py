@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import astuple
-from typing import Any, Final
+from typing import Any
 
+from core.abstention.intervals import Interval
+from core.codec import count_of
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome, columns_of
-from core.studies.laboratory.yielding import Yielding, YieldingSettings, run
+from core.studies.laboratory.yielding import AXES, Yielding, YieldingSettings, run
 
-#: What a measure is called at an axis.
-AXES: Final = {
-    "overlap": "overlap with the large components",
-    "every_token": "overlap, all tokens of the question",
-    "logit": "logit through the large components",
-    "gap": "attention gap, nats",
-    "exposures": "times that training showed it",
-    "odds": "log-odds before any repetition, nats",
-}
+_SIZES = ((0.5, "a strong"), (0.3, "a moderate"), (0.0, "a weak"))
 
 
 def outcome(yielding: Yielding) -> Outcome:
     """Return a measurement as it is shown."""
-    return Outcome(yielding.sentence, columns(yielding), chart_data(yielding))
+    return Outcome(sentence(yielding), columns(yielding), chart_data(yielding))
 
 
 def columns(yielding: Yielding) -> dict[str, list[Any]]:
@@ -48,6 +43,40 @@ def chart_data(yielding: Yielding) -> dict[str, Any]:
         "intervals": {words: astuple(one) for words, one in intervals.items()},
         "heads": yielding.heads,
     }
+
+
+def sentence(yielding: Yielding) -> str:
+    """Say what it shows, in some sentences, whatever it is."""
+    turned = sum(row.repetitions is not None for row in yielding.rows)
+    first = sum(row.repetitions == 0 for row in yielding.rows)
+    correlations = yielding.correlations
+    return (
+        f"Of {count_of(len(yielding.rows), 'fact')}, {turned} turn within {yielding.settings.most} "
+        f"repetitions, {first} of them before any. The overlap of the question with the large "
+        f"principal components goes with the repetitions by a rank correlation of "
+        f"{_with_interval(correlations['overlap'])}: {_verdict(correlations['overlap'])} "
+        f"Within relations it is {_with_interval(yielding.within)}. The model’s own odds before "
+        f"any repetition reach {_with_interval(correlations['odds'])}."
+    )
+
+
+def _with_interval(interval: Interval) -> str:
+    """Return a correlation with its interval, where it has one."""
+    if math.isnan(interval.value):
+        return "undefined"
+    if math.isnan(interval.lower):
+        return f"{interval.value:+.2f}"
+    return f"{interval.value:+.2f} ({interval.lower:+.2f} to {interval.upper:+.2f})"
+
+
+def _verdict(interval: Interval) -> str:
+    """Say what a correlation means for Section 3.1."""
+    if math.isnan(interval.lower) or interval.lower <= 0 <= interval.upper:
+        return "no sign of what Section 3.1 describes."
+    if interval.upper < 0:
+        return "the opposite of what Section 3.1 describes."
+    size = next(word for least, word in _SIZES if interval.value >= least)
+    return f"{size} sign of what Section 3.1 describes."
 
 
 EXPERIMENT = Experiment(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.charts.laboratory.catalogue import PICTURES
+from core.reports.laboratory.catalogue import EXPERIMENTS, question_of
 from core.reports.report import Cell, Part, Picture, Report, Table
-from core.studies.laboratory.catalogue import EXPERIMENTS, question_of
 from core.studies.laboratory.experiment import EMBEDDED, Finding
 
 READING: Final = (

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.language_models.base import LanguageModel
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome
-from core.studies.laboratory.hallucination import HallucinationSettings, run
+from core.studies.laboratory.hallucination import Hallucination, HallucinationSettings, run
 from core.studies.progress import Progress
 
 
@@ -25,7 +25,19 @@ def _work(settings: HallucinationSettings, model: LanguageModel, progress: Progr
     names = ("question", "texts", "right", "q", "p", "excess", "wrong")
     chart_data = {name: getattr(hallucination, name) for name in names}
     chart_data["misplaced"] = hallucination.misplaced_mass
-    return Outcome(hallucination.sentence, columns, chart_data)
+    return Outcome(sentence(hallucination), columns, chart_data)
+
+
+def sentence(hallucination: Hallucination) -> str:
+    """Say what it shows; texts of the model are not in it."""
+    first, second = hallucination.wrong
+    return (
+        f"{hallucination.misplaced_mass:.0%} of Q̃ is more than the truth has: the first answer "
+        f"is wrong with a probability of {first:.0%}, the second, told the first, of "
+        f"{second:.0%}. With the truth smoothed by {hallucination.smoothing:g}, the divergence "
+        f"D(Q̃, P̃) is {hallucination.divergence:.3f} nats, and M.I. finds "
+        f"{hallucination.information:.3f} of it without knowing the truth."
+    )
 
 
 EXPERIMENT = Experiment(

@@ -32,7 +32,32 @@ def _outcome(samples: FiniteSamples) -> Outcome:
         "least": samples.least,
         "half": samples.least_certified,
     }
-    return Outcome(samples.sentence, columns, chart_data)
+    return Outcome(sentence(samples), columns, chart_data)
+
+
+def sentence(samples: FiniteSamples) -> str:
+    """Say what it shows, in a sentence or two."""
+    last = samples.settings.draws[-1]
+    says = [f"nothing up to k = {_silent(samples):,}"] if _silent(samples) else []
+    says += [f"something at k = {samples.least:,}"] if samples.least else []
+    text = (
+        f"The mutual information is {samples.exact:.3f} nats. The theorem’s lower bound says "
+        f"{' and '.join(says)}"
+    )
+    half = samples.least_certified
+    ours = (
+        f"has reached half of the exact value at k = {half:,}"
+        if half
+        else f"is {samples.certified[-1]:.3f} nats at k = {last:,}"
+    )
+    return f"{text}; the certified bound {ours}, without a confidence level."
+
+
+def _silent(samples: FiniteSamples) -> int:
+    """The largest k before `least`, or the largest of all; 0 if there is none."""
+    draws = samples.settings.draws
+    at = len(draws) if samples.least is None else draws.index(samples.least)
+    return draws[at - 1] if at else 0
 
 
 EXPERIMENT = Experiment(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.studies.laboratory.experiment import Experiment
-from core.studies.laboratory.experiments import (
+from core.reports.laboratory import (
     chains,
     deciding,
     effective_support,
@@ -17,6 +16,7 @@ from core.studies.laboratory.experiments import (
     theorem,
     yielding,
 )
+from core.studies.laboratory.experiment import Experiment
 
 #: The experiments that answer each question, in the order of the page.
 QUESTIONS: Final[dict[str, tuple[Experiment, ...]]] = {

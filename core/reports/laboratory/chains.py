@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
+from core.codec import count_of, list_of
 from core.language_models.base import LanguageModel
 from core.studies.costs import Plan, plan_chains
 from core.studies.inspection.recorder import record, usual_request
-from core.studies.laboratory.chains import Chains, ChainsSettings, run
+from core.studies.laboratory.chains import (
+    CERTIFIED,
+    LARGEST,
+    SAMPLED,
+    SCORED,
+    Chains,
+    ChainsSettings,
+    run,
+)
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome
 from core.studies.progress import Progress
 
-SCORED: Final = "every answer after every chain"
-SAMPLED: Final = "sampled chains"
-CERTIFIED: Final = "certainly at least"
-LARGEST: Final = "at most possible"
+ORDINALS: Final = {3: "third", 4: "fourth"}
 RECORDING: Final = 0.2  # of the progress
 
 
@@ -27,7 +34,7 @@ def _work(settings: ChainsSettings, model: LanguageModel, progress: Progress) ->
         settings,
         lambda stage, share: progress(stage, RECORDING + (1 - RECORDING) * share),
     )
-    return Outcome(chains.sentence, columns(chains), chart_data(chains))
+    return Outcome(sentence(chains), columns(chains), chart_data(chains))
 
 
 def _plan(settings: ChainsSettings, model: LanguageModel) -> Plan:
@@ -83,6 +90,41 @@ def columns(chains: Chains) -> dict[str, list[Any]]:
     ]
     headings = dict.fromkeys(name for row in [*scored, *sampled] for name in row)
     return {name: [row.get(name) for row in [*scored, *sampled]] for name in headings}
+
+
+def sentence(chains: Chains) -> str:
+    """Say what it shows, in a sentence or two."""
+    parts = []
+    if chains.scored:
+        text = (
+            f"Chains of {_list(one.n for one in chains.scored)} answers have an M.I. of "
+            f"{_nats(one.value for one in chains.scored)} (Algorithm 3, "
+            f"{count_of(chains.answers, 'answer')} found)"
+        )
+        more = [
+            f"the {ORDINALS[now.n]} answer adds {now.value - before.value:.3f} nats for "
+            f"{count_of(now.cost.prompts, 'prompt')} more"
+            for before, now in zip(chains.scored, chains.scored[1:], strict=False)
+        ]
+        parts.append(f"{text}{': ' if more else ''}{'; '.join(more)}.")
+    if chains.sampled:
+        text = (
+            f"{count_of(chains.drawn, 'sampled chain')} of {_list(s.n for s in chains.sampled)} "
+            f"answers show {_nats(s.value for s in chains.sampled)}, adjusted for chance"
+        )
+        dim = [s.n for s in chains.sampled if not s.tells]
+        if dim:
+            text += f"; of {_list(dim)} answers, that cannot be told from chance"
+        parts.append(f"{text}.")
+    return " ".join([*parts, *chains.left_out])
+
+
+def _list(numbers: Iterable[int]) -> str:
+    return list_of([str(n) for n in numbers])
+
+
+def _nats(values: Iterable[float]) -> str:
+    return f"{list_of([f'{value:.3f}' for value in values])} nats"
 
 
 EXPERIMENT = Experiment(

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from typing import Any, Final
 
+import numpy as np
+
+from core.abstention.intervals import Interval
+from core.codec import count_of
 from core.data.world.facts import Band, Fact
 from core.language_models.base import LanguageModel
 from core.studies import costs
@@ -52,7 +56,7 @@ class RelatedSettings(ExperimentSettings):
 def _work(settings: RelatedSettings, model: LanguageModel, progress: Progress) -> Outcome:
     questions = [of_fact(fact) for fact in settings.facts]
     related = run(questions, model, progress=progress, seed=settings.seed)
-    return Outcome(related.sentence, columns(related), chart_data(related))
+    return Outcome(sentence(related), columns(related), chart_data(related))
 
 
 def _plan(settings: RelatedSettings, model: LanguageModel) -> Plan:
@@ -101,6 +105,36 @@ def chart_data(related: Related) -> dict[str, Any]:
         "beyond": related.beyond,
         "times": 1 / EXCEEDED,
     }
+
+
+def sentence(related: Related) -> str:
+    """Say what it shows, in some sentences."""
+    values = related.comparison.values
+    first, second = related.tuned_thresholds[0]
+    return (
+        f"AUROC for wrong answers on {count_of(len(related.questions), 'question')}: M.I. "
+        f"{_with_interval(values['mutual_information'])}, S.E. "
+        f"{values['semantic_entropy'].value:.2f}, the two-stage test of Ahdritz et al. "
+        f"{values['two_stage'].value:.2f} with the thresholds {first:g} and "
+        f"{second:g}, each tuned on one half for the other, pair covariance "
+        f"(Johnson et al.) {values['pair_covariance'].value:.2f}. The mean squared "
+        "error of the model’s probabilities, right answers that were not found included, is "
+        f"{related.overall.error.value:.3f} where V̂ says "
+        f"{related.overall.promised:.3f}: {_calibration(related)}"
+    )
+
+
+def _calibration(related: Related) -> str:
+    low, high = related.excess.lower, related.excess.upper
+    if low <= 0 <= high:
+        return "compatible with second-order calibration."
+    return f"not second-order calibrated, it errs {'more' if low > 0 else 'less'} than it says."
+
+
+def _with_interval(interval: Interval) -> str:
+    if np.isnan(interval.lower):
+        return f"{interval.value:.2f}"
+    return f"{interval.value:.2f} ({interval.lower:.2f} to {interval.upper:.2f})"
 
 
 EXPERIMENT = Experiment(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any, Final
 
+from core.codec import count_of, list_of
 from core.data.world.facts import Band
 from core.language_models.base import LanguageModel
 from core.studies import costs
@@ -18,7 +19,9 @@ from core.studies.laboratory.deciding import (
     FEWEST_SEEDS,
     KEEPS,
     MOST_SEEDS,
+    NUMBERS,
     SHOWN,
+    TITLES,
     DecidingSettings,
     Factor,
     Variant,
@@ -37,17 +40,6 @@ from core.studies.laboratory.settings import (
 from core.studies.progress import Progress
 from core.uncertainty.scores import SCORES
 
-TITLES: Final = {
-    Factor.SAMPLES: "number of answers k",
-    Factor.THRESHOLD: "similarity threshold τ",
-    Factor.SIMILARITY: "similarity",
-    Factor.TEMPERATURE: "temperature",
-    Factor.SEED: "seed",
-    Factor.SAMPLING: "sampling rule",
-    Factor.FORM: "form of asking",
-}
-#: Factors whose values are numbers, so that a line may join them.
-NUMBERS: Final = (Factor.SAMPLES, Factor.THRESHOLD, Factor.TEMPERATURE)
 MOVING: Final = "Asking again, one setting moved at a time"
 ONE, SET = "one", "set"
 DOUBTFUL: Final = "What is the national instrument of Ireland?"  # of the paper's Figure 2
@@ -106,8 +98,8 @@ def _work(settings: QuestionsSettings, model: LanguageModel, progress: Progress)
         DecidingSettings(seeds=settings.seeds),
         lambda stage, share: progress(MOVING, share),
     )
-    sentence = " ".join([variations.sentence, *variations.left_out])
-    return Outcome(sentence, columns(variations), chart_data(variations))
+    words = " ".join([sentence(variations), *variations.left_out])
+    return Outcome(words, columns(variations), chart_data(variations))
 
 
 def _plan(settings: QuestionsSettings, model: LanguageModel) -> Plan:
@@ -183,6 +175,52 @@ def columns(variations: Variations) -> dict[str, list[Any]]:
             row[f"{symbol} to"] = one.upper
         rows.append(row | {"verdict kept, share": share_of_draws(variations, v)})
     return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def sentence(variations: Variations) -> str:
+    """Say whether the verdict is stable, or how many of a set's verdicts are."""
+    if len(variations.queries) == 1:
+        return _of_one(variations)
+    stable = sum(not changing for changing in variations.changing)
+    total = count_of(len(variations.queries), "verdict")
+    text = f"{stable} of {total} {'is' if stable == 1 else 'are'} stable."
+    by = {
+        factor: sum(any(v.factor is factor for v in one) for one in variations.changing)
+        for factor in Factor
+    }
+    most = sorted((f for f in Factor if by[f]), key=lambda f: -by[f])
+    if not most:
+        return f"{text} Nothing that was moved changes one."
+    how = [f"{factor} ({by[factor]})" for factor in most]
+    return f"{text} Verdicts change with {list_of(how, most=len(how))}."
+
+
+def _of_one(variations: Variations) -> str:
+    (usual,), (changing,) = variations.usual, variations.changing
+    decision, total = usual.decision, len(variations.alternatives)
+    if not changing:
+        return (
+            f"The verdict “{decision}” is stable: all {total} other settings keep it, one "
+            "moved at a time."
+        )
+    how = [
+        f"{_name(variations, v)} ({_share(v.agreement(0, usual))})"
+        for v in sorted(changing, key=lambda v: v.agreement(0, usual))
+    ]
+    return (
+        f"The verdict “{decision}” is not stable: {total - len(changing)} of {total} other "
+        f"settings {'keeps' if total - len(changing) == 1 else 'keep'} it. "
+        f"It changes with {list_of(how)}."
+    )
+
+
+def _name(variations: Variations, variant: Variant) -> str:
+    of_draws = not variations.request.draws and variant.factor in (Factor.SEED, Factor.TEMPERATURE)
+    return f"answers drawn at {variant.name}" if of_draws else variant.name
+
+
+def _share(share: float) -> str:
+    return f"kept in {share:.0%} of draws" if share else "never kept"
 
 
 EXPERIMENT = Experiment(

@@ -1,0 +1,58 @@
+"""How often two graders of the same answers differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """The share of answers that two graders label differently.
+
+    Attributes
+    ----------
+    rows : int
+        Labelled by both.
+    first_alone, second_alone : int
+        Right by one grader and wrong by the other.
+    lower, upper : float
+        Two-sided Clopper–Pearson interval of the share at `CONFIDENCE`, for independent rows.
+    """
+
+    rows: int
+    first_alone: int
+    second_alone: int
+    lower: float
+    upper: float
+
+    @property
+    def share(self) -> float:
+        """Between 0 and 1; NaN where no row has both labels."""
+        return (self.first_alone + self.second_alone) / self.rows if self.rows else float("nan")
+
+
+def disagreement(first: ArrayLike, second: ArrayLike) -> Disagreement:
+    """Compare the labels of two graders.
+
+    Parameters
+    ----------
+    first, second : array_like of shape (n,)
+        1 right, 0 wrong, NaN where a grader gave no label: such rows do not count.
+    """
+    one, other = np.asarray(first, float), np.asarray(second, float)
+    both = ~np.isnan(one) & ~np.isnan(other)
+    rows = int(both.sum())
+    first_alone = int((one[both] > other[both]).sum())
+    second_alone = int((one[both] < other[both]).sum())
+    differ, tail = first_alone + second_alone, (1 - CONFIDENCE) / 2
+    lower = float(special.betaincinv(differ, rows - differ + 1, tail)) if differ else 0.0
+    upper = 1.0
+    if differ < rows:
+        upper = float(special.betaincinv(differ + 1, rows - differ, 1 - tail))
+    return Disagreement(rows, first_alone, second_alone, lower, upper)

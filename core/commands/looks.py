@@ -1,0 +1,32 @@
+"""The ledger of labels of a command: what was looked at before, and what it looks at now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from core.abstention.ledger import Look
+from core.commands.model import tell
+from core.store.database import open_database
+from core.store.errors import StoreError
+from core.store.looks import Looks
+from core.studies.calibration.looks import from_json, to_json
+
+T = TypeVar("T")
+
+
+def ledger(
+    work: Callable[[Sequence[Look]], T], looks_of: Callable[[T], Iterable[Look | None]]
+) -> T:
+    """Return what work makes of the looks before; note its own before anybody sees it."""
+    earlier: list[Look] = []
+    try:
+        with open_database() as database:
+            earlier += map(from_json, Looks(database).all())
+            result = work(earlier)
+            new = [each for each in looks_of(result) if each is not None]
+            Looks(database).save((each.setting, to_json(each)) for each in new)
+    except StoreError as error:
+        tell(f"Not noted, so that later looks at these labels cost too little: {error}")
+        result = work(earlier)
+    return result

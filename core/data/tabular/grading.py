@@ -1,0 +1,120 @@
+"""Labels that were made here, of predictions beside references: a column like any other's.
+
+Who made them belongs to what was read, and to what is promised: a program's label says what the
+program says, which need not be true.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.abstention.agreement import CONFIDENCE, Disagreement
+from core.codec import count_of, list_of, one_line
+
+if TYPE_CHECKING:
+    from core.data.tabular.uploads import Upload
+
+RIGHT, WRONG, NO_LABEL = "right", "wrong", ""
+
+
+class Grader(StrEnum):
+    """Who says whether a prediction is right."""
+
+    SAME_ANSWER = "same-answer"
+    PAPER = "paper"
+
+
+#: As a sentence names them.
+NAMES: Final = {
+    Grader.SAME_ANSWER: "the rule “same answer”",
+    Grader.PAPER: "the paper’s rule (token F1 ≥ 0.25)",
+}
+
+
+@dataclass(frozen=True)
+class Grading:
+    """How the labels of a table were made.
+
+    Attributes
+    ----------
+    label : str
+        The column that has them, which the file has not.
+    grader : str
+        Who made them, as a sentence names it.
+    question : str
+        The column of questions; empty if there is none.
+    prediction : str
+    references : tuple of str
+    ungradable : tuple of str
+        Rows without a label, and why, a sentence each.
+    other : str
+        With whom the grader was compared; empty if with nobody.
+    disagreement : Disagreement or None
+        With the other, on one row of every question.
+    """
+
+    label: str
+    grader: str
+    question: str
+    prediction: str
+    references: tuple[str, ...]
+    ungradable: tuple[str, ...] = ()
+    other: str = ""
+    disagreement: Disagreement | None = None
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that were compared."""
+        return frozenset({self.prediction, *self.references})
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How the labels were made, in words."""
+        beside = list_of([f"“{one_line(name)}”" for name in self.references])
+        lines = [
+            f"Labels: made here by {self.grader}, of “{one_line(self.prediction)}” beside "
+            f"{beside}.",
+        ]
+        if self.disagreement is not None:
+            lines.append(comparison(self.grader, self.other, self.disagreement))
+        return (*lines, *self.ungradable)
+
+
+def comparison(grader: str, other: str, of: Disagreement) -> str:
+    """Return how often two graders differ, in words."""
+    if not of.rows:
+        return f"No row has a label of {grader} and one of {other}."
+    differ = of.first_alone + of.second_alone
+    return (
+        f"{grader[0].upper()}{grader[1:]} and {other} differ on {of.share:.1%} of "
+        f"{count_of(of.rows, 'question')} ({differ:,}; {CONFIDENCE:.0%} interval {of.lower:.1%} to "
+        f"{of.upper:.1%}): {of.first_alone:,} right by the first alone, {of.second_alone:,} by the "
+        "second alone."
+    )
+
+
+def with_labels(upload: Upload, grading: Grading, labels: NDArray[np.float64]) -> Upload:
+    """Return a table with a column of labels, and how they were made.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        1 right, 0 wrong, NaN for none.
+    """
+    texts = np.where(np.isnan(labels), NO_LABEL, np.where(labels == 1, RIGHT, WRONG))
+    label = label_heading(upload, grading.label)
+    table = upload.table.assign(**{label: texts.astype(object)}).astype({label: "str"})
+    columns = {name: column for name, column in upload.columns.items() if name != label}
+    return replace(upload, table=table, grading=replace(grading, label=label), columns=columns)
+
+
+def label_heading(upload: Upload, heading: str) -> str:
+    """Return a heading that no column of the file has."""
+    more = (f"{heading} ({number})" for number in itertools.count(2))
+    return next(n for n in itertools.chain([heading], more) if n not in upload.table.columns)

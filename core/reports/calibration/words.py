@@ -1,0 +1,96 @@
+"""A calibration in sentences: its promise by group, its confirmation, what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from core.codec import count_of, list_of, one_line
+from core.data.tabular.labelled import Labelled
+from core.studies.calibration.diagnostics import contradictions
+from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
+from core.studies.calibration.holdout import Confirmation
+
+MOST_NAMED: Final = 5  # groups in a sentence
+CURVES: Final = (
+    "The paper’s curves. Recall is the share of questions answered, precision is the share "
+    "of right answers among them. A curve starts at its smallest block: mutual information "
+    "is often exactly 0, and equal doubts are answered together or not at all."
+)
+NO_SCORE: Final = "No labelled answer has a score."
+
+
+def contradiction(data: Labelled) -> str:
+    """Say which scores the labels contradict; "" where they contradict none."""
+    named = [
+        f"“{one_line(name)}” (AUROC {auroc:.2f}, where 0.5 is guessing)"
+        for name, auroc in contradictions(data).items()
+    ]
+    if not named:
+        return ""
+    return (
+        f"The labels speak against the direction of {list_of(named)}: wrong answers look surer "
+        "than right ones. Look first at what counts as right. A direction turned after a look at "
+        "the labels has no guarantee on these rows; calibrate on others."
+    )
+
+
+def confirmation(checked: Confirmation) -> str:
+    """Say what a policy did on rows that nobody had looked at."""
+    observed, policy = checked.observed, checked.policy
+    what = (
+        "of all questions are answered and wrong"
+        if policy.method == "crc"
+        else "of answered questions are wrong"
+    )
+    return (
+        f"On {count_of(observed.queries, 'held-out row')} it answered {observed.answered:,}, "
+        f"{observed.errors:,} of them wrongly. With {100 * checked.confidence:.6g}% confidence, "
+        f"at most {observed.upper_bound:.1%} {what}, {'within' if checked.kept else 'above'} the "
+        f"target of {100 * policy.target_error:.6g}%."
+        + ("" if checked.kept else " This does not refute the policy, but fails to confirm it.")
+    )
+
+
+def by_group(every: ByGroup) -> str:
+    """Say for which groups the promise holds, too; "" where all rows are of one group."""
+    policy = every.policy
+    if policy is None or not every.groups:
+        return ""
+    if policy.method != "ltt":
+        return "Nothing is promised for any group by itself."
+    if every.number > MOST_GROUPS:
+        return (
+            f"There are {every.number:,} groups, too many for a promise for each. Choose a column "
+            f"with at most {MOST_GROUPS}."
+        )
+    promised = [_quote(each) for each in every.groups if each.promised]
+    too = " and all" if policy.looks else ""
+    others = [each for each in every.groups if each.answered and not each.promised]
+    others.sort(key=lambda each: policy.target_error * each.answered - each.errors)
+    sentences = []
+    if promised:
+        sentences.append(
+            f"With {100 * (policy.confidence or 0):.6g}% confidence for these groups{too} "
+            f"together, at most {100 * policy.target_error:.6g}% of answered questions are wrong "
+            f"in each of them, too: {_list(promised)}."
+        )
+    if others:
+        counts = [f"{_quote(each)} ({each.errors:,} of {each.answered:,} wrong)" for each in others]
+        sentences.append(
+            f"No promise holds by itself for {_list(counts)}. Check answers there, or calibrate "
+            "such a group alone for a threshold of its own."
+        )
+    return " ".join(sentences)
+
+
+def _quote(group: Group) -> str:
+    return f"“{one_line(group.name)}”" if group.name else "rows of no group"
+
+
+def _list(parts: Sequence[str]) -> str:
+    """Return “a, b and c”, or the first few and how many more there are."""
+    if len(parts) > MOST_NAMED:
+        parts = [*parts[:MOST_NAMED], f"{len(parts) - MOST_NAMED:,} more"]
+    *before, last = parts
+    return f"{', '.join(before)} and {last}" if before else last

@@ -1,0 +1,48 @@
+"""What Evaluation shows of labels is a look at them: whoever sees several filters chooses one.
+
+The rule is that of `core.abstention.ledger`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from core.abstention.ledger import Look, look, related_looks
+from core.codec import count_of, one_line
+from core.data.tabular.fingerprints import of_questions
+from core.studies.evaluation.bundled import FOLDER
+from core.studies.evaluation.results import Results
+from core.uncertainty.scores import SCORES
+
+GROWTH: Final = 2  # of a run that goes on, from one look to the next
+
+
+def view(results: Results, earlier: Sequence[Look]) -> Look | None:
+    """Return the look that is taken by showing results: of these rows with these labels.
+
+    A run that goes on is looked at again and again. That is a new look when its rows have doubled.
+    A bundled run shown whole is none: everybody sees it, and nothing was chosen.
+    """
+    if not len(results) or _is_as_bundled(results):
+        return None
+    first = next(iter(results.scores or SCORES))
+    rows = of_questions(results.queries) | results.correct[first].astype(np.uint64)
+    if results.run.manifest["ended"] is None:
+        for each in related_looks(rows, earlier):
+            grows = len(rows) < GROWTH * len(each.rows) and np.isin(each.rows, rows).all()
+            if each.is_view and grows:
+                return each
+    setting = hashlib.blake2b(b"evaluation" + np.sort(rows).tobytes(), digest_size=16)
+    name = one_line(str(results.run.manifest["questions"]["name"]))
+    about = ", ".join(("shown", count_of(len(results), "row"), name))
+    return look(setting.hexdigest(), about, rows, earlier, is_view=True)
+
+
+def _is_as_bundled(results: Results) -> bool:
+    run, number = results.run, results.run.manifest["questions"]["number"]
+    chosen = results.match != "same_answer" or results.served or len(results) < number
+    return run.folder.parent == FOLDER and not chosen

@@ -1,0 +1,43 @@
+"""What runs on another page: how far it is, and the way back to it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from core.ui import frame
+from core.ui.runs.widget import running_elsewhere
+
+_PAGES: Final = {
+    "inspection": frame.inspection,
+    "amplification": frame.amplification,
+    "calibration": frame.calibration,
+    "evaluation": frame.evaluation,
+    "laboratory": frame.laboratory,
+}
+_NAMES: Final = {
+    "inspection": "Inspection",
+    "amplification": "Amplification",
+    "calibration": "Calibration",
+    "evaluation": "Evaluation",
+    "laboratory": "Laboratory",
+}
+
+
+def draw() -> None:
+    """Draw a button to what runs on another page, if anything does."""
+    if (this := running_elsewhere()) is not None and this.page in _PAGES:
+        _button()
+
+
+@st.fragment(run_every=1.0)
+def _button() -> None:
+    """Say how far it is until it ends; the page is drawn anew then."""
+    this = running_elsewhere()
+    if this is None or this.job is None:
+        st.rerun()
+    page, share = this.page, min(this.job.share, 1.0)
+    if st.button(f"{_NAMES[page]}: {share:.0%}", key="running", icon="spinner"):
+        # With no parameters named, Streamlit refuses to leave a page whose address has bound ones.
+        st.switch_page(_PAGES[page](), query_params={})

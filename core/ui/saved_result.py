@@ -1,0 +1,78 @@
+"""A saved result on its page: the address that names it, opening it, and leaving it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.reports.opening import FROM_FILE, is_from_file
+from core.store.errors import StoreError
+from core.store.results import Result
+from core.ui.messages import problem
+from core.ui.results import storage
+from core.ui.session import alone, public
+
+SAVED = "saved"  # in the address: the id of a result that is shown as it was kept
+BESIDE = "beside"  # and of an inspection that stands beside it
+
+
+def open_result(kind: str) -> Result | None:
+    """Return the kept result that the address names, with a word about it on the page."""
+    id = st.query_params.get(SAVED)
+    if not id:
+        return None
+    try:
+        result = storage().results.open(id)
+        if result.kind != kind:
+            raise StoreError(f"This link is to a saved {result.kind}; open it from History.")
+    except StoreError as error:
+        problem(str(error))  # it stays, however often the page is drawn meanwhile
+        st.button("Close", key="close_notice", on_click=leave)
+        return None
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="kept_one"):
+        st.badge("Saved result", icon=":material/history:", color="blue")
+        st.text(f"{result.title}, {result.model}, {result.created_at:%Y-%m-%d %H:%M} UTC")
+        st.button("Ask a new question", key="leave_kept", on_click=leave)
+    if is_from_file(result.payload):
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            st.badge("Not verified", icon=":material/upload_file:", color="orange")
+            st.text(FROM_FILE)
+    return result
+
+
+def leave() -> None:
+    """Leave the kept result that the address names; the page is asked anew."""
+    st.query_params.pop(SAVED, None)
+    st.query_params.pop(BESIDE, None)
+
+
+def permalink(id: str | None, keep: Callable[[], None]) -> None:
+    """Show the address under which a result opens again; offer to keep one that is not kept.
+
+    Parameters
+    ----------
+    id : str or None
+        Of what is on the screen, if it was kept; it may have been deleted since.
+    keep : callable
+        Keeps what is on the screen.
+    """
+    if public():
+        return
+    if id is None or not _is_there(id):
+        st.button("Save to History", key="keep_view", on_click=keep)
+        return
+    if storage().waits:  # an address that may still lead nowhere is not handed on
+        st.caption("This result will be in History once the database opens.")
+        return
+    whom = "" if alone() else ", for whoever has it"
+    st.caption(f"Saved to History. This address opens it again{whom}, without calling the model:")
+    page, _, _ = (st.context.url or "").partition("?")
+    st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)
+
+
+def _is_there(id: str) -> bool:
+    try:
+        return storage().results.exists(id)
+    except StoreError:  # no link that may be dead; keeping says what is wrong
+        return False
