@@ -61,7 +61,6 @@ class PredictionColumns:
 
     Attributes
     ----------
-    prediction : str
     key : AnswerKey
         Where the references are; its question is empty if the table has none.
     """
@@ -76,7 +75,6 @@ class Predictions:
 
     Attributes
     ----------
-    columns : PredictionColumns
     queries : sequence of str, (n,)
         Empty where there is none.
     texts : sequence of str, (n,)

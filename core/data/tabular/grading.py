@@ -49,8 +49,6 @@ class Grading:
         Who made them, as a sentence names it.
     question : str
         The column of questions; empty if there is none.
-    prediction : str
-    references : tuple of str
     ungradable : tuple of str
         Rows without a label, and why, a sentence each.
     disagreements : tuple of (str, Disagreement)

@@ -14,12 +14,7 @@ _GAP = 5.0  # no number between 1 and this, where a heading does not say that th
 
 
 class SuspiciousScoreError(UploadError):
-    """A score for which nobody vouches.
-
-    Attributes
-    ----------
-    score : str
-    """
+    """A score for which nobody vouches."""
 
     def __init__(self, score: str, why: str) -> None:
         super().__init__(why)
