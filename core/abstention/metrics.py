@@ -197,7 +197,6 @@ class Bin:
     ----------
     name : str
         An interval such as "0.5–1.0", or a group.
-    queries, answered, errors : int
     """
 
     name: str

@@ -34,7 +34,6 @@ class Resampled:
 
     Attributes
     ----------
-    scores : tuple of str
     values : ndarray of shape (s, m)
         On the rows as they are; of each score by each of `MEASURES`.
     drawn : ndarray of shape (r, s, m)

@@ -39,7 +39,6 @@ class Tried:
 
     Attributes
     ----------
-    question, answer : str
     complete : bool
         Whether the answer came to its end.
     probability : float or None
@@ -63,7 +62,6 @@ class Trial:
 
     Attributes
     ----------
-    tried : tuple of Tried
     least : float
         How probable the answers must be on geometric average.
     """

@@ -38,7 +38,6 @@ class Picture:
 
     Attributes
     ----------
-    title, alt : str
     chart : callable
         A function of the data, a palette, and the options.
     data : sequence
@@ -74,12 +73,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of one length, by their headings.
-
-    Attributes
-    ----------
-    columns : mapping of str to sequence
-    """
+    """Columns of one length, by their headings."""
 
     title: str
     columns: Mapping[str, Sequence[Cell]]
@@ -125,8 +119,6 @@ class Part:
     ----------
     texts : sequence of str
         Paragraphs.
-    pictures : sequence of Picture
-    tables : sequence of Table
     code : sequence of str
         Texts whose lines and spaces count, such as prompts.
     """
@@ -150,7 +142,6 @@ class Report:
         The question, say; text of a person.
     finding : str
         What came of it, in a few words; text of a model.
-    parts : sequence of Part
     settings : mapping of str to Cell
         Everything that somebody needs who wants the same numbers again.
     reading : sequence of str

@@ -68,7 +68,6 @@ class Lane:
     ----------
     question, own, told : str
         What is asked, what the model answers by itself, and what it is told instead.
-    steps : tuple of Step
     decision : Decision
         Of the inspection, with its default policy.
     right : bool or None

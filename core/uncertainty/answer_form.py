@@ -52,7 +52,6 @@ class AnswerPart(NamedTuple):
     after : str
         What stands before it: "" at the beginning, or "preposition", "particle", "copula",
         "mark".
-    words : tuple of str
     """
 
     after: str
@@ -74,7 +73,6 @@ class AnswerForm:
         What commas and "and" separate.
     listed : bool
         Whether it says "and" or "or": every item counts.
-    dates : tuple of Date
     words : tuple of str
         All words, numbers included, of all items.
     letters : frozenset of str

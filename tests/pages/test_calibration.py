@@ -36,6 +36,7 @@ from core.studies.inspection.verdict import SCORE, Headline
 from core.ui import uploads as reading
 from core.ui.calibration import data
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
+from core.ui.calibration.grading import COLUMN
 from core.ui.evaluation.runs import runs
 from core.ui.memory import MemoryBudget
 from core.ui.results import storage
@@ -519,6 +520,7 @@ def test_what_several_columns_could_say_is_asked_and_then_what_its_values_mean(a
     """A gold answer and a prediction in the same words look like labels, and neither is."""
     lines = [f"q{i},0.{i:02d},{'yes' if i % 3 else 'no'},yes" for i in range(1, 100)]
     upload(app, "\n".join(["question,confidence,label,prediction", *lines]).encode())
+    settled(of_key(app.pills, "grader_").set_value(COLUMN).run())
     (field,) = [box for box in app.selectbox if box.label == "Right or wrong"]
     assert asked(app) and field.value is None and set(field.options) == {"label", "prediction"}
     field.set_value("label").run()
@@ -1197,6 +1199,34 @@ def gold(fresh):
 def served(question, embedded):
     inspection = run(usual_request(question, embedded.capabilities), embedded)
     return inspection.scores["mutual_information"].answer
+
+
+def predictions():
+    """150 right ones, and fifty wrong ones of larger doubt, the last ten by “same answer” alone."""
+    texts = ["2 days"] * RIGHT + ["Paris"] * (ROWS - RIGHT - 10) + ["5 days"] * 10
+    rows = (f"{IMAGE} {row},{text},2 days,{row / 100}" for row, text in enumerate(texts))
+    return "\n".join(["question,prediction,gold,doubt", *rows]).encode()
+
+
+def test_predictions_beside_references_are_graded_by_whom_the_person_says(app):
+    upload(app, predictions(), name="predictions.csv")
+    assert ASKED in badges(app) and has_no_result(app)
+    grader = of_key(app.pills, "grader_")
+    settled(grader.set_value("same-answer").run())
+    assert answered(app) == share(paid(app, RIGHT, WRONG))
+    (sentence,) = said(app, "differ on 5.0% of 200 questions (10;")
+    assert "0 right by the first alone, 10 by the second alone" in sentence
+    assert said(app, "promises agreement with it, not truth")
+    differ = table(app, "same answer")
+    assert list(differ["same answer"]) == ["wrong"] * 10
+    assert list(differ["the paper’s f1"]) == ["right"] * 10
+    assert all(IMAGE in text for text in differ["question"]) and harmless(app)
+    look_before = look(app)
+    settled(of_key(app.pills, "grader_").set_value("paper").run())
+    assert look(app) == look_before + 1  # another grader is another look
+    again = session("calibration", **{"file": app.query_params["file"]})
+    assert of_key(again.pills, "grader_").value == "paper"
+    assert answered(again) == answered(app)
 
 
 def test_questions_with_right_answers_are_asked_in_a_run_and_calibrated_on(app, gold, embedded):

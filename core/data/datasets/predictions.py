@@ -7,7 +7,7 @@ nothing, or by the paper's token F1. Where no answer is right, any prediction is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,7 +61,6 @@ class PredictionColumns:
 
     Attributes
     ----------
-    prediction : str
     key : AnswerKey
         Where the references are; its question is empty if the table has none.
     """
@@ -76,7 +75,6 @@ class Predictions:
 
     Attributes
     ----------
-    columns : PredictionColumns
     queries : sequence of str, (n,)
         Empty where there is none.
     texts : sequence of str, (n,)
@@ -247,30 +245,40 @@ def differences(
     return disagreement(first[chosen], second[chosen])
 
 
-def grading_of(
-    rows: Predictions, grader: str, labels: NDArray[np.float64], other: Grader | None = None
-) -> Grading:
-    """Return how labels were made.
+def with_grades(
+    upload: Upload,
+    rows: Predictions,
+    grader: str,
+    labels: NDArray[np.float64],
+    others: Mapping[str, NDArray[np.float64]],
+) -> Upload:
+    """Return a table with the labels of a grader, compared with those of others.
 
     Parameters
     ----------
     grader : str
         As a sentence names it.
-    other : Grader, optional
-        The rule that it is compared with.
+    others : mapping of str to ndarray of shape (n,)
+        Labels by their grader.
+
+    Raises
+    ------
+    UploadError
+        When no row has a label.
     """
+    if np.isnan(labels).all():
+        raise UploadError(" ".join(["No row can be compared.", *rows.ungradable]))
     key = rows.columns.key
-    differ = differences(rows, labels, grade(rows, other)) if other else None
-    return Grading(
+    grading = Grading(
         LABEL,
         grader,
         key.question,
         rows.columns.prediction,
         key.answers,
         rows.ungradable,
-        NAMES[other] if other else "",
-        differ,
+        tuple((other, differences(rows, labels, theirs)) for other, theirs in others.items()),
     )
+    return with_labels(upload, grading, labels)
 
 
 def grade_by(
@@ -279,7 +287,6 @@ def grade_by(
     prediction: str | None = None,
     reference: str | None = None,
     question: str | None = None,
-    progress: Callable[[str, float], object] = lambda _, __: None,
 ) -> Upload:
     """Return a table with the labels of a rule, compared with the other rule's.
 
@@ -295,10 +302,8 @@ def grade_by(
             "or call them “prediction” and “reference”."
         )
     rows = read_predictions(upload, columns)
-    labels = grade(rows, grader, progress)
-    if np.isnan(labels).all():
-        raise UploadError(" ".join(["No row can be compared.", *rows.ungradable]))
-    return with_labels(upload, grading_of(rows, NAMES[grader], labels, OTHER[grader]), labels)
+    labels, other = grade(rows, grader), OTHER[grader]
+    return with_grades(upload, rows, NAMES[grader], labels, {NAMES[other]: grade(rows, other)})
 
 
 def without_scores(upload: Upload) -> str:

@@ -49,14 +49,10 @@ class Grading:
         Who made them, as a sentence names it.
     question : str
         The column of questions; empty if there is none.
-    prediction : str
-    references : tuple of str
     ungradable : tuple of str
         Rows without a label, and why, a sentence each.
-    other : str
-        With whom the grader was compared; empty if with nobody.
-    disagreement : Disagreement or None
-        With the other, on one row of every question.
+    disagreements : tuple of (str, Disagreement)
+        With other graders, as a sentence names them, on one row of every question.
     """
 
     label: str
@@ -65,8 +61,7 @@ class Grading:
     prediction: str
     references: tuple[str, ...]
     ungradable: tuple[str, ...] = ()
-    other: str = ""
-    disagreement: Disagreement | None = None
+    disagreements: tuple[tuple[str, Disagreement], ...] = ()
 
     @property
     def columns(self) -> frozenset[str]:
@@ -77,13 +72,11 @@ class Grading:
     def sentences(self) -> tuple[str, ...]:
         """How the labels were made, in words."""
         beside = list_of([f"“{one_line(name)}”" for name in self.references])
-        lines = [
-            f"Labels: made here by {self.grader}, of “{one_line(self.prediction)}” beside "
-            f"{beside}.",
-        ]
-        if self.disagreement is not None:
-            lines.append(comparison(self.grader, self.other, self.disagreement))
-        return (*lines, *self.ungradable)
+        first = (
+            f"Labels: made here by {self.grader}, of “{one_line(self.prediction)}” beside {beside}."
+        )
+        differ = (comparison(self.grader, other, of) for other, of in self.disagreements)
+        return (first, *differ, *self.ungradable)
 
 
 def comparison(grader: str, other: str, of: Disagreement) -> str:

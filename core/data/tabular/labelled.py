@@ -91,7 +91,6 @@ class Columns:
         row asks another, None while nobody has said it.
     source : str or None
         Any group of queries that may differ from the others.
-    scores : tuple of Score
     entropy : str or None
         Semantic entropy in nats, for bins.
     meant : tuple of Meant

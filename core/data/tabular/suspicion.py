@@ -29,7 +29,6 @@ class SuspiciousScoreError(UploadError):
 
     Attributes
     ----------
-    score : str
     claim : Claim
         What a person would have to vouch for.
     """

@@ -55,7 +55,6 @@ class Case:
 
     Parameters
     ----------
-    query, answer, repeated : str
     kept : bool
         Whether the case was accepted once and is only read again.
 
@@ -147,8 +146,6 @@ class Amplification:
 
     Attributes
     ----------
-    model, revision : str
-    points : tuple of Point
     used : Used or None
         What it really took of a service; None where calls cost nothing but time.
     source : Origin

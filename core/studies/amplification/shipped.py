@@ -37,7 +37,6 @@ class Shipped:
 
     Attributes
     ----------
-    model, revision : str
     curves : mapping
         By case and numbers of repetitions.
     """

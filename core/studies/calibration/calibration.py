@@ -127,11 +127,8 @@ class Calibration:
 
     Attributes
     ----------
-    data : Labelled
-    target : Target
     score : str
         The score that the outcome is about: the named one, or the best.
-    outcome : Threshold or Uncertifiable
     policy : Policy or None
         None where nothing could be certified.
     repeated : int

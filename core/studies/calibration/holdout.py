@@ -35,7 +35,6 @@ class Confirmation:
         With the Clopper–Pearson bound of the error among the answered.
     kept : bool
         Whether that bound is at most the target.
-    policy : Policy
     confidence : float
         Of the bound.
     """

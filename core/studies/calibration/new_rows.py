@@ -50,7 +50,6 @@ class NewScores:
     ----------
     doubts : ndarray of shape (n,)
         NaN where there is none: abstain.
-    answered : int
     """
 
     policy: Policy

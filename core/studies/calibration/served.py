@@ -31,8 +31,6 @@ class Served:
 
     Attributes
     ----------
-    data : Labelled
-    score : str
     order : ndarray of shape (n,)
         The places of the rows in the data, by rising doubt; those without one last.
     answered, right : ndarray of shape (n,)

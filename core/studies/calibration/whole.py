@@ -31,10 +31,8 @@ class Whole:
 
     Attributes
     ----------
-    calibration : Calibration
     prices : tuple of Price
         None where nobody asked for them.
-    groups : ByGroup
     curves : mapping of str to Curve
         Of every score.
     shares : mapping of str to ndarray of shape (bins,)

@@ -31,7 +31,6 @@ class ScoreComparison:
 
     Attributes
     ----------
-    score, other : str
     values : tuple of float
         Of the score, and of the other.
     difference : Interval

@@ -56,7 +56,6 @@ class Kinds:
 
     Attributes
     ----------
-    single, many : tuple of str
     by : str
         `BY_ANSWERS`, `BY_ENTROPY`, or "" where no source has many.
     """
@@ -104,7 +103,6 @@ class Mixed:
     ----------
     found : tuple of Mixture
         Every score by both rules; empty where a kind has fewer than two questions.
-    target_error, confidence : float
     single, many : int
         How many questions there are of either kind.
     each : int

@@ -171,7 +171,6 @@ def read_results(
 
     Parameters
     ----------
-    filters : sequence of Filter
     match : {"same_answer", "f1", "exact"}
     sources : iterable of str
         Those that count; all, if it is empty.

@@ -43,7 +43,6 @@ class Sides:
 
     Attributes
     ----------
-    here, there : Results
     at_here, at_there : ndarray of shape (n,)
         Their rows of the same questions.
     """

@@ -151,7 +151,6 @@ class Worker:
 
     Parameters
     ----------
-    job : WorkerTask
     desk : actor handle
         The run's `Desk`.
     """

@@ -97,7 +97,6 @@ class Recording:
     verification : ndarray of shape (r, 2)
         ln Q("True") and ln Q("False") under the True/False prompt about each text: as the model
         says, or estimated from samples.
-    calls : tuple of Call
     estimator : Estimator
         How scores are made from it.
     seconds : tuple of tuple of Response, of length r

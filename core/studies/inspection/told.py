@@ -42,7 +42,6 @@ class ToldRows:
     ----------
     answers : tuple of str
         The likeliest answers, the likeliest first, `MOST` of them at most.
-    rows : tuple of Row
     """
 
     answers: tuple[str, ...]

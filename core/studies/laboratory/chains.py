@@ -151,7 +151,6 @@ class Chains:
 
     Attributes
     ----------
-    query, model, revision : str
     answers : int
         m, the clusters of the answers found.
     scored, sampled : tuple

@@ -78,7 +78,6 @@ class DecidingSettings:
 
     Attributes
     ----------
-    samples, thresholds, temperatures : tuple of numbers
     similarities : tuple of str
         Those computed from texts; the model's own judgement where the request has it judged.
     seeds : int
@@ -177,13 +176,10 @@ class Variations:
 
     Attributes
     ----------
-    queries : tuple of str
-    model, revision : str
     request : Request
         The person's, about the first question.
     usual : tuple of Outcome
         What the person's own settings give for each question.
-    variants : tuple of Variant
     left_out : tuple of str
         What could not be moved, and why, in sentences.
     recordings : int
@@ -366,7 +362,6 @@ def run(
 
     Parameters
     ----------
-    queries : sequence of str
     request : Request, optional
         How the person asks; its question is not looked at. As usual for the model by default.
     reading : Reading, optional

@@ -69,7 +69,6 @@ class Hallucination:
 
     Attributes
     ----------
-    question, model : str
     texts : tuple of str
         The support, (m,), likeliest first.
     right : ndarray of bool, (m,)

@@ -118,8 +118,6 @@ class Related:
 
     Attributes
     ----------
-    model, revision : str
-    questions : tuple of Asked
     seed : int
         Of the halves on which the threshold is tuned, and of the bootstrap.
     """

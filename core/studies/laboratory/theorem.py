@@ -100,7 +100,6 @@ class TheoremRow:
 
     Attributes
     ----------
-    question, band : str
     exposures : int
         How many training documents of the embedded model ask it.
     texts : int

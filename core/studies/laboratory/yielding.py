@@ -94,7 +94,6 @@ class YieldingRow:
 
     Attributes
     ----------
-    question, relation, band : str
     repetitions : int or None
         The first number at which the repeated answer is the likelier one; 0 where it is so before
         any, None where it is at none.
@@ -122,10 +121,8 @@ class Yielding:
 
     Attributes
     ----------
-    model, revision : str
     components : float
         How many components are large, the mean over heads.
-    rows : tuple of Row
     heads : ndarray of shape (layers, heads)
         The rank correlation of each head's own overlap with the repetitions. The largest among so
         many proves nothing.

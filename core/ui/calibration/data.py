@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -13,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.abstention.codebook import EVERY_ROW
 from core.charts.inspection import shown
 from core.codec import count_of
+from core.data.datasets.predictions import asks_for_grading
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.labelled import (
@@ -32,6 +34,7 @@ from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.ui import downloads
 from core.ui.calibration import keeping, run
 from core.ui.calibration.directions import directions
+from core.ui.calibration.grading import grade_here
 from core.ui.calibration.label_meanings import meanings, reversal
 from core.ui.calibration.vouching import claims_of, vouch_for
 from core.ui.messages import problem
@@ -108,11 +111,18 @@ def labelled_data() -> Labelled | None:
     else:
         _what_was_read(upload)
         keeping.why_not()
-        to_ask = result_of("to_ask", upload, lambda _: run.is_to_ask(upload), large=is_long(upload))
-        if to_ask is None:
+        lacks = result_of("lacks", upload, lambda _: _what_it_lacks(upload), large=is_long(upload))
+        if lacks is None:
             return None
-        rows = run.rows_of_questions(upload) if to_ask else upload
+        rows = lacks(upload)
     return None if rows is None else _map(rows)
+
+
+def _what_it_lacks(upload: Upload) -> Callable[[Upload], Upload | None]:
+    """Return what brings a file its labels, or its scores; what it has needs nothing."""
+    if asks_for_grading(upload):
+        return grade_here
+    return run.rows_of_questions if run.is_to_ask(upload) else lambda of: of
 
 
 def has_file() -> bool:
@@ -254,7 +264,8 @@ def _map(upload: Upload) -> Labelled | None:
         source = _column("source", upload, guess.source)
         entropy = _column("entropy", upload, guess.entropy)
         labels_chosen = dict.fromkeys(name for name in correct.values() if name)
-        turns = reversal(upload, [*labels_chosen]) if labels_chosen else ()
+        can_turn = labels_chosen and not upload.grading
+        turns = reversal(upload, [*labels_chosen]) if can_turn else ()
     if not surer or None in correct.values():
         return None
     scores = tuple(ScoreColumn(name, way, correct[name]) for name, way in surer.items())
@@ -336,6 +347,7 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     every column can be chosen.
     """
     guess, looks = suggest(upload), _kinds(upload)
+    grading = upload.grading
     columns = {name: column_of(upload, name) for name in looks}
     numbers = [
         name
@@ -349,7 +361,7 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     ]
     sure = {score.correct for score in guess.scores}
     labels.sort(key=lambda name: looks[name] is not ColumnKind.LABEL and name not in sure)
-    return guess, numbers, labels or list(looks)
+    return guess, numbers, [grading.label] if grading else labels or list(looks)
 
 
 def _has_few_values(looks: ColumnKind, column: Column) -> bool:

@@ -39,7 +39,6 @@ class Cuts:
 
     Attributes
     ----------
-    low, high : float
     start : float
         Where λ stood first; it is easily put back there.
     answered, wrong : ndarray of shape (steps + 1,)

@@ -79,15 +79,10 @@ def _processors() -> ThreadPoolExecutor:
 class Contents:
     """What a file says, and its tensors.
 
-    Parameters
-    ----------
-    path : Path
-
     Attributes
     ----------
     fields : dict
         By their names: numbers, texts, or lists of them.
-    tensors : dict of str to StoredTensor
 
     Raises
     ------

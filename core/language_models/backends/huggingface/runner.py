@@ -66,7 +66,6 @@ class Network:
         What sentences call it.
     model : object
         As transformers has it.
-    device : torch.device
     trial : list of int
         The tokens of a short text, to try the network on.
     speed : Speed

@@ -46,7 +46,6 @@ class Pass:
     Attributes
     ----------
     tokens : (B, L)
-    past : sequence of Segment
     at : (n,)
         Behind which of the B·L tokens the next one is asked for.
     targets : (n,), optional
@@ -72,7 +71,6 @@ class Passes:
 
     Parameters
     ----------
-    llama : Llama
     ends : (E,)
         The tokens that end an answer.
     speed : Speed
