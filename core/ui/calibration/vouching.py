@@ -19,7 +19,7 @@ def vouch_for(upload: Upload, error: SuspiciousScoreError) -> None:
         st.badge("Your answer is needed", icon=":material/help:", color="orange")
         st.text(str(error))
         st.button(
-            f"It {error.claim}",
+            f"It {Claim[error.claim.name]}",
             key="vouch",
             icon=":material/verified_user:",
             on_click=_vouch,
