@@ -521,7 +521,8 @@ def test_a_score_without_a_mistake_is_vouched_for(tmp_path):
     path = scores_file(tmp_path, ["question", "doubt", "correct"], rows)
     check_refusal(believe("calibrate", path), "(AUROC 1)", 1)
     check_refusal(believe("calibrate", path), "Add --vouch SCORE to say so.", 1)
-    policy = policy_from_dict(one_object(believe("calibrate", path, "--vouch", "doubt", "--json")))
+    options = ("--vouch", "doubt", "--target-error", 0.2, "--json")
+    policy = policy_from_dict(one_object(believe("calibrate", path, *options)))
     assert policy.codebook.claims == (
         "As you said, “doubt” was made without a look at the right answers.",
     )
