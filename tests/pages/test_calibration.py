@@ -1202,8 +1202,8 @@ def served(question, embedded):
 
 
 def predictions():
-    """150 right ones, and fifty wrong ones of larger doubt, the last ten by “same answer” alone."""
-    texts = ["2 days"] * RIGHT + ["Paris"] * (ROWS - RIGHT - 10) + ["5 days"] * 10
+    """150 right ones, wrong ones of larger doubt, ten by “same answer” alone, and a right one."""
+    texts = [*(["2 days"] * RIGHT), *(["Paris"] * (WRONG - 10)), *(["5 days"] * 10), "2 days"]
     rows = (f"{IMAGE} {row},{text},2 days,{row / 100}" for row, text in enumerate(texts))
     return "\n".join(["question,prediction,gold,doubt", *rows]).encode()
 
