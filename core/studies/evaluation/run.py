@@ -55,6 +55,8 @@ class Questions:
         Of all that counts in them.
     reading : tuple of str
         What they were read as, in words: a run stores it.
+    malformed : int
+        How many rows of the file were left out because they ask nothing.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Questions:
     longest: str
     sha256: str
     reading: tuple[str, ...] = ()
+    malformed: int = 0
 
 
 def survey(
@@ -295,6 +298,7 @@ def _description(questions: Questions, task: Task) -> dict[str, Any]:
             "number": questions.number,
             "sha256": questions.sha256,
             "reading": list(questions.reading),
+            "malformed": questions.malformed,
         },
         "versions": versions(),
         "notes": list(model.capabilities.notes),
