@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from core.language_models.backends.gguf.reader import Contents, StoredTensor
+from core.language_models.backends.gguf.weights import are_halved
 from core.language_models.backends.llama.runtime import PROCESSORS
 
 SAMPLE = 2**21  # numbers that are unpacked and multiplied, to see how fast this machine is
@@ -15,6 +16,7 @@ ROWS, WIDTH = 64, 512
 # An inspection of the usual kind takes as long as products with so many rows, all weights once:
 # 700 to 1,100 of them on SmolLM2, in processor seconds.
 ROWS_A_QUESTION = 1000
+HALVED_TIMES = 1.3  # as long a question takes, where weights are halved
 OPENING = 2.5  # times the unpacking, with the transposing, the hash and the vocabulary
 REPEATED = 3
 FREE = Path("/proc/meminfo")  # on Linux
@@ -27,14 +29,16 @@ def sentence(rest: str) -> str:
     """
     path = Path(rest).expanduser()
     try:
-        tensors = Contents(path).tensors.values()
+        contents = Contents(path).tensors
+        tensors = contents.values()
         count = sum(tensor.count for tensor in tensors)
+        halved = are_halved(contents)
         largest = max(tensors, key=lambda tensor: tensor.count)
         opening, product = _seconds(largest)
     except Exception:  # whatever a stranger's file brings about: opening it will say what
         return ""
-    asking = ROWS_A_QUESTION * product / ROWS / PROCESSORS
-    needed = 4 * count  # bytes: numbers of 32 bits
+    asking = ROWS_A_QUESTION * product / ROWS / PROCESSORS * (HALVED_TIMES if halved else 1)
+    needed = (2 if halved else 4) * count  # bytes
     words = (
         f"“{path.name}” takes about {_short(needed)}B of memory. On this machine, as busy as it "
         f"is, it takes {_about(OPENING * opening * count)} to open and {_about(asking * count)} "

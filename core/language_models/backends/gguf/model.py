@@ -24,7 +24,7 @@ from core.language_models.backends.gguf.vocabulary import (
     tokenizer,
     user_defined,
 )
-from core.language_models.backends.gguf.weights import Fields, Weights, config, unknown
+from core.language_models.backends.gguf.weights import Fields, Weights, are_halved, config, unknown
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.backends.llama.runtime import Llama
 from core.language_models.chat_template import around
@@ -42,7 +42,7 @@ class OpenedWeights:
     Attributes
     ----------
     revision : str
-        The beginning of the file's SHA-256.
+        The beginning of the file's SHA-256, and the kind of numbers if its weights are halved.
     control : dict
         The ids of the tokens that are no text, by how templates write them.
     begin : tuple of int
@@ -232,10 +232,12 @@ def _load(path: Path, size: int, changed: int) -> OpenedWeights:
             sizes["num_attention_heads"],
             sizes["num_key_value_heads"],
         )
-        llama = Llama(weights, sizes)
+        halved = are_halved(contents.tensors)
+        llama = Llama(weights, sizes, halved=halved)
         if weights.unread:
             raise unknown(f"the tensor “{min(weights.unread):.60}”")
-        opened = _open(beside.result()[:12], llama, fields)
+        kind = "-bfloat16" if halved else ""
+        opened = _open(f"{beside.result()[:12]}{kind}", llama, fields)
         _try(llama, [0, max(opened.tokenizer.get_vocab().values()), *opened.begin])
     except ModelError:
         raise

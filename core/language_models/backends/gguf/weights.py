@@ -18,6 +18,9 @@ ARCHITECTURES = ("llama", "qwen2", "qwen3")
 # A table of rotary positions for more would take more memory than a small model.
 LONGEST_CONTEXT = 8192
 
+# From so many numbers on, weights are kept in 16 bits each: 2 GB in 32 bits.
+HALVED_FROM = 500_000_000
+
 NAMES = {  # transformers' names -> llama.cpp's
     "model.embed_tokens.weight": "token_embd.weight",
     "model.norm.weight": "output_norm.weight",
@@ -84,6 +87,11 @@ class Fields:
     def names(self, beginning: str) -> list[str]:
         """Return the rest of every name that begins so."""
         return [name.removeprefix(beginning) for name in self._fields if name.startswith(beginning)]
+
+
+def are_halved(tensors: Mapping[str, StoredTensor]) -> bool:
+    """Return whether weights are kept in half the memory; that is part of a model’s revision."""
+    return sum(tensor.count for tensor in tensors.values()) >= HALVED_FROM
 
 
 def unknown(what: str, otherwise: str = "would be another network") -> BrokenModelError:

@@ -26,10 +26,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.language_models.backends.llama.halved import Halved
 from core.once import once
 
 Array = NDArray[np.float32]
 Tokens = NDArray[np.int64]
+Matrix = Array | Halved
 
 _CAN_TELL = hasattr(os, "sched_getaffinity")
 PROCESSORS = len(os.sched_getaffinity(0)) if _CAN_TELL else os.cpu_count() or 1
@@ -41,6 +43,10 @@ COPIED = 128  # columns of a transposed matrix at a time
 
 # How many logits are computed at a time: few enough to stay near the processor.
 LOGITS = 2**20
+
+# Numbers of a halved matrix that are made whole at a time, to stay near the processor; and rows
+# whose logits are computed at least at a time, for it takes as long for one.
+WHOLE, LEAST_ROWS = 2**19, 64
 
 _NEVER = np.float32(-1e30)  # a score that softmax turns into exactly 0
 
@@ -94,23 +100,32 @@ class Llama:
     config : mapping
         With transformers' names. `rope_factors`, (D/2,), divide the frequencies of the
         rotary positions; 1 by default.
+    halved : bool
+        Whether matrices are kept in 16 bits a number: see `Halved`.
     """
 
-    def __init__(self, weights: Mapping[str, NDArray[np.floating]], config: Mapping) -> None:
+    def __init__(
+        self,
+        weights: Mapping[str, NDArray[np.floating]],
+        config: Mapping,
+        *,
+        halved: bool = False,
+    ) -> None:
         self.heads = int(config["num_attention_heads"])
         self.key_heads = int(config.get("num_key_value_heads", self.heads))
         self.head_width = int(config.get("head_dim", config["hidden_size"] // self.heads))
         self.epsilon = np.float32(config["rms_norm_eps"])
         self.context_length = int(config["max_position_embeddings"])
         self.width = int(config["hidden_size"])
-        self.unembedding = _transpose(weights["model.embed_tokens.weight"])  # (W, V)
+        self.unembedding = _transpose(weights["model.embed_tokens.weight"], halved=halved)  # (W, V)
         self.embeddings = self.unembedding.T  # (V, W); a view: there is one copy
         if "lm_head.weight" in weights:
-            self.unembedding = _transpose(weights["lm_head.weight"])
+            self.unembedding = _transpose(weights["lm_head.weight"], halved=halved)
         self.unembedding_bias = weights.get("lm_head.bias")  # (V,), or None
         self.norm = np.asarray(weights["model.norm.weight"], np.float32)  # (W,)
         self.layers = [
-            _Layer(weights, f"model.layers.{i}.") for i in range(config["num_hidden_layers"])
+            _Layer(weights, f"model.layers.{i}.", halved)
+            for i in range(config["num_hidden_layers"])
         ]
         self.cosine, self.sine = _rotary_table(
             self.context_length,
@@ -220,7 +235,7 @@ class Llama:
         """
         H, K, D = self.heads, self.key_heads, self.head_width
         for layer in self.layers:
-            product = (layer.input_norm[:, None] * layer.qkv).reshape(-1, H + 2 * K, D)
+            product = (layer.input_norm[:, None] * layer.qkv[:]).reshape(-1, H + 2 * K, D)
             for head in range(H):
                 yield product[:, head], product[:, H + head * K // H]
 
@@ -251,7 +266,8 @@ class Llama:
         return np.concatenate(values) if values else np.empty(0, np.float32)
 
     def _few_logits(self, rows: int) -> Iterator[slice]:
-        size = max(1, LOGITS // self.unembedding.shape[1])
+        least = LEAST_ROWS if isinstance(self.unembedding, Halved) else 1
+        size = max(least, LOGITS // self.unembedding.shape[1])
         return (slice(i, i + size) for i in range(0, rows, size))
 
     def _log_probability(self, hidden: Array, targets: Tokens, ends: Tokens) -> Array:
@@ -268,9 +284,12 @@ class Llama:
 class _Layer:
     """One layer's weights, transposed once so that inputs multiply from the left."""
 
-    def __init__(self, weights: Mapping[str, NDArray[np.floating]], prefix: str) -> None:
-        def matrix(*names: str) -> Array:
-            return _transpose(*(weights[f"{prefix}{name}.weight"] for name in names))
+    def __init__(
+        self, weights: Mapping[str, NDArray[np.floating]], prefix: str, halved: bool
+    ) -> None:
+        def matrix(*names: str) -> Matrix:
+            parts = [weights[f"{prefix}{name}.weight"] for name in names]
+            return _transpose(*parts, halved=halved)
 
         def vector(name: str) -> Array | None:
             values = weights.get(prefix + name)
@@ -316,7 +335,7 @@ def _processors() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(PROCESSORS, "product")
 
 
-def _product(x: Array, weights: Array, bias: Array | None) -> Array:
+def _product(x: Array, weights: Matrix, bias: Array | None) -> Array:
     """Return x @ weights + bias, of shape (…, N)."""
     result = matrix_product(x, weights)
     if bias is not None:
@@ -324,7 +343,7 @@ def _product(x: Array, weights: Array, bias: Array | None) -> Array:
     return result
 
 
-def matrix_product(x: Array, weights: Array) -> Array:
+def matrix_product(x: Array, weights: Matrix) -> Array:
     """Return x @ weights, of shape (…, N); the columns of a large one are dealt to all processors.
 
     NumPy's matrix library could, too, but its threads wait for each other in busy loops: beside
@@ -333,7 +352,7 @@ def matrix_product(x: Array, weights: Array) -> Array:
     """
     rows, columns = x.size // len(weights), weights.shape[1]
     if len(weights) < WIDE or rows * weights.size < LARGE:
-        return x @ weights
+        return x @ weights[:]
     result = np.empty((*x.shape[:-1], columns), np.float32)
     left, right = x.reshape(rows, -1), result.reshape(rows, -1)
 
@@ -341,17 +360,20 @@ def matrix_product(x: Array, weights: Array) -> Array:
         np.matmul(left, weights[:, part], out=right[:, part])
 
     size = -(-columns // (PROCESSORS))
+    if isinstance(weights, Halved):
+        size = min(size, max(1, WHOLE // len(weights)))
     list(_processors().map(multiply, (slice(i, i + size) for i in range(0, columns, size))))
     return result
 
 
-def _transpose(*parts: NDArray[np.floating]) -> Array:
+def _transpose(*parts: NDArray[np.floating], halved: bool) -> Matrix:
     """Return matrices (out, in), one below the other, as one of shape (in, out).
 
     Products with few rows take half as long again with a view. A few columns are copied at a time,
     so that they stay near the processor.
     """
-    result = np.empty((parts[0].shape[1], sum(map(len, parts))), np.float32)
+    shape = parts[0].shape[1], sum(map(len, parts))
+    result = Halved(np.empty(shape, np.uint16)) if halved else np.empty(shape, np.float32)
     end = 0
     for part in parts:
         for start in range(0, len(part), COPIED):

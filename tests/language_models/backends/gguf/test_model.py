@@ -1,12 +1,14 @@
 """A GGUF file holds the embedded model: what is read from it must say the same."""
 
 import os
+import re
 
 import numpy as np
 import pytest
 from gguf import GGMLQuantizationType, GGUFReader
 
 from core import prompts
+from core.language_models.backends.gguf import weights
 from core.language_models.backends.gguf.model import GGUF, smollm2_file
 from core.language_models.backends.gguf.reader import Contents
 from core.language_models.backends.llama.model import LlamaModel
@@ -17,7 +19,7 @@ from core.language_models.errors import (
     UnknownModelError,
 )
 from core.language_models.forms import EXAMPLES, Form, in_front
-from core.language_models.registry import open_model
+from core.language_models.registry import open_model, opening_cost
 from core.language_models.trial import in_its_form
 from tests.language_models.backends.gguf.files import embedded_as_gguf
 
@@ -63,6 +65,23 @@ def test_other_precisions_are_read(tmp_path, embedded):
     rounded = embedded_as_gguf(tmp_path / "8.gguf", kind=GGMLQuantizationType.Q8_0)
     found = GGUF(str(rounded)).log_likelihoods([PROMPT], ["New Delhi"])
     np.testing.assert_allclose(found, embedded.log_likelihoods([PROMPT], ["New Delhi"]), atol=0.2)
+
+
+def test_a_large_file_takes_half_the_memory_and_is_another_revision(tmp_path, model, monkeypatch):
+    monkeypatch.setattr(weights, "HALVED_FROM", 1)
+    large = GGUF(str(embedded_as_gguf(tmp_path / "large.gguf")))
+    assert large.revision == f"{model.revision}-bfloat16"
+    assert large.llama.layers[0].qkv.bits.nbytes * 2 == model.llama.layers[0].qkv.nbytes
+    np.testing.assert_allclose(
+        large.log_likelihoods(TOLD, ["New Delhi"]),
+        model.log_likelihoods(TOLD, ["New Delhi"]),
+        atol=0.2,
+    )
+    said = [opening_cost(f"gguf:{tmp_path / 'large.gguf'}")]
+    monkeypatch.setattr(weights, "HALVED_FROM", 10**9)
+    said.append(opening_cost(f"gguf:{tmp_path / 'large.gguf'}"))
+    half, whole = (int(re.search(r"(\d+) MB of memory", each)[1]) for each in said)
+    assert abs(whole - 2 * half) <= 1
 
 
 def test_other_architectures_keep_the_order_of_their_rows(tmp_path, model):
