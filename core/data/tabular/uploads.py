@@ -106,36 +106,21 @@ TOO_MUCH_MEMORY = (
 
 @dataclass(frozen=True)
 class Upload:
-    """A file as a table of text.
+    """A file as a table of text."""
 
-    Attributes
-    ----------
-    name : str
-        The file's name as given: hostile text.
-    sha256 : str
-        Of the file's bytes, in hexadecimal.
-    kind : str
-        A key of `KINDS`.
-    table : DataFrame of shape (n, columns)
-        Every cell is a str; a missing one is "". The headings are distinct and not empty.
-    lines : ndarray of shape (n,)
-        The line of the file on which each row begins, from 1; its number where the file has no
-        lines (`unit`).
-    notes : tuple of str
-        What was decided for the person, a sentence each.
-    columns : dict of str to Column
-        What the columns say, as far as it is found: `core.data.tabular.columns.column_of`.
-    grading : Grading or None
-        How one of its columns was made here: the labels of predictions beside references.
-    """
-
-    name: str
-    sha256: str
-    kind: str
+    name: str  # the file's name as given: hostile text
+    sha256: str  # of the file's bytes, in hexadecimal
+    kind: str  # a key of `KINDS`
+    # (n, columns): every cell is a str; a missing one is "". The headings are distinct and not
+    # empty.
     table: pd.DataFrame
+    # (n,): the line of the file on which each row begins, from 1; its number where the file has no
+    # lines (`unit`).
     lines: NDArray[np.int64]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what was decided for the person, a sentence each
+    # What the columns say, as far as it is found: `core.data.tabular.columns.column_of`.
     columns: dict[str, Column] = field(default_factory=dict, compare=False, repr=False)
+    # How one of its columns was made here: the labels of predictions beside references.
     grading: Grading | None = None
 
     @property

@@ -54,16 +54,10 @@ _UPLOAD, _UPLOADED, _PROBLEM = (
 
 @dataclass(frozen=True)
 class QuestionSample:
-    """What was drawn of a dataset.
-
-    Attributes
-    ----------
-    of : int
-        How many the dataset has.
-    """
+    """What was drawn of a dataset."""
 
     questions: Questions
-    of: int
+    of: int  # how many the dataset has
 
 
 def choice() -> Questions | None:
