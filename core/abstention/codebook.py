@@ -28,9 +28,10 @@ class Codebook:
     right_rows: int  # of the rows used
     rows: int  # how many were used
     table_rows: int  # how many the table has
-    left_out: tuple[str, ...]  # Why the others were not used, a sentence each
+    left_out: tuple[str, ...]  # why the others were not used, a sentence each
     unused: tuple[str, ...]  # columns that were not read
     first: tuple[str, ...]  # the first rows in words
+    claims: tuple[str, ...] = ()  # what a person vouched for of the score, a sentence each
     # Who made the labels here, as a sentence names it; empty where the table had them.
     grader: str = ""
     grading: tuple[str, ...] = ()  # how they were made, a sentence each
@@ -53,22 +54,23 @@ class Codebook:
         )
 
     @property
-    def of_score(self) -> tuple[str, str]:
-        """What is right, and the score's direction, in words."""
+    def of_score(self) -> tuple[str, ...]:
+        """What is right, the score's direction, and what was vouched for, in words."""
         rows = count_of(self.rows, "row")
         return (
             f"Right: {_quotation(self.label)} is {_values(self.right)} ({self.right_rows:,} of "
             f"{rows}); wrong: {_values(self.wrong)}.",
             f"Score: {_quotation(self.score)}; larger means "
             f"{'a surer answer' if self.larger_is_surer else 'more doubt'}.",
+            *self.claims,
         )
 
 
 def codebook_from(content: object) -> Codebook:
     """Return a codebook out of JSON that somebody may have edited; raises `ValueError`."""
     names = {field.name: str(field.type) for field in fields(Codebook)}
-    if isinstance(content, Mapping):
-        content = {"grader": "", "grading": (), **content}
+    if isinstance(content, Mapping):  # older ones lack what has a default
+        content = {"claims": (), "grader": "", "grading": (), **content}
     if not isinstance(content, Mapping) or content.keys() != names.keys():
         raise ValueError("a codebook is invalid")
     values: dict[str, Any] = {}

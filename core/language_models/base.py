@@ -135,7 +135,7 @@ class Response:
     # The sum of its tokens' log-probabilities at temperature 1, nats, where the back end reports
     # it.
     log_likelihood: float | None = None
-    # Why the service gave no answer this time, in a few words of ours, “its safety filter”; "" of
+    # why the service gave no answer this time, in a few words of ours, “its safety filter”; "" of
     # an answer. Then there is no text.
     refusal: str = ""
 

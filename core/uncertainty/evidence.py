@@ -109,7 +109,7 @@ class Evidence:
     # (m,): how many second answers were sampled after each cluster was told; None where they were
     # scored instead.
     second_counts: Integers | None = None
-    # Why the mutual information cannot be told from what chance alone shows; None if it can.
+    # why the mutual information cannot be told from what chance alone shows; None if it can.
     untold: str | None = None
 
     def __post_init__(self) -> None:

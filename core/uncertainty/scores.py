@@ -38,7 +38,7 @@ class Score:
     value: float | None  # what is shown, in its unit in `SCORES`; None if the evidence cannot tell
     doubt: float | None  # Larger means "doubt more"; None exactly if the value is
     answer: str  # what this score serves if its doubt is small enough
-    reason: str | None = None  # Why there is no value; None if there is one
+    reason: str | None = None  # why there is no value; None if there is one
 
     @property
     def available(self) -> bool:

@@ -61,8 +61,8 @@ from tests.sessions import (
 )
 from tests.studies.evaluation.worlds import questions
 
-RIGHT, WRONG = 150, 50  # of a file, from the smallest doubt to the largest
-ROWS = RIGHT + WRONG
+RIGHT, WRONG = 150, 49  # of a file, from the smallest doubt to the largest
+ROWS = RIGHT + WRONG + 1  # the last one is right: a score without a mistake is asked about
 GUARANTEED, UNCERTIFIED = "Guaranteed", "Cannot be certified"
 PROBLEM, NO_GUARANTEE = "Problem", "No guarantee"
 ASKED = "Your answer is needed"
@@ -90,11 +90,15 @@ def upload(page, content, name="labels.csv", key="labelled_file"):
     return settled(page.file_uploader(key=key).set_value((name, content, "text/plain")).run())
 
 
+def is_wrong(row, first=RIGHT):
+    return first <= row < ROWS - 1
+
+
 def written(*, scores=None, labels=("1", "0"), heading="question,doubt,correct", more=""):
-    """A hundred and fifty right answers, and then fifty wrong ones of larger doubt."""
+    """A hundred and fifty right answers, then wrong ones of larger doubt, and a last right one."""
     scores = [f"{row / 100:.2f}" for row in range(ROWS)] if scores is None else scores
     rows = (
-        f"question {row},{score},{labels[row >= RIGHT]}{more}" for row, score in enumerate(scores)
+        f"question {row},{score},{labels[is_wrong(row)]}{more}" for row, score in enumerate(scores)
     )
     return "\n".join([heading, *rows]).encode()
 
@@ -102,8 +106,8 @@ def written(*, scores=None, labels=("1", "0"), heading="question,doubt,correct",
 def two_scores(more=lambda row: ""):
     """`doubt` is one; `sure` a confidence, whose own answers are all right but the last ten."""
     rows = (
-        f"question {row},{row / 100},{1 - row / 200},{int(row < RIGHT)},{int(row < ROWS - 10)}"
-        + more(row)
+        f"question {row},{row / 100},{1 - row / 200},{int(not is_wrong(row))},"
+        f"{int(not is_wrong(row, ROWS - 10))}" + more(row)
         for row in range(ROWS)
     )
     return "\n".join(["question,doubt,sure,doubt_correct,sure_correct" + more(-1), *rows]).encode()
@@ -261,7 +265,7 @@ def test_a_missing_score_abstains_and_one_that_is_no_number_is_named_by_its_line
     upload(app, written(scores=scores))
     assert answered(app) == share(certified(RIGHT - 10, WRONG))
     assert said(app, f"over the {ROWS} labelled rows")
-    assert any(f"for {RIGHT - 10} right and {WRONG} wrong" in alt for alt in pictures(app))
+    assert any(f"for {RIGHT - 9} right and {WRONG} wrong" in alt for alt in pictures(app))
     scores = [f"{row / 100:.2f}" for row in range(ROWS)]
     scores[3] = "0.03 or so"
     upload(app, written(scores=scores), "odd.csv")
@@ -354,7 +358,7 @@ def test_scores_at_the_ends_of_what_numbers_can_be(app):
     for number, (low, high) in enumerate(
         [("-1.7e308", "1.7e308"), ("0", "5e-324"), ("0.5", "inf"), ("1e-9", "2e-9")]
     ):
-        upload(app, written(scores=[low] * RIGHT + [high] * WRONG), f"{number}.csv")
+        upload(app, written(scores=[low] * RIGHT + [high] * (ROWS - RIGHT)), f"{number}.csv")
         assert badges(app) == [GUARANTEED] and answered(app) == share(RIGHT)
         if app.slider:
             for end in (app.slider[0].min, app.slider[0].max):
@@ -440,6 +444,18 @@ def test_a_column_of_unknown_words_can_be_chosen_and_told(app):
 # --------------------------------------------------------------------- what columns mean
 
 
+def test_a_score_without_a_mistake_promises_nothing_until_somebody_vouches(app):
+    rows = (f"question {row},{row / 100},{int(row < RIGHT)}" for row in range(ROWS))
+    upload(app, "\n".join(["question,doubt,correct", *rows]).encode())
+    assert asked(app) and has_no_result(app) and said(app, "without a mistake (AUROC 1)")
+    assert app.button(key="vouch").label == "It was made without a look at the right answers"
+    press(app, "vouch")
+    assert badges(app) == [GUARANTEED] and "vouch" not in keys(app)
+    for page in (app, reloaded(app)):
+        assert answered(page) == share(certified(RIGHT, WRONG + 1))
+        assert said(page, "As you said, “doubt” was made without a look at the right answers.")
+
+
 def test_columns_are_guessed_and_the_person_decides(app):
     upload(app, two_scores(lambda row: ",kind,spread" if row < 0 else f",k{row % 2},{row % 3}"))
     assert said(app, "There is no column with the sem")
@@ -481,7 +497,7 @@ def test_what_larger_means_is_asked_where_no_heading_says_it(app):
     choose_scores(app, surer=["score"])
     assert badges(app) == [UNCERTIFIED]  # now the wrong ones seem the surest
     assert said(app, "Larger means a surer answer: “score”.")
-    assert said(app, "The labels speak against the direction of “score” (AUROC 0.00")
+    assert said(app, "The labels speak against the direction of “score” (AUROC 0.01")
 
 
 def test_best_of_all_scores_pays_for_the_choice(app):
@@ -621,9 +637,9 @@ def test_a_target_out_of_reach_is_said_and_offers_nothing_to_use(app):
 # ------------------------------------------------------------------------- the list of prices
 
 
-def few(right=40, wrong=10):
+def few():
     """Too few labels for the target that the page begins with, but enough for a larger one."""
-    rows = (f"question {row},{row / 100},{int(row < right)}" for row in range(right + wrong))
+    rows = (f"question {row},{row / 100},{int(row < 40 or row == 49)}" for row in range(50))
     return "\n".join(["question,doubt,correct", *rows]).encode()
 
 
@@ -634,11 +650,11 @@ def test_what_cannot_be_certified_shows_what_can_and_offers_it(app):
     prices = table(app, "at most wrong")
     assert list(prices["at most wrong"]) == ["2%", "5%", "6%", "8%", "10%", "15%", "20%"]
     # Without an error, 5 % at δ / 7 takes 83 answers, 10 % takes 41, and 15 % takes 27.
-    cheapest = certified(40, 10, 0.15, 1 - 0.025 / 7)
+    cheapest = certified(40, 9, 0.15, 1 - 0.025 / 7)
     assert list(prices["answered"][:5]) == ["cannot be promised"] * 5
     assert list(prices["answered"][5:]) == [
         share(cheapest, 50),
-        share(certified(40, 10, 0.2, 1 - 0.025 / 7), 50),
+        share(certified(40, 9, 0.2, 1 - 0.025 / 7), 50),
     ]
     assert app.button(key="promise").label == "Promise at most 15%"
     settled(app.selectbox(key="method").set_value("crc").run())
@@ -718,22 +734,25 @@ def test_the_rows_follow_lambda_and_what_a_person_wants_to_see(app):
     for part, number in (
         (ServedPart.ANSWERED_WRONG, 3),
         (ServedPart.ANSWERED_RIGHT, RIGHT),
-        (ServedPart.WITHHELD_RIGHT, 0),
+        (ServedPart.WITHHELD_RIGHT, 1),
         (ServedPart.WITHHELD_WRONG, WRONG - 3),
     ):
         show(app, part)
-        assert len(behind(app)) == number if number else said(app, "There is no such row.")
+        assert len(behind(app)) == number
     move(app, 1.0)
     show(app, ServedPart.WITHHELD_RIGHT)
-    assert len(behind(app)) == 50 and set(behind(app)["decision"]) == {"withheld"}
+    assert len(behind(app)) == 51 and set(behind(app)["decision"]) == {"withheld"}
     elsewhere_and_back(app)
     assert app.pills(key="part").value == ServedPart.WITHHELD_RIGHT
     set_target(app, alpha=0.001)  # nothing can be certified: the rows are there all the same
-    assert badges(app) == [UNCERTIFIED] and len(behind(app)) == RIGHT
+    assert badges(app) == [UNCERTIFIED] and len(behind(app)) == RIGHT + 1
+    upload(app, written(labels=("1", "1")))
+    show(app, ServedPart.WITHHELD_WRONG)
+    assert said(app, "There is no such row.")
 
 
 def test_many_rows_are_shown_in_part_and_taken_along_whole(app):
-    lines = (f"q{row},{row},{int(row < 1500)}" for row in range(2000))
+    lines = (f"q{row},{row},{int(row % 4 > 0)}" for row in range(2000))
     upload(app, "\n".join(["question,doubt,correct", *lines]).encode())
     assert len(behind(app)) == 1000
     assert any("the first 1,000 rows" in c.value for c in app.caption)
@@ -743,7 +762,7 @@ def test_many_rows_are_shown_in_part_and_taken_along_whole(app):
 
 
 def test_a_confidence_is_never_shown_as_a_negative_doubt(app):
-    rows = (f"question {row},{1 - row / 250:.3f},{int(row < RIGHT)}" for row in range(ROWS))
+    rows = (f"question {row},{1 - row / 250:.3f},{int(not is_wrong(row))}" for row in range(ROWS))
     upload(app, "\n".join(["question,agreement_confidence,correct", *rows]).encode())
     at = 1 - (certified(RIGHT, WRONG) - 0.5) / 250
     assert metrics(app)["Threshold λ"] == f"{at:.3f}" == "0.390"
@@ -1127,8 +1146,8 @@ def served(question, embedded):
 
 
 def predictions():
-    """150 right ones, and fifty wrong ones of larger doubt, the last ten by “same answer” alone."""
-    texts = ["2 days"] * RIGHT + ["Paris"] * (ROWS - RIGHT - 10) + ["5 days"] * 10
+    """150 right ones, wrong ones of larger doubt, ten by “same answer” alone, and a right one."""
+    texts = [*(["2 days"] * RIGHT), *(["Paris"] * (WRONG - 10)), *(["5 days"] * 10), "2 days"]
     rows = (f"{IMAGE} {row},{text},2 days,{row / 100}" for row, text in enumerate(texts))
     return "\n".join(["question,prediction,gold,doubt", *rows]).encode()
 

@@ -39,11 +39,10 @@ from core.data.tabular.labels import (
     meanings_of,
     spelling,
 )
-from core.data.tabular.suspicion import refuse_suspicious
+from core.data.tabular.suspicion import Claim, vouched_claims
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 
-VOUCHED = "has numbers of one scale"
 LEFT_OUT = "left out"  # what becomes of them
 SELECTION = "not_in_this_table"  # the column of a run's table that says which of its rows are not
 LONGEST_SELECTION = 1000  # characters
@@ -91,8 +90,8 @@ class Columns:
     # compared.
     answer: str | None = None
     truth: str | None = None
-    # Scores that a person vouches for, though they look as no score should.
-    vouched: tuple[str, ...] = ()
+    # What a person vouches for of a score that looks as no score should.
+    vouched: tuple[tuple[str, Claim], ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -189,8 +188,15 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         _refuse_label(score.column, scores[score.column], correct[score.column], right)
         problems += complaints
     surer = check_directions([(score.column, score.larger_is_surer) for score in columns.scores])
-    for name in scores.keys() - SCORES.keys() - {*columns.vouched}:
-        refuse_suspicious(name, scores[name])
+    pipeline, complaints_of_pipeline = _pipeline(upload, usable)
+    claims = {
+        name: vouched_claims(
+            *(name, numbers, surer[name], right[correct[name]]),
+            [claim for score, claim in columns.vouched if score == name],
+        )
+        for name, numbers in scores.items()
+        if not (pipeline and name in SCORES)  # a run's own: it computed them without the labels
+    }
     entropies = None
     if columns.entropy is not None:
         entropies, complaints = _numbers(upload, columns.entropy, usable)
@@ -199,8 +205,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         problems += complaints
     queries, questions, complaints = _queries(upload, columns.query, usable)
     problems += complaints
-    pipeline, complaints = _pipeline(upload, usable)
-    problems += complaints
+    problems += complaints_of_pipeline
     sources = np.full(len(usable), "", object)
     if columns.source is not None:
         sources = column_of(upload, columns.source)[usable]
@@ -217,17 +222,14 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         pipeline=pipeline,
         kept=usable,
         problems=tuple(problems),
-        decided=(
-            *decisions(upload, columns.meant),
-            *(f"As you said, “{one_line(name)}” {VOUCHED}." for name in columns.vouched),
-        ),
+        decided=tuple(decisions(upload, columns.meant)),
         left_out=len(upload.table) - len(usable),
         one_kind=frozenset(
             name for name, label in correct.items() if len(np.unique(right[label])) == 1
         ),
         answers=column_of(upload, columns.answer)[usable] if columns.answer else None,
         truths=column_of(upload, columns.truth)[usable] if columns.truth else None,
-        codebooks=codebooks_of(upload, columns, usable, questions, right, left_out),
+        codebooks=codebooks_of(upload, columns, usable, questions, right, left_out, claims),
         numbered=questions,
         selection=_selection(upload, usable),
     )

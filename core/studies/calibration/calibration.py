@@ -35,6 +35,7 @@ from core.data.tabular.grading import Grader
 from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning, meanings_in
 from core.data.tabular.suggestions import label_columns, suggest
+from core.data.tabular.suspicion import Claim
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.calibration.looks import look_at
 from core.studies.inspection.pipeline import from_text
@@ -279,7 +280,8 @@ def read(
     if meanings:
         names = [name for name in columns.labels if name in upload.table.columns]
         columns = replace(columns, meant=meanings_in(upload, names, meanings))
-    return labelled(upload, replace(columns, vouched=tuple(vouched)))
+    claims = tuple((score, claim) for score in vouched for claim in Claim)
+    return labelled(upload, replace(columns, vouched=claims))
 
 
 def choice(

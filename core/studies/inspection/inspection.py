@@ -96,7 +96,7 @@ class Inspection:
     evidence: Evidence
     scores: Mapping[str, Score]
     verdict: Verdict
-    refused: str | None = None  # Why the policy in use does not decide here; then nothing does
+    refused: str | None = None  # why the policy in use does not decide here; then nothing does
     # The policy that a person brought, whether it decides or is refused.
     policy: Policy | None = None
 
