@@ -34,6 +34,7 @@ class Decided:
     observed: Threshold
     confidence: float  # of the bound
     of_all: bool  # whether the bound is of errors among all questions
+    other_errors: int  # how many of the answers on those rows are wrong by the other label
     own: int  # how many of these questions made the policy, and are no test of it
     by_source: tuple[Bin, ...]  # of those rows; empty where all are of one source
 
@@ -52,6 +53,8 @@ def decide(results: Results, policy: Policy) -> Decided:
     doubts, correct = results.doubts[policy.score], results.correct[policy.score]
     _, first = np.unique(results.questions, return_index=True)
     threshold = thresholds.at(doubts[first], correct[first], policy.threshold)
+    by_other = results.by_other_label.correct[policy.score]
+    other = thresholds.at(doubts[first], by_other[first], policy.threshold)
     confidence = policy.confidence or CONFIDENCE
     of_all = policy.method == "crc"
     trials = threshold.queries if of_all else threshold.answered
@@ -69,6 +72,7 @@ def decide(results: Results, policy: Policy) -> Decided:
         Threshold(threshold.value, threshold.answered, threshold.errors, threshold.queries, bound),
         confidence,
         of_all,
+        other.errors,
         own,
         tuple(bins),
     )

@@ -18,6 +18,7 @@ from pyarrow import parquet
 
 from core.abstention.policy import Pipeline
 from core.codec import count_of, list_of, one_line
+from core.data.datasets.in_words import omissions
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.labelled import SELECTION
 from core.studies.evaluation.files import (
@@ -28,7 +29,7 @@ from core.studies.evaluation.files import (
     parts_of,
     whole_lines,
 )
-from core.studies.evaluation.rows import SCHEMA, Match, Row, table
+from core.studies.evaluation.rows import RIGHT_BY, SCHEMA, Match, Row, table
 from core.studies.evaluation.run import ORDER, pipeline_in
 from core.studies.inspection.certificates import SCORE
 from core.studies.inspection.inspection import Inspection, read
@@ -247,7 +248,12 @@ def labelled_csv(
     """
     rows = run.rows(filters)
     every = (Row(values) for batch in rows.table.to_batches() for values in batch.to_pylist())
-    selection = (*rows.dropped, *_stop_in_words(run, rows.total))
+    selection = (
+        *([] if match == "same_answer" else [f"Right: {RIGHT_BY[match]}."]),
+        *omissions([], int(run.manifest["questions"].get("malformed", 0))),
+        *rows.dropped,
+        *_stop_in_words(run, rows.total),
+    )
     return labelled_table(every, run.pipeline, match, " ".join(selection)), selection
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, Final
@@ -112,6 +112,11 @@ class Results:
         return {name: np.array([right[one] for one in answers[name]], bool) for name in SCORES}
 
     @cached_property
+    def by_other_label(self) -> Results:
+        """The same rows, right by the paper's label; by the same answer where that was chosen."""
+        return replace(self, match="same_answer" if self.match == "f1" else "f1")
+
+    @cached_property
     def scores(self) -> tuple[str, ...]:
         """The scores that have a doubt in some row."""
         return tuple(name for name in SCORES if not np.isnan(self.doubts[name]).all())
@@ -128,7 +133,7 @@ class Results:
 
     def right(self, score: str) -> float:
         """Return the share of questions that a score serves a right answer to; NaN of none."""
-        return float(self.correct[score].mean()) if len(self) else float("nan")
+        return share_right(self.correct[score])
 
     def texts(self, column: str) -> NDArray[np.object_]:
         """Return a column of texts; "" where there is none."""
@@ -138,6 +143,11 @@ class Results:
 
     def _numbers(self, column: str) -> Floats:
         return np.asarray(self.table[column].to_numpy(), float)
+
+
+def share_right(right: NDArray[np.bool_]) -> float:
+    """Return the share that is right; NaN of none."""
+    return float(right.mean()) if len(right) else float("nan")
 
 
 def columns_for(match: Match) -> list[str]:

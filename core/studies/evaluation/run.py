@@ -50,6 +50,7 @@ class Questions:
     longest: str  # the longest question, for what it costs
     sha256: str  # of all that counts in them
     reading: tuple[str, ...] = ()  # what they were read as, in words: a run stores it
+    malformed: int = 0  # how many rows of the file were left out because they ask nothing
 
 
 def survey(
@@ -273,6 +274,7 @@ def _description(questions: Questions, task: Task) -> dict[str, Any]:
             "number": questions.number,
             "sha256": questions.sha256,
             "reading": list(questions.reading),
+            "malformed": questions.malformed,
         },
         "versions": versions(),
         "notes": list(model.capabilities.notes),

@@ -267,7 +267,8 @@ def _draw(
         some = draw(counting(), min(number, most), seed)
         questions = survey(name, some_questions, meaning)
         reading = (*questions.reading, *omissions(problems, malformed))
-        return QuestionSample(replace(questions, read=lambda: iter(some), reading=reading), of)
+        sample = replace(questions, read=lambda: iter(some), reading=reading, malformed=malformed)
+        return QuestionSample(sample, of)
 
     return result_of(
         f"{place}_sample",
