@@ -29,6 +29,7 @@ from core.data.tabular import rows as limits
 from core.data.tabular.delimited_rows import delimiter_of, read_separated
 from core.data.tabular.excel_rows import is_workbook, read_excel
 from core.data.tabular.json_rows import read_json, read_table_within
+from core.data.tabular.long_form import one_row_a_trace
 from core.data.tabular.parquet_rows import read_parquet
 from core.data.tabular.rows import TableRows, UploadError
 
@@ -175,7 +176,8 @@ def _parse(content: bytes, name: str) -> Upload:
     if not rows.lines:
         raise UploadError("The file has a heading and no rows; add at least one row.")
     table = rows.table(_distinct(headings, notes))
-    lines = np.array(rows.lines, np.int64)
+    table, lines = one_row_a_trace(table, np.array(rows.lines, np.int64), notes)
+    table = table.set_axis(_distinct(table.columns.tolist(), notes), axis=1)
     return Upload(name, hashlib.sha256(content).hexdigest(), kind, table, lines, tuple(notes))
 
 
