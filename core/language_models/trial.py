@@ -42,20 +42,12 @@ AMPLE = 0.8  # on geometric average: no other form could have much more, and non
 
 @dataclass(frozen=True)
 class Tried:
-    """What a model answered to one question of the trial.
-
-    Attributes
-    ----------
-    complete : bool
-        Whether the answer came to its end.
-    probability : float or None
-        Of the answer, in [0, 1]; None where the model does not say.
-    """
+    """What a model answered to one question of the trial."""
 
     question: str
     answer: str
-    complete: bool
-    probability: float | None
+    complete: bool  # whether the answer came to its end
+    probability: float | None  # of the answer, in [0, 1]; None where the model does not say
 
     @property
     def is_answer(self) -> bool:
@@ -66,17 +58,11 @@ class Tried:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a model answered to all of them in one form.
-
-    Attributes
-    ----------
-    least : float
-        How probable the answers must be on geometric average.
-    """
+    """What a model answered to all of them in one form."""
 
     form: Form
     tried: tuple[Tried, ...]
-    least: float = LEAST_PROBABILITY
+    least: float = LEAST_PROBABILITY  # how probable the answers must be on geometric average
 
     @property
     def share(self) -> float | None:

@@ -25,7 +25,7 @@ from core.store.errors import StoreError
 from core.store.results import SavedResults
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout, whole
-from core.studies.calibration.calibration import BEST, METHODS, Target, calibrate
+from core.studies.calibration.calibration import BEST, Target, calibrate
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.calibration.served import ServedPart
 from core.studies.evaluation.reading import Run
@@ -33,16 +33,14 @@ from core.studies.inspection.certificates import default_policies, default_polic
 from core.studies.inspection.inspection import cannot_decide, run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.verdict import SCORE, Headline
-from core.ui import uploads as reading
 from core.ui.calibration import data
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
 from core.ui.calibration.grading import COLUMN
 from core.ui.evaluation.runs import runs
-from core.ui.memory import MemoryBudget
 from core.ui.results import storage
 from core.ui.runs.job import JOB
 from core.uncertainty.scores import SCORES
-from tests.hostile import IMAGE, SCRIPT, TEXTS
+from tests.hostile import IMAGE
 from tests.patience import LONG
 from tests.sessions import (
     badges,
@@ -443,6 +441,20 @@ def test_a_column_of_unknown_words_can_be_chosen_and_told(app):
     assert answered(means(app, Meaning.RIGHT, Meaning.WRONG)) == share(certified(RIGHT, WRONG))
 
 
+def test_labels_and_directions_are_turned_by_whoever_knows_better(app):
+    upload(app, written(heading="question,doubt,incorrect"))
+    assert badges(app) == [UNCERTIFIED] and said(app, "“incorrect” is “0” (49 of 200 rows)")
+    assert said(app, "The labels speak against the direction of “doubt” (AUROC 0.01")
+    settled(of_key(app.checkbox, "turned_").check().run())
+    assert badges(app) == [GUARANTEED] and said(app, "“incorrect” is “1” (151 of 200 rows)")
+    assert said(app, "As you said, 151 rows in which “incorrect” is “1” were counted as right.")
+    assert answered(app) == share(paid(app, RIGHT, WRONG))
+    before = look(app)
+    choose_scores(app, surer=["doubt"])
+    assert badges(app) == [UNCERTIFIED] and look(app) == before + 1
+    assert said(app, "Score: “doubt”; larger means a surer answer.")
+
+
 # --------------------------------------------------------------------- what columns mean
 
 
@@ -540,34 +552,6 @@ def test_columns_named_like_our_own_words(app):
         upload(app, written(heading=f"question,{column},{label}"), f"{number}.csv")
         choose_scores(app, column)
         assert badges(app) == [GUARANTEED]
-
-
-def test_hostile_names_and_cells_reach_no_markdown(app):
-    quoted = ['"' + text.replace('"', '""') + '"' for text in TEXTS]
-    heading = f"{quoted[0]},{quoted[1]},question,source,correct"
-    rows = (
-        f"{row / 100},{-row / 100},{row} {IMAGE},{quoted[row % len(TEXTS)]},"
-        f"{int(not is_wrong(row))}"
-        for row in range(ROWS)
-    )
-    content = "\n".join([heading, *rows]).encode()
-    app.toggle(key="hold").set_value(True).run()
-    set_target(app, alpha=0.2)
-    upload(app, content, f"{IMAGE}.csv")
-    assert asked(app) and said(app, f"a larger “{IMAGE}” or “{SCRIPT}” means") and harmless(app)
-    choose_scores(app, IMAGE, surer=[SCRIPT])
-    assert said(app, f"{IMAGE}.csv: {ROWS} rows") and any(SCRIPT in alt for alt in pictures(app))
-    for method in METHODS:
-        app.selectbox(key="method").set_value(method).run()
-        if method != "ltt":  # which pays for a choice among both
-            score(app).set_value(SCRIPT).run()
-        move(app, app.slider[0].max)
-        press(app, "confirm")
-        upload(app, content, f"{TEXTS[4]}.csv", "new_scores")
-        assert len(badges(app)) == 4 and harmless(app)
-    policy = replace(default_policy(), score=IMAGE)
-    upload(app, to_json(policy).encode(), "policy.json", "policy_file")
-    assert said(app, f"This policy uses the score “{IMAGE}”, which") and harmless(app)
 
 
 # ------------------------------------------------------------------------------ targets
@@ -1153,32 +1137,6 @@ def test_large_tables_are_compared_when_somebody_asks(app):
     assert "compare" in keys(app) and not has_intervals(app)  # for this target nobody asked
 
 
-def test_a_comparison_can_be_cancelled_and_gives_way_to_another(app, monkeypatch):
-    gate = threading.Event()
-    compare = diagnostics.compare
-
-    def slow(found, progress, *, resampled):
-        progress("Resampling the labelled rows", 0.5)
-        gate.wait(LONG)
-        progress("Resampling the labelled rows", 0.6)
-        return compare(found, progress, resamples=20)
-
-    monkeypatch.setattr(diagnostics, "compare", slow)
-    app.file_uploader(key="labelled_file").upload("labels.csv", written()).run()
-    first = app.session_state["run_comparison"].job
-    assert app.get("progress") and "cancel_comparison" in keys(app)
-    app.number_input(key="alpha").set_value(0.1).run()
-    second = app.session_state["run_comparison"].job
-    assert first.cancelling and not second.cancelling  # nobody will look at the first
-    app.button(key="cancel_comparison").click().run()
-    gate.set()
-    until(app, lambda: "again_comparison" in keys(app))
-    until(app, lambda: first.done and second.done)
-    assert first.cancelled and second.cancelled and PROBLEM not in badges(app)
-    press(app, "again_comparison")
-    until(app, lambda: has_intervals(app))
-
-
 # ---------------------------------------------------------------- questions, to be scored
 
 GOLD = {  # some right answers on purpose wrong, so that both labels come up
@@ -1352,12 +1310,3 @@ def test_a_policy_that_can_decide_nothing_here_breaks_no_inspection(app):
         inspect(app)
         assert app.header[0].value == HEADLINES[Headline.UNDECIDED]
         assert said(app, cannot_decide(replace(default_policy(), **change)))
-
-
-def test_a_file_for_which_there_is_no_room_is_refused_with_a_sentence(app, monkeypatch):
-    monkeypatch.setattr(reading, "MEMORY", MemoryBudget(lambda: 1_000, lambda: None))
-    upload(app, written())
-    assert any("as many files and results as its memory allows" in text.value for text in app.text)
-    monkeypatch.setattr(reading, "MEMORY", MemoryBudget(lambda: 10**9, lambda: None))
-    upload(app, written(), "again.csv")
-    assert any(text.value.startswith("again.csv: 200 rows") for text in app.text)

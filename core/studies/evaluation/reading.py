@@ -54,21 +54,11 @@ def is_diverse(row: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class RowKind:
-    """What a filter keeps.
+    """What a filter keeps."""
 
-    Attributes
-    ----------
-    keeps : callable
-        Says of a row that did not fail whether it stays.
-    columns : tuple of str
-        What it looks at.
-    dropped : str
-        What is said of the others.
-    """
-
-    keeps: Callable[[Mapping[str, Any]], bool]
-    columns: tuple[str, ...]
-    dropped: str
+    keeps: Callable[[Mapping[str, Any]], bool]  # says of a row that did not fail whether it stays
+    columns: tuple[str, ...]  # what it looks at
+    dropped: str  # what is said of the others
 
 
 #: The filters of the paper's Section 6, by name.
@@ -113,21 +103,11 @@ class Filter:
 
 @dataclass(frozen=True)
 class RunRows:
-    """Rows of a run, and what was dropped on the way.
+    """Rows of a run, and what was dropped on the way."""
 
-    Attributes
-    ----------
-    table : Table
-        Of `SCHEMA`, or of the columns that were wanted.
-    dropped : tuple of str
-        A sentence for every reason.
-    total : int
-        How many questions are finished.
-    """
-
-    table: pa.Table
-    dropped: tuple[str, ...] = ()
-    total: int = 0
+    table: pa.Table  # of `SCHEMA`, or of the columns that were wanted
+    dropped: tuple[str, ...] = ()  # a sentence for every reason
+    total: int = 0  # how many questions are finished
 
 
 @dataclass(frozen=True)

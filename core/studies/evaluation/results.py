@@ -43,25 +43,14 @@ CONFIDENCE: Final = 0.95  # of every interval
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The rows of a run that count.
-
-    Attributes
-    ----------
-    table : Table
-        Of `SCHEMA`, or of what the measures need.
-    match : {"same_answer", "f1", "exact"}
-        When an answer is right.
-    dropped : tuple of str
-        A sentence for every reason why rows do not count.
-    served : str or None
-        The score whose answer is judged for all scores, so that they are compared on the same
-        answers; None where each is judged by its own.
-    """
+    """The rows of a run that count."""
 
     run: Run
-    table: pa.Table
-    match: Match = "same_answer"
-    dropped: tuple[str, ...] = ()
+    table: pa.Table  # of `SCHEMA`, or of what the measures need
+    match: Match = "same_answer"  # {"same_answer", "f1", "exact"}: when an answer is right
+    dropped: tuple[str, ...] = ()  # a sentence for every reason why rows do not count
+    # The score whose answer is judged for all scores, so that they are compared on the same
+    # answers; None where each is judged by its own.
     served: str | None = None
 
     def __len__(self) -> int:

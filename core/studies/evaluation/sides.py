@@ -39,16 +39,11 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """The questions that two runs share.
-
-    Attributes
-    ----------
-    at_here, at_there : ndarray of shape (n,)
-        Their rows of the same questions.
-    """
+    """The questions that two runs share."""
 
     here: Results
     there: Results
+    # at_here, at_there: (n,): their rows of the same questions.
     at_here: NDArray[np.int64]
     at_there: NDArray[np.int64]
 
@@ -164,32 +159,24 @@ def differences(here: Run, there: Run) -> list[str]:
 class RunSide:
     """One score in both runs, on the questions that they share.
 
-    Attributes
-    ----------
-    right_here, right_there : float
-        Shares of right answers.
-    other_here, other_there : float
-        By the other label.
-    only_here, only_there : int
-        Questions that only one of the two answers rightly.
-    chance : float
-        The p-value of as uneven a split between these two (McNemar's exact test), adjusted.
-    by : ScoreComparison
-        The measure in this run against the other; the scores of both have the same name.
-
     Notes
     -----
     Both p-values of every score are adjusted together, by Holm's method.
     """
 
     score: str
+    # right_here, right_there: shares of right answers.
     right_here: float
     right_there: float
+    # other_here, other_there: by the other label.
     other_here: float
     other_there: float
+    # only_here, only_there: questions that only one of the two answers rightly.
     only_here: int
     only_there: int
+    # The p-value of as uneven a split between these two (McNemar's exact test), adjusted.
     chance: float
+    # The measure in this run against the other; the scores of both have the same name.
     by: ScoreComparison
 
 
