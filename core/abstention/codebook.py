@@ -40,7 +40,7 @@ class Codebook:
     first : tuple of str
         The first rows in words.
     grader : str
-        Who made the labels here, as a sentence names it; empty where the table had them.
+        Who made the labels, as a sentence names it; empty where the table does not say it.
     grading : tuple of str
         How they were made, a sentence each.
     """
