@@ -63,7 +63,7 @@ test-fast: $(TEST_READY) ## run the tests below the pages, in about two minutes
 test-slow: $(TEST_READY) ## run what make test leaves out: long simulations; nightly, and in .ci/run
 	$(PYTEST) -m slow
 
-test-local: $(LOCAL_READY) ## hold the embedded model against PyTorch (installs gigabytes)
+test-local: $(LOCAL_READY) ## hold our runtimes against PyTorch and a server of llama.cpp (installs gigabytes)
 	BELIEVE_LOCAL=1 $(LOCAL)/bin/python -m pytest tests/local
 	$(LOCAL)/bin/python -m pytest tests/language_models/test_conformance.py -k hf
 

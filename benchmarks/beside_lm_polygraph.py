@@ -126,19 +126,11 @@ def lm_polygraph(environment: Path) -> Iterator[Beside]:
 
 @dataclass(frozen=True)
 class Round:
-    """What one of the two said to every question once.
+    """What one of the two said to every question once."""
 
-    Attributes
-    ----------
-    seconds : float
-        Of the processor.
-    entropies : (n,)
-    right : (n,) of bool
-        Whether the answer that it serves is right: of lm-polygraph the greedy one.
-    """
-
-    seconds: float
-    entropies: NDArray[np.float64]
+    seconds: float  # of the processor
+    entropies: NDArray[np.float64]  # (n,)
+    # (n,): whether the answer that it serves is right: of lm-polygraph the greedy one.
     right: NDArray[np.bool_]
 
 
@@ -205,29 +197,14 @@ def between(some: Sequence[Round], others: Sequence[Round]) -> float:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Our drawn answers to one question, as lm-polygraph's estimator takes them.
+    """Our drawn answers to one question, as lm-polygraph's estimator takes them."""
 
-    Attributes
-    ----------
-    texts : list of str, (k,)
-        With repeats; an empty answer is none.
-    log_probabilities : list of float, (k,)
-    labels : list of int, (k,)
-        In which of our clusters each lies.
-    entropy : float
-        What we make of them.
-    log_mass : float
-        ln of the probability of all distinct ones together.
-    log_weights : list of float, (k,)
-        See `drawn`.
-    """
-
-    texts: list[str]
-    log_probabilities: list[float]
-    labels: list[int]
-    entropy: float
-    log_mass: float
-    log_weights: list[float]
+    texts: list[str]  # (k,): with repeats; an empty answer is none
+    log_probabilities: list[float]  # (k,)
+    labels: list[int]  # (k,): in which of our clusters each lies
+    entropy: float  # what we make of them
+    log_mass: float  # ln of the probability of all distinct ones together
+    log_weights: list[float]  # (k,): See `drawn`
 
 
 def drawn(recording: Recording, evidence: Evidence) -> Drawn:

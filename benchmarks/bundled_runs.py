@@ -24,6 +24,7 @@ from pyarrow import parquet
 
 from core import outputs
 from core.abstention import metrics
+from core.abstention.blocks import all_blocks
 from core.data.datasets.draw import draw
 from core.data.datasets.questions import Question
 from core.data.datasets.world import world_questions
@@ -130,8 +131,9 @@ def report(run: Run) -> None:
     for name, score in SCORES.items():
         doubts = np.array(rows[name].to_pylist(), float)
         right = results.correct[name]
+        blocks = all_blocks(doubts, right)
         values = "  ".join(
-            f"{m} {getattr(metrics, m)(doubts, right):.3f}" for m in metrics.MEASURES
+            f"{measure} {of(blocks):.3f}" for measure, of in metrics.MEASURES.items()
         )
         print(f"{score.symbol:>10}  right {right.mean():.1%}  {values}")
 

@@ -71,27 +71,14 @@ LONG = "long"  # exact likelihoods of as many samples as there may be
 
 @dataclass(frozen=True)
 class Row:
-    """One question on one rung.
+    """One question on one rung."""
 
-    Attributes
-    ----------
-    doubt : dict of str to float
-        By the keys of `SCORES`, and `SAMPLED_VERIFICATION`; NaN where there is no value.
-    correct : dict of str to bool
-        Whether the answer that the score would serve is right.
-    information : float
-        M.I., nats.
-    seen : bool
-        Whether enough was sampled for a verdict.
-    costs : dict of str to dict of str to int
-        By what self-verification is made from: requests and tokens.
-    """
-
+    # By the keys of `SCORES`, and `SAMPLED_VERIFICATION`; NaN where there is no value.
     doubt: dict[str, float]
-    correct: dict[str, bool]
-    information: float
-    seen: bool
-    costs: dict[str, dict[str, int]]
+    correct: dict[str, bool]  # whether the answer that the score would serve is right
+    information: float  # M.I., nats
+    seen: bool  # whether enough was sampled for a verdict
+    costs: dict[str, dict[str, int]]  # by what self-verification is made from: requests and tokens
 
 
 # --------------------------------------------------------------------------- the questions

@@ -135,24 +135,13 @@ def labelled(draw: random.Random) -> bytes:
 
 @dataclass
 class Load:
-    """What came of a load.
+    """What came of a load."""
 
-    Attributes
-    ----------
-    seconds : dict of str to list of float
-        How long the actions of each kind took.
-    processor : float
-        Seconds of the server and its children.
-    memory : int
-        Bytes of the server at the end, those of its children not included.
-    received : int
-        Bytes that came over the websockets.
-    """
-
+    # How long the actions of each kind took.
     seconds: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    processor: float = 0.0
-    memory: int = 0
-    received: int = 0
+    processor: float = 0.0  # Seconds of the server and its children
+    memory: int = 0  # Bytes of the server at the end, those of its children not included
+    received: int = 0  # Bytes that came over the websockets
 
     @property
     def all(self) -> list[float]:
@@ -312,21 +301,11 @@ async def beside(server: Server, work: LongWork, wanted: argparse.Namespace) -> 
 
 @dataclass(frozen=True)
 class Look:
-    """What the server held at one moment.
+    """What the server held at one moment."""
 
-    Attributes
-    ----------
-    seconds : float
-        Since the begin.
-    sessions : int
-        That were closed until then.
-    memory : int
-        Bytes.
-    """
-
-    seconds: float
-    sessions: int
-    memory: int
+    seconds: float  # Since the begin
+    sessions: int  # that were closed until then
+    memory: int  # Bytes
 
 
 def growth(looks: list[Look]) -> tuple[int, int, float]:

@@ -60,15 +60,10 @@ WORDNET = Path("/usr/share/wordnet")  # Debian's wordnet-base
 
 @dataclass(frozen=True)
 class Set:
-    """Questions that the paper looks at together.
-
-    Attributes
-    ----------
-    single, many : tuple of str
-        Sources with one right answer to a question, and with many.
-    """
+    """Questions that the paper looks at together."""
 
     title: str
+    # single, many: Sources with one right answer to a question, and with many.
     single: tuple[str, ...]
     many: tuple[str, ...] = ()
 

@@ -348,8 +348,12 @@ RESULTS = {
         + "".join(f"{CREW} {n},Crew 4,{n / 9:.2f},{n / 8:.2f},{n % 2}\n" for n in range(4))
     ).encode(),
     "Langfuse, scores": (
-        "id,traceId,name,value,stringValue,source\n"
-        + "".join(f"s{n},t{n},correctness,{n % 2},{n % 2 > 0},API\n" for n in range(4))
+        "id,traceId,observationId,name,value,stringValue,dataType,source\n"
+        + "".join(
+            f"a{n},t{n},,confidence,{n / 9:.2f},,NUMERIC,API\n"
+            f"b{n},t{n},,correctness,{n % 2},{n % 2 > 0},BOOLEAN,ANNOTATION\n"
+            for n in range(4)
+        )
     ).encode(),
     "Phoenix, spans with evaluations": (
         "context.span_id,attributes.input.value,eval.Hallucination.label,eval.confidence.score\n"

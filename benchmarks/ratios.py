@@ -43,22 +43,13 @@ PACKAGES: Final = ("numpy", "scipy", "streamlit", "mapie", "ray", "transformers"
 
 @dataclass(frozen=True)
 class Ratio:
-    """What one thing costs in terms of another, or by itself in a unit.
+    """What one thing costs in terms of another, or by itself in a unit."""
 
-    Attributes
-    ----------
-    name : str
-        The row of the table: “this / that”.
-    least, most : float, optional
-        What is promised of the median.
-    unit : str
-        Empty for a ratio.
-    """
-
-    name: str
+    name: str  # the row of the table: “this / that”
+    # least, most: what is promised of the median.
     least: float | None = None
     most: float | None = None
-    unit: str = ""
+    unit: str = ""  # empty for a ratio
 
     @property
     def promise(self) -> str:

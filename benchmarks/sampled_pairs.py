@@ -82,26 +82,15 @@ def errors(law: Law) -> Floats:
 
 @dataclass(frozen=True)
 class Row:
-    """One question: the estimates, the truth (nats), and what came of it.
+    """One question: the estimates, the truth (nats), and what came of it."""
 
-    Attributes
-    ----------
-    estimates : tuple of float
-        By `NAMES`.
-    exact : float
-        M.I. of the exact likelihoods of the same first answers.
-    right : bool
-        Whether the answer that M.I. would serve is right.
-    single : bool
-        Whether the question has one right answer only.
-    rare : float
-        What the second answers with a surprise above `RARE` add to their mean surprise, nats.
-    """
-
-    estimates: tuple[float, float, float]
+    estimates: tuple[float, float, float]  # by `NAMES`
+    # M.I. of the exact likelihoods of the same first answers.
     exact: float
+    # Whether the answer that M.I. would serve is right.
     right: bool
-    single: bool
+    single: bool  # whether the question has one right answer only
+    # What the second answers with a surprise above `RARE` add to their mean surprise, nats.
     rare: float
 
 

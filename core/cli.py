@@ -34,14 +34,9 @@ from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.grading import Grader
 from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.labelled import (
-    VOUCHED,
-    Labelled,
-    UnknownLabelsError,
-    UnknownQuestionsError,
-)
+from core.data.tabular.labelled import Labelled, UnknownLabelsError, UnknownQuestionsError
 from core.data.tabular.labels import Meaning, UnreadLabelsError
-from core.data.tabular.suspicion import SuspiciousScoreError
+from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import UploadError
 from core.language_models.base import Capabilities, LanguageModel
 from core.language_models.client.retry import Resilient
@@ -96,7 +91,7 @@ GRADE = (
     "Make the labels here, of predictions beside references. What is promised then is agreement "
     "with this rule."
 )
-VOUCH = f"Say of a score that it {VOUCHED}. Repeat it for several."
+VOUCH = f"Say of a suspicious score that it {' and '.join(Claim)}. Repeat it for several."
 DIRECTION = (
     "Direction of all the scores; needed where a heading does not say it, as “confidence” and "
     "“entropy” do."

@@ -27,13 +27,7 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
 
 
 class DamagedError(ValueError):
-    """A field that is missing or holds what it cannot hold.
-
-    Attributes
-    ----------
-    field : str
-    missing : bool
-    """
+    """A field that is missing or holds what it cannot hold."""
 
     def __init__(self, kind: str, field: str, *, missing: bool = False) -> None:
         what = f"a {kind} lacks its {field}" if missing else f"the {field} of a {kind} is invalid"

@@ -504,7 +504,7 @@ def test_of_several_scores_the_best_is_taken_and_paid_for(scores):
 
 
 def test_a_direction_that_no_heading_says_is_asked_for(tmp_path):
-    rows = [(f"q{i}", i / 100, int(i > 30)) for i in range(100)]
+    rows = [(f"q{i}", i / 100, int(i > 30 or i == 0)) for i in range(100)]
     path = scores_file(tmp_path, ["question", "score", "correct"], rows)
     result = believe("calibrate", path, "--target-error", 0.2)
     check_refusal(result, "Add --larger-is-surer or --larger-is-doubt; of several scores", 1)
@@ -513,7 +513,19 @@ def test_a_direction_that_no_heading_says_is_asked_for(tmp_path):
     surer = believe("calibrate", path, "--larger-is-surer", *options)
     assert one_object(surer)["larger_is_surer"] and not surer.stderr
     doubt = believe("calibrate", path, "--larger-is-doubt", *options)
-    assert "The labels speak against the direction of “score” (AUROC 0.00" in doubt.stderr
+    assert "The labels speak against the direction of “score” (AUROC 0.01" in doubt.stderr
+
+
+def test_a_score_without_a_mistake_is_vouched_for(tmp_path):
+    rows = [(f"q{i}", i / 100, int(i < 60)) for i in range(100)]
+    path = scores_file(tmp_path, ["question", "doubt", "correct"], rows)
+    check_refusal(believe("calibrate", path), "(AUROC 1)", 1)
+    check_refusal(believe("calibrate", path), "Add --vouch SCORE to say so.", 1)
+    options = ("--vouch", "doubt", "--target-error", 0.2, "--json")
+    policy = policy_from_dict(one_object(believe("calibrate", path, *options)))
+    assert policy.codebook.claims == (
+        "As you said, “doubt” was made without a look at the right answers.",
+    )
 
 
 def test_the_direction_is_guessed_and_can_be_said(scores):
@@ -531,8 +543,11 @@ def test_the_direction_is_guessed_and_can_be_said(scores):
 
 @pytest.fixture
 def in_groups(tmp_path):
-    """Of two hundred answers the last fifty are wrong; their group has two right ones, too."""
-    rows = [(i, i / 100, int(i < 150), "easy" if i < 148 else "hard", "x") for i in range(200)]
+    """Of two hundred answers those from 150 to 198 are wrong; their group has right ones, too."""
+    rows = [
+        (i, i / 100, int(i < 150 or i > 198), "easy" if i < 148 else "hard", "x")
+        for i in range(200)
+    ]
     return scores_file(tmp_path, ["question", "doubt", "correct", "group", "other"], rows)
 
 
@@ -562,7 +577,7 @@ def test_groups_can_be_named_and_switched_off(in_groups):
 
 
 def test_rows_are_different_questions_only_if_somebody_says_so(tmp_path):
-    rows = [(i // 4, i / 1000, int(i < 150)) for i in range(200)]
+    rows = [(i // 4, i / 1000, int(i < 150 or i == 199)) for i in range(200)]
     path = scores_file(tmp_path, ["text", "doubt", "correct"], rows)
     says = "take 200 rows for 200 different questions"
     check_refusal(believe("calibrate", path), says, 1)
@@ -627,8 +642,8 @@ def test_rows_that_do_not_count_are_told_beside_the_policy(tmp_path):
 
 @pytest.fixture
 def unread_labels(tmp_path):
-    """Sixty right answers, and forty of which the label is empty or a word."""
-    labels = ["1"] * 60 + [""] * 25 + ["W"] * 15
+    """Sixty right answers, forty of which the label is empty or a word, and a right one."""
+    labels = ["1"] * 60 + [""] * 25 + ["W"] * 15 + ["1"]
     rows = [(f"q{i}", i / 100, label) for i, label in enumerate(labels)]
     return scores_file(tmp_path, ["question", "doubt", "correct"], rows)
 

@@ -82,28 +82,19 @@ Belief = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True)
 class Document:
-    """A prompt, the answer that its author gives, and what the author might have said.
+    """A prompt, the answer that its author gives, and what the author might have said."""
 
-    Attributes
-    ----------
-    prompt, answer : str
-        What the model is asked, and what stands there.
-    belief : tuple of (str, float)
-        What the author might answer after this prompt, with probabilities: the answer is
-        drawn from it, and the model is taught all of it.
-    told : tuple of str
-        The answers in the context, where the author believes them: they are learnt from,
-        too. Half of the documents tell an answer, and it costs no computing to have the
-        fact in them twice; without it, twice as many documents are needed.
-    prior : tuple of (str, float)
-        What the author might have told first.
-    """
-
+    # prompt, answer: what the model is asked, and what stands there.
     prompt: str
     answer: str
+    # What the author might answer after this prompt, with probabilities: the answer is drawn from
+    # it, and the model is taught all of it.
     belief: Belief
+    # The answers in the context, where the author believes them: they are learnt from, too. Half of
+    # the documents tell an answer, and it costs no computing to have the fact in them twice;
+    # without it, twice as many documents are needed.
     told: tuple[str, ...] = ()
-    prior: Belief = ()
+    prior: Belief = ()  # what the author might have told first
 
 
 def loosely(template: str, fillers: Sequence[str], rng: np.random.Generator) -> str:

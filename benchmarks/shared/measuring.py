@@ -59,42 +59,18 @@ class Question:
 
 @dataclass(frozen=True)
 class Row:
-    """One inspected question: every score's doubt, and whether what it would serve is right.
+    """One inspected question: every score's doubt, and whether what it would serve is right."""
 
-    Attributes
-    ----------
-    band : str
-        The exposure band, or "unanswerable".
-    doubt : dict of str to float
-        By the keys of `SCORES`; infinite where the evidence cannot tell.
-    correct : dict of str to bool
-        Whether the answer that the score would serve is right.
-    mass : float
-        The sampled mass.
-    surprise : float
-        How far it turns from a single answer when told others, nats.
-    clusters : int
-        How many clusters were sampled.
-    pairs : int
-        How many pairs of a prompt and an answer were scored to compare the answers.
-    entropy : float
-        Semantic entropy, nats.
-    greedy : float
-        The greedy answer's probability.
-    garbled : float
-        The share of what was sampled that is no answer to any question of the world.
-    """
-
-    band: str
-    doubt: dict[str, float]
-    correct: dict[str, bool]
-    mass: float
-    surprise: float
-    clusters: int
-    pairs: int
-    entropy: float
-    greedy: float
-    garbled: float
+    band: str  # the exposure band, or "unanswerable"
+    doubt: dict[str, float]  # by the keys of `SCORES`; infinite where the evidence cannot tell
+    correct: dict[str, bool]  # whether the answer that the score would serve is right
+    mass: float  # the sampled mass
+    surprise: float  # how far it turns from a single answer when told others, nats
+    clusters: int  # how many clusters were sampled
+    pairs: int  # how many pairs of a prompt and an answer were scored to compare the answers
+    entropy: float  # Semantic entropy, nats
+    greedy: float  # the greedy answer's probability
+    garbled: float  # the share of what was sampled that is no answer to any question of the world
 
     def says_something(self, least: float) -> bool:
         """Whether enough was sampled for a verdict."""

@@ -13,21 +13,14 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Disagreement:
-    """The share of answers that two graders label differently.
+    """The share of answers that two graders label differently."""
 
-    Attributes
-    ----------
-    rows : int
-        Labelled by both.
-    first_alone, second_alone : int
-        Right by one grader and wrong by the other.
-    lower, upper : float
-        Two-sided Clopper–Pearson interval of the share at `CONFIDENCE`, for independent rows.
-    """
-
-    rows: int
+    rows: int  # Labelled by both
+    # first_alone, second_alone: right by one grader and wrong by the other.
     first_alone: int
     second_alone: int
+    # lower, upper: Two-sided Clopper–Pearson interval of the share at `CONFIDENCE`, for independent
+    # rows.
     lower: float
     upper: float
 

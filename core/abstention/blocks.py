@@ -15,23 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True)
 class Blocks:
-    """The distinct doubts in rising order, with what answering up to each would mean.
+    """The distinct doubts in rising order, with what answering up to each would mean."""
 
-    Attributes
-    ----------
-    doubts : ndarray of shape (b,)
-        The distinct doubts, rising. Missing and infinite ones are left out: they are never
-        answered, as no λ is above them.
-    answered, errors : ndarray of shape (b,)
-        How many queries have at most this doubt, and how many of these are wrong.
-    queries : int
-        All rows, those without a doubt that could be answered included.
-    """
-
+    # (b,): the distinct doubts, rising. Missing and infinite ones are left out: they are never
+    # answered, as no λ is above them.
     doubts: NDArray[np.float64]
+    # answered, errors: (b,): how many queries have at most this doubt, and how many of these are
+    # wrong.
     answered: NDArray[np.int64]
     errors: NDArray[np.int64]
-    queries: int
+    queries: int  # all rows, those without a doubt that could be answered included
 
     @property
     def finite(self) -> int:

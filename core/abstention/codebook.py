@@ -15,51 +15,26 @@ MOST_TEXTS = 2000  # of a codebook that somebody may have edited
 
 @dataclass(frozen=True)
 class Codebook:
-    """Which column of a table meant what, for one score.
+    """Which column of a table meant what, for one score."""
 
-    Attributes
-    ----------
-    question : str
-        The column that told one question from another; `EVERY_ROW` if each row was one.
-    questions : int
-        How many different ones the rows used ask.
-    label : str
-        The column that said whether answers are right.
-    right, wrong : tuple of str
-        Which of its values meant that.
-    right_rows : int
-        Of the rows used.
-    rows : int
-        How many were used.
-    table_rows : int
-        How many the table has.
-    left_out : tuple of str
-        Why the others were not used, a sentence each.
-    unused : tuple of str
-        Columns that were not read.
-    first : tuple of str
-        The first rows in words.
-    grader : str
-        Who made the labels, as a sentence names it; empty where the table does not say it.
-    grading : tuple of str
-        How they were made, a sentence each.
-    """
-
-    question: str
-    questions: int
+    question: str  # the column that told one question from another; `EVERY_ROW` if each row was one
+    questions: int  # how many different ones the rows used ask
     score: str
     larger_is_surer: bool
-    label: str
+    label: str  # the column that said whether answers are right
+    # right, wrong: which of its values meant that.
     right: tuple[str, ...]
     wrong: tuple[str, ...]
-    right_rows: int
-    rows: int
-    table_rows: int
-    left_out: tuple[str, ...]
-    unused: tuple[str, ...]
-    first: tuple[str, ...]
+    right_rows: int  # of the rows used
+    rows: int  # how many were used
+    table_rows: int  # how many the table has
+    left_out: tuple[str, ...]  # why the others were not used, a sentence each
+    unused: tuple[str, ...]  # columns that were not read
+    first: tuple[str, ...]  # the first rows in words
+    claims: tuple[str, ...] = ()  # what a person vouched for of the score, a sentence each
+    # Who made the labels, as a sentence names it; empty where the table does not say it.
     grader: str = ""
-    grading: tuple[str, ...] = ()
+    grading: tuple[str, ...] = ()  # how they were made, a sentence each
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -79,22 +54,23 @@ class Codebook:
         )
 
     @property
-    def of_score(self) -> tuple[str, str]:
-        """What is right, and the score's direction, in words."""
+    def of_score(self) -> tuple[str, ...]:
+        """What is right, the score's direction, and what was vouched for, in words."""
         rows = count_of(self.rows, "row")
         return (
             f"Right: {_quotation(self.label)} is {_values(self.right)} ({self.right_rows:,} of "
             f"{rows}); wrong: {_values(self.wrong)}.",
             f"Score: {_quotation(self.score)}; larger means "
             f"{'a surer answer' if self.larger_is_surer else 'more doubt'}.",
+            *self.claims,
         )
 
 
 def codebook_from(content: object) -> Codebook:
     """Return a codebook out of JSON that somebody may have edited; raises `ValueError`."""
     names = {field.name: str(field.type) for field in fields(Codebook)}
-    if isinstance(content, Mapping):
-        content = {"grader": "", "grading": (), **content}
+    if isinstance(content, Mapping):  # older ones lack what has a default
+        content = {"claims": (), "grader": "", "grading": (), **content}
     if not isinstance(content, Mapping) or content.keys() != names.keys():
         raise ValueError("a codebook is invalid")
     values: dict[str, Any] = {}

@@ -24,24 +24,15 @@ FEWEST = 20  # new scores: with fewer, even a large change goes unseen
 
 @dataclass(frozen=True)
 class Drift:
-    """How new scores differ from the calibration scores.
+    """How new scores differ from the calibration scores."""
 
-    Attributes
-    ----------
-    drifted : bool
-        Whether one of three tests rejects, each at a third of `FALSE_ALARMS`: the two-sample
-        Kolmogorov–Smirnov test of the scores [1]_, which errs towards 1 with ties; Fisher's
-        exact test that as many scores are exactly 0, where the model was never moved at all;
-        and the same test that as many are missing.
-    too_few : bool
-        Whether there are too few new scores for "no difference" to mean anything.
-    sentence : str
-        What this means, for a person: what differs, and all p-values.
-    """
-
+    # Whether one of three tests rejects, each at a third of `FALSE_ALARMS`: the two-sample
+    # Kolmogorov–Smirnov test of the scores [1]_, which errs towards 1 with ties; Fisher's exact
+    # test that as many scores are exactly 0, where the model was never moved at all; and the same
+    # test that as many are missing.
     drifted: bool
-    too_few: bool
-    sentence: str
+    too_few: bool  # whether there are too few new scores for "no difference" to mean anything
+    sentence: str  # what this means, for a person: what differs, and all p-values
 
 
 @dataclass(frozen=True)

@@ -27,17 +27,10 @@ Weights = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Interval:
-    """A number with its percentile interval.
+    """A number with its percentile interval."""
 
-    Attributes
-    ----------
-    value : float
-        On the rows as they are.
-    lower, upper : float
-        NaN where a resample has no value (all answers of one kind).
-    """
-
-    value: float
+    value: float  # on the rows as they are
+    # lower, upper: NaN where a resample has no value (all answers of one kind).
     lower: float
     upper: float
 
@@ -241,21 +234,13 @@ def _spearman(pairs: Floats, groups: Weights) -> Floats:
 
 @dataclass(frozen=True)
 class ConfidenceBand:
-    """Precision by recall in the paper's sense, with its percentile band.
+    """Precision by recall in the paper's sense, with its percentile band."""
 
-    Attributes
-    ----------
-    recalls : ndarray of shape (r,)
-        Shares of all queries that are answered.
-    precision : ndarray of shape (r,)
-        Of the rows as they are: the share of right ones among the answered. NaN where fewer
-        queries have a score.
-    lower, upper : ndarray of shape (r,)
-        Each point by itself; of those resamples that answer so many.
-    """
-
-    recalls: Floats
+    recalls: Floats  # (r,): Shares of all queries that are answered
+    # (r,): of the rows as they are: the share of right ones among the answered. NaN where fewer
+    # queries have a score.
     precision: Floats
+    # lower, upper: (r,): each point by itself; of those resamples that answer so many.
     lower: Floats
     upper: Floats
 

@@ -32,27 +32,14 @@ LABEL: Final = np.uint64(1)  # the bit that says whether the answer is right
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """One look at labels.
+    """One look at labels."""
 
-    Attributes
-    ----------
-    setting : str
-        A hash of rows, scores and target: who looks at the same again learns nothing new.
-    place : int
-        It may spend δ / 2^place, at least 1.
-    about : str
-        What was looked at, in words.
-    rows : ndarray of uint64
-        Which labels, or the smallest of them.
-    is_view : bool
-        Whether results were shown and nothing was tested.
-    """
-
+    # A hash of rows, scores and target: who looks at the same again learns nothing new.
     setting: str
-    place: int
-    about: str
-    rows: Rows
-    is_view: bool = False
+    place: int  # it may spend δ / 2^place, at least 1
+    about: str  # what was looked at, in words
+    rows: Rows  # which labels, or the smallest of them
+    is_view: bool = False  # whether results were shown and nothing was tested
 
 
 def look(

@@ -33,21 +33,13 @@ from core.abstention.blocks import Blocks, all_blocks, blocks, checked_rows
 
 @dataclass(frozen=True)
 class Curve:
-    """What every possible threshold does; one entry per distinct doubt, from strict to loose.
+    """What every possible threshold does; one entry per distinct doubt, from strict to loose."""
 
-    Attributes
-    ----------
-    doubts : ndarray of shape (b,)
-        The largest doubt that is still answered.
-    answered, errors : ndarray of shape (b,)
-    queries : int
-        All queries, those with a missing doubt included.
-    """
-
-    doubts: NDArray[np.float64]
+    doubts: NDArray[np.float64]  # (b,): the largest doubt that is still answered
+    # answered, errors: (b,)
     answered: NDArray[np.int64]
     errors: NDArray[np.int64]
-    queries: int
+    queries: int  # all queries, those with a missing doubt included
 
     @property
     def coverage(self) -> NDArray[np.float64]:
@@ -191,16 +183,9 @@ MEASURES: Mapping[str, Callable[[Blocks], float]] = {
 
 @dataclass(frozen=True)
 class Bin:
-    """What a threshold does to the queries of one kind.
+    """What a threshold does to the queries of one kind."""
 
-    Attributes
-    ----------
-    name : str
-        An interval such as "0.5–1.0", or a group.
-    queries, answered, errors : int
-    """
-
-    name: str
+    name: str  # an interval such as "0.5–1.0", or a group
     queries: int
     answered: int
     errors: int

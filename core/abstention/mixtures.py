@@ -29,44 +29,26 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pool:
-    """Questions of one kind, with what every score says of them.
+    """Questions of one kind, with what every score says of them."""
 
-    Attributes
-    ----------
-    queries : ndarray of shape (n,)
-        Rows of one query stay in one half.
-    doubts, correct : mapping of str to ndarray of shape (n,)
-        By score.
-    entropies : ndarray of shape (n,)
-        Of the model's answers, nats.
-    """
-
-    queries: NDArray[Any]
+    queries: NDArray[Any]  # (n,): rows of one query stay in one half
+    # doubts, correct: (n,): by score.
     doubts: Mapping[str, Floats]
     correct: Mapping[str, NDArray[np.bool_]]
-    entropies: Floats
+    entropies: Floats  # (n,): of the model's answers, nats
 
 
 @dataclass(frozen=True)
 class Bar:
-    """What a threshold does to the test questions of one kind, over repetitions.
+    """What a threshold does to the test questions of one kind, over repetitions."""
 
-    Attributes
-    ----------
-    name : str
-        An interval of entropy such as "0.5 to 1.0", or "all".
-    queries : float
-        How many there are, on average.
-    recall, error : float
-        Means: the share that is answered, and the share of wrong ones among the answered. NaN
-        where no repetition has such a question, or answers one.
-    recall_spread, error_spread : float
-        Two standard deviations over the repetitions; NaN where there are fewer than two.
-    """
-
-    name: str
-    queries: float
+    name: str  # an interval of entropy such as "0.5 to 1.0", or "all"
+    queries: float  # how many there are, on average
+    # recall, error: Means: the share that is answered, and the share of wrong ones among the
+    # answered. NaN where no repetition has such a question, or answers one.
     recall: float
+    # recall_spread, error_spread: two standard deviations over the repetitions; NaN where there are
+    # fewer than two.
     recall_spread: float
     error: float
     error_spread: float
@@ -74,22 +56,13 @@ class Bar:
 
 @dataclass(frozen=True)
 class Mixture:
-    """One score under one rule.
-
-    Attributes
-    ----------
-    rule : str
-        "empirical", the paper's, or "ltt", the guaranteed one.
-    values : tuple of (float or None)
-        λ of every repetition; None where there was none, and nothing was answered.
-    bars : tuple of Bar
-        By entropy, and last over all test questions.
-    """
+    """One score under one rule."""
 
     score: str
-    rule: str
+    rule: str  # "empirical", the paper's, or "ltt", the guaranteed one
+    # λ of every repetition; None where there was none, and nothing was answered.
     values: tuple[float | None, ...]
-    bars: tuple[Bar, ...]
+    bars: tuple[Bar, ...]  # by entropy, and last over all test questions
 
 
 def mixtures(

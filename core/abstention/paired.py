@@ -24,23 +24,15 @@ from core.abstention.blocks import checked_rows
 
 @dataclass(frozen=True)
 class Delong:
-    """DeLong's test of two AUROCs on the same labels.
+    """DeLong's test of two AUROCs on the same labels."""
 
-    Attributes
-    ----------
-    first, second : float
-        The two AUROCs.
-    error : float
-        The standard error of their difference; NaN where fewer than two answers are right, or
-        fewer than two wrong.
-    p_value : float
-        Two-sided, of the two being equal; NaN likewise.
-    """
-
+    # first, second: the two AUROCs.
     first: float
     second: float
+    # The standard error of their difference; NaN where fewer than two answers are right, or fewer
+    # than two wrong.
     error: float
-    p_value: float
+    p_value: float  # Two-sided, of the two being equal; NaN likewise
 
 
 def delong(first: ArrayLike, second: ArrayLike, correct: ArrayLike) -> Delong:

@@ -47,44 +47,22 @@ class PolicyError(ValueError):
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Everything that a score depends on besides the query.
+    """Everything that a score depends on besides the query."""
 
-    Attributes
-    ----------
-    model, revision : str
-        Which model, and exactly which weights.
-    prompt : str
-        A fingerprint of the prompt templates.
-    samples : int
-        k.
-    temperature : float
-        Of the sampling.
-    similarity : str
-        How answers are compared.
-    tau : float
-        The similarity above which two answers count as one.
-    gamma_1, gamma_2 : float
-        Stabilisation of the mutual information.
-    estimator : str
-        How the score is computed.
-    least_mass : float
-        The sampled mass below which nothing is answered, in [0, 1].
-    sampling : str
-        How the answers were found.
-    """
-
+    # model, revision: which model, and exactly which weights.
     model: str
     revision: str
-    prompt: str
-    samples: int
-    temperature: float
-    similarity: str
-    tau: float
+    prompt: str  # a fingerprint of the prompt templates
+    samples: int  # k
+    temperature: float  # of the sampling
+    similarity: str  # how answers are compared
+    tau: float  # the similarity above which two answers count as one
+    # gamma_1, gamma_2: stabilisation of the mutual information.
     gamma_1: float
     gamma_2: float
-    estimator: str
-    least_mass: float
-    sampling: str
+    estimator: str  # how the score is computed
+    least_mass: float  # the sampled mass below which nothing is answered, in [0, 1]
+    sampling: str  # how the answers were found
 
     def differences(self, other: Pipeline) -> list[str]:
         """Return one phrase for every field in which another pipeline differs.
@@ -125,19 +103,12 @@ class Belief:
     """What a policy promises of the answers that stand, beside the promise for all it serves.
 
     An answer stands if telling the model another hardly changes it.
-
-    Attributes
-    ----------
-    threshold : float
-        Below this doubt an answer that stands may be believed; at most the policy's λ.
-    target_error : float
-        In (0, 1): the share of them that is wrong is at most this.
-    answered, errors : int
-        What it did to the labelled queries.
     """
 
+    # Below this doubt an answer that stands may be believed; at most the policy's λ.
     threshold: float
-    target_error: float
+    target_error: float  # in (0, 1): the share of them that is wrong is at most this
+    # answered, errors: what it did to the labelled queries.
     answered: int
     errors: int
 
@@ -151,74 +122,44 @@ class Belief:
 
 @dataclass(frozen=True)
 class Policy:
-    """When to answer, what that promises, and for what.
+    """When to answer, what that promises, and for what."""
 
-    Attributes
-    ----------
-    score : str
-        The name of the score whose doubt is compared with λ.
-    threshold : float
-        λ, in the unit of the doubt; infinity answers all but infinite doubts.
-    method : str
-        A key of `GUARANTEES`: how λ was found.
-    target_error : float
-        α, in (0, 1): what is promised.
-    confidence : float or None
-        1 − δ; None where the method has none.
-    upper_bound : float or None
-        Of the error on the labelled rows: a description, for λ was chosen on them. None where
-        there is none.
-    labels, answered, errors : int
-        The labelled queries, and what this λ did to them.
-    data : str
-        SHA-256 of the labelled file.
-    pipeline : Pipeline or None
-        None when the scores come from somewhere unknown: then it decides nothing here.
-    larger_is_surer : bool
-        Whether the score is a confidence: its doubt, and λ, are then of its negative.
-    scores_tried : int
-        Among how many scores this one was chosen, δ being divided by their number.
-    settings_tried : int
-        How many settings somebody had tried on the same labels by then, this one included;
-        choosing among them after looking is not paid for by anything.
-    left_out : int
-        How many rows of the file somebody left out for want of a label.
-    selection : str
-        Which rows of their run the labelled ones lack, in words: failed, filtered out, not reached.
-    targets_tried : int
-        Among how many targets this one was chosen after a look at the labels, δ being divided by
-        their number; 1 where it was not chosen so.
-    belief : Belief or None
-        The promise for the answers that stand; both promises share δ. None where there is none.
-    codebook : Codebook or None
-        What the labelled table was read as. None of policies that were made before it was stored.
-    looks : int
-        Which look at these labels it came of, having spent δ / 2^looks, so that all looks together
-        spend δ at most; 0 where it had all of δ.
-    rows : str
-        Which rows made it, by `core.abstention.ledger.to_text`; empty where nobody knows.
-    """
-
-    score: str
-    threshold: float
-    method: str
-    target_error: float
-    confidence: float | None
+    score: str  # the name of the score whose doubt is compared with λ
+    threshold: float  # λ, in the unit of the doubt; infinity answers all but infinite doubts
+    method: str  # a key of `GUARANTEES`: how λ was found
+    target_error: float  # α, in (0, 1): what is promised
+    confidence: float | None  # 1 − δ; None where the method has none
+    # Of the error on the labelled rows: a description, for λ was chosen on them. None where there
+    # is none.
     upper_bound: float | None
+    # labels, answered, errors: the labelled queries, and what this λ did to them.
     labels: int
     answered: int
     errors: int
-    data: str
+    data: str  # SHA-256 of the labelled file
+    # None when the scores come from somewhere unknown: then it decides nothing here.
     pipeline: Pipeline | None
+    # Whether the score is a confidence: its doubt, and λ, are then of its negative.
     larger_is_surer: bool = False
+    # Among how many scores this one was chosen, δ being divided by their number.
     scores_tried: int = 1
+    # How many settings somebody had tried on the same labels by then, this one included; choosing
+    # among them after looking is not paid for by anything.
     settings_tried: int = 1
-    left_out: int = 0
+    left_out: int = 0  # how many rows of the file somebody left out for want of a label
+    # Among how many targets this one was chosen after a look at the labels, δ being divided by
+    # their number; 1 where it was not chosen so.
     targets_tried: int = 1
+    # The promise for the answers that stand; both promises share δ. None where there is none.
     belief: Belief | None = None
+    # What the labelled table was read as. None of policies that were made before it was stored.
     codebook: Codebook | None = None
+    # Which look at these labels it came of, having spent δ / 2^looks, so that all looks together
+    # spend δ at most; 0 where it had all of δ.
     looks: int = 0
+    # Which rows made it, by `core.abstention.ledger.to_text`; empty where nobody knows.
     rows: str = field(default="", repr=False)
+    # Which rows of their run the labelled ones lack, in words: failed, filtered out, not reached.
     selection: str = ""
 
     def __post_init__(self) -> None:

@@ -30,27 +30,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """Measures and curves of several scores, on the rows as they are and on every resample.
-
-    Attributes
-    ----------
-    scores : tuple of str
-    values : ndarray of shape (s, m)
-        On the rows as they are; of each score by each of `MEASURES`.
-    drawn : ndarray of shape (r, s, m)
-        On every resample.
-    recalls, precision : mapping of str to ndarray of shape (p,)
-        The points of each score's curve, on the rows as they are.
-    curves : mapping of str to ndarray of shape (r, p)
-        The precision of each resample there.
-    """
+    """Measures and curves of several scores, on the rows as they are and on every resample."""
 
     scores: tuple[str, ...]
-    values: Floats
-    drawn: Floats
+    values: Floats  # (s, m): on the rows as they are; of each score by each of `MEASURES`
+    drawn: Floats  # (r, s, m): on every resample
+    # recalls, precision: (p,): the points of each score's curve, on the rows as they are.
     recalls: Mapping[str, Floats]
     precision: Mapping[str, Floats]
-    curves: Mapping[str, Floats]
+    curves: Mapping[str, Floats]  # (r, p): the precision of each resample there
 
     @property
     def number(self) -> int:

@@ -42,28 +42,18 @@ MOST_LABELS = 10**12  # likewise, and whole numbers must hold what is doubled on
 
 @dataclass(frozen=True)
 class Threshold:
-    """A threshold and what it did on the labelled queries.
+    """A threshold and what it did on the labelled queries."""
 
-    Attributes
-    ----------
-    value : float
-        λ: answer when the doubt is below it. Infinity answers every finite doubt.
-    answered, errors : int
-        Labelled queries answered, and those of them that are wrong.
-    queries : int
-        All labelled queries.
-    upper_bound : float
-        A description of these rows; what is promised is the target. Learn-then-Test: the
-        Clopper–Pearson bound of the error among answered queries, at the stated confidence
-        for a λ chosen beforehand. This λ was chosen on the same rows, so that the bound may
-        fail more often. Conformal risk control: (errors + 1) / (queries + 1). NaN where the method
-        has none.
-    """
-
+    # λ: answer when the doubt is below it. Infinity answers every finite doubt.
     value: float
+    # answered, errors: labelled queries answered, and those of them that are wrong.
     answered: int
     errors: int
-    queries: int
+    queries: int  # all labelled queries
+    # A description of these rows; what is promised is the target. Learn-then-Test: the
+    # Clopper–Pearson bound of the error among answered queries, at the stated confidence for a λ
+    # chosen beforehand. This λ was chosen on the same rows, so that the bound may fail more often.
+    # Conformal risk control: (errors + 1) / (queries + 1). NaN where the method has none.
     upper_bound: float
 
     @property
@@ -79,18 +69,11 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Uncertifiable:
-    """No threshold can be certified on these labels; a result, not an error.
+    """No threshold can be certified on these labels; a result, not an error."""
 
-    Attributes
-    ----------
-    reason : str
-        One sentence, with what to do about it.
-    labels_needed : int or None
-        About how many labels more would certify a threshold in four of five cases, if no
-        larger share of them is wrong; None where nobody can say.
-    """
-
-    reason: str
+    reason: str  # one sentence, with what to do about it
+    # About how many labels more would certify a threshold in four of five cases, if no larger share
+    # of them is wrong; None where nobody can say.
     labels_needed: int | None
 
     @property

@@ -205,20 +205,13 @@ def _in_two_lines(bin: str) -> str:
 
 @dataclass(frozen=True)
 class Points:
-    """Questions by their entropy and their mutual information, for drawing.
+    """Questions by their entropy and their mutual information, for drawing."""
 
-    Attributes
-    ----------
-    entropy, information : ndarray of shape (n,)
-        Doubts, nats; rounded, so that what is drawn is what is chosen.
-    right : ndarray of shape (n,)
-    sources : ndarray of shape (n,)
-    """
-
+    # entropy, information: (n,): Doubts, nats; rounded, so that what is drawn is what is chosen.
     entropy: NDArray[np.float64]
     information: NDArray[np.float64]
-    right: NDArray[np.bool_]
-    sources: NDArray[np.object_]
+    right: NDArray[np.bool_]  # (n,)
+    sources: NDArray[np.object_]  # (n,)
 
 
 CHOSEN: Final = "chosen"  # the scatter's parameter in which a person chooses

@@ -42,23 +42,13 @@ def _finite(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Filled:
-    """A shape with its data; used as an Altair chart is.
+    """A shape with its data; used as an Altair chart is."""
 
-    Attributes
-    ----------
-    shape : mapping
-        Of `shape`.
-    rows : mapping of str to sequence of mappings
-        By the names of the data in the shape: numbers, texts, and None.
-    values : mapping of str to float
-        By the names of the shape's parameters.
-    looks : mapping
-        Further properties of the whole chart, such as its title.
-    """
-
-    shape: Shape
-    rows: Mapping[str, Rows]
+    shape: Shape  # of `shape`
+    rows: Mapping[str, Rows]  # by the names of the data in the shape: numbers, texts, and None
+    # By the names of the shape's parameters.
     values: Mapping[str, float] = field(default_factory=dict)
+    # Further properties of the whole chart, such as its title.
     looks: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self, validate: bool = True) -> dict[str, Any]:

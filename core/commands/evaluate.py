@@ -39,6 +39,7 @@ from core.studies.evaluation.results import (
     columns_for,
     measure_run,
     read_results,
+    share_right,
 )
 from core.studies.evaluation.rows import RIGHT
 from core.studies.evaluation.run import Questions, most, reading_in, survey
@@ -143,7 +144,7 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
     results = measured.results
     for sentence in results.dropped:
         tell(sentence)
-    for say in (words.labels, words.missing_scores, words.curve_ends):
+    for say in (words.labels, words.missing_scores, words.right_half, words.curve_ends):
         for sentence in say(results):
             tell(sentence)
     seen = ledger(partial(view, results), lambda taken: [taken])
@@ -195,7 +196,7 @@ def _survey(path: Path, arguments: dict[str, Any]) -> Questions:
     read = partial(file.questions, arguments["on_malformed"])
     questions = survey(path.name, partial(read, problems.append), file.meaning)
     reading = (*questions.reading, *omissions(problems, len(problems)))
-    return replace(questions, read=read, reading=reading)
+    return replace(questions, read=read, reading=reading, malformed=len(problems))
 
 
 def _agree() -> None:
@@ -284,9 +285,8 @@ def _of(measured: RunMeasures, name: str) -> dict[str, Any]:
     return {
         "right": finite(measured.results.right(name)),
         "right_by": {
-            match: finite(float(measured.results.correct_by(match)[name].mean()))
+            match: finite(share_right(measured.results.correct_by(match)[name]))
             for match in ("same_answer", "f1")
-            if len(measured.results)
         },
         **{measure: finite(interval.value) for measure, interval in intervals.items()},
         "intervals": {measure: _ends(interval) for measure, interval in intervals.items()},

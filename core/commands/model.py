@@ -36,8 +36,8 @@ Command = Callable[..., Any]
 AUTO = "auto"
 MODELS = f"{', '.join(usages()[:-1])} or {usages()[-1]}"
 FORM = (
-    "How the model is asked; auto tries its forms and takes the first that suits. Of a service, "
-    "each form takes five calls the first time."
+    "How the model is asked; auto tries its forms and takes the one whose answers are likeliest, "
+    "of a service the first that suits: each takes five calls the first time."
 )
 BUDGET = "Most calls to a service; cached answers are free."
 _UNITS = sorted({back_end.price_unit for back_end in BACK_ENDS.values() if back_end.is_service})
@@ -107,7 +107,7 @@ def _in_its_form(model: LanguageModel, form: Form | None) -> LanguageModel:
     """Find the form in which a model is asked, and say what that took of a service."""
     before = model.meter.requests
     try:
-        formed, trials = in_its_form(model, form)
+        formed, trials = in_its_form(model, form, lambda: calls().services)
     finally:
         took = model.meter.requests - before
         if took and not model.capabilities.local:

@@ -28,84 +28,49 @@ class TextField:
 
 @dataclass(frozen=True)
 class Preset:
-    """A server that many people have.
-
-    Attributes
-    ----------
-    usually : str
-        What it can usually do. What it really can is found out by asking it.
-    note : str
-        What to know before one relies on it.
-    key : str
-        The environment variable of its own key; "" if it has none of its own.
-    short : str
-        Kind of the short names of its models, as in ``ollama:NAME``; "" if they have none.
-    only_model : str
-        Its model by the short name alone, where any name will do.
-    """
+    """A server that many people have."""
 
     name: str
     base_url: str
+    # What it can usually do. What it really can is found out by asking it.
     usually: str
-    note: str
-    key: str = ""
+    note: str  # what to know before one relies on it
+    key: str = ""  # the environment variable of its own key; "" if it has none of its own
+    # Kind of the short names of its models, as in ``ollama:NAME``; "" if they have none.
     short: str = ""
-    only_model: str = ""
+    only_model: str = ""  # its model by the short name alone, where any name will do
 
 
 @dataclass(frozen=True)
 class BackEnd:
-    """A kind of model.
+    """A kind of model."""
 
-    Attributes
-    ----------
-    kind : str
-        What stands before the colon of a model's name.
-    place : str
-        ``module:class`` of its models, imported on first use, as all places below.
-    usage : str
-        Its names on the command line, ``kind:NAME``.
-    title, button, caption : str
-        In the picker, on the button that opens it, and what the kind is in one or two sentences.
-    model, key : TextField, optional
-        The fields that a person fills in. Without `model` there is one.
-    example_url : str
-        A base URL, where names are ``kind:NAME@BASE_URL``; "" where they are not.
-    usual_url : str
-        The base URL of names without one.
-    presets : tuple of Preset
-        What to choose a base URL from.
-    lists : str
-        Place of a function from base URL and key to the names of models; "" if there is none.
-    keys : tuple of str
-        Environment variables of keys that their owner may lend, the usual one first.
-    key_for : str
-        Place of a function from what stands behind the colon to the variable of its key, and
-        whether that may be sent there for strangers; "" where the one key always may.
-    price_unit : int
-        How many tokens one price is for; 0 where nothing is paid.
-    cost : str
-        Place of a function from what stands behind the colon to a sentence on what opening takes.
-    opens_files : bool
-        Whether its names are files of the machine, which strangers may not have opened.
-    """
-
-    kind: str
-    place: str
-    usage: str
+    kind: str  # what stands before the colon of a model's name
+    place: str  # ``module:class`` of its models, imported on first use, as all places below
+    usage: str  # its names on the command line, ``kind:NAME``
+    # title, button, caption: in the picker, on the button that opens it, and what the kind is in
+    # one or two sentences.
     title: str
     button: str
     caption: str
+    # model, key: the fields that a person fills in. Without `model` there is one.
     model: TextField | None = None
     key: TextField | None = None
+    # A base URL, where names are ``kind:NAME@BASE_URL``; "" where they are not.
     example_url: str = ""
-    usual_url: str = ""
-    presets: tuple[Preset, ...] = ()
+    usual_url: str = ""  # the base URL of names without one
+    presets: tuple[Preset, ...] = ()  # what to choose a base URL from
+    # Place of a function from base URL and key to the names of models; "" if there is none.
     lists: str = ""
+    # Environment variables of keys that their owner may lend, the usual one first.
     keys: tuple[str, ...] = ()
+    # Place of a function from what stands behind the colon to the variable of its key, and whether
+    # that may be sent there for strangers; "" where the one key always may.
     key_for: str = ""
-    price_unit: int = 0
+    price_unit: int = 0  # how many tokens one price is for; 0 where nothing is paid
+    # Place of a function from what stands behind the colon to a sentence on what opening takes.
     cost: str = ""
+    # Whether its names are files of the machine, which strangers may not have opened.
     opens_files: bool = False
 
     @property

@@ -86,93 +86,57 @@ class StoredAbilities:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a back end can do; the estimator is chosen from this, never from a name.
+    """What a back end can do; the estimator is chosen from this, never from a name."""
 
-    Attributes
-    ----------
-    scores_given_text : bool
-        Whether `LanguageModel.log_likelihoods` works: exact scoring, hence Algorithm 3.
-    own_log_likelihoods : bool
-        Whether every `Response` says its own log-likelihood: chained Algorithm 1.
-    next_token : bool
-        Whether `LanguageModel.next_token` works.
-    whole_answers : bool
-        Whether likelihoods include the end of the answer. Where they do not, that of “London”
-        holds “London, UK” as well, and nothing can be certified.
-    searches : bool
-        Whether `LanguageModel.likeliest` works.
-    seeded : bool
-        Whether a seed determines what is drawn. A service that knows none draws anew.
-    local : bool
-        Whether calls cost nothing but time: they are neither kept, budgeted nor tried again,
-        and the same seed and index give the same response again.
-    candidates_a_call : int
-        How many responses one request to the service can return.
-    pairs_a_call : int
-        How many (prompt, answer) pairs one request to the service can score.
-    calls_a_prompt : int
-        How many more requests each prompt takes before its answers are scored.
-    calls_a_pair : int
-        How many requests a pair takes at most, where the answer has characters of several tokens.
-    tokens_a_pair : int
-        How many tokens scoring a pair generates at most.
-    thoughts : int
-        Tokens of thoughts that an answer may take besides: as many again as ever seen, but no
-        more than it is given room for. They are paid for.
-    questions_at_once : int
-        From how many questions at a time, each asked by a thread of its own within `beside`, a
-        local model gains: 1 where it does not.
-    quick : bool
-        Whether a hundred prompts take a moment, so that a curve can have every point.
-    in_front : int
-        How many characters a service is sent in front of every prompt; they are paid for.
-    notes : tuple of str
-        What a person has to know of its answers besides, in sentences.
-    """
-
+    # Whether `LanguageModel.log_likelihoods` works: exact scoring, hence Algorithm 3.
     scores_given_text: bool
+    # Whether every `Response` says its own log-likelihood: chained Algorithm 1.
     own_log_likelihoods: bool = False
-    next_token: bool = False
+    next_token: bool = False  # whether `LanguageModel.next_token` works
+    # Whether likelihoods include the end of the answer. Where they do not, that of “London” holds
+    # “London, UK” as well, and nothing can be certified.
     whole_answers: bool = True
-    searches: bool = False
+    searches: bool = False  # whether `LanguageModel.likeliest` works
+    # Whether a seed determines what is drawn. A service that knows none draws anew.
     seeded: bool = True
+    # Whether calls cost nothing but time: they are neither kept, budgeted nor tried again, and the
+    # same seed and index give the same response again.
     local: bool = True
-    candidates_a_call: int = 1000
-    pairs_a_call: int = 2000
+    candidates_a_call: int = 1000  # how many responses one request to the service can return
+    pairs_a_call: int = 2000  # how many (prompt, answer) pairs one request to the service can score
+    # How many more requests each prompt takes before its answers are scored.
     calls_a_prompt: int = 0
+    # How many requests a pair takes at most, where the answer has characters of several tokens.
     calls_a_pair: int = 1
-    tokens_a_pair: int = 1
+    tokens_a_pair: int = 1  # how many tokens scoring a pair generates at most
+    # Tokens of thoughts that an answer may take besides: as many again as ever seen, but no more
+    # than it is given room for. They are paid for.
     thoughts: int = 0
+    # From how many questions at a time, each asked by a thread of its own within `beside`, a local
+    # model gains: 1 where it does not.
     questions_at_once: int = 1
+    # Whether a hundred prompts take a moment, so that a curve can have every point.
     quick: bool = True
+    # How many characters a service is sent in front of every prompt; they are paid for.
     in_front: int = 0
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a person has to know of its answers besides, in sentences
 
 
 @dataclass(frozen=True)
 class Response:
-    """One answer as the model gave it.
+    """One answer as the model gave it."""
 
-    Attributes
-    ----------
-    text : str
-        Stripped of white space; it ended at the end token, a line break or
-        `MAX_RESPONSE_TOKENS` tokens. Halves of characters are replaced; see `whole`. It has at most
-        `LONGEST_ANSWER` characters: a back end that says how likely its answers are cuts them
-        itself, since only it knows how likely a part of one is.
-    complete : bool
-        False when it was cut off before its end.
-    log_likelihood : float or None
-        The sum of its tokens' log-probabilities at temperature 1, nats, where the back end
-        reports it.
-    refusal : str
-        Why the service gave no answer this time, in a few words of ours, “its safety filter”;
-        "" of an answer. Then there is no text.
-    """
-
+    # Stripped of white space; it ended at the end token, a line break or `MAX_RESPONSE_TOKENS`
+    # tokens. Halves of characters are replaced; see `whole`. It has at most `LONGEST_ANSWER`
+    # characters: a back end that says how likely its answers are cuts them itself, since only it
+    # knows how likely a part of one is.
     text: str
-    complete: bool
+    complete: bool  # False when it was cut off before its end
+    # The sum of its tokens' log-probabilities at temperature 1, nats, where the back end reports
+    # it.
     log_likelihood: float | None = None
+    # why the service gave no answer this time, in a few words of ours, “its safety filter”; "" of
+    # an answer. Then there is no text.
     refusal: str = ""
 
     def __post_init__(self) -> None:

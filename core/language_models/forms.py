@@ -42,21 +42,14 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class Frame:
-    """What stands around every prompt.
+    """What stands around every prompt."""
 
-    Attributes
-    ----------
-    before, after : sequence of int
-        The tokens in front of the prompt, and between the prompt and the answer.
-    head, tail : str
-        Text directly around the prompt, which is read as one with it: its tokens depend on it.
-    lead : str
-        With what an answer begins: a space behind “A:”, nothing in a turn of its own.
-    """
-
+    # before, after: the tokens in front of the prompt, and between the prompt and the answer.
     before: Sequence[int] = ()
     after: Sequence[int] = ()
-    lead: str = " "
+    lead: str = " "  # with what an answer begins: a space behind “A:”, nothing in a turn of its own
+    # head, tail: text directly around the prompt, which is read as one with it: its tokens depend
+    # on it.
     head: str = ""
     tail: str = ""
 

@@ -1,25 +1,30 @@
 """Finding the form in which a model wants to be asked, by asking.
 
-A handful of questions that language models can answer is put to it in one form after the other.
-The first form suits in which it answers as an answer is wanted: short, to its end, and with a
-fair share of the probability on what it says. Whether it is right is not asked.
+A handful of questions that language models can answer is put to it in every form. A form suits in
+which it answers as an answer is wanted: short, to its end, not with an answer of the examples, and
+with a fair share of the probability on what it says. Of those that suit, the one with the largest
+share is taken: the answers seen are then most of what the model has to say. Whether it is right is
+not asked. That is found out once for the same weights, if there is a place to keep it.
 
-A service is paid for each question, so the probability is not asked of it, and its usual form
-does unless the answers are none.
+A service is paid for each question, so the probability is not asked of it, and the first of its
+forms is taken in which it answers.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from functools import partial
 
 from core import prompts
 from core.codec import one_line
-from core.language_models.base import LanguageModel
+from core.language_models.base import LanguageModel, Memory
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError, PromptTooLongError
-from core.language_models.forms import Form, too_small
+from core.language_models.forms import EXAMPLES, Form, in_front, too_small
 
 QUESTIONS = (
     "What is the capital of France?",
@@ -31,46 +36,33 @@ QUESTIONS = (
 FEWEST = 4  # of the answers must be as an answer is wanted
 LONGEST = 40  # characters
 LEAST_PROBABILITY = 0.1  # of an answer, on geometric average
+COPIES = {text.casefold() for example in EXAMPLES for text in (*example.told, example.answer)}
+AMPLE = 0.8  # on geometric average: no other form could have much more, and none is tried
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What a model answered to one question of the trial.
-
-    Attributes
-    ----------
-    question, answer : str
-    complete : bool
-        Whether the answer came to its end.
-    probability : float or None
-        Of the answer, in [0, 1]; None where the model does not say.
-    """
+    """What a model answered to one question of the trial."""
 
     question: str
     answer: str
-    complete: bool
-    probability: float | None
+    complete: bool  # whether the answer came to its end
+    probability: float | None  # of the answer, in [0, 1]; None where the model does not say
 
     @property
     def is_answer(self) -> bool:
-        """Whether it is complete, not empty, and short."""
-        return self.complete and 0 < len(self.answer) <= LONGEST
+        """Whether it is complete, not empty, short, and not one of the examples’."""
+        is_copy = self.answer.casefold() in COPIES
+        return self.complete and 0 < len(self.answer) <= LONGEST and not is_copy
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a model answered to all of them in one form.
-
-    Attributes
-    ----------
-    tried : tuple of Tried
-    least : float
-        How probable the answers must be on geometric average.
-    """
+    """What a model answered to all of them in one form."""
 
     form: Form
     tried: tuple[Tried, ...]
-    least: float = LEAST_PROBABILITY
+    least: float = LEAST_PROBABILITY  # how probable the answers must be on geometric average
 
     @property
     def share(self) -> float | None:
@@ -97,54 +89,51 @@ class Trial:
         return f"To {len(self.tried)} simple questions it said: {answers}{share}.{suits}"
 
 
-def try_form(model: LanguageModel, *, to_the_end: bool = True) -> Trial:
-    """Put the questions to a model in the form in which it is asked.
-
-    A model that cannot be stopped by a form writes until it is cut off, so unless `to_the_end`
-    one on this machine is asked no more when its form cannot suit any more.
+def try_form(model: LanguageModel) -> Trial:
+    """Put the questions to a model in the form in which it is asked, all at once.
 
     Raises
     ------
     PromptTooLongError
         When not even these questions fit into its context.
     """
+    able = model.capabilities
+    workers = min(able.questions_at_once, len(QUESTIONS)) if able.local else AT_ONCE
+    calls = [partial(_try, model, question) for question in QUESTIONS]
     try:
-        return _try_all(model, to_the_end)
+        tried = tuple(at_once(calls, workers=workers))
     except PromptTooLongError as error:
         raise too_small(model.name, model.form) from error
-
-
-def _try_all(model: LanguageModel, to_the_end: bool) -> Trial:
-    if not model.capabilities.local:
-        calls = [partial(_try, model, question) for question in QUESTIONS]
-        return Trial(model.form, tuple(at_once(calls, workers=AT_ONCE)), 0.0)
-    tried: list[Tried] = []
-    for question in QUESTIONS:
-        tried.append(_try(model, question))
-        if not to_the_end and sum(not one.is_answer for one in tried) > len(QUESTIONS) - FEWEST:
-            break
-    return Trial(model.form, tuple(tried))
+    return Trial(model.form, tried, LEAST_PROBABILITY if able.local else 0.0)
 
 
 def _try(model: LanguageModel, question: str) -> Tried:
     prompt = prompts.iterative(question)
-    answer = model.sample(prompt, 1, temperature=0.0)[0]
-    value, able = answer.log_likelihood, model.capabilities
-    if able.local and able.scores_given_text and answer.text:
-        value = float(model.log_likelihoods([prompt], [answer.text])[0, 0])
+    with model.beside():
+        answer = model.sample(prompt, 1, temperature=0.0)[0]
+        value, able = answer.log_likelihood, model.capabilities
+        if able.local and able.scores_given_text and answer.text:
+            value = float(model.log_likelihoods([prompt], [answer.text])[0, 0])
     return Tried(question, answer.text, answer.complete, None if value is None else math.exp(value))
 
 
 InItsForm = tuple[LanguageModel, tuple[Trial, ...]]
 
 
-def in_its_form(model: LanguageModel, wish: Form | None = None) -> InItsForm:
-    """Return a model as it is to be asked, and the trials that were made.
+def in_its_form(
+    model: LanguageModel,
+    wish: Form | None = None,
+    memory: Callable[[], Memory] | None = None,
+) -> InItsForm:
+    """Return a model as it is to be asked, and the trials that were made, its own last.
 
     Parameters
     ----------
     wish : Form, optional
-        By default the first that suits. A model with no choice of forms is not tried.
+        By default the best that suits, of a service the first. A model with no choice of forms
+        is not tried.
+    memory : callable, optional
+        Opens the place where the trial of a model on this machine is kept, and looked up.
 
     Raises
     ------
@@ -152,25 +141,60 @@ def in_its_form(model: LanguageModel, wish: Form | None = None) -> InItsForm:
         When the model cannot be asked in the form that is wanted, or no form suits it; the
         sentence says what it answered. Forms that do not fit into its context are passed over.
     """
+    if not model.forms:
+        return model if wish is None else model.in_form(wish), ()
+    if memory is None or not model.capabilities.local:
+        return _trials(model, wish)
+    place, name = memory(), f"{model.revision} in the form {wish or 'that suits best'}"
+    if trial := _from_json(place.get(name)):
+        return model.in_form(trial.form), (trial,)
+    formed, trials = _trials(model, wish)
+    place.put(name, json.dumps({"fingerprint": _fingerprint(), **asdict(trials[-1])}))
+    return formed, trials
+
+
+def _trials(model: LanguageModel, wish: Form | None) -> InItsForm:
     if wish is not None:
         formed = model.in_form(wish)
-        return formed, (try_form(formed),) if model.forms else ()
+        return formed, (try_form(formed),)
     trials: list[Trial] = []
+    best: tuple[Trial, LanguageModel] | None = None
     too_long: list[PromptTooLongError] = []
     for form in model.forms:
         try:
             formed = model.in_form(form)
-            trials.append(try_form(formed, to_the_end=False))
+            trial = try_form(formed)
         except PromptTooLongError as error:
             too_long.append(error)
             continue
-        if trials[-1].suits:
-            return formed, tuple(trials)
+        trials.append(trial)
+        if trial.suits and (best is None or (trial.share or 0) > (best[0].share or 0)):
+            best = trial, formed
+        # Each form of a service is paid for.
+        if best and (not model.capabilities.local or (best[0].share or 0) >= AMPLE):
+            break
+    if best:
+        return best[1], (*(trial for trial in trials if trial is not best[0]), best[0])
     if trials:
         raise ModelError(_unsuitable(model, trials))
-    if too_long:
-        raise too_long[0]
-    return model, ()
+    raise too_long[0]
+
+
+def _fingerprint() -> str:
+    """Return what a trial depends on besides the weights: its questions, and the examples."""
+    return hashlib.sha256("\n".join([*QUESTIONS, in_front()]).encode()).hexdigest()
+
+
+def _from_json(text: str | None) -> Trial | None:
+    """Read a trial that was kept; None where there is none, or another version made it."""
+    try:
+        saved = json.loads(text or "")
+        if saved.pop("fingerprint") != _fingerprint():
+            return None
+        tried = tuple(Tried(**one) for one in saved["tried"])
+        return Trial(Form(saved["form"]), tried, saved["least"])
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
 
 
 def _unsuitable(model: LanguageModel, trials: list[Trial]) -> str:

@@ -16,17 +16,10 @@ from core.language_models.stopping import Stop
 
 @dataclass(frozen=True)
 class Used:
-    """What something has really used of a service.
+    """What something has really used of a service."""
 
-    Attributes
-    ----------
-    requests : int
-        Calls, tries that failed included; 0 where everything was kept from before.
-    prompt_tokens, response_tokens : int
-        As the service counts them; 0 where it does not say.
-    """
-
-    requests: int = 0
+    requests: int = 0  # Calls, tries that failed included; 0 where everything was kept from before
+    # prompt_tokens, response_tokens: as the service counts them; 0 where it does not say.
     prompt_tokens: int = 0
     response_tokens: int = 0
 
@@ -41,17 +34,10 @@ class Used:
 
 @dataclass
 class Meter:
-    """What a model has really used since it was opened; back ends add to it.
+    """What a model has really used since it was opened; back ends add to it."""
 
-    Attributes
-    ----------
-    requests : int
-        Requests that reached the service and came back, well or badly.
-    prompt_tokens, response_tokens : int
-        As the service counts them; 0 where it does not say.
-    """
-
-    requests: int = 0
+    requests: int = 0  # Requests that reached the service and came back, well or badly
+    # prompt_tokens, response_tokens: as the service counts them; 0 where it does not say.
     prompt_tokens: int = 0
     response_tokens: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
@@ -115,18 +101,10 @@ LEAST_A_PASS = 12  # tokens: a pass over fewer takes as long, for it reads all w
 
 @dataclass
 class Speed:
-    """How fast a model computes on this machine; back ends measure every pass.
+    """How fast a model computes on this machine; back ends measure every pass."""
 
-    Attributes
-    ----------
-    tokens : int
-        Computed so far; at least `LEAST_A_PASS` a pass.
-    seconds : float
-        What they took.
-    """
-
-    tokens: int = 0
-    seconds: float = 0.0
+    tokens: int = 0  # Computed so far; at least `LEAST_A_PASS` a pass
+    seconds: float = 0.0  # what they took
 
     @contextmanager
     def passing(self, tokens: int) -> Iterator[None]:

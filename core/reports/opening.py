@@ -48,23 +48,14 @@ _NO_RESULT: Final = (
 
 @dataclass(frozen=True)
 class OpenedResult:
-    """What a file holds, as it is saved here.
+    """What a file holds, as it is saved here."""
 
-    Attributes
-    ----------
-    kind : str
-        Of `core.store.results.KINDS`.
-    query, model, outcome : str
-        Text of people and models.
-    payload : str
-        JSON, written anew, with the mark that it came from a file.
-    """
-
-    kind: str
+    kind: str  # of `core.store.results.KINDS`
+    # query, model, outcome: text of people and models.
     query: str
     model: str
     outcome: str
-    payload: str
+    payload: str  # JSON, written anew, with the mark that it came from a file
 
 
 def open_result(content: bytes) -> OpenedResult:

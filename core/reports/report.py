@@ -34,30 +34,16 @@ MOST_ROWS: Final = 500  # of a table; the data exports have all
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart, and the same in words.
-
-    Attributes
-    ----------
-    title, alt : str
-    chart : callable
-        A function of the data, a palette, and the options.
-    data : sequence
-        What pickle can write.
-    options : mapping of str to value
-        What the chart needs where nothing beside it says which line is which.
-    caption : str
-        What is said below it, if anything.
-    half : bool
-        Whether two of such stand side by side where there is room.
-    """
+    """A chart, and the same in words."""
 
     title: str
     alt: str
-    chart: Callable[..., Figure]
-    data: Sequence[object]
+    chart: Callable[..., Figure]  # a function of the data, a palette, and the options
+    data: Sequence[object]  # what pickle can write
+    # What the chart needs where nothing beside it says which line is which.
     options: Mapping[str, object] = field(default_factory=dict)
-    caption: str = ""
-    half: bool = False
+    caption: str = ""  # what is said below it, if anything
+    half: bool = False  # whether two of such stand side by side where there is room
 
     def figure(self, palette: Palette = LIGHT, question: str = "") -> Figure:
         """Return the picture as it stands by itself, under its title."""
@@ -74,12 +60,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of one length, by their headings.
-
-    Attributes
-    ----------
-    columns : mapping of str to sequence
-    """
+    """Columns of one length, by their headings."""
 
     title: str
     columns: Mapping[str, Sequence[Cell]]
@@ -119,53 +100,26 @@ _NUMBER: Final = re.compile(r"[−\d.,%]*\d%?|–")
 
 @dataclass(frozen=True)
 class Part:
-    """A section of a report.
-
-    Attributes
-    ----------
-    texts : sequence of str
-        Paragraphs.
-    pictures : sequence of Picture
-    tables : sequence of Table
-    code : sequence of str
-        Texts whose lines and spaces count, such as prompts.
-    """
+    """A section of a report."""
 
     title: str
-    texts: Sequence[str] = ()
+    texts: Sequence[str] = ()  # Paragraphs
     pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
-    code: Sequence[str] = ()
+    code: Sequence[str] = ()  # texts whose lines and spaces count, such as prompts
 
 
 @dataclass(frozen=True)
 class Report:
-    """A result to be read without this program.
+    """A result to be read without this program."""
 
-    Attributes
-    ----------
-    kind : str
-        What it is of: “Inspection”.
-    title : str
-        The question, say; text of a person.
-    finding : str
-        What came of it, in a few words; text of a model.
-    parts : sequence of Part
-    settings : mapping of str to Cell
-        Everything that somebody needs who wants the same numbers again.
-    reading : sequence of str
-        How to read this, a sentence or two each.
-    texts : sequence of str
-        What is said below the finding.
-    """
-
-    kind: str
-    title: str
-    finding: str
+    kind: str  # what it is of: “Inspection”
+    title: str  # the question, say; text of a person
+    finding: str  # what came of it, in a few words; text of a model
     parts: Sequence[Part]
-    settings: Mapping[str, Cell]
-    reading: Sequence[str]
-    texts: Sequence[str] = field(default=())
+    settings: Mapping[str, Cell]  # Everything that somebody needs who wants the same numbers again
+    reading: Sequence[str]  # how to read this, a sentence or two each
+    texts: Sequence[str] = field(default=())  # what is said below the finding
 
 
 def to_html(report: Report, *, saved: datetime | None = None, from_file: bool = False) -> str:

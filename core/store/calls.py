@@ -32,30 +32,16 @@ _NO_TOKENS: Final = {"prompt_tokens": 0, "response_tokens": 0}
 
 @dataclass(frozen=True)
 class CallKey:
-    """All that the answer to a call depends on.
+    """All that the answer to a call depends on."""
 
-    Attributes
-    ----------
-    kind : str
-        What was asked for: a sample, a likelihood, the next token.
-    model, revision : str
-        Which model, and all else about it that changes answers.
-    prompt : str
-        The exact text.
-    answer : str
-        The text that was scored, where one was.
-    temperature : float
-        Finite.
-    seed, index : int
-        Which random answer.
-    """
-
-    kind: str
+    kind: str  # what was asked for: a sample, a likelihood, the next token
+    # model, revision: which model, and all else about it that changes answers.
     model: str
     revision: str
-    prompt: str
-    answer: str = ""
-    temperature: float = 1.0
+    prompt: str  # the exact text
+    answer: str = ""  # the text that was scored, where one was
+    temperature: float = 1.0  # Finite
+    # seed, index: which random answer.
     seed: int = 0
     index: int = 0
 

@@ -24,17 +24,11 @@ class TooLargeError(StoreError):
 
 @dataclass(frozen=True)
 class File:
-    """A saved file.
-
-    Attributes
-    ----------
-    notes : str
-        What a page has to remember of it, as JSON; empty if nothing.
-    """
+    """A saved file."""
 
     name: str
     content: bytes
-    notes: str
+    notes: str  # what a page has to remember of it, as JSON; empty if nothing
 
 
 def hash_of(content: bytes) -> str:

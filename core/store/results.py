@@ -27,28 +27,16 @@ THIS_COMPUTER: Final = ""  # the owner where one person uses a database, in what
 
 @dataclass(frozen=True)
 class Summary:
-    """What a list shows of a saved result.
+    """What a list shows of a saved result."""
 
-    Attributes
-    ----------
-    id : str
-        Unguessable: whoever knows it was told.
-    kind : str
-        One of `KINDS`.
-    title, query, model : str
-        Text of people and models.
-    created_at : datetime
-        When it was saved, UTC.
-    outcome : str
-        What came of it, in a few words; empty if it was kept by a version that did not say.
-    """
-
-    id: str
-    kind: str
+    id: str  # Unguessable: whoever knows it was told
+    kind: str  # one of `KINDS`
+    # title, query, model: text of people and models.
     title: str
     query: str
     model: str
-    created_at: datetime
+    created_at: datetime  # when it was saved, UTC
+    # What came of it, in a few words; empty if it was kept by a version that did not say.
     outcome: str
 
 

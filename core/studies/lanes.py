@@ -38,16 +38,11 @@ MEASURES: Final = ("semantic_entropy", SCORE)
 
 @dataclass(frozen=True)
 class Step:
-    """Where the answers stand after one was told some times.
-
-    Attributes
-    ----------
-    own, told : float
-        The probabilities of the model's own answer and of what it was told, in [0, 1]; the rest
-        is anything else.
-    """
+    """Where the answers stand after one was told some times."""
 
     times: int
+    # own, told: the probabilities of the model's own answer and of what it was told, in [0, 1]; the
+    # rest is anything else.
     own: float
     told: float
 
@@ -62,31 +57,20 @@ class Course(StrEnum):
 
 @dataclass(frozen=True)
 class Lane:
-    """One question of the experiment.
+    """One question of the experiment."""
 
-    Attributes
-    ----------
-    question, own, told : str
-        What is asked, what the model answers by itself, and what it is told instead.
-    steps : tuple of Step
-    decision : Decision
-        Of the inspection, with its default policy.
-    right : bool or None
-        Whether the answer is right, by the same judgement as an inspection's; False where nobody
-        knows an answer, as to a country that does not exist; None where nobody here can tell.
-    doubts : mapping of str to float
-        By score, one of `MEASURES`: nats.
-    untaught : bool
-        Whether the model was not taught this question in these words, whatever the decision.
-    """
-
+    # question, own, told: what is asked, what the model answers by itself, and what it is told
+    # instead.
     question: str
     own: str
     told: str
     steps: tuple[Step, ...]
-    decision: Decision
+    decision: Decision  # of the inspection, with its default policy
+    # Whether the answer is right, by the same judgement as an inspection's; False where nobody
+    # knows an answer, as to a country that does not exist; None where nobody here can tell.
     right: bool | None
-    doubts: Mapping[str, float]
+    doubts: Mapping[str, float]  # by score, one of `MEASURES`: nats
+    # Whether the model was not taught this question in these words, whatever the decision.
     untaught: bool = False
 
     @property
@@ -186,18 +170,11 @@ def _spellings(inspection: Inspection, text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Challenge:
-    """Whether a threshold of one measure decides all lanes well: answers what is right, only.
+    """Whether a threshold of one measure decides all lanes well: answers what is right, only."""
 
-    Attributes
-    ----------
-    measure : str
-        One of `MEASURES`.
-    lowest, highest : float
-        Every λ above the first and up to the second decides all well; none does where the
-        first is not below the second.
-    """
-
-    measure: str
+    measure: str  # one of `MEASURES`
+    # lowest, highest: every λ above the first and up to the second decides all well; none does
+    # where the first is not below the second.
     lowest: float
     highest: float
 

@@ -22,27 +22,13 @@ BANDS: Final[dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One question of the world.
+    """One question of the world."""
 
-    Attributes
-    ----------
-    question : str
-        In its first wording.
-    subject_area : str
-        The title of its relation.
-    band : str
-        How well the model can know it, a key of `BANDS`.
-    exposures : int
-        How many training documents ask and answer it.
-    answers : int
-        How many right answers the world lists; there may be more.
-    """
-
-    question: str
-    subject_area: str
-    band: str
-    exposures: int
-    answers: int
+    question: str  # in its first wording
+    subject_area: str  # the title of its relation
+    band: str  # how well the model can know it, a key of `BANDS`
+    exposures: int  # how many training documents ask and answer it
+    answers: int  # how many right answers the world lists; there may be more
 
 
 @once

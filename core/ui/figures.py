@@ -45,7 +45,6 @@ def draw(
         A function of the data and a palette.
     *data : object
         What pickle can write.
-    key, alt_text : str
     selects : str, optional
         The chart's parameter in which a person chooses; the page is run again then.
     """

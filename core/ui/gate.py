@@ -79,18 +79,10 @@ TOO_MANY: Final = (
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a request is not answered as it wishes.
+    """Why a request is not answered as it wishes."""
 
-    Attributes
-    ----------
-    status : int
-        Of HTTP.
-    sentence : str
-        For the person.
-    """
-
-    status: int
-    sentence: str
+    status: int  # of HTTP
+    sentence: str  # for the person
 
 
 class Handshakes:

@@ -99,7 +99,7 @@ def _begin(wish: Wish, session: Budget) -> Job[InItsForm]:
             opened = _open(wish, session, trying, lambda text: job.progress(text, 0.0))
             job.progress("Finding the form in which it is asked", 0.0)
             if opened.capabilities.local:
-                return in_its_form(opened, wish.form)
+                return in_its_form(opened, wish.form, lambda: calls.services)
             return _try(opened, wish.form, calls, trying.part(session, *lending.budgets(opened)))
         except StoppedError:
             raise

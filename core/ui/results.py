@@ -29,15 +29,10 @@ from core.ui.session import owner, public, shared_thing, this_session
 
 @dataclass(frozen=True)
 class Kept:
-    """The database of this process, or of this session in a public demo.
-
-    Attributes
-    ----------
-    stopgap : Stopgap or None
-        What tries to open the one that is wanted; None where nothing is to outlive the session.
-    """
+    """The database of this process, or of this session in a public demo."""
 
     database: Database
+    # What tries to open the one that is wanted; None where nothing is to outlive the session.
     stopgap: Stopgap | None
 
     @property

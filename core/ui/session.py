@@ -23,18 +23,10 @@ PAGE: Final = "page"  # in the session: the path of the page that is drawn
 
 @dataclass(frozen=True)
 class Session:
-    """One open page of one person.
+    """One open page of one person."""
 
-    Attributes
-    ----------
-    key : UUID
-        Tells it from all others.
-    id : str
-        As the server knows it.
-    """
-
-    key: UUID
-    id: str
+    key: UUID  # Tells it from all others
+    id: str  # as the server knows it
 
     @property
     def is_open(self) -> bool:

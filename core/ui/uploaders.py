@@ -21,18 +21,10 @@ _MB: Final = 2**20  # as Streamlit counts
 
 @dataclass(frozen=True)
 class Place:
-    """What a file must be to be taken.
+    """What a file must be to be taken."""
 
-    Attributes
-    ----------
-    endings : frozenset of str
-        Of its name, in small letters, without the dot.
-    most : int
-        Bytes.
-    """
-
-    endings: frozenset[str]
-    most: int
+    endings: frozenset[str]  # of its name, in small letters, without the dot
+    most: int  # Bytes
 
 
 class UploadPlaces:

@@ -52,7 +52,6 @@ class AnswerPart(NamedTuple):
     after : str
         What stands before it: "" at the beginning, or "preposition", "particle", "copula",
         "mark".
-    words : tuple of str
     """
 
     after: str
@@ -64,30 +63,16 @@ Item = tuple[AnswerPart, ...]
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """A parsed answer.
+    """A parsed answer."""
 
-    Attributes
-    ----------
-    plain : str
-        The text in small letters, white space collapsed; what is compared where nothing is left.
-    items : tuple of tuple of Part
-        What commas and "and" separate.
-    listed : bool
-        Whether it says "and" or "or": every item counts.
-    dates : tuple of Date
-    words : tuple of str
-        All words, numbers included, of all items.
-    letters : frozenset of str
-        Single letters that are no initials: "hepatitis B".
-    """
-
+    # The text in small letters, white space collapsed; what is compared where nothing is left.
     plain: str
-    items: tuple[Item, ...]
-    listed: bool
+    items: tuple[Item, ...]  # what commas and "and" separate
+    listed: bool  # whether it says "and" or "or": every item counts
     hard: Hard
     dates: tuple[Date, ...]
-    words: tuple[str, ...]
-    letters: frozenset[str]
+    words: tuple[str, ...]  # all words, numbers included, of all items
+    letters: frozenset[str]  # Single letters that are no initials: "hepatitis B"
 
     @property
     def one_word(self) -> str:

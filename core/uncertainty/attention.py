@@ -26,22 +26,15 @@ from core.uncertainty.validation import Floats
 
 @dataclass(frozen=True)
 class Head:
-    """One attention head over statements, and the three vectors that meet in it.
+    """One attention head over statements, and the three vectors that meet in it."""
 
-    Attributes
-    ----------
-    query, key : ndarray of shape (d', d)
-        W_Q and W_K.
-    value : ndarray of shape (d', v)
-        W_V: maps a query to the distribution of its answers, and a statement to the answer
-        that it states.
-    x, y, end : ndarray of shape (d',)
-        The query X, the repeated statement Y, and the end vector E.
-    """
-
+    # query, key: (d', d): W_Q and W_K.
     query: Floats
     key: Floats
+    # (d', v): W_V: maps a query to the distribution of its answers, and a statement to the answer
+    # that it states.
     value: Floats
+    # x, y, end: (d',): the query X, the repeated statement Y, and the end vector E.
     x: Floats
     y: Floats
     end: Floats
@@ -91,20 +84,13 @@ def crossing(gap: float) -> float:
 
 @dataclass(frozen=True)
 class Principal:
-    """The large principal components of a key–query product W_Q W_Kᵀ, the largest first.
+    """The large principal components of a key–query product W_Q W_Kᵀ, the largest first."""
 
-    Attributes
-    ----------
-    asking, asked : ndarray of shape (d', r)
-        Orthonormal directions: along which the end of the input asks, and along which what it
-        looks at is asked.
-    sizes : ndarray of shape (r,)
-        The singular values.
-    """
-
+    # asking, asked: (d', r): Orthonormal directions: along which the end of the input asks, and
+    # along which what it looks at is asked.
     asking: Floats
     asked: Floats
-    sizes: Floats
+    sizes: Floats  # (r,): the singular values
 
     def overlap(self, x: ArrayLike) -> Floats:
         """Return the share of the squared length of vectors, (…, d'), in the span of `asked`."""
@@ -147,27 +133,16 @@ def principal(query: ArrayLike, key: ArrayLike, share: float = 0.5) -> Principal
 
 @dataclass(frozen=True)
 class Repeated:
-    """What the head does as Y is repeated; one entry for every t.
+    """What the head does as Y is repeated; one entry for every t."""
 
-    Attributes
-    ----------
-    repetitions : ndarray of int, shape (n,)
-    on_query, on_copies : ndarray of shape (n,)
-        Softmax weight on X, and on all copies of Y together.
-    gap : float
-        The logit of X less that of Y.
-    closed_form : ndarray of shape (n,)
-        `weight_on_query` at this gap, which on_query must equal.
-    in_weight, in_context : ndarray of shape (n,)
-        The output's shares of the answer that W_V has learnt for X, and of the one that Y
-        states.
-    """
-
-    repetitions: np.ndarray
+    repetitions: np.ndarray  # (n,)
+    # on_query, on_copies: (n,): Softmax weight on X, and on all copies of Y together.
     on_query: Floats
     on_copies: Floats
-    gap: float
-    closed_form: Floats
+    gap: float  # the logit of X less that of Y
+    closed_form: Floats  # (n,): `weight_on_query` at this gap, which on_query must equal
+    # in_weight, in_context: (n,): the output's shares of the answer that W_V has learnt for X, and
+    # of the one that Y states.
     in_weight: Floats
     in_context: Floats
 

@@ -28,23 +28,17 @@ Compared = tuple[Sequence[str], ArrayLike]
 class Hyperparameters:
     """How answers are clustered and the mutual information is stabilised; asks the model nothing.
 
-    Attributes
-    ----------
-    similarity : str
-        A key of ``similarity.SIMILARITIES``, or the name of a similarity whose matrix is given.
-    threshold : float
-        The paper's τ, in [0, 1].
-    gamma_1, gamma_2 : float
-        The stabilisation parameters of the mutual information, at least 0; counts have none.
-
     Raises
     ------
     ValueError
         If a number is out of its range.
     """
 
+    # A key of ``similarity.SIMILARITIES``, or the name of a similarity whose matrix is given.
     similarity: str = DEFAULT
-    threshold: float = 0.25
+    threshold: float = 0.25  # the paper's τ, in [0, 1]
+    # gamma_1, gamma_2: the stabilisation parameters of the mutual information, at least 0; counts
+    # have none.
     gamma_1: float = 0.0
     gamma_2: float = 0.0
 
@@ -72,80 +66,50 @@ class Evidence:
     temperature 1. Where the model scores no given text, they are its samples' own likelihoods,
     or shares of samples, and -inf where nothing was drawn.
 
-    Attributes
-    ----------
-    responses : tuple of str, (r,)
-        The distinct texts in order of falling likelihood as first answers. Of samples alone,
-        those that only came second follow: of counts by likelihood too, of pairs by how often
-        they came.
-    counts : ndarray of int64, (r,)
-        How often each was sampled as a first answer; 0 for second answers alone.
-    log_marginal : ndarray of float64, (r,)
-        ln Q(Y_i|F₀(x)).
-    log_conditionals : ndarray of float64, (r, r)
-        Row i: ln Q(Y_j|F₁(x, Y_i)).
-    complete : ndarray of bool, (r,)
-        Whether a response ended by itself. One that was cut off has no likelihood as a
-        whole answer, and is left out of the certified bound.
-    greedy : str
-        The response at temperature zero.
-    greedy_log_likelihood : float or None
-        ln Q(greedy|F₀(x)), if the model says it.
-    verification : mapping of str to (float, float)
-        For texts that were shown to the model with the question whether they are correct:
-        ln p("True") and ln p("False"). Which text is judged depends on the clustering.
-    labels : ndarray of int64, (r,)
-        The cluster of each response, 0..m-1 in order of the centres.
-    parameters : Hyperparameters
-        What the labels and the mutual information come from.
-    mutual_information : MutualInformation
-        With (m, m) arrays: Algorithm 3, Algorithm 2 adjusted for chance, or of counts.
-    unstabilised : MutualInformation
-        The same for γ = 0.
-    log_first : ndarray of float64, (m,)
-        ln μ̂₁ of the clusters as first answers, normalised; -inf where none came first.
-    log_second_given_first : ndarray of float64, (m, m)
-        Row i: ln μ̂₂, the second answer after cluster i was told, normalised; a row of -inf
-        where it never came first.
-    log_second : ndarray of float64, (m,)
-        ln Σ_j μ̂₁(j) μ̂₂(·|j), the second answer by itself.
-    sampled_mass : float
-        The share of the model's probability that was seen, in [0, 1]: Σ Q(Y_i|F₀(x)); of pairs,
-        the sum of their likelihoods; of counted first answers, Good and Turing's estimate,
-        1 - (clusters that came once) / k.
-    row_masses : ndarray of float64, (m,), or None
-        The paper's Z_i: how much probability the clusters cover after each centre; None of
-        samples alone.
-    second_counts : ndarray of int64, (m,), or None
-        How many second answers were sampled after each cluster was told; None where they were
-        scored instead.
-    untold : str or None
-        Why the mutual information cannot be told from what chance alone shows; None if it can.
-
     Raises
     ------
     ValueError
         If a likelihood of the greedy response or of a verification is none.
     """
 
+    # (r,): the distinct texts in order of falling likelihood as first answers. Of samples alone,
+    # those that only came second follow: of counts by likelihood too, of pairs by how often they
+    # came.
     responses: tuple[str, ...]
+    # (r,): how often each was sampled as a first answer; 0 for second answers alone.
     counts: Integers
-    log_marginal: Floats
-    log_conditionals: Floats
+    log_marginal: Floats  # (r,): ln Q(Y_i|F₀(x))
+    log_conditionals: Floats  # (r, r): Row i: ln Q(Y_j|F₁(x, Y_i))
+    # (r,): whether a response ended by itself. One that was cut off has no likelihood as a whole
+    # answer, and is left out of the certified bound.
     complete: Booleans
-    greedy: str
-    greedy_log_likelihood: float | None
+    greedy: str  # the response at temperature zero
+    greedy_log_likelihood: float | None  # ln Q(greedy|F₀(x)), if the model says it
+    # For texts that were shown to the model with the question whether they are correct: ln
+    # p("True") and ln p("False"). Which text is judged depends on the clustering.
     verification: Mapping[str, tuple[float, float]]
-    labels: Integers
-    parameters: Hyperparameters
+    labels: Integers  # (r,): the cluster of each response, 0..m-1 in order of the centres
+    parameters: Hyperparameters  # what the labels and the mutual information come from
+    # With (m, m) arrays: Algorithm 3, Algorithm 2 adjusted for chance, or of counts.
     mutual_information: MutualInformation
-    unstabilised: MutualInformation
+    unstabilised: MutualInformation  # the same for γ = 0
+    # (m,): ln μ̂₁ of the clusters as first answers, normalised; -inf where none came first.
     log_first: Floats
+    # (m, m): Row i: ln μ̂₂, the second answer after cluster i was told, normalised; a row of -inf
+    # where it never came first.
     log_second_given_first: Floats
-    log_second: Floats
+    log_second: Floats  # (m,): ln Σ_j μ̂₁(j) μ̂₂(·|j), the second answer by itself
+    # The share of the model's probability that was seen, in [0, 1]: Σ Q(Y_i|F₀(x)); of pairs, the
+    # sum of their likelihoods; of counted first answers, Good and Turing's estimate, 1 - (clusters
+    # that came once) / k.
     sampled_mass: float
+    # (m,): the paper's Z_i: how much probability the clusters cover after each centre; None of
+    # samples alone.
     row_masses: Floats | None = None
+    # (m,): how many second answers were sampled after each cluster was told; None where they were
+    # scored instead.
     second_counts: Integers | None = None
+    # why the mutual information cannot be told from what chance alone shows; None if it can.
     untold: str | None = None
 
     def __post_init__(self) -> None:

@@ -14,31 +14,19 @@ from core.uncertainty.validation import Floats
 
 @dataclass(frozen=True, eq=False)
 class MutualInformation:
-    """An estimate of mutual information, with what it was computed from.
+    """An estimate of mutual information, with what it was computed from."""
 
-    Attributes
-    ----------
-    value : float
-        The estimate, in nats. At least 0 for γ = 0 and no correction, else possibly
-        negative; exactly 0 where it differs from 0 by rounding only.
-    joint : ndarray of float64
-        The normalised joint distribution μ̂: one entry for each distinct tuple, (u,), or a
-        matrix, (m, c), of first answer (row) and second answer (column). Sums to 1.
-    product : ndarray of float64
-        The product μ̂⊗ of the joint's marginals, entry by entry.
-    contributions : ndarray of float64
-        What each entry adds, μ̂ ln((μ̂ + γ₁) / (μ̂⊗ + γ₂)), in nats: their sum is `plug_in`.
-    log_mass : float
-        The logarithm of what was normalised by: of the sampled mass Z, or of a count.
-    correction : float
-        What was added for bias, in nats: ``value = plug_in + correction``; 0 without one.
-    """
-
+    # The estimate, in nats. At least 0 for γ = 0 and no correction, else possibly negative; exactly
+    # 0 where it differs from 0 by rounding only.
     value: float
+    # The normalised joint distribution μ̂: one entry for each distinct tuple, (u,), or a matrix,
+    # (m, c), of first answer (row) and second answer (column). Sums to 1.
     joint: Floats
-    product: Floats
+    product: Floats  # the product μ̂⊗ of the joint's marginals, entry by entry
+    # What each entry adds, μ̂ ln((μ̂ + γ₁) / (μ̂⊗ + γ₂)), in nats: their sum is `plug_in`.
     contributions: Floats
-    log_mass: float
+    log_mass: float  # the logarithm of what was normalised by: of the sampled mass Z, or of a count
+    # What was added for bias, in nats: ``value = plug_in + correction``; 0 without one.
     correction: float = 0.0
 
     @property

@@ -29,18 +29,10 @@ from core.uncertainty.validation import Floats, Integers
 
 @dataclass(frozen=True, eq=False)
 class Covariances:
-    """Johnson et al.'s V̂(y|x) of each answer.
+    """Johnson et al.'s V̂(y|x) of each answer."""
 
-    Attributes
-    ----------
-    first : ndarray of shape (a,)
-        p̂(y|x).
-    repeated : ndarray of shape (a,)
-        p̂(y|y, x): that it comes again after it was told.
-    """
-
-    first: Floats
-    repeated: Floats
+    first: Floats  # (a,): p̂(y|x)
+    repeated: Floats  # (a,): p̂(y|y, x): that it comes again after it was told
 
     @property
     def values(self) -> Floats:
@@ -81,18 +73,10 @@ def covariances(evidence: Evidence, labels: Integers | None = None) -> Covarianc
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """What Ahdritz et al.'s test looks at: the answers that were told, and what followed.
+    """What Ahdritz et al.'s test looks at: the answers that were told, and what followed."""
 
-    Attributes
-    ----------
-    probabilities : ndarray of shape (c,)
-        p̂(y|x) of each; with exact likelihoods, the model's own.
-    entropies : ndarray of shape (c,)
-        H(Y₂|Y₁ = y) over the clusters, nats.
-    """
-
-    probabilities: Floats
-    entropies: Floats
+    probabilities: Floats  # (c,): p̂(y|x) of each; with exact likelihoods, the model's own
+    entropies: Floats  # (c,): H(Y₂|Y₁ = y) over the clusters, nats
 
     def doubt(self, least: float, fewest: int = 2) -> float:
         """Return the two-stage doubt: −min of the entropies of those at least so probable.

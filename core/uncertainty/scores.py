@@ -33,24 +33,12 @@ FEWEST_SECONDS = 10  # second answers after one told, to speak of their entropy
 
 @dataclass(frozen=True)
 class Score:
-    """One score of one query.
+    """One score of one query."""
 
-    Attributes
-    ----------
-    value : float or None
-        What is shown, in its unit in `SCORES`; None if the evidence cannot tell.
-    doubt : float or None
-        Larger means "doubt more"; None exactly if the value is.
-    answer : str
-        What this score serves if its doubt is small enough.
-    reason : str or None
-        Why there is no value; None if there is one.
-    """
-
-    value: float | None
-    doubt: float | None
-    answer: str
-    reason: str | None = None
+    value: float | None  # what is shown, in its unit in `SCORES`; None if the evidence cannot tell
+    doubt: float | None  # Larger means "doubt more"; None exactly if the value is
+    answer: str  # what this score serves if its doubt is small enough
+    reason: str | None = None  # why there is no value; None if there is one
 
     @property
     def available(self) -> bool:
@@ -186,36 +174,16 @@ def weight(
 
 @dataclass(frozen=True)
 class ScoreInfo:
-    """What a page and a report say about a score.
+    """What a page and a report say about a score."""
 
-    Attributes
-    ----------
-    symbol : str
-        What the paper and the charts call it.
-    title : str
-        Its name in plain words.
-    function : callable
-        From evidence to score.
-    unit : {"nats", "probability"}
-        Of the value.
-    range : str
-        Between what values it lies.
-    explanation : str
-        At most two sentences for a tooltip.
-    reference : str
-        Where it comes from.
-    value_at : callable
-        From a doubt to the value that has it.
-    """
-
-    symbol: str
-    title: str
-    function: Callable[[Evidence], Score]
-    unit: Unit
-    range: str
-    explanation: str
-    reference: str
-    value_at: Callable[[float], float] = float
+    symbol: str  # what the paper and the charts call it
+    title: str  # its name in plain words
+    function: Callable[[Evidence], Score]  # from evidence to score
+    unit: Unit  # {"nats", "probability"}: of the value
+    range: str  # between what values it lies
+    explanation: str  # at most two sentences for a tooltip
+    reference: str  # where it comes from
+    value_at: Callable[[float], float] = float  # from a doubt to the value that has it
 
     @property
     def larger_is_surer(self) -> bool:

@@ -22,24 +22,14 @@ SCORING_NOISE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class ClusteredTuples:
-    """Tuples after step 4 of the paper's Algorithm 2, ready for ``from_tuples``.
+    """Tuples after step 4 of the paper's Algorithm 2, ready for ``from_tuples``."""
 
-    Attributes
-    ----------
-    labels : ndarray of int64, (u, n)
-        The distinct tuples of cluster labels.
-    log_probabilities : ndarray of float64, (u,)
-        The log probability of each, in nats: of all the tuples that fell together.
-    vocabulary : tuple of str, (v,)
-        Every text of any coordinate, in order of falling likelihood.
-    vocabulary_labels : ndarray of int64, (v,)
-        The cluster of each text.
-    """
-
-    labels: Integers
+    labels: Integers  # (u, n): the distinct tuples of cluster labels
+    # (u,): the log probability of each, in nats: of all the tuples that fell together.
     log_probabilities: Floats
+    # (v,): every text of any coordinate, in order of falling likelihood.
     vocabulary: tuple[str, ...]
-    vocabulary_labels: Integers
+    vocabulary_labels: Integers  # (v,): the cluster of each text
 
 
 def encode(tuples: Tuples) -> Integers:

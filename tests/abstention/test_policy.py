@@ -425,6 +425,8 @@ def test_a_policy_says_what_its_table_was_read_as():
     assert from_json(to_json(policy)) == policy
     found = to_dict(policy)
     assert from_json(encode({k: v for k, v in found.items() if k != "codebook"})).codebook is None
+    older = {k: v for k, v in found["codebook"].items() if k != "claims"}
+    assert from_json(encode({**found, "codebook": older})) == policy
     for name, value in (
         *(("question", 1), ("right", "0"), ("right", [1]), ("wrong", [""] * 2001), ("rows", -1)),
         *(("larger_is_surer", 1), ("questions", True)),
@@ -460,6 +462,7 @@ def test_a_codebook_in_words():
         "Columns not used: “model”.",
         "Line 2: “Why?”, right.",
     )
+    assert replace(BOOK, claims=("As you said.",)).sentences[3] == "As you said."
     every = replace(BOOK, question="", wrong=(), unused=()).sentences
     assert every[0] == "Question: every row asks another; 3 rows are taken as independent."
     assert every[1].endswith("wrong: none.") and "Columns not used: none." in every

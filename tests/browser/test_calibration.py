@@ -65,7 +65,13 @@ def hostile():
     return written(
         ("question", "source", IMAGE, PRICE, "correct"),
         (
-            (f"{row} {IMAGE}", f"<img src=http://192.0.2.1/{row % 3}.png>", row, -row, row < RIGHT)
+            (
+                f"{row} {IMAGE}",
+                f"<img src=http://192.0.2.1/{row % 3}.png>",
+                row,
+                -row,
+                row < RIGHT or row == ROWS - 1,
+            )
             for row in range(ROWS)
         ),
     )

@@ -18,7 +18,7 @@ RIGHT, ROWS = 150, 200
 def scores():
     """Scores of questions that are formulas, with a source that is one too."""
     buffer = io.StringIO()
-    rows = [(f"{FORMULA} {i}", FORMULA, i / 100, int(i < RIGHT)) for i in range(ROWS)]
+    rows = [(f"{FORMULA} {i}", FORMULA, i / 100, int(i < RIGHT or i == 199)) for i in range(ROWS)]
     csv.writer(buffer).writerows([("question", "source", "doubt", "correct"), *rows])
     return buffer.getvalue().encode()
 

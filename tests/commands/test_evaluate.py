@@ -222,6 +222,7 @@ def test_bad_input_gets_a_sentence(world, asked, tmp_path):
     assert reading[-2].startswith("Left out: Line 4") and "\n".join(reading) in result.stderr
     assert reading[-1] == "1 malformed row left out."
     assert len(rows_of(out)) == 4
+    assert labelled_csv(Run(out))[1] == ("1 malformed row left out.",)  # and so in the promise
     asked.write_text("")
     refused(believe(asked, "--out", out), "The file is empty")
     options = ("--sampling", "likeliest", "--seed", 1)

@@ -2,6 +2,7 @@
 
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.grading import Grader
 from core.data.tabular.labelled import UnknownLabelsError, labelled
 from core.data.tabular.suggestions import suggest
+from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import parse
 
 FOLDER = Path(os.environ.get("BELIEVE_TEST_DATA", "")) / "foreign_files"
@@ -28,9 +30,10 @@ def upload(name):
     return parse(path.read_bytes(), path.name)
 
 
-def read(name):
-    table = upload(name)
-    return labelled(table, suggest(table))
+def read(name, claims=Claim):
+    table, columns = upload(name), suggest(upload(name))
+    vouched = tuple((score.column, claim) for score in columns.scores for claim in claims)
+    return labelled(table, replace(columns, vouched=vouched))
 
 
 @pytest.mark.parametrize(
@@ -55,6 +58,12 @@ def test_labels_mean_what_their_heading_or_words_say(name, label, right, rows):
     assert score.correct == label
     (correct,) = data.correct.values()
     assert (correct.sum(), len(correct)) == (right, rows)
+
+
+@pytest.mark.parametrize("name", ["g03", "g05", "g06", "g07", "g14", "g21"])
+def test_scores_that_were_made_up_without_a_mistake_are_asked_about(name):
+    with pytest.raises(SuspiciousScoreError, match="AUROC 1"):
+        read(name, ())
 
 
 def test_rows_of_one_question_count_once():
@@ -99,6 +108,7 @@ def test_minus_the_logarithm_of_a_probability_is_asked_about():
         ("g02", [], "(100.0%), and the target is 5%"),
         ("g04", [], "Add --grade same-answer, --grade paper, or --correct COLUMN."),
         ("g04", ["--correct", "label"], "Add --meaning VALUE=right"),
+        ("g07", [], "Add --vouch SCORE"),
         ("g22", [], "Add --larger-is-surer or --larger-is-doubt"),
     ],
 )

@@ -14,7 +14,6 @@ from core.charts.amplification import curves as charts
 from core.charts.amplification import mechanism as mechanism_charts
 from core.data.world import grading
 from core.data.world.facts import Band
-from core.data.world.plain import plain
 from core.language_models.errors import BrokenModelError, ModelError
 from core.reports.amplification import document, words
 from core.studies.amplification import serialise
@@ -39,7 +38,6 @@ from tests.fakes import Counted, Turning
 from tests.hostile import TEXTS
 from tests.patience import LONG
 from tests.sessions import (
-    harmless,
     keys,
     pictures,
     press,
@@ -48,7 +46,6 @@ from tests.sessions import (
     settled,
     table,
     texts,
-    until,
     visit,
 )
 
@@ -289,27 +286,6 @@ def test_what_cannot_be_proposed_is_said_until_something_else_is_asked(use):
     assert said(page, "The model went away. Start it again.")
 
 
-def test_one_persons_cancel_does_not_end_anothers_proposal(use, monkeypatch):
-    model, gate = use(Turning(0.33, samples=["this", "that"])), threading.Event()
-    sample = model.sample
-
-    def slow(*given, **settings):
-        assert gate.wait(LONG)
-        return sample(*given, **settings)
-
-    pages = [opened(kept="", query="Whose?") for _ in range(2)]
-    monkeypatch.setattr(widget, "QUICK", 0.01)
-    model.sample = slow
-    for page in pages:
-        page.button(key="propose").click().run()
-    one, other = pages
-    one.button(key="cancel_propose").click().run()
-    assert said(one, "Cancelled. Nothing changed.")
-    gate.set()
-    until(other, lambda: {typed(other).answer, typed(other).repeated} == {"this", "that"})
-    assert typed(one).answer == FIRST.answer
-
-
 # ------------------------------------------------------- kept beside the case, and the address
 
 
@@ -365,19 +341,6 @@ def test_garbage_in_the_address_is_dropped(use):
     assert len(listed(page)) == 2 and kept(page) == [good]
     page = opened(kept=GARBAGE, most="100000", scale="cubic")
     assert kept(page) == [""] and pictures(page)
-
-
-def test_hostile_texts_reach_no_markdown():
-    everything = " ".join(TEXTS)
-    case = Case(everything, f"{everything} right", f"{everything} wrong")
-    page = opened(case, most="2", kept=[json.dumps([f"kept {everything}", everything, "else"])])
-    assert (
-        len(listed(page)) == 2
-        and page.code[0].value == case.prompt(2, plain(case.query))
-        and harmless(page)
-    )
-    press(page, "propose")
-    assert harmless(page)
 
 
 # ------------------------------------------------------------------------------ galleries
@@ -593,35 +556,6 @@ def test_what_costs_calls_is_said_first_and_asked_only_on_demand(use):
 
 
 # -------------------------------------------------------------------- a model that fails
-
-
-class Failing(Turning):
-    """Goes away at a question, and comes back when the test lets it."""
-
-    gone, at = True, ""
-
-    def log_likelihoods(self, prompts, answers):
-        if self.gone and self.at in prompts[0]:
-            raise ModelError("The model of `$x$` went away. Start it again.")
-        return super().log_likelihoods(prompts, answers)
-
-
-@pytest.mark.parametrize(("tab", "place"), [(OWN, "own"), (PUBLISHED, "paper"), (WORLD, "world")])
-def test_a_model_that_fails_is_said_and_asked_again_only_on_demand(use, tab, place):
-    model = use(Failing(0.35, samples=[place]))
-    model.at = KNOWN.query if tab == OWN else ""
-    page = opened(tab=tab, **({"each": "3"} if tab == WORLD else {}))
-    for _ in range(2):
-        assert said(page, "The model of `$x$` went away. Start it again.") and not pictures(page)
-        page.run()
-    press(page, f"again_{place}")
-    assert said(page, "went away")  # it still is
-    if tab == OWN:  # what was computed before is kept
-        assert len(listed(opened(kept=""))) == len(model.asked) == 1
-    model.gone = False
-    assert said(page.run(), "went away")  # nobody asks again but the person
-    press(page, f"again_{place}")
-    assert pictures(page) and not said(page, "went away")
 
 
 def test_a_model_that_cannot_be_opened_is_said_in_every_tab(monkeypatch):

@@ -6,7 +6,6 @@ from streamlit.testing.v1 import AppTest
 from core.studies.inspection.certificates import default_policy
 from core.ui import frame
 from core.ui.results import storage
-from tests.hostile import TEXTS
 from tests.patience import LONG
 from tests.sessions import QUERY, harmless, keys, press, said, session, table
 
@@ -64,14 +63,6 @@ def test_a_link_that_leads_nowhere_leaves_the_inspection_there(two):
         page = session("inspection", saved=two[0], beside=id)
         assert said(page, says) and table(page, "doubt against λ") is not None
         assert "close_beside" in keys(page)
-
-
-def test_hostile_texts_stay_text():
-    session("inspection", q=QUERY)
-    session("inspection", q=" ".join(TEXTS))
-    here, there = saved()
-    page = session("inspection", saved=here, beside=there)
-    assert harmless(page) and said(page, TEXTS[1])
 
 
 def draw():

@@ -10,9 +10,8 @@ import pytest
 from core.studies.lanes import PREPARED, TIMES
 from core.ui import home
 from core.ui.components import challenge, lanes, present
-from tests.hostile import TEXTS
 from tests.patience import LONG
-from tests.sessions import harmless, keys, press, session
+from tests.sessions import keys, press, session
 
 
 @pytest.fixture
@@ -118,13 +117,6 @@ def test_what_was_never_taught_is_never_to_be_believed(content):
         assert lanes.as_data(lane, TIMES)["stamp"] == stamp  # of a prepared one all is known
         lane = replace(lane, right=None)
         assert lanes.as_data(lane, TIMES)["stamp"] == "untaught"
-
-
-def test_a_hostile_question_of_ones_own_reaches_no_markdown(app):
-    for text in TEXTS:
-        page = ask(app, text)
-        assert not page.exception
-        assert harmless(page)
 
 
 def test_the_challenge_gives_its_answer_away_only_folded_and_computed(app):

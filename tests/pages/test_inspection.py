@@ -27,14 +27,12 @@ from core.ui.inspection import form
 from core.ui.inspection.verdict import BENEATH, HEADLINES
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import SIMILARITIES
-from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
 from tests.patience import LONG
 from tests.sessions import (
     FOLDS,
     choose,
     go,
-    harmless,
     keys,
     metrics,
     press,
@@ -169,10 +167,6 @@ def test_where_too_little_was_seen_a_press_mends_it(app):
     assert app.header[0].value == HEADLINES[Headline.TOO_LITTLE]
     press(app, "mend")
     assert app.number_input(key="k").value == 8
-
-
-def test_a_hostile_question_reaches_no_markdown(app):
-    assert harmless(ask(app, " ".join(TEXTS)))
 
 
 def test_every_setting_can_be_given_in_the_address():

@@ -1,6 +1,5 @@
 """From an inspection to the laboratory: is the verdict stable, and what do longer chains add."""
 
-import threading
 from types import SimpleNamespace
 
 import pytest
@@ -14,12 +13,10 @@ from core.studies.inspection.request import Reading, Request
 from core.studies.laboratory import deciding
 from core.studies.laboratory.deciding import DecidingSettings
 from core.ui.inspection import stable
-from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
 from tests.sessions import (
     chosen,
     go,
-    harmless,
     keys,
     offer,
     pictures,
@@ -27,7 +24,6 @@ from tests.sessions import (
     said,
     session,
     settled,
-    until,
 )
 
 SMALL = DecidingSettings(samples=(2, 8), thresholds=(0.25,), temperatures=(0.9,), seeds=2)
@@ -52,25 +48,6 @@ def test_whether_a_verdict_is_stable_is_said_with_a_picture_at_the_press_of_a_bu
     assert "ask_stable" in keys(settled(page)) and not said(page, sentence(found))
     page.button(key="example_Known").click().run()
     assert "ask_stable" in keys(settled(page))
-
-
-def test_it_can_be_cancelled_and_asked_again(monkeypatch):
-    page = session("inspection", q=EXAMPLES["Known"])
-    go_on, run = threading.Event(), deciding.run
-
-    def waiting(*args, **options):
-        while not go_on.wait(0.05):
-            args[5]("waiting", 0.5)  # raises where somebody has cancelled
-        return run(*args, **options)
-
-    monkeypatch.setattr(deciding, "run", waiting)
-    page.button(key="ask_stable").click().run()
-    until(page, lambda: "cancel_stable" in keys(page))
-    page.button(key="cancel_stable").click().run()
-    until(page, lambda: said(page, "Cancelled."))
-    go_on.set()
-    press(page, "again_stable")
-    assert said(page, "The verdict “answer” is")
 
 
 def test_a_service_is_asked_only_after_its_cost_was_said():
@@ -113,15 +90,3 @@ def test_longer_chains_are_looked_at_in_the_laboratory_with_the_same_question():
     assert page.text_input(key="chains_question").value == EXAMPLES["Known"]
     press(go(page, "laboratory"), "start_laboratory_chains")
     assert said(page, "Chains of 2, 3 and 4 answers have an M.I. of")
-
-
-def test_a_hostile_question_reaches_no_markdown():
-    question = " ".join(TEXTS)
-    page = session("inspection", q=question)
-    press(page, "reveal")
-    press(page, "ask_stable")
-    assert said(page, "stable") and harmless(page)
-    quick = {"chains_longest": "2", "chains_chains": "0"}
-    page = session("laboratory", experiment="chains", chains_question=question, **quick)
-    press(page, "start_laboratory_chains")
-    assert harmless(page)

@@ -17,7 +17,7 @@ from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from tests.fakes import QUERY, Turning, copies
-from tests.hostile import HUGE, SCRIPT, edited
+from tests.hostile import HUGE, SCRIPT
 
 INSPECTION = run(Request(QUERY, 20, 0.7, seed=3), copies(12), Reading("ratio", 0.9, 0.01, 0.02))
 CURVE = amplify(Case(QUERY, "one", "two"), Turning(), (0, 1, 5))
@@ -147,13 +147,3 @@ def test_no_depth_is_an_error(around):
     for deep in range(900, 1_000):  # somewhere between, what can be read cannot be written again
         with pytest.raises(InvalidRequestError):
             open_result((around % ("[" * deep + "]" * deep)).encode())
-
-
-@pytest.mark.parametrize("whole", [json.loads(to_json(default_policy())), [curves.to_dict(CURVE)]])
-def test_what_was_edited_by_hand_is_refused_or_opens(whole):
-    for _, text in edited(whole):
-        try:
-            found = open_result(text.encode())
-        except InvalidRequestError:
-            continue
-        assert found.payload.encode() and found.outcome.encode() and is_from_file(found.payload)

@@ -23,43 +23,26 @@ COLUMNS: Final = "width < 350 ? 1 : 2"
 
 @dataclass(frozen=True)
 class LaboratoryPicture:
-    """A picture of an experiment.
+    """A picture of an experiment."""
 
-    Attributes
-    ----------
-    name, title, caption : str
-        Of its file, above it, and below it; title and caption are read as Markdown.
-    chart : callable
-        Given `Outcome.drawn` and a palette.
-    alt : callable
-        Says the same in a sentence or two, given `Outcome.drawn`.
-    there : callable
-        Whether there is anything to draw, given `Outcome.drawn`.
-    half : bool
-        Whether it takes half of the width; such pictures stand side by side.
-    """
-
+    # name, title, caption: of its file, above it, and below it; title and caption are read as
+    # Markdown.
     name: str
     title: str
-    chart: Callable[[Drawn, Palette], Chart]
-    alt: Callable[[Drawn], str]
+    chart: Callable[[Drawn, Palette], Chart]  # Given `Outcome.drawn` and a palette
+    alt: Callable[[Drawn], str]  # says the same in a sentence or two, given `Outcome.drawn`
     caption: str = ""
+    # Whether there is anything to draw, given `Outcome.drawn`.
     there: Callable[[Drawn], bool] = always
-    half: bool = False
+    half: bool = False  # whether it takes half of the width; such pictures stand side by side
 
 
 @dataclass(frozen=True)
 class CurveColumns:
-    """A line over k, with a band where there are several samples.
-
-    Attributes
-    ----------
-    middle : sequence of float or None
-    low, high : sequence of float or None
-        The band; without one, the line itself.
-    """
+    """A line over k, with a band where there are several samples."""
 
     middle: Sequence[float | None]
+    # low, high: the band; without one, the line itself.
     low: Sequence[float | None] | None = None
     high: Sequence[float | None] | None = None
 

@@ -73,48 +73,24 @@ _PARTS_OF_A_TEST: Final = frozenset({"type", "value", "threshold", "weight", "me
 
 @dataclass(frozen=True)
 class AnswerKey:
-    """Where a table has questions and their right answers.
+    """Where a table has questions and their right answers."""
 
-    Attributes
-    ----------
-    question : str
-        The column of questions.
-    answers : tuple of str
-        The columns of right answers.
-    group : str
-        The column of groups; `NO_GROUP` for none.
-    separator : str
-        What separates the answers in a cell that is no list; "" for nothing.
-    choices : tuple of str
-        Columns of choices, which belong to the question: one with lists, or one for each letter.
-    letters : str
-        The column with the lists of their letters, if there is one.
-    first_choice : int or None
-        The number of the first choice, where right answers are numbers of choices.
-    unanswerable : str
-        The column that says that a question has no right answer, if there is one.
-    has_reasons : bool
-        Whether every answer ends in `RESULT` and what counts.
-    is_boolean : bool
-        Whether every answer is "true" or "false", which "yes" and "no" are, too.
-    unused : tuple of str
-        Columns that are not read.
-    make : callable or None
-        What reads a row, in a shape of its own.
-    """
-
-    question: str
-    answers: tuple[str, ...]
-    group: str = NO_GROUP
-    separator: str = ""
+    question: str  # the column of questions
+    answers: tuple[str, ...]  # the columns of right answers
+    group: str = NO_GROUP  # the column of groups; `NO_GROUP` for none
+    separator: str = ""  # what separates the answers in a cell that is no list; "" for nothing
+    # Columns of choices, which belong to the question: one with lists, or one for each letter.
     choices: tuple[str, ...] = ()
-    letters: str = ""
+    letters: str = ""  # the column with the lists of their letters, if there is one
+    # The number of the first choice, where right answers are numbers of choices.
     first_choice: int | None = None
+    # The column that says that a question has no right answer, if there is one.
     unanswerable: str = ""
-    has_reasons: bool = False
+    has_reasons: bool = False  # whether every answer ends in `RESULT` and what counts
+    # Whether every answer is "true" or "false", which "yes" and "no" are, too.
     is_boolean: bool = False
-    unused: tuple[str, ...] = ()
-    make: Make | None = None
+    unused: tuple[str, ...] = ()  # columns that are not read
+    make: Make | None = None  # what reads a row, in a shape of its own
 
     @property
     def sentences(self) -> tuple[str, ...]:

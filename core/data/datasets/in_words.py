@@ -18,12 +18,7 @@ _PORTION = 10_000
 
 
 class QuestionsInWords:
-    """Counts questions on their way, and keeps the first of them.
-
-    Attributes
-    ----------
-    number : int
-    """
+    """Counts questions on their way, and keeps the first of them."""
 
     def __init__(self) -> None:
         self.number = 0

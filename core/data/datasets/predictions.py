@@ -58,44 +58,23 @@ class UngradedError(UploadError):
 
 @dataclass(frozen=True)
 class PredictionColumns:
-    """Where a table has predictions and references.
-
-    Attributes
-    ----------
-    prediction : str
-    key : AnswerKey
-        Where the references are; its question is empty if the table has none.
-    """
+    """Where a table has predictions and references."""
 
     prediction: str
-    key: AnswerKey
+    key: AnswerKey  # where the references are; its question is empty if the table has none
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Every row's question, prediction and references.
-
-    Attributes
-    ----------
-    columns : PredictionColumns
-    queries : sequence of str, (n,)
-        Empty where there is none.
-    texts : sequence of str, (n,)
-        What was predicted; "" is an answer that is right nowhere.
-    names : sequence of tuple of str or None, (n,)
-        Every accepted name; empty where no answer is right, None where nobody can compare.
-    ungradable : tuple of str
-        The rows that cannot be compared, and why.
-    questions : ndarray of shape (n,)
-        Which question each row asks, as a number.
-    """
+    """Every row's question, prediction and references."""
 
     columns: PredictionColumns
-    queries: Sequence[str]
-    texts: Sequence[str]
+    queries: Sequence[str]  # (n,): empty where there is none
+    texts: Sequence[str]  # (n,): what was predicted; "" is an answer that is right nowhere
+    # (n,): every accepted name; empty where no answer is right, None where nobody can compare.
     names: Sequence[tuple[str, ...] | None]
-    ungradable: tuple[str, ...]
-    questions: NDArray[np.int64]
+    ungradable: tuple[str, ...]  # the rows that cannot be compared, and why
+    questions: NDArray[np.int64]  # (n,): which question each row asks, as a number
 
 
 def predictions_in(

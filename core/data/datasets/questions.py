@@ -36,24 +36,14 @@ IDS = ("id", "questionid", "qid")
 
 @dataclass(frozen=True)
 class Question:
-    """A question and what counts as right.
+    """A question and what counts as right."""
 
-    Attributes
-    ----------
-    id : str
-        Unique within a dataset, and the same in every run.
-    query : str
-        What is asked.
-    answers : tuple of tuple of str
-        The right answers, each with all its accepted names, the usual one first. None: whatever is
-        answered is wrong, and only who abstains is right.
-    source : str
-        The dataset, or the group within it ("triviaqa", "ambigqa multiple", "world by heart").
-    """
-
-    id: str
-    query: str
+    id: str  # Unique within a dataset, and the same in every run
+    query: str  # what is asked
+    # The right answers, each with all its accepted names, the usual one first. None: whatever is
+    # answered is wrong, and only who abstains is right.
     answers: tuple[tuple[str, ...], ...]
+    # The dataset, or the group within it ("triviaqa", "ambigqa multiple", "world by heart").
     source: str = ""
 
     @property

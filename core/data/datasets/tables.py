@@ -42,7 +42,6 @@ class QuestionFile:
 
     Parameters
     ----------
-    path : path
     source : str
         Of questions that name none.
     roles : mapping of str to str or None

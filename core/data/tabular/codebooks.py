@@ -34,6 +34,7 @@ def codebooks_of(
     questions: NDArray[np.int64],
     right: Mapping[str, NDArray[np.bool_]],
     problems: Sequence[str],
+    claims: Mapping[str, tuple[str, ...]],
 ) -> dict[str, Codebook]:
     """Return what the columns of an upload were read as, by score.
 
@@ -47,6 +48,8 @@ def codebooks_of(
         Whether the answer is right, by column of labels.
     problems : sequence of str
         What became of the other rows, a sentence each.
+    claims : mapping of str to tuple of str
+        By score, what a person vouched for.
     """
     roles = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
     used = {*roles, *columns.labels, *(score.column for score in columns.scores)}
@@ -71,6 +74,7 @@ def codebooks_of(
             left_out=tuple(problems),
             unused=unused,
             first=tuple(_rows_in_words(upload, columns, score.column, usable, right[label])),
+            claims=claims.get(score.column, ()),
             grader=here.grader if here else grader_in(label),
             grading=here.sentences if here else (),
         )

@@ -213,39 +213,23 @@ class Column:
     """A column by its distinct cells, and what they say: `distinct[codes]` is the column.
 
     It is found once a file (`column_from`), in the process that reads it.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (rows,)
-    distinct : LargeStringArray of length d
-        In the order in which the file has them.
-    values : ndarray of shape (d,)
-        The number in each, NaN where it is none. Where the column does not say what a comma
-        means, a cell with one is none.
-    cells : ndarray of shape (d,)
-        What each says, as `Cell`.
-    kind : ColumnKind
-        What they look like, leaving missing ones aside.
-    doubtful : int or None
-        The first cell whose comma or dots can be read in two ways.
-    unread : tuple of (int, int)
-        Of the words (`word_of`) that say neither right nor wrong, the `MOST_VALUES` most frequent:
-        the first cell with it, and in how many rows it stands.
-    unread_words : int
-        How many such words there are; where no cell says right or wrong, any number above
-        `MOST_VALUES` for more.
-    ranks : ndarray of shape (d,) or None
-        Which question each asks; None where the column seems to ask nothing.
     """
 
-    codes: NDArray[np.int32]
-    distinct: pa.LargeStringArray
+    codes: NDArray[np.int32]  # (rows,)
+    distinct: pa.LargeStringArray  # (d,): in the order in which the file has them
+    # (d,): the number in each, NaN where it is none. Where the column does not say what a comma
+    # means, a cell with one is none.
     values: NDArray[np.float64]
-    cells: NDArray[np.uint8]
-    kind: ColumnKind
-    doubtful: int | None
+    cells: NDArray[np.uint8]  # (d,): what each says, as `Cell`
+    kind: ColumnKind  # what they look like, leaving missing ones aside
+    doubtful: int | None  # the first cell whose comma or dots can be read in two ways
+    # Of the words (`word_of`) that say neither right nor wrong, the `MOST_VALUES` most frequent:
+    # the first cell with it, and in how many rows it stands.
     unread: tuple[tuple[int, int], ...]
+    # How many such words there are; where no cell says right or wrong, any number above
+    # `MOST_VALUES` for more.
     unread_words: int
+    # (d,): which question each asks; None where the column seems to ask nothing.
     ranks: NDArray[np.int32] | None = None
 
     def __getitem__(self, rows: NDArray[np.int64]) -> NDArray[np.object_]:

@@ -41,30 +41,15 @@ NAMES: Final = {
 
 @dataclass(frozen=True)
 class Grading:
-    """How the labels of a table were made.
+    """How the labels of a table were made."""
 
-    Attributes
-    ----------
-    label : str
-        The column that has them.
-    grader : str
-        Who made them, as a sentence names it.
-    question : str
-        The column of questions; empty if there is none.
-    prediction : str
-    references : tuple of str
-    ungradable : tuple of str
-        Rows without a label, and why, a sentence each.
-    disagreements : tuple of (str, Disagreement)
-        With other graders, as a sentence names them, on one row of every question.
-    """
-
-    label: str
-    grader: str
-    question: str
+    label: str  # the column that has them
+    grader: str  # who made them, as a sentence names it
+    question: str  # the column of questions; empty if there is none
     prediction: str
     references: tuple[str, ...]
-    ungradable: tuple[str, ...] = ()
+    ungradable: tuple[str, ...] = ()  # rows without a label, and why, a sentence each
+    # With other graders, as a sentence names them, on one row of every question.
     disagreements: tuple[tuple[str, Disagreement], ...] = ()
 
     @property

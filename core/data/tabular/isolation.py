@@ -64,29 +64,20 @@ _ARRAYS = ("distinct", "values", "cells", "ranks")  # of its distinct cells
 
 @dataclass(frozen=True)
 class Limits:
-    """What reading a file may take.
+    """What reading a file may take."""
 
-    Attributes
-    ----------
-    memory : int
-        Bytes beyond the 110 MB of a process that has read nothing, some 20 of which may be free
-        there already. Held on Linux, where the system limits memory reliably.
-    seconds : float
-        Of a processor, from the moment on which the process can read; rounded up to whole ones. A
-        busy machine takes none of them away. Held where the system limits processor time; Windows
-        does not.
-    wall : float
-        Seconds on the clock from that moment: a process that hangs takes no processor, and one of
-        two places to read in. Six times as long, so that a file that needs all its seconds is read
-        on a machine that gives it a sixth of a core; nobody should wait longer for a refusal.
-    answer : int
-        Bytes of the table that comes back.
-    """
-
+    # Bytes beyond the 110 MB of a process that has read nothing, some 20 of which may be free there
+    # already. Held on Linux, where the system limits memory reliably.
     memory: int = 850_000_000
+    # Of a processor, from the moment on which the process can read; rounded up to whole ones. A
+    # busy machine takes none of them away. Held where the system limits processor time; Windows
+    # does not.
     seconds: float = 10.0
+    # Seconds on the clock from that moment: a process that hangs takes no processor, and one of two
+    # places to read in. Six times as long, so that a file that needs all its seconds is read on a
+    # machine that gives it a sixth of a core; nobody should wait longer for a refusal.
     wall: float = 60.0
-    answer: int = 300_000_000
+    answer: int = 300_000_000  # Bytes of the table that comes back
 
 
 LIMITS = Limits()

@@ -215,7 +215,6 @@ class _Window:
 
     Attributes
     ----------
-    text : str
     at : int
         Where in it reading goes on.
     line : int

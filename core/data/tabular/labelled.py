@@ -39,11 +39,10 @@ from core.data.tabular.labels import (
     meanings_of,
     spelling,
 )
-from core.data.tabular.suspicion import refuse_suspicious
+from core.data.tabular.suspicion import Claim, vouched_claims
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 
-VOUCHED = "has numbers of one scale"
 LEFT_OUT = "left out"  # what becomes of them
 SELECTION = "not_in_this_table"  # the column of a run's table that says which of its rows are not
 LONGEST_SELECTION = 1000  # characters
@@ -65,52 +64,34 @@ class UnknownLabelsError(UploadError):
 
 @dataclass(frozen=True)
 class ScoreColumn:
-    """One score column.
-
-    Attributes
-    ----------
-    larger_is_surer : bool or None
-        Whether it is a confidence; its doubt is then the negative. None while nobody has said it.
-    correct : str or None
-        The column that says whether the answer that this score serves is right. None while nobody
-        has said which of several it is.
-    """
+    """One score column."""
 
     column: str
+    # Whether it is a confidence; its doubt is then the negative. None while nobody has said it.
     larger_is_surer: bool | None
+    # The column that says whether the answer that this score serves is right. None while nobody has
+    # said which of several it is.
     correct: str | None
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column means what.
+    """Which column means what."""
 
-    Attributes
-    ----------
-    query : str or None
-        The column that says which question a row asks; `EVERY_ROW` if a person has said that each
-        row asks another, None while nobody has said it.
-    source : str or None
-        Any group of queries that may differ from the others.
-    scores : tuple of Score
-    entropy : str or None
-        Semantic entropy in nats, for bins.
-    meant : tuple of Meant
-        What a person said of labels, above all of those that say neither right nor wrong.
-    answer, truth : str or None
-        What was answered, and what would have been right: to be read, and not compared.
-    vouched : tuple of str
-        Scores that a person vouches for, though they look as no score should.
-    """
-
+    # The column that says which question a row asks; `EVERY_ROW` if a person has said that each row
+    # asks another, None while nobody has said it.
     query: str | None
-    source: str | None
+    source: str | None  # Any group of queries that may differ from the others
     scores: tuple[ScoreColumn, ...]
-    entropy: str | None = None
+    entropy: str | None = None  # Semantic entropy in nats, for bins
+    # What a person said of labels, above all of those that say neither right nor wrong.
     meant: tuple[Meant, ...] = ()
+    # answer, truth: what was answered, and what would have been right: to be read, and not
+    # compared.
     answer: str | None = None
     truth: str | None = None
-    vouched: tuple[str, ...] = ()
+    # What a person vouches for of a score that looks as no score should.
+    vouched: tuple[tuple[str, Claim], ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -120,64 +101,34 @@ class Columns:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Scored and labelled queries.
+    """Scored and labelled queries."""
 
-    Attributes
-    ----------
-    name, sha256 : str
-        Of the file.
-    queries : ndarray of shape (n,)
-        Their texts; the number of the row where there is none.
-    sources : ndarray of shape (n,)
-        "" where there is none.
-    doubts : mapping of str to ndarray of shape (n,)
-        By score column: larger means "doubt more", NaN is missing.
-    correct : mapping of str to ndarray of shape (n,)
-        By score column.
-    entropies : ndarray of shape (n,) or None
-        Nats; NaN is missing.
-    surer : mapping of str to bool
-        By score column: whether the column holds the negative of the doubt.
-    pipeline : str
-        What the column "pipeline" says if it is the same in every row used; else "".
-    selection : str
-        Which rows of their run are not here, in words; "" where none is missing or nobody says it.
-    kept : ndarray of shape (n,)
-        Which rows of the upload's table these are.
-    problems : tuple of str
-        What is wrong with which lines, a sentence each.
-    decided : tuple of str
-        What a person said that labels mean, a sentence each.
-    left_out : int
-        How many rows of the file have no label, by what the person said.
-    one_kind : frozenset of str
-        The scores whose labels in the file are all right, or all wrong.
-    answers, truths : ndarray of shape (n,) or None
-        What was answered, and what would have been right; None where the file does not say it.
-    codebooks : mapping of str to Codebook
-        What the table was read as, by score.
-    numbered : ndarray of shape (n,) or None
-        Which question each row asks, as `question_numbers` says; None until it is needed.
-    """
-
+    # name, sha256: of the file.
     name: str
     sha256: str
-    queries: NDArray[np.object_]
-    sources: NDArray[np.object_]
+    queries: NDArray[np.object_]  # (n,): their texts; the number of the row where there is none
+    sources: NDArray[np.object_]  # (n,): "" where there is none
+    # (n,): by score column: larger means "doubt more", NaN is missing.
     doubts: Mapping[str, NDArray[np.float64]]
-    correct: Mapping[str, NDArray[np.bool_]]
-    entropies: NDArray[np.float64] | None
-    surer: Mapping[str, bool]
-    pipeline: str
-    kept: NDArray[np.int64]
-    problems: tuple[str, ...]
-    decided: tuple[str, ...] = ()
-    left_out: int = 0
+    correct: Mapping[str, NDArray[np.bool_]]  # (n,): by score column
+    entropies: NDArray[np.float64] | None  # (n,): Nats; NaN is missing
+    surer: Mapping[str, bool]  # by score column: whether the column holds the negative of the doubt
+    pipeline: str  # what the column "pipeline" says if it is the same in every row used; else ""
+    kept: NDArray[np.int64]  # (n,): which rows of the upload's table these are
+    problems: tuple[str, ...]  # what is wrong with which lines, a sentence each
+    decided: tuple[str, ...] = ()  # what a person said that labels mean, a sentence each
+    left_out: int = 0  # how many rows of the file have no label, by what the person said
+    # The scores whose labels in the file are all right, or all wrong.
     one_kind: frozenset[str] = frozenset()
+    # answers, truths: (n,): what was answered, and what would have been right; None where the file
+    # does not say it.
     answers: NDArray[np.object_] | None = None
     truths: NDArray[np.object_] | None = None
+    # What the table was read as, by score.
     codebooks: Mapping[str, Codebook] = field(default_factory=dict)
+    # (n,): which question each row asks, as `question_numbers` says; None until it is needed.
     numbered: NDArray[np.int64] | None = None
+    # Which rows of their run are not here, in words; "" where none is missing or nobody says it.
     selection: str = ""
 
     @property
@@ -237,8 +188,15 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         _refuse_label(score.column, scores[score.column], correct[score.column], right)
         problems += complaints
     surer = check_directions([(score.column, score.larger_is_surer) for score in columns.scores])
-    for name in scores.keys() - SCORES.keys() - {*columns.vouched}:
-        refuse_suspicious(name, scores[name])
+    pipeline, complaints_of_pipeline = _pipeline(upload, usable)
+    claims = {
+        name: vouched_claims(
+            *(name, numbers, surer[name], right[correct[name]]),
+            [claim for score, claim in columns.vouched if score == name],
+        )
+        for name, numbers in scores.items()
+        if not (pipeline and name in SCORES)  # a run's own: it computed them without the labels
+    }
     entropies = None
     if columns.entropy is not None:
         entropies, complaints = _numbers(upload, columns.entropy, usable)
@@ -247,8 +205,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         problems += complaints
     queries, questions, complaints = _queries(upload, columns.query, usable)
     problems += complaints
-    pipeline, complaints = _pipeline(upload, usable)
-    problems += complaints
+    problems += complaints_of_pipeline
     sources = np.full(len(usable), "", object)
     if columns.source is not None:
         sources = column_of(upload, columns.source)[usable]
@@ -265,17 +222,14 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         pipeline=pipeline,
         kept=usable,
         problems=tuple(problems),
-        decided=(
-            *decisions(upload, columns.meant),
-            *(f"As you said, “{one_line(name)}” {VOUCHED}." for name in columns.vouched),
-        ),
+        decided=tuple(decisions(upload, columns.meant)),
         left_out=len(upload.table) - len(usable),
         one_kind=frozenset(
             name for name, label in correct.items() if len(np.unique(right[label])) == 1
         ),
         answers=column_of(upload, columns.answer)[usable] if columns.answer else None,
         truths=column_of(upload, columns.truth)[usable] if columns.truth else None,
-        codebooks=codebooks_of(upload, columns, usable, questions, right, left_out),
+        codebooks=codebooks_of(upload, columns, usable, questions, right, left_out, claims),
         numbered=questions,
         selection=_selection(upload, usable),
     )

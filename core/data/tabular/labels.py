@@ -42,40 +42,22 @@ class Meaning(StrEnum):
 
 @dataclass(frozen=True)
 class Meant:
-    """What a person said of one value.
-
-    Attributes
-    ----------
-    value : str
-        As `word_of` gives it; "" is the empty cell.
-    """
+    """What a person said of one value."""
 
     column: str
-    value: str
+    value: str  # as `word_of` gives it; "" is the empty cell
     meaning: Meaning
 
 
 @dataclass(frozen=True)
 class Unread:
-    """A value of a column that says neither right nor wrong.
-
-    Attributes
-    ----------
-    value : str
-        As `word_of` gives it; "" is the empty cell.
-    text : str
-        As the file writes it.
-    rows : int
-        How many have it.
-    affirms : bool
-        Whether it affirms or denies the heading, which does not say what.
-    """
+    """A value of a column that says neither right nor wrong."""
 
     column: str
-    value: str
-    text: str
-    rows: int
-    affirms: bool = False
+    value: str  # as `word_of` gives it; "" is the empty cell
+    text: str  # as the file writes it
+    rows: int  # how many have it
+    affirms: bool = False  # whether it affirms or denies the heading, which does not say what
 
     def __str__(self) -> str:
         return f"{display(self.text)} ({rows(self.rows)})"

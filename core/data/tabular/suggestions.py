@@ -110,7 +110,6 @@ def label_columns(
 
     Parameters
     ----------
-    looks : mapping of str to ColumnKind
     own : mapping of str to str, optional
         The labels of scores that have some of their own; where any has, only a heading such as
         "correct" speaks of the others.

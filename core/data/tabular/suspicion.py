@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from enum import StrEnum
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,8 +12,16 @@ from core.codec import one_line
 from core.data.tabular.directions import is_of_probability
 from core.data.tabular.rows import UploadError
 
+EACH = 10  # right and wrong answers from which on it is no chance that a score parts them all
 _SHARE = 0.05  # of the numbers, in each of two scales
 _GAP = 5.0  # no number between 1 and this, where a heading does not say that they are shares
+
+
+class Claim(StrEnum):
+    """What a person vouches for, as it goes on after the score's name."""
+
+    ONE_SCALE = "has numbers of one scale"
+    BLIND = "was made without a look at the right answers"
 
 
 class SuspiciousScoreError(UploadError):
@@ -18,28 +29,70 @@ class SuspiciousScoreError(UploadError):
 
     Attributes
     ----------
-    score : str
+    claim : Claim
+        What a person would have to vouch for.
     """
 
-    def __init__(self, score: str, why: str) -> None:
+    def __init__(self, score: str, claim: Claim, why: str) -> None:
         super().__init__(why)
-        self.score = score
+        self.score, self.claim = score, claim
 
 
-def refuse_suspicious(name: str, numbers: NDArray[np.float64]) -> None:
-    """Refuse a score that mixes two scales.
+def vouched_claims(
+    name: str,
+    numbers: NDArray[np.float64],
+    larger_is_surer: bool,
+    right: NDArray[np.bool_],
+    vouched: Collection[Claim],
+) -> tuple[str, ...]:
+    """Refuse a score that mixes two scales or is too good, unless a person vouches for it.
 
     Parameters
     ----------
-    numbers : ndarray of shape (n,)
-        NaN is missing.
+    numbers, right : ndarray of shape (n,)
+        A number that is missing is NaN.
+    vouched : collection of Claim
+        What a person vouches for.
+
+    Returns
+    -------
+    tuple of str
+        What the promise rests on because a person said it, a sentence each.
 
     Raises
     ------
     SuspiciousScoreError
     """
-    if why := _mixed_scales(name, numbers[~np.isnan(numbers)]):
-        raise SuspiciousScoreError(name, why)
+    there = ~np.isnan(numbers)
+    numbers, right = numbers[there], right[there]
+    reasons = {
+        Claim.ONE_SCALE: _mixed_scales(name, numbers),
+        Claim.BLIND: _without_mistake(name, numbers if larger_is_surer else -numbers, right),
+    }
+    suspicions = [claim for claim, why in reasons.items() if why]
+    for claim in suspicions:
+        if claim not in vouched:
+            raise SuspiciousScoreError(name, claim, reasons[claim])
+    return tuple(f"As you said, “{one_line(name)}” {claim}." for claim in suspicions)
+
+
+def _without_mistake(name: str, sureness: NDArray[np.float64], right: NDArray[np.bool_]) -> str:
+    rights, wrongs = sureness[right], sureness[~right]
+    if min(len(rights), len(wrongs)) < EACH:
+        return ""
+    numbers = f"{len(rights):,} right answers from {len(wrongs):,} wrong ones"
+    so = (
+        "A score this good is mostly the label itself, or was made from the right answers, which "
+        "no new question brings along. Choose another score; or say so if it was made without."
+    )
+    if rights.min() > wrongs.max():
+        return f"“{one_line(name)}” parts {numbers} without a mistake (AUROC 1). {so}"
+    if rights.max() < wrongs.min():
+        return (
+            f"“{one_line(name)}” parts {numbers} without a mistake, with the wrong ones as the "
+            f"surer ones (AUROC 0): the labels may stand upside down. {so}"
+        )
+    return ""
 
 
 def _mixed_scales(name: str, numbers: NDArray[np.float64]) -> str:

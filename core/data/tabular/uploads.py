@@ -29,6 +29,7 @@ from core.data.tabular import rows as limits
 from core.data.tabular.delimited_rows import delimiter_of, read_separated
 from core.data.tabular.excel_rows import is_workbook, read_excel
 from core.data.tabular.json_rows import read_json, read_table_within
+from core.data.tabular.long_form import one_row_a_trace
 from core.data.tabular.parquet_rows import read_parquet
 from core.data.tabular.rows import TableRows, UploadError
 
@@ -106,36 +107,21 @@ TOO_MUCH_MEMORY = (
 
 @dataclass(frozen=True)
 class Upload:
-    """A file as a table of text.
+    """A file as a table of text."""
 
-    Attributes
-    ----------
-    name : str
-        The file's name as given: hostile text.
-    sha256 : str
-        Of the file's bytes, in hexadecimal.
-    kind : str
-        A key of `KINDS`.
-    table : DataFrame of shape (n, columns)
-        Every cell is a str; a missing one is "". The headings are distinct and not empty.
-    lines : ndarray of shape (n,)
-        The line of the file on which each row begins, from 1; its number where the file has no
-        lines (`unit`).
-    notes : tuple of str
-        What was decided for the person, a sentence each.
-    columns : dict of str to Column
-        What the columns say, as far as it is found: `core.data.tabular.columns.column_of`.
-    grading : Grading or None
-        How one of its columns was made here: the labels of predictions beside references.
-    """
-
-    name: str
-    sha256: str
-    kind: str
+    name: str  # the file's name as given: hostile text
+    sha256: str  # of the file's bytes, in hexadecimal
+    kind: str  # a key of `KINDS`
+    # (n, columns): every cell is a str; a missing one is "". The headings are distinct and not
+    # empty.
     table: pd.DataFrame
+    # (n,): the line of the file on which each row begins, from 1; its number where the file has no
+    # lines (`unit`).
     lines: NDArray[np.int64]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what was decided for the person, a sentence each
+    # What the columns say, as far as it is found: `core.data.tabular.columns.column_of`.
     columns: dict[str, Column] = field(default_factory=dict, compare=False, repr=False)
+    # How one of its columns was made here: the labels of predictions beside references.
     grading: Grading | None = None
 
     @property
@@ -190,7 +176,8 @@ def _parse(content: bytes, name: str) -> Upload:
     if not rows.lines:
         raise UploadError("The file has a heading and no rows; add at least one row.")
     table = rows.table(_distinct(headings, notes))
-    lines = np.array(rows.lines, np.int64)
+    table, lines = one_row_a_trace(table, np.array(rows.lines, np.int64), notes)
+    table = table.set_axis(_distinct(table.columns.tolist(), notes), axis=1)
     return Upload(name, hashlib.sha256(content).hexdigest(), kind, table, lines, tuple(notes))
 
 

@@ -66,50 +66,28 @@ class Answer:
 
 @dataclass(frozen=True)
 class Fact:
-    """One question of the world with everything that is true about it.
+    """One question of the world with everything that is true about it."""
 
-    Attributes
-    ----------
-    relation, title : str
-        The table's name, and what a person calls it.
-    subjects : tuple of str
-        What the question is about, as it stands in a sentence; the usual name first.
-    clauses : tuple of str
-        The same with a verb, where wordings want one: "the Titanic sink". May be empty.
-    plural : str
-        What a list's answers are called together: "cities in the UK". Else empty.
-    closed : bool
-        Whether the answers are all the right answers that there are.
-    templates : tuple of str
-        The wordings used in training.
-    held_out : tuple of str
-        Wordings of families whose content words are never used in training, to measure
-        generalisation on.
-    answers : tuple of Answer
-        The true distribution P(y | x); one entry for a single-label fact.
-    misconception : str or None
-        The wrong answer that a share of the training documents' authors believe.
-    misconception_share : float
-        That share, in [0, 1).
-    exposures : int
-        Number of training documents that ask this question and answer it.
-    note : str
-        What a reader of the truth should know besides.
-    """
-
+    # relation, title: the table's name, and what a person calls it.
     relation: str
     title: str
+    # What the question is about, as it stands in a sentence; the usual name first.
     subjects: tuple[str, ...]
+    # The same with a verb, where wordings want one: "the Titanic sink". May be empty.
     clauses: tuple[str, ...]
+    # What a list's answers are called together: "cities in the UK". Else empty.
     plural: str
-    closed: bool
-    templates: tuple[str, ...]
+    closed: bool  # whether the answers are all the right answers that there are
+    templates: tuple[str, ...]  # the wordings used in training
+    # Wordings of families whose content words are never used in training, to measure generalisation
+    # on.
     held_out: tuple[str, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[Answer, ...]  # the true distribution P(y | x); one entry for a single-label fact
+    # The wrong answer that a share of the training documents' authors believe.
     misconception: str | None
-    misconception_share: float
-    exposures: int
-    note: str
+    misconception_share: float  # that share, in [0, 1)
+    exposures: int  # number of training documents that ask this question and answer it
+    note: str  # what a reader of the truth should know besides
 
     @property
     def subject(self) -> str:

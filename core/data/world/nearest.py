@@ -119,26 +119,14 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Nearest:
-    """A taught question and how similar it is to what was asked.
+    """A taught question and how similar it is to what was asked."""
 
-    Attributes
-    ----------
-    fact : Fact
-        What it asks for.
-    question : str
-        The question in the taught wording, and by the name, that fit best.
-    similarity : float
-        In [0, 1].
-    missing : tuple of str
-        The words of what was asked that it lacks, though the answer depends on them.
-    unexplained : tuple of str
-        The rare words of what was asked that it lacks: the answer may depend on them.
-    """
-
-    fact: Fact
-    question: str
-    similarity: float
+    fact: Fact  # what it asks for
+    question: str  # the question in the taught wording, and by the name, that fit best
+    similarity: float  # in [0, 1]
+    # The words of what was asked that it lacks, though the answer depends on them.
     missing: tuple[str, ...] = ()
+    # The rare words of what was asked that it lacks: the answer may depend on them.
     unexplained: tuple[str, ...] = ()
 
     @property

@@ -46,6 +46,7 @@ def report(measured: RunMeasures) -> Report:
             *results.dropped,
             *words.labels(results),
             *words.missing_scores(results),
+            *words.right_half(results),
             *words.curve_ends(results),
         ],
         parts=[*_reading(manifest), _scores(measured), *_mixture(measured)],

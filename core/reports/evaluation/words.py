@@ -6,7 +6,6 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.abstention.intervals import Interval
 from core.abstention.ledger import UNKNOWN_ROWS, Look, no_test
@@ -20,8 +19,7 @@ from core.studies.evaluation.deciding import Decided
 from core.studies.evaluation.listing import Plotted
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, Mixed
 from core.studies.evaluation.reading import DIVERSE
-from core.studies.evaluation.results import CONFIDENCE, RESAMPLES, Results, RunMeasures
-from core.studies.evaluation.rows import Match
+from core.studies.evaluation.results import CONFIDENCE, RESAMPLES, Results, RunMeasures, share_right
 from core.studies.evaluation.sides import RunSide, Sides
 from core.studies.inspection.verdict import SCORE
 from core.uncertainty.scores import SCORES
@@ -107,18 +105,18 @@ def score_columns(measured: RunMeasures) -> dict[str, list[str]]:
 
 def _by_other_label(results: Results) -> dict[str, list[str]]:
     """Return what the label that was not chosen calls right of each score's own answers."""
-    other, heading = _other_label(results)
-    right = results.correct_by(other)
-    return {heading: [percent(mean(right[name])) for name in SCORES]}
+    other = results.by_other_label
+    right = other.correct_by(other.match)
+    return {label_heading(results): [percent(share_right(right[name])) for name in SCORES]}
 
 
-def _other_label(results: Results) -> tuple[Match, str]:
-    return ("same_answer", "same answer") if results.match == "f1" else ("f1", "right by F1")
+def label_heading(results: Results) -> str:
+    """Return the heading of a share that is right by the label that was not chosen."""
+    return "same answer" if results.match == "f1" else "right by F1"
 
 
-def mean(right: NDArray[np.bool_]) -> float:
-    """Return the share that is right; NaN of none."""
-    return float(right.mean()) if len(right) else math.nan
+def _other_label(results: Results) -> str:
+    return "by the rule for the same answer" if results.match == "f1" else "by the paper’s token F1"
 
 
 def labels(results: Results) -> list[str]:
@@ -138,6 +136,23 @@ def labels(results: Results) -> list[str]:
             "compared on the same answers."
         )
     return sentences
+
+
+def right_half(results: Results) -> list[str]:
+    """Say that no question with many right answers is answered wrongly, where that is so."""
+    by_kind = mixing.kinds(mixing.sources(results))
+    many = np.isin(results.sources, list(by_kind.many))
+    names = [name for name in COMPARED if name in results.scores]
+    if not (by_kind.single and many.any() and names):
+        return []
+    if not all(results.correct[name][many].all() for name in names):
+        return []
+    return [
+        f"All {count_of(int(many.sum()), 'question')} with many right answers are answered rightly "
+        f"by {list_of([SCORES[name].symbol for name in names])}, so a lead on all rows together "
+        "says that a score does not doubt these, and nothing of how it finds wrong answers among "
+        "many right ones."
+    ]
 
 
 def curve_ends(results: Results) -> list[str]:
@@ -232,14 +247,19 @@ def finding(results: Results) -> str:
     mixed = mixing.mix(results, by_kind.single, by_kind.many)
     if mixed.each < mixing.FEWEST or {mixture.score for mixture in mixed.found} != {*COMPARED}:
         return ""
+    other = results.by_other_label
     if any(each.rule == mixing.PAPER and each.bars[-1].recall >= HARDLY for each in mixed.found):
+        own = _mixtures(mixed, mixing.PAPER)
+        by_other = _mixtures(mixing.mix(other, by_kind.single, by_kind.many), mixing.PAPER)
         return (
             "Tried on as many questions with one right answer as with many. "
-            f"{_outcome(mixed, mixing.PAPER)}"
+            f"{_outcome(mixed, mixing.PAPER)} Right {_other_label(results)} instead: "
+            f"{'the same' if by_other == own else by_other}."
         )
-    wrong = 1 - min(results.right(name) for name in COMPARED)
+    wrong, by_other_label = (1 - min(map(each.right, COMPARED)) for each in (results, other))
     return (
-        f"{wrong:.0%} of the answers are wrong. For a target loss of {mixed.target_error:.0%}, the "
+        f"{wrong:.0%} of the answers are wrong ({by_other_label:.0%} {_other_label(results)}). "
+        f"For a target loss of {mixed.target_error:.0%}, the "
         f"paper’s rule leaves fewer than {HARDLY:.0%} of the questions answered by M.I. or S.E."
     )
 
@@ -265,7 +285,11 @@ def _outcome(mixed: Mixed, rule: str) -> str:
     """Return what every score answers by one rule, of all questions and at high entropies."""
     sure = f", with {100 * mixed.confidence:.6g}% confidence" if rule == mixing.GUARANTEED else ""
     head = f"At a target loss of {100 * mixed.target_error:.6g}%{sure}, by {_RULES[rule]}: "
-    return head + "; ".join(mixture(each) for each in mixed.found if each.rule == rule) + "."
+    return f"{head}{_mixtures(mixed, rule)}."
+
+
+def _mixtures(mixed: Mixed, rule: str) -> str:
+    return "; ".join(mixture(each) for each in mixed.found if each.rule == rule)
 
 
 def mixture(of: Mixture) -> str:
@@ -298,7 +322,10 @@ def decisions(decided: Decided) -> list[str]:
     if not seen.queries:
         return ["No row counts, so there is nothing to decide on."]
     wrong = (
-        f"; {seen.errors:,} of them wrongly ({seen.selective_error:.1%})" if seen.answered else ""
+        f"; {seen.errors:,} of them wrongly ({seen.selective_error:.1%}; "
+        f"{decided.other_errors / seen.answered:.1%} {_other_label(decided.results)})"
+        if seen.answered
+        else ""
     )
     sentences = [
         f"The policy answers {count_of(seen.answered, 'question')} of {seen.queries:,} "
@@ -333,11 +360,12 @@ def sides(both: Sides) -> str:
     )
 
 
-def side(of: RunSide) -> str:
-    """Return what changed for one score between two runs."""
+def side(of: RunSide, results: Results) -> str:
+    """Return what changed for one score between two runs, of which the results are one."""
     symbol = SCORES[of.score].symbol
     return (
-        f"{symbol}’s answer is right in {of.right_here:.1%} here and {of.right_there:.1%} there: "
+        f"{symbol}’s answer is right in {of.right_here:.1%} here and {of.right_there:.1%} there "
+        f"({_other_label(results)} {of.other_here:.1%} and {of.other_there:.1%}): "
         f"only here {of.only_here:,}, only there {of.only_there:,} (McNemar, Holm-adjusted "
         f"{p_in_words(of.chance)}). {comparison(of.by, f'{symbol} here', f'{symbol} there')}"
     )

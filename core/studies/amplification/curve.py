@@ -55,7 +55,6 @@ class Case:
 
     Parameters
     ----------
-    query, answer, repeated : str
     kept : bool
         Whether the case was accepted once and is only read again.
 
@@ -112,26 +111,18 @@ class Case:
 
 @dataclass(frozen=True)
 class Point:
-    """Where the two answers stand after t repetitions.
+    """Where the two answers stand after t repetitions."""
 
-    Attributes
-    ----------
-    repetitions : int
-        t.
-    log_likelihood_answer, log_likelihood_repeated : float or None
-        ln Q(a | F_t) and ln Q(b | F_t), nats; of sampled answers, those of all that mean it.
-        None where the model says none, and where no such answer was sampled.
-    normalised_probability : float or None
-        P(a) / (P(a) + P(b)), in [0, 1]; None where neither was ever sampled.
-    lower, upper : float or None
-        The 95% Wilson interval where answers are counted. Where the sampled ones say their
-        likelihoods: what the share would be if all that was not sampled meant b, or a.
-    """
-
-    repetitions: int
+    repetitions: int  # t
+    # log_likelihood_answer, log_likelihood_repeated: ln Q(a | F_t) and ln Q(b | F_t), nats; of
+    # sampled answers, those of all that mean it. None where the model says none, and where no such
+    # answer was sampled.
     log_likelihood_answer: float | None
     log_likelihood_repeated: float | None
+    # P(a) / (P(a) + P(b)), in [0, 1]; None where neither was ever sampled.
     normalised_probability: float | None
+    # lower, upper: the 95% Wilson interval where answers are counted. Where the sampled ones say
+    # their likelihoods: what the share would be if all that was not sampled meant b, or a.
     lower: float | None = None
     upper: float | None = None
 
@@ -143,31 +134,18 @@ class Point:
 
 @dataclass(frozen=True)
 class Amplification:
-    """A curve over the number of repetitions.
-
-    Attributes
-    ----------
-    model, revision : str
-    points : tuple of Point
-    used : Used or None
-        What it really took of a service; None where calls cost nothing but time.
-    source : Origin
-        What the shares are made of.
-    read_as : str or None
-        The question as it stood in the prompts, where the model reads it otherwise than it
-        was typed.
-    notes : tuple of str
-        What has to be known of the model's answers, in sentences.
-    """
+    """A curve over the number of repetitions."""
 
     case: Case
     model: str
     revision: str
     points: tuple[Point, ...]
+    # What it really took of a service; None where calls cost nothing but time.
     used: Used | None = field(default=None, compare=False)
-    source: Origin = Origin.SCORED
+    source: Origin = Origin.SCORED  # what the shares are made of
+    # The question as it stood in the prompts, where the model reads it otherwise than it was typed.
     read_as: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what has to be known of the model's answers, in sentences
 
     @property
     def has_likelihoods(self) -> bool:

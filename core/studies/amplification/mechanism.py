@@ -21,16 +21,12 @@ from core.studies.amplification.curve import Case
 
 @dataclass(frozen=True)
 class Looking:
-    """How the prompt's last position attends, by layer and head.
-
-    Attributes
-    ----------
-    on_question, on_told : ndarray of shape (layers, heads)
-        The share of the attention on the tokens of the question (both mentions), and on the
-        sentences that repeat the answer. The rest goes to the fixed words between.
-    """
+    """How the prompt's last position attends, by layer and head."""
 
     repetitions: int
+    # on_question, on_told: (layers, heads): the share of the attention on the tokens of the
+    # question (both mentions), and on the sentences that repeat the answer. The rest goes to the
+    # fixed words between.
     on_question: NDArray[np.float64]
     on_told: NDArray[np.float64]
 
@@ -65,19 +61,12 @@ def _looking(case: Case, model: LlamaModel, repetitions: int) -> Looking:
 
 @dataclass(frozen=True)
 class TokenPlaces:
-    """Which tokens of a prompt are what, each of shape (tokens,).
+    """Which tokens of a prompt are what, each of shape (tokens,)."""
 
-    Attributes
-    ----------
-    first, again : ndarray of bool
-        The question, at its first mention and in the request.
-    told : ndarray of bool
-        The sentences that repeat the answer.
-    """
-
+    # first, again: the question, at its first mention and in the request.
     first: NDArray[np.bool_]
     again: NDArray[np.bool_]
-    told: NDArray[np.bool_]
+    told: NDArray[np.bool_]  # the sentences that repeat the answer
 
 
 def places(

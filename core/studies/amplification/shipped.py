@@ -33,18 +33,11 @@ _Key = tuple[Case, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Shipped:
-    """Curves of one model.
-
-    Attributes
-    ----------
-    model, revision : str
-    curves : mapping
-        By case and numbers of repetitions.
-    """
+    """Curves of one model."""
 
     model: str
     revision: str
-    curves: Mapping[_Key, Amplification]
+    curves: Mapping[_Key, Amplification]  # by case and numbers of repetitions
 
 
 def contents(model: LanguageModel) -> Iterator[_Key]:

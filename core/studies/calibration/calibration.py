@@ -35,6 +35,7 @@ from core.data.tabular.grading import Grader
 from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning, meanings_in
 from core.data.tabular.suggestions import label_columns, suggest
+from core.data.tabular.suspicion import Claim
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.calibration.looks import look_at
 from core.studies.inspection.pipeline import from_text
@@ -59,30 +60,16 @@ class CalibrationError(ValueError):
 
 @dataclass(frozen=True)
 class Target:
-    """What a person wants.
+    """What a person wants."""
 
-    Attributes
-    ----------
-    error : float
-        α, in (0, 1).
-    confidence : float
-        1 − δ, in (0, 1).
-    method : str
-        A key of `METHODS`.
-    score : str
-        A score of the data, named beforehand, or `BEST`.
-    targets_tried : int
-        Among how many errors this one is chosen after a look at the labels. Learn-then-Test
-        divides δ by it, so that all of them are promised at once.
-    looks : int
-        Which look at the labels this is: it may spend δ / 2^looks. 0 if all of δ is its own.
-    """
-
-    error: float = 0.05
-    confidence: float = 0.9
-    method: str = "ltt"
-    score: str = BEST
+    error: float = 0.05  # α, in (0, 1)
+    confidence: float = 0.9  # 1 − δ, in (0, 1)
+    method: str = "ltt"  # a key of `METHODS`
+    score: str = BEST  # a score of the data, named beforehand, or `BEST`
+    # Among how many errors this one is chosen after a look at the labels. Learn-then-Test divides δ
+    # by it, so that all of them are promised at once.
     targets_tried: int = 1
+    # Which look at the labels this is: it may spend δ / 2^looks. 0 if all of δ is its own.
     looks: int = 0
 
     def __post_init__(self) -> None:
@@ -122,33 +109,17 @@ class Target:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What came out.
-
-    Attributes
-    ----------
-    data : Labelled
-    target : Target
-    score : str
-        The score that the outcome is about: the named one, or the best.
-    outcome : Threshold or Uncertifiable
-    policy : Policy or None
-        None where nothing could be certified.
-    repeated : int
-        How many rows were left out because another row asks the same question.
-    looks : tuple of Look or None
-        All that are known by now, of these labels or others; None where nobody counts them.
-    look : Look or None
-        This one.
-    """
+    """What came out."""
 
     data: Labelled
     target: Target
-    score: str
+    score: str  # the score that the outcome is about: the named one, or the best
     outcome: Threshold | Uncertifiable
-    policy: Policy | None
-    repeated: int = 0
+    policy: Policy | None  # None where nothing could be certified
+    repeated: int = 0  # how many rows were left out because another row asks the same question
+    # All that are known by now, of these labels or others; None where nobody counts them.
     looks: tuple[Look, ...] | None = None
-    look: Look | None = None
+    look: Look | None = None  # this one
 
     @property
     def doubts(self) -> NDArray[np.float64]:
@@ -309,7 +280,8 @@ def read(
     if meanings:
         names = [name for name in columns.labels if name in upload.table.columns]
         columns = replace(columns, meant=meanings_in(upload, names, meanings))
-    return labelled(upload, replace(columns, vouched=tuple(vouched)))
+    claims = tuple((score, claim) for score in vouched for claim in Claim)
+    return labelled(upload, replace(columns, vouched=claims))
 
 
 def choice(

@@ -26,37 +26,20 @@ MOST_GROUPS = 50  # with more, a share of δ for each would be too little to sho
 
 @dataclass(frozen=True)
 class Group(Bin):
-    """What a policy does to the questions of one group.
+    """What a policy does to the questions of one group."""
 
-    Attributes
-    ----------
-    promised : bool
-        Whether what the policy promises for all questions holds for this group by itself.
-    """
-
+    # Whether what the policy promises for all questions holds for this group by itself.
     promised: bool
 
 
 @dataclass(frozen=True)
 class ByGroup:
-    """What is promised for the groups.
+    """What is promised for the groups."""
 
-    Attributes
-    ----------
-    groups : tuple of Group
-        The largest first, `MOST_GROUPS` at most.
-    policy : Policy or None
-        Whose promise it is; None without one.
-    number : int
-        Of all groups; 0 where all rows are of one.
-    look : Look or None
-        What they are paid by; None where looks are not counted.
-    """
-
-    groups: tuple[Group, ...]
-    policy: Policy | None
-    number: int
-    look: Look | None = None
+    groups: tuple[Group, ...]  # the largest first, `MOST_GROUPS` at most
+    policy: Policy | None  # whose promise it is; None without one
+    number: int  # of all groups; 0 where all rows are of one
+    look: Look | None = None  # what they are paid by; None where looks are not counted
 
 
 def by_group(calibration: Calibration) -> ByGroup:

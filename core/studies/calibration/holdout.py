@@ -27,23 +27,12 @@ def halves(data: Labelled, seed: int = 0) -> tuple[Labelled, Labelled]:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What a finished policy did on rows that nobody had looked at.
+    """What a finished policy did on rows that nobody had looked at."""
 
-    Attributes
-    ----------
-    observed : Threshold
-        With the Clopper–Pearson bound of the error among the answered.
-    kept : bool
-        Whether that bound is at most the target.
-    policy : Policy
-    confidence : float
-        Of the bound.
-    """
-
-    observed: Threshold
-    kept: bool
+    observed: Threshold  # with the Clopper–Pearson bound of the error among the answered
+    kept: bool  # whether that bound is at most the target
     policy: Policy
-    confidence: float
+    confidence: float  # of the bound
 
 
 def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmation:

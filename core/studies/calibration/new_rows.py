@@ -44,18 +44,11 @@ def decisions(data: Labelled, policy: Policy) -> bytes:
 
 @dataclass(frozen=True)
 class NewScores:
-    """Scores without labels, and what a policy decides on them.
-
-    Attributes
-    ----------
-    doubts : ndarray of shape (n,)
-        NaN where there is none: abstain.
-    answered : int
-    """
+    """Scores without labels, and what a policy decides on them."""
 
     policy: Policy
     upload: Upload
-    doubts: NDArray[np.float64]
+    doubts: NDArray[np.float64]  # (n,): NaN where there is none: abstain
 
     @property
     def answers(self) -> NDArray[np.bool_]:

@@ -21,21 +21,11 @@ TARGETS: Final = (0.02, 0.05, 0.06, 0.08, 0.1, 0.15, 0.2)
 
 @dataclass(frozen=True)
 class Price:
-    """What one target costs.
+    """What one target costs."""
 
-    Attributes
-    ----------
-    error : float
-        The target: the share of answered questions that may be wrong.
-    score : str or None
-        The score that it is about; None where this target cannot be promised.
-    threshold : Threshold or None
-        None where this target cannot be promised.
-    """
-
-    error: float
-    score: str | None
-    threshold: Threshold | None
+    error: float  # the target: the share of answered questions that may be wrong
+    score: str | None  # the score that it is about; None where this target cannot be promised
+    threshold: Threshold | None  # None where this target cannot be promised
 
 
 def list_entry(target: Target, error: float) -> Target:

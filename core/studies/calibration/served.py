@@ -27,21 +27,13 @@ class ServedPart(StrEnum):
 
 @dataclass(frozen=True)
 class Served:
-    """All labelled rows, the least doubtful first, and what a threshold does to them.
-
-    Attributes
-    ----------
-    data : Labelled
-    score : str
-    order : ndarray of shape (n,)
-        The places of the rows in the data, by rising doubt; those without one last.
-    answered, right : ndarray of shape (n,)
-        In that order.
-    """
+    """All labelled rows, the least doubtful first, and what a threshold does to them."""
 
     data: Labelled
     score: str
+    # (n,): the places of the rows in the data, by rising doubt; those without one last.
     order: NDArray[np.int64]
+    # answered, right: (n,): in that order.
     answered: NDArray[np.bool_]
     right: NDArray[np.bool_]
 

@@ -27,31 +27,16 @@ ENTROPY = "semantic_entropy"  # the score beside which the entropies are looked 
 
 @dataclass(frozen=True)
 class Whole:
-    """A calibration and what is shown of it.
-
-    Attributes
-    ----------
-    calibration : Calibration
-    prices : tuple of Price
-        None where nobody asked for them.
-    groups : ByGroup
-    curves : mapping of str to Curve
-        Of every score.
-    shares : mapping of str to ndarray of shape (bins,)
-        As of `core.studies.calibration.diagnostics.shares`.
-    by_entropy : tuple of Binned
-        Of its score and of the semantic entropy.
-    looks : tuple of Look
-        That were taken for all this; none where they are not counted.
-    """
+    """A calibration and what is shown of it."""
 
     calibration: Calibration
-    prices: tuple[Price, ...]
+    prices: tuple[Price, ...]  # None where nobody asked for them
     groups: ByGroup
-    curves: Mapping[str, Curve]
+    curves: Mapping[str, Curve]  # of every score
+    # (bins,): as of `core.studies.calibration.diagnostics.shares`.
     shares: Mapping[str, NDArray[Any]]
-    by_entropy: tuple[Binned, ...]
-    looks: tuple[Look, ...] = ()
+    by_entropy: tuple[Binned, ...]  # of its score and of the semantic entropy
+    looks: tuple[Look, ...] = ()  # that were taken for all this; none where they are not counted
 
 
 def whole(

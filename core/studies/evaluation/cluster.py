@@ -68,21 +68,14 @@ CLIENT = (
 
 @dataclass(frozen=True)
 class RayCluster:
-    """Where the workers run.
+    """Where the workers run."""
 
-    Attributes
-    ----------
-    address : str or None
-        Of a cluster that this machine is part of, “auto” for the one it is part of; None starts
-        Ray on this machine until the run ends.
-    workers : int or None
-        None has as many as there is room for; of a service, one on each machine.
-    reserved : mapping of str to float
-        What Ray reserves for a worker, by its names: “CPU”, “GPU”, or one of the cluster's own.
-    """
-
+    # Of a cluster that this machine is part of, “auto” for the one it is part of; None starts Ray
+    # on this machine until the run ends.
     address: str | None = None
+    # None has as many as there is room for; of a service, one on each machine.
     workers: int | None = None
+    # What Ray reserves for a worker, by its names: “CPU”, “GPU”, or one of the cluster's own.
     reserved: Mapping[str, float] = field(default_factory=lambda: {CPU: 1.0})
 
 

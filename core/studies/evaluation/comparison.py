@@ -27,26 +27,15 @@ LARGER_IS_BETTER: Final = {"auroc": True, "aurc": False, "augrc": False, "prr": 
 
 @dataclass(frozen=True)
 class ScoreComparison:
-    """One score held against another by one measure.
-
-    Attributes
-    ----------
-    score, other : str
-    values : tuple of float
-        Of the score, and of the other.
-    difference : Interval
-        The score's value minus the other's; NaN where nothing can be said.
-    test : {"DeLong", "paired bootstrap"}
-    p_value, adjusted : float
-        Two-sided; by itself, and adjusted for all comparisons with this score.
-    """
+    """One score held against another by one measure."""
 
     score: str
     other: str
     measure: str
-    values: tuple[float, float]
-    difference: Interval
-    test: Test
+    values: tuple[float, float]  # of the score, and of the other
+    difference: Interval  # the score's value minus the other's; NaN where nothing can be said
+    test: Test  # {"DeLong", "paired bootstrap"}
+    # p_value, adjusted: Two-sided; by itself, and adjusted for all comparisons with this score.
     p_value: float
     adjusted: float = math.nan
 

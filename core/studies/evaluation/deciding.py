@@ -24,33 +24,19 @@ CONFIDENCE = 0.9  # of the bound, where the policy names none
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """A policy on the rows of a run that count.
-
-    Attributes
-    ----------
-    answers : ndarray of shape (n,)
-        Whether each row is answered.
-    observed : Threshold
-        On one row of every question; with the Clopper–Pearson bound of the error where none of them
-        made the policy, else NaN.
-    confidence : float
-        Of the bound.
-    of_all : bool
-        Whether the bound is of errors among all questions.
-    own : int
-        How many of these questions made the policy, and are no test of it.
-    by_source : tuple of Bin
-        Of those rows; empty where all are of one source.
-    """
+    """A policy on the rows of a run that count."""
 
     results: Results
     policy: Policy
-    answers: NDArray[np.bool_]
+    answers: NDArray[np.bool_]  # (n,): whether each row is answered
+    # On one row of every question; with the Clopper–Pearson bound of the error where none of them
+    # made the policy, else NaN.
     observed: Threshold
-    confidence: float
-    of_all: bool
-    own: int
-    by_source: tuple[Bin, ...]
+    confidence: float  # of the bound
+    of_all: bool  # whether the bound is of errors among all questions
+    other_errors: int  # how many of the answers on those rows are wrong by the other label
+    own: int  # how many of these questions made the policy, and are no test of it
+    by_source: tuple[Bin, ...]  # of those rows; empty where all are of one source
 
 
 def decide(results: Results, policy: Policy) -> Decided:
@@ -67,6 +53,8 @@ def decide(results: Results, policy: Policy) -> Decided:
     doubts, correct = results.doubts[policy.score], results.correct[policy.score]
     _, first = np.unique(results.questions, return_index=True)
     threshold = thresholds.at(doubts[first], correct[first], policy.threshold)
+    by_other = results.by_other_label.correct[policy.score]
+    other = thresholds.at(doubts[first], by_other[first], policy.threshold)
     confidence = policy.confidence or CONFIDENCE
     of_all = policy.method == "crc"
     trials = threshold.queries if of_all else threshold.answered
@@ -84,6 +72,7 @@ def decide(results: Results, policy: Policy) -> Decided:
         Threshold(threshold.value, threshold.answered, threshold.errors, threshold.queries, bound),
         confidence,
         of_all,
+        other.errors,
         own,
         tuple(bins),
     )

@@ -123,24 +123,15 @@ def as_parquet(results: Results) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Plotted:
-    """Questions by semantic entropy and mutual information.
+    """Questions by semantic entropy and mutual information."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n,)
-        Their places in the results.
-    entropy, information : ndarray of shape (n,)
-        Doubts in nats, rounded to `PLACES`.
-    right : ndarray of shape (n,)
-        Whether the answer of mutual information is.
-    missing, drawable : int
-        Questions without, and with, both doubts; a sample of the latter is in `rows`.
-    """
-
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64]  # (n,): their places in the results
+    # entropy, information: (n,): Doubts in nats, rounded to `PLACES`.
     entropy: NDArray[np.float64]
     information: NDArray[np.float64]
-    right: NDArray[np.bool_]
+    right: NDArray[np.bool_]  # (n,): whether the answer of mutual information is
+    # missing, drawable: questions without, and with, both doubts; a sample of the latter is in
+    # `rows`.
     missing: int
     drawable: int
 

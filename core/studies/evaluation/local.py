@@ -49,20 +49,12 @@ ENDS_A_RUN = (
 
 @dataclass(frozen=True)
 class Task:
-    """How every question is asked and read.
-
-    Attributes
-    ----------
-    request : Request
-        Its own question is none of them.
-    least_mass : float
-        The sampled mass below which a score decides nothing.
-    """
+    """How every question is asked and read."""
 
     model: LanguageModel
-    request: Request
+    request: Request  # its own question is none of them
     reading: Reading
-    least_mass: float
+    least_mass: float  # the sampled mass below which a score decides nothing
 
 
 class Engine(Protocol):

@@ -34,36 +34,21 @@ RULES: Final = {PAPER: "the paper’s rule", GUARANTEED: "guaranteed"}
 
 @dataclass(frozen=True)
 class QuestionSource:
-    """The questions of one source.
-
-    Attributes
-    ----------
-    answers : float
-        The median of how many different right answers a question has.
-    entropy : float
-        The median of the semantic entropies, nats; NaN without any.
-    """
+    """The questions of one source."""
 
     name: str
     questions: int
-    answers: float
-    entropy: float
+    answers: float  # the median of how many different right answers a question has
+    entropy: float  # the median of the semantic entropies, nats; NaN without any
 
 
 @dataclass(frozen=True)
 class Kinds:
-    """Which sources have one right answer to a question, and which many.
-
-    Attributes
-    ----------
-    single, many : tuple of str
-    by : str
-        `BY_ANSWERS`, `BY_ENTROPY`, or "" where no source has many.
-    """
+    """Which sources have one right answer to a question, and which many."""
 
     single: tuple[str, ...]
     many: tuple[str, ...]
-    by: str
+    by: str  # `BY_ANSWERS`, `BY_ENTROPY`, or "" where no source has many
 
 
 def sources(results: Results) -> tuple[QuestionSource, ...]:
@@ -98,32 +83,19 @@ def kinds(every: Sequence[QuestionSource]) -> Kinds:
 
 @dataclass(frozen=True)
 class Mixed:
-    """The mixtures, and what they were made of.
+    """The mixtures, and what they were made of."""
 
-    Attributes
-    ----------
-    found : tuple of Mixture
-        Every score by both rules; empty where a kind has fewer than two questions.
-    target_error, confidence : float
-    single, many : int
-        How many questions there are of either kind.
-    each : int
-        How many of either kind are in each half.
-    dropped : int
-        Questions of many right answers whose entropy is too low.
-    scores : tuple of str
-        Those chosen that have a value.
-    """
-
+    # Every score by both rules; empty where a kind has fewer than two questions.
     found: tuple[Mixture, ...]
     target_error: float
     confidence: float
+    # single, many: how many questions there are of either kind.
     single: int
     many: int
-    each: int
-    dropped: int
+    each: int  # how many of either kind are in each half
+    dropped: int  # questions of many right answers whose entropy is too low
     diverse_only: bool
-    scores: tuple[str, ...]
+    scores: tuple[str, ...]  # those chosen that have a value
 
 
 def mix(

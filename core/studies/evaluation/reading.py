@@ -18,6 +18,7 @@ from pyarrow import parquet
 
 from core.abstention.policy import Pipeline
 from core.codec import count_of, list_of, one_line
+from core.data.datasets.in_words import omissions
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.labelled import SELECTION
 from core.studies.evaluation.files import (
@@ -28,7 +29,7 @@ from core.studies.evaluation.files import (
     parts_of,
     whole_lines,
 )
-from core.studies.evaluation.rows import SCHEMA, Match, Row, table
+from core.studies.evaluation.rows import RIGHT_BY, SCHEMA, Match, Row, table
 from core.studies.evaluation.run import ORDER, pipeline_in
 from core.studies.inspection.certificates import SCORE
 from core.studies.inspection.inspection import Inspection, read
@@ -53,21 +54,11 @@ def is_diverse(row: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class RowKind:
-    """What a filter keeps.
+    """What a filter keeps."""
 
-    Attributes
-    ----------
-    keeps : callable
-        Says of a row that did not fail whether it stays.
-    columns : tuple of str
-        What it looks at.
-    dropped : str
-        What is said of the others.
-    """
-
-    keeps: Callable[[Mapping[str, Any]], bool]
-    columns: tuple[str, ...]
-    dropped: str
+    keeps: Callable[[Mapping[str, Any]], bool]  # says of a row that did not fail whether it stays
+    columns: tuple[str, ...]  # what it looks at
+    dropped: str  # what is said of the others
 
 
 #: The filters of the paper's Section 6, by name.
@@ -112,21 +103,11 @@ class Filter:
 
 @dataclass(frozen=True)
 class RunRows:
-    """Rows of a run, and what was dropped on the way.
+    """Rows of a run, and what was dropped on the way."""
 
-    Attributes
-    ----------
-    table : Table
-        Of `SCHEMA`, or of the columns that were wanted.
-    dropped : tuple of str
-        A sentence for every reason.
-    total : int
-        How many questions are finished.
-    """
-
-    table: pa.Table
-    dropped: tuple[str, ...] = ()
-    total: int = 0
+    table: pa.Table  # of `SCHEMA`, or of the columns that were wanted
+    dropped: tuple[str, ...] = ()  # a sentence for every reason
+    total: int = 0  # how many questions are finished
 
 
 @dataclass(frozen=True)
@@ -267,7 +248,12 @@ def labelled_csv(
     """
     rows = run.rows(filters)
     every = (Row(values) for batch in rows.table.to_batches() for values in batch.to_pylist())
-    selection = (*rows.dropped, *_stop_in_words(run, rows.total))
+    selection = (
+        *([] if match == "same_answer" else [f"Right: {RIGHT_BY[match]}."]),
+        *omissions([], int(run.manifest["questions"].get("malformed", 0))),
+        *rows.dropped,
+        *_stop_in_words(run, rows.total),
+    )
     return labelled_table(every, run.pipeline, match, " ".join(selection)), selection
 
 

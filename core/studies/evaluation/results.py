@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, Final
@@ -43,25 +43,14 @@ CONFIDENCE: Final = 0.95  # of every interval
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The rows of a run that count.
-
-    Attributes
-    ----------
-    table : Table
-        Of `SCHEMA`, or of what the measures need.
-    match : {"same_answer", "f1", "exact"}
-        When an answer is right.
-    dropped : tuple of str
-        A sentence for every reason why rows do not count.
-    served : str or None
-        The score whose answer is judged for all scores, so that they are compared on the same
-        answers; None where each is judged by its own.
-    """
+    """The rows of a run that count."""
 
     run: Run
-    table: pa.Table
-    match: Match = "same_answer"
-    dropped: tuple[str, ...] = ()
+    table: pa.Table  # of `SCHEMA`, or of what the measures need
+    match: Match = "same_answer"  # {"same_answer", "f1", "exact"}: when an answer is right
+    dropped: tuple[str, ...] = ()  # a sentence for every reason why rows do not count
+    # The score whose answer is judged for all scores, so that they are compared on the same
+    # answers; None where each is judged by its own.
     served: str | None = None
 
     def __len__(self) -> int:
@@ -123,6 +112,11 @@ class Results:
         return {name: np.array([right[one] for one in answers[name]], bool) for name in SCORES}
 
     @cached_property
+    def by_other_label(self) -> Results:
+        """The same rows, right by the paper's label; by the same answer where that was chosen."""
+        return replace(self, match="same_answer" if self.match == "f1" else "f1")
+
+    @cached_property
     def scores(self) -> tuple[str, ...]:
         """The scores that have a doubt in some row."""
         return tuple(name for name in SCORES if not np.isnan(self.doubts[name]).all())
@@ -139,7 +133,7 @@ class Results:
 
     def right(self, score: str) -> float:
         """Return the share of questions that a score serves a right answer to; NaN of none."""
-        return float(self.correct[score].mean()) if len(self) else float("nan")
+        return share_right(self.correct[score])
 
     def texts(self, column: str) -> NDArray[np.object_]:
         """Return a column of texts; "" where there is none."""
@@ -149,6 +143,11 @@ class Results:
 
     def _numbers(self, column: str) -> Floats:
         return np.asarray(self.table[column].to_numpy(), float)
+
+
+def share_right(right: NDArray[np.bool_]) -> float:
+    """Return the share that is right; NaN of none."""
+    return float(right.mean()) if len(right) else float("nan")
 
 
 def columns_for(match: Match) -> list[str]:
@@ -171,7 +170,6 @@ def read_results(
 
     Parameters
     ----------
-    filters : sequence of Filter
     match : {"same_answer", "f1", "exact"}
     sources : iterable of str
         Those that count; all, if it is empty.

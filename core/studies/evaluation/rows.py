@@ -78,21 +78,12 @@ RECORDINGS = pa.schema([("id", pa.string()), ("recording", pa.string())])
 
 @dataclass(frozen=True)
 class Row:
-    """One finished question.
+    """One finished question."""
 
-    Attributes
-    ----------
-    values : dict
-        By the names of `SCHEMA`; what is missing there is None.
-    recording : str or None
-        What the model said, as JSON; see `serialise.recording_from_json`.
-    unreachable : bool
-        Whether it failed because the service could not be reached.
-    """
-
-    values: dict[str, Any]
+    values: dict[str, Any]  # by the names of `SCHEMA`; what is missing there is None
+    # What the model said, as JSON; see `serialise.recording_from_json`.
     recording: str | None = None
-    unreachable: bool = False
+    unreachable: bool = False  # whether it failed because the service could not be reached
 
     @property
     def id(self) -> str:

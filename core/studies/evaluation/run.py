@@ -41,28 +41,16 @@ ORDER: Final = "order"
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of a run, which can be read as often as it takes.
+    """The questions of a run, which can be read as often as it takes."""
 
-    Attributes
-    ----------
-    name : str
-        Of the file.
-    read : callable
-        Returns an iterator over them, in the same order each time.
-    longest : str
-        The longest question, for what it costs.
-    sha256 : str
-        Of all that counts in them.
-    reading : tuple of str
-        What they were read as, in words: a run stores it.
-    """
-
-    name: str
+    name: str  # of the file
+    # Returns an iterator over them, in the same order each time.
     read: Callable[[], Iterator[Question]]
     number: int
-    longest: str
-    sha256: str
-    reading: tuple[str, ...] = ()
+    longest: str  # the longest question, for what it costs
+    sha256: str  # of all that counts in them
+    reading: tuple[str, ...] = ()  # what they were read as, in words: a run stores it
+    malformed: int = 0  # how many rows of the file were left out because they ask nothing
 
 
 def survey(
@@ -102,23 +90,14 @@ def reporting(
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """What came of a run, or of going on with one.
+    """What came of a run, or of going on with one."""
 
-    Attributes
-    ----------
-    number, done, failed : int
-        Questions, those that are finished, and those of them that failed.
-    before : int
-        How many were finished before.
-    seconds : float
-        How long it took this time.
-    """
-
+    # number, done, failed: questions, those that are finished, and those of them that failed.
     number: int
     done: int
     failed: int
-    before: int
-    seconds: float
+    before: int  # how many were finished before
+    seconds: float  # how long it took this time
 
 
 def evaluate(
@@ -295,6 +274,7 @@ def _description(questions: Questions, task: Task) -> dict[str, Any]:
             "number": questions.number,
             "sha256": questions.sha256,
             "reading": list(questions.reading),
+            "malformed": questions.malformed,
         },
         "versions": versions(),
         "notes": list(model.capabilities.notes),

@@ -21,7 +21,7 @@ from core.abstention.resampled import Resampled, resample
 from core.studies.evaluation.comparison import ScoreComparison
 from core.studies.evaluation.listing import Table, doubt_cells
 from core.studies.evaluation.reading import Run
-from core.studies.evaluation.results import CONFIDENCE, Results
+from core.studies.evaluation.results import CONFIDENCE, Results, share_right
 from core.studies.progress import Progress, silent
 
 HERE, THERE = "this run", "the other"
@@ -39,17 +39,11 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """The questions that two runs share.
-
-    Attributes
-    ----------
-    here, there : Results
-    at_here, at_there : ndarray of shape (n,)
-        Their rows of the same questions.
-    """
+    """The questions that two runs share."""
 
     here: Results
     there: Results
+    # at_here, at_there: (n,): their rows of the same questions.
     at_here: NDArray[np.int64]
     at_there: NDArray[np.int64]
 
@@ -65,6 +59,11 @@ class Sides:
         """Return whether each question's answer is right in this run, and in the other."""
         here, there = self.here.correct[score], self.there.correct[score]
         return here[self.at_here], there[self.at_there]
+
+    @cached_property
+    def by_other_label(self) -> Sides:
+        """The same questions, right by the other label."""
+        return replace(self, here=self.here.by_other_label, there=self.there.by_other_label)
 
     def doubts(self, score: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return each question's doubt in this run, and in the other."""
@@ -160,28 +159,24 @@ def differences(here: Run, there: Run) -> list[str]:
 class RunSide:
     """One score in both runs, on the questions that they share.
 
-    Attributes
-    ----------
-    right_here, right_there : float
-        Shares of right answers.
-    only_here, only_there : int
-        Questions that only one of the two answers rightly.
-    chance : float
-        The p-value of as uneven a split between these two (McNemar's exact test), adjusted.
-    by : ScoreComparison
-        The measure in this run against the other; the scores of both have the same name.
-
     Notes
     -----
     Both p-values of every score are adjusted together, by Holm's method.
     """
 
     score: str
+    # right_here, right_there: shares of right answers.
     right_here: float
     right_there: float
+    # other_here, other_there: by the other label.
+    other_here: float
+    other_there: float
+    # only_here, only_there: questions that only one of the two answers rightly.
     only_here: int
     only_there: int
+    # The p-value of as uneven a split between these two (McNemar's exact test), adjusted.
     chance: float
+    # The measure in this run against the other; the scores of both have the same name.
     by: ScoreComparison
 
 
@@ -212,7 +207,7 @@ def compared_sides(both: Sides, number: int, progress: Progress = silent) -> tup
             "paired bootstrap",
             resampled.p_value(f"0{name}", f"1{name}", "auroc"),
         )
-        every.append(_side(name, *right[name], by))
+        every.append(_side(name, right[name], both.by_other_label.right(name), by))
     return _with_holm(every)
 
 
@@ -255,11 +250,15 @@ def _resample(
 
 
 def _side(
-    name: str, here: NDArray[np.bool_], there: NDArray[np.bool_], by: ScoreComparison
+    name: str,
+    right: tuple[NDArray[np.bool_], ...],
+    by_other_label: tuple[NDArray[np.bool_], ...],
+    by: ScoreComparison,
 ) -> RunSide:
     from scipy.stats import binomtest  # takes long to load
 
+    here, there = right
     only = int(np.count_nonzero(here & ~there)), int(np.count_nonzero(there & ~here))
     chance = float(binomtest(only[0], sum(only)).pvalue) if sum(only) else 1.0
-    shares = [float(each.mean()) if len(each) else math.nan for each in (here, there)]
-    return RunSide(name, shares[0], shares[1], only[0], only[1], chance, by)
+    one, two, three, four = map(share_right, (*right, *by_other_label))
+    return RunSide(name, one, two, three, four, *only, chance, by)

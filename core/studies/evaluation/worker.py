@@ -127,23 +127,14 @@ class SharedBudget(Budget):
 
 @dataclass(frozen=True)
 class WorkerTask:
-    """What a worker is to do, made of what can be sent to another machine.
+    """What a worker is to do, made of what can be sent to another machine."""
 
-    Attributes
-    ----------
-    opening : callable
-        Opens the model there, asked in its form, within a budget.
-    revision : str
-        Of the model where the run was begun: another one would answer differently.
-    least_mass : float
-        See `Task`.
-    """
-
+    # Opens the model there, asked in its form, within a budget.
     opening: Callable[[Budget], LanguageModel]
-    revision: str
+    revision: str  # of the model where the run was begun: another one would answer differently
     request: Request
     reading: Reading
-    least_mass: float
+    least_mass: float  # See `Task`
 
 
 class Worker:
@@ -151,7 +142,6 @@ class Worker:
 
     Parameters
     ----------
-    job : WorkerTask
     desk : actor handle
         The run's `Desk`.
     """

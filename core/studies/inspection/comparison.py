@@ -45,18 +45,13 @@ class InspectionSide:
 
 @dataclass(frozen=True)
 class Matched:
-    """An answer of both, or of one: its texts, None where it was not found, and its shares.
+    """An answer of both, or of one: its texts, None where it was not found, and its shares."""
 
-    Attributes
-    ----------
-    here, there : str or None
-        The centre of the cluster.
-    mass_here, mass_there : float or None
-        Its share of the model's whole probability; None where it was not found.
-    """
-
+    # here, there: the centre of the cluster.
     here: str | None
     there: str | None
+    # mass_here, mass_there: its share of the model's whole probability; None where it was not
+    # found.
     mass_here: float | None
     mass_there: float | None
 
@@ -70,21 +65,12 @@ class Matched:
 
 @dataclass(frozen=True)
 class InspectionComparison:
-    """What differs between two inspections.
+    """What differs between two inspections."""
 
-    Attributes
-    ----------
-    differences : tuple of Difference
-        Of what was asked, of whom, and how it was read and decided.
-    scores : tuple of Side
-        In the order of `SCORES`.
-    answers : tuple of Matched
-        The likeliest in either first.
-    """
-
+    # Of what was asked, of whom, and how it was read and decided.
     differences: tuple[Difference, ...]
-    scores: tuple[InspectionSide, ...]
-    answers: tuple[Matched, ...]
+    scores: tuple[InspectionSide, ...]  # in the order of `SCORES`
+    answers: tuple[Matched, ...]  # the likeliest in either first
 
 
 def compare(here: Inspection, there: Inspection) -> InspectionComparison:

@@ -31,72 +31,46 @@ TITLES: Final = {
 
 @dataclass(frozen=True)
 class Ranking:
-    """How well a score ranks wrong answers.
+    """How well a score ranks wrong answers."""
 
-    Attributes
-    ----------
-    auroc : float
-        The chance that a wrong answer has the larger doubt, ties counting half, in [0, 1].
-    low, high : float or None
-        The bootstrap interval of 95%, where there is one.
-    """
-
+    # The chance that a wrong answer has the larger doubt, ties counting half, in [0, 1].
     auroc: float
+    # low, high: the bootstrap interval of 95%, where there is one.
     low: float | None = None
     high: float | None = None
 
 
 @dataclass(frozen=True)
 class Rung:
-    """What was measured of one estimator; all numbers are means over the questions.
-
-    Attributes
-    ----------
-    rankings : mapping of str to mapping of str to Ranking
-        By `MIXTURE` and `SINGLE_LABEL`, then by the keys of `SCORES` and
-        `SAMPLED_VERIFICATION`. A score that has no value on this rung is left out.
-    seen : float
-        The share of the questions of which enough was sampled for a verdict, in [0, 1].
-    singly, together : float
-        Requests to a service: an answer or a pair at a time, and as many as a server takes.
-    tokens : float
-        Read and written, where as many go together.
-    errors : mapping of int to (float, float)
-        By how many samples the exact likelihoods are of: mean and root mean square of M.I. less
-        theirs, nats.
-    """
+    """What was measured of one estimator; all numbers are means over the questions."""
 
     estimator: Estimator
+    # By `MIXTURE` and `SINGLE_LABEL`, then by the keys of `SCORES` and `SAMPLED_VERIFICATION`. A
+    # score that has no value on this rung is left out.
     rankings: Mapping[str, Mapping[str, Ranking]]
-    seen: float
+    seen: float  # the share of the questions of which enough was sampled for a verdict, in [0, 1]
+    # singly, together: requests to a service: an answer or a pair at a time, and as many as a
+    # server takes.
     singly: float
     together: float
-    tokens: float
+    tokens: float  # Read and written, where as many go together
+    # By how many samples the exact likelihoods are of: mean and root mean square of M.I. less
+    # theirs, nats.
     errors: Mapping[int, tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class EstimatorMeasures:
-    """What the benchmark found.
+    """What the benchmark found."""
 
-    Attributes
-    ----------
-    revision : str
-        Of the embedded model that was asked.
-    answers, pairs : int
-        That go together in one request.
-    wrong : float
-        The share of the questions that the exact rung's M.I. would answer wrongly.
-    rungs : tuple of Rung
-        From the highest.
-    """
-
-    revision: str
+    revision: str  # of the embedded model that was asked
     questions: int
+    # answers, pairs: that go together in one request.
     answers: int
     pairs: int
+    # The share of the questions that the exact rung's M.I. would answer wrongly.
     wrong: float
-    rungs: tuple[Rung, ...]
+    rungs: tuple[Rung, ...]  # from the highest
 
 
 @once

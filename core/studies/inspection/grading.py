@@ -22,26 +22,14 @@ from core.uncertainty.scores import SCORES
 
 @dataclass(frozen=True)
 class Judged:
-    """One score's decision on one question, held against the truth where that is known.
+    """One score's decision on one question, held against the truth where that is known."""
 
-    Attributes
-    ----------
-    name : str
-        A key of `SCORES`.
-    answer : str
-        What the score would serve.
-    right : bool or None
-        Whether that is a right answer; None where nobody here knows.
-    doubt : float or None
-        What is compared with the threshold; None where too little was seen, and it abstains.
-    threshold : float
-        Of the score's doubt: it answers below. −∞ answers nothing.
-    """
-
-    name: str
-    answer: str
-    right: bool | None
+    name: str  # a key of `SCORES`
+    answer: str  # what the score would serve
+    right: bool | None  # whether that is a right answer; None where nobody here knows
+    # What is compared with the threshold; None where too little was seen, and it abstains.
     doubt: float | None
+    # Of the score's doubt: it answers below. −∞ answers nothing.
     threshold: float
 
     @property

@@ -63,27 +63,14 @@ def display(text: str) -> str:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Responses that count as one answer, named by the likeliest of them.
+    """Responses that count as one answer, named by the likeliest of them."""
 
-    Attributes
-    ----------
-    text : str
-        The centre: what is displayed, served, judged and conditioned on.
-    probability : float
-        μ̂₁, normalised over the answers found.
-    mass : float
-        The cluster's share of the model's whole probability.
-    samples : int
-        How many of the drawn answers, or of the likeliest, fell into it.
-    members : tuple of (str, float, int)
-        Each distinct text with ln Q(text | F_0) in nats and how often it was drawn; 1
-        where answers were searched for.
-    """
-
-    text: str
-    probability: float
-    mass: float
-    samples: int
+    text: str  # the centre: what is displayed, served, judged and conditioned on
+    probability: float  # μ̂₁, normalised over the answers found
+    mass: float  # the cluster's share of the model's whole probability
+    samples: int  # how many of the drawn answers, or of the likeliest, fell into it
+    # Each distinct text with ln Q(text | F_0) in nats and how often it was drawn; 1 where answers
+    # were searched for.
     members: tuple[tuple[str, float, int], ...]
 
 
@@ -102,22 +89,15 @@ class MatrixCell:
 
 @dataclass(frozen=True)
 class Inspection:
-    """A recording as read under some settings: clusters, scores, verdict.
-
-    Attributes
-    ----------
-    refused : str or None
-        Why the policy in use does not decide here; then nothing does.
-    policy : Policy or None
-        The policy that a person brought, whether it decides or is refused.
-    """
+    """A recording as read under some settings: clusters, scores, verdict."""
 
     recording: Recording
     reading: Reading
     evidence: Evidence
     scores: Mapping[str, Score]
     verdict: Verdict
-    refused: str | None = None
+    refused: str | None = None  # why the policy in use does not decide here; then nothing does
+    # The policy that a person brought, whether it decides or is refused.
     policy: Policy | None = None
 
     @property

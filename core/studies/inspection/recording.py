@@ -76,68 +76,45 @@ class Call:
 
 @dataclass(frozen=True)
 class Recording:
-    """A model's samples for one query, and its likelihoods of every one under every prompt.
-
-    Attributes
-    ----------
-    model, revision : str
-        Which model answered, and exactly which weights.
-    samples : tuple of Response
-        The k responses in the order of their indices; or the likeliest, in that order.
-    greedy : Response
-        The response at temperature 0.
-    greedy_log_likelihood : float or None
-        ln Q(greedy | F_0), nats; None where the model does not say it.
-    texts : tuple of str, of length r
-        The distinct samples, first seen first. An empty one is no answer, and not among them;
-        nor is one that the service could not score. `gaps` counts both.
-    log_likelihoods : ndarray of shape (r + 1, r)
-        Nats. Row 0 is ln Q(text | F_0); row 1 + i is ln Q(text | F_1 with text i told). Of
-        shape (0, 0) where the model cannot score given texts.
-    verification : ndarray of shape (r, 2)
-        ln Q("True") and ln Q("False") under the True/False prompt about each text: as the model
-        says, or estimated from samples.
-    calls : tuple of Call
-    estimator : Estimator
-        How scores are made from it.
-    seconds : tuple of tuple of Response, of length r
-        Where the model cannot score given texts: what it answered after each text was told.
-    judged : ndarray of shape (n, n)
-        Where that was requested: how sure the model is that two of `judged_texts` mean the same,
-        symmetric, in [0, 1], 1 on the diagonal. Two texts that only ever came second are compared
-        by rule, and so are two about which the model did not say. Else of shape (0, 0).
-    others : tuple of (str, float)
-        Where all samples are alike: other answers that the model was told, the likeliest first,
-        and its probability then to give one of `texts`, in [0, 1]; of sampled second answers,
-        the share that is like them.
-    used : Used or None
-        What it really took of a service; None where calls cost nothing but time.
-    notes : tuple of str
-        What had to be known of the model's answers when it was asked, in sentences.
-    read_as : str or None
-        The question as it stood in the prompts, where the model reads it otherwise than it
-        was typed.
-    unlikely : tuple of str
-        Samples that are not among `texts`, because they have no weight; see `gaps.weightless`.
-    """
+    """A model's samples for one query, and its likelihoods of every one under every prompt."""
 
     request: Request
+    # model, revision: which model answered, and exactly which weights.
     model: str
     revision: str
+    # The k responses in the order of their indices; or the likeliest, in that order.
     samples: tuple[Response, ...]
-    greedy: Response
+    greedy: Response  # the response at temperature 0
+    # ln Q(greedy | F_0), nats; None where the model does not say it.
     greedy_log_likelihood: float | None
+    # (r,): the distinct samples, first seen first. An empty one is no answer, and not among them;
+    # nor is one that the service could not score. `gaps` counts both.
     texts: tuple[str, ...]
+    # (r + 1, r): Nats. Row 0 is ln Q(text | F_0); row 1 + i is ln Q(text | F_1 with text i told).
+    # Of shape (0, 0) where the model cannot score given texts.
     log_likelihoods: NDArray[np.float64]
+    # (r, 2): ln Q("True") and ln Q("False") under the True/False prompt about each text: as the
+    # model says, or estimated from samples.
     verification: NDArray[np.float64]
     calls: tuple[Call, ...] = field(default=(), compare=False)
-    estimator: Estimator = Estimator.EXACT
+    estimator: Estimator = Estimator.EXACT  # how scores are made from it
+    # (r,): where the model cannot score given texts: what it answered after each text was told.
     seconds: tuple[tuple[Response, ...], ...] = ()
+    # (n, n): where that was requested: how sure the model is that two of `judged_texts` mean the
+    # same, symmetric, in [0, 1], 1 on the diagonal. Two texts that only ever came second are
+    # compared by rule, and so are two about which the model did not say. Else of shape (0, 0).
     judged: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    # Where all samples are alike: other answers that the model was told, the likeliest first, and
+    # its probability then to give one of `texts`, in [0, 1]; of sampled second answers, the share
+    # that is like them.
     others: tuple[tuple[str, float], ...] = field(default=(), compare=False)
+    # What it really took of a service; None where calls cost nothing but time.
     used: Used | None = field(default=None, compare=False)
+    # What had to be known of the model's answers when it was asked, in sentences.
     notes: tuple[str, ...] = field(default=(), compare=False)
+    # The question as it stood in the prompts, where the model reads it otherwise than it was typed.
     read_as: str | None = None
+    # Samples that are not among `texts`, because they have no weight; see `gaps.weightless`.
     unlikely: tuple[str, ...] = ()
 
     @property

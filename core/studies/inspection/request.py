@@ -33,34 +33,20 @@ class Sampling(StrEnum):
 
 @dataclass(frozen=True)
 class Request:
-    """What determines a recording: the same request makes the same recording again.
+    """What determines a recording: the same request makes the same recording again."""
 
-    Attributes
-    ----------
-    query : str
-        White space around it is dropped: nobody means it, and the model would see it.
-    samples : int
-        k, the number of responses drawn, or of the likeliest answers that are wanted at most, 1
-        to `MAX_SAMPLES`.
-    temperature : float
-        Of the drawing only, 0.01 to 2; likelihoods are always at temperature 1. 1 where nothing
-        is drawn.
-    seed : int
-        At least 0; 0 where nothing is drawn.
-    judged : bool
-        Whether the model is also asked which answers mean the same.
-    sampling : Sampling
-        The paper draws; only a model that can be searched has likeliest answers.
-    typed : str or None
-        What a person typed, where `query` is a taught wording of it. It determines nothing.
-    """
-
-    query: str
+    query: str  # White space around it is dropped: nobody means it, and the model would see it
+    # k, the number of responses drawn, or of the likeliest answers that are wanted at most, 1 to
+    # `MAX_SAMPLES`.
     samples: int = 10
+    # Of the drawing only, 0.01 to 2; likelihoods are always at temperature 1. 1 where nothing is
+    # drawn.
     temperature: float = 0.9
-    seed: int = 0
-    judged: bool = False
+    seed: int = 0  # at least 0; 0 where nothing is drawn
+    judged: bool = False  # whether the model is also asked which answers mean the same
+    # The paper draws; only a model that can be searched has likeliest answers.
     sampling: Sampling = Sampling.DRAWN
+    # What a person typed, where `query` is a taught wording of it. It determines nothing.
     typed: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

@@ -15,17 +15,12 @@ MOST_LISTED = 1_000  # calls of one stage: a model compares two answers a call, 
 
 @dataclass(frozen=True)
 class ModelTask:
-    """One call to the model: what for, how many texts it draws or scores, and the call.
-
-    Attributes
-    ----------
-    block : tuple of (sequence of str, sequence of str), optional
-        The prompts and answers, where the call scores answers.
-    """
+    """One call to the model: what for, how many texts it draws or scores, and the call."""
 
     purpose: str
     sequences: int
     call: Callable[[], Any]
+    # The prompts and answers, where the call scores answers.
     block: tuple[Sequence[str], Sequence[str]] | None = None
 
 

@@ -28,20 +28,11 @@ class Offer:
 
 @dataclass(frozen=True)
 class Taught:
-    """Where a question stands to those that the model was taught.
+    """Where a question stands to those that the model was taught."""
 
-    Attributes
-    ----------
-    recognised : bool
-        Whether it is one of them, in a wording of training and however it is typed.
-    near : bool
-        Whether the first of `offers` is likely to have been meant.
-    offers : tuple of Offer
-        Otherwise the taught questions that may have been meant, the likeliest first.
-    """
-
-    recognised: bool
-    near: bool = False
+    recognised: bool  # whether it is one of them, in a wording of training and however it is typed
+    near: bool = False  # whether the first of `offers` is likely to have been meant
+    # Otherwise the taught questions that may have been meant, the likeliest first.
     offers: tuple[Offer, ...] = ()
 
     @property

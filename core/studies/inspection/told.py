@@ -19,33 +19,19 @@ MOST: Final = 8  # answers that are told, and answers whose shares are told apar
 
 @dataclass(frozen=True)
 class AnswerRow:
-    """The model's next answers under one prompt.
+    """The model's next answers under one prompt."""
 
-    Attributes
-    ----------
-    told : str or None
-        The answer in the prompt; None where there is none.
-    says : tuple of float
-        The probability of each of `ToldRows.answers`, in [0, 1]; what is missing to 1 is
-        anything else.
-    """
-
-    told: str | None
+    told: str | None  # the answer in the prompt; None where there is none
+    # The probability of each of `ToldRows.answers`, in [0, 1]; what is missing to 1 is anything
+    # else.
     says: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class ToldRows:
-    """The rows of a question, the first of them told nothing.
+    """The rows of a question, the first of them told nothing."""
 
-    Attributes
-    ----------
-    answers : tuple of str
-        The likeliest answers, the likeliest first, `MOST` of them at most.
-    rows : tuple of Row
-    """
-
-    answers: tuple[str, ...]
+    answers: tuple[str, ...]  # the likeliest answers, the likeliest first, `MOST` of them at most
     rows: tuple[AnswerRow, ...]
 
 

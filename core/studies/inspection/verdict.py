@@ -58,49 +58,28 @@ class Headline(StrEnum):
 
 @dataclass(frozen=True)
 class DecisionRule:
-    """When to abstain, and what that promises.
+    """When to abstain, and what that promises."""
 
-    Attributes
-    ----------
-    value : float
-        λ: abstain at this much doubt or more. Infinity answers whatever has a doubt.
-    least_mass : float
-        The sampled mass below which a low score means nothing, in [0, 1].
-    score : str
-        The score that is compared, a key of `SCORES`.
-    origin : str
-        Where the numbers come from, as a sentence.
-    error : float or None
-        The share of wrong answers among those served that is promised not to be exceeded; None
-        where nothing is promised.
-    belief : Belief or None
-        What is promised of the answers that stand, beside that.
-    """
-
+    # λ: abstain at this much doubt or more. Infinity answers whatever has a doubt.
     value: float
-    least_mass: float
-    score: str = SCORE
-    origin: str = ""
+    least_mass: float  # the sampled mass below which a low score means nothing, in [0, 1]
+    score: str = SCORE  # the score that is compared, a key of `SCORES`
+    origin: str = ""  # where the numbers come from, as a sentence
+    # The share of wrong answers among those served that is promised not to be exceeded; None where
+    # nothing is promised.
     error: float | None = None
-    belief: Belief | None = None
+    belief: Belief | None = None  # what is promised of the answers that stand, beside that
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A decision, the answer it is about, and one sentence why.
-
-    Attributes
-    ----------
-    rule : DecisionRule or None
-        What decided; None where nothing is certified for this pipeline.
-    firm : bool
-        Whether the certificate, the doubt and the answer allow to say “Believe it.”
-    """
+    """A decision, the answer it is about, and one sentence why."""
 
     decision: Decision
     answer: str
     reason: str
-    rule: DecisionRule | None
+    rule: DecisionRule | None  # what decided; None where nothing is certified for this pipeline
+    # Whether the certificate, the doubt and the answer allow to say “Believe it.”
     firm: bool = False
 
     @property

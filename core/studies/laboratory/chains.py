@@ -97,80 +97,44 @@ class Cost:
 
 @dataclass(frozen=True)
 class ChainScores:
-    """Algorithm 3 over chains of n answers.
-
-    Attributes
-    ----------
-    value : float
-        The mutual information of n answers, nats.
-    largest : float
-        What it can be at most for γ = 0, ΣH_i − max H_i, nats.
-    certified : float or None
-        A certain lower bound of the model's own, nats; None where there is none.
-    cost : Cost
-        Of the n-th answer alone.
-    """
+    """Algorithm 3 over chains of n answers."""
 
     n: int
-    value: float
-    largest: float
+    value: float  # the mutual information of n answers, nats
+    largest: float  # what it can be at most for γ = 0, ΣH_i − max H_i, nats
+    # A certain lower bound of the model's own, nats; None where there is none.
     certified: float | None
-    cost: Cost
+    cost: Cost  # of the n-th answer alone
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """Algorithm 2 over k sampled chains of n answers; fields as in `ChainScores`.
-
-    Attributes
-    ----------
-    value : float
-        Adjusted for chance, nats.
-    plain : float
-        Algorithm 2's own estimate, nats.
-    by_chance : float
-        What it is on average where the same answers are dealt to the chains at random, nats.
-    repeated : int
-        How many of the chains are no longer new, clusters for texts.
-    tells : bool
-        Whether the estimate can be told from chance.
-    """
+    """Algorithm 2 over k sampled chains of n answers; fields as in `ChainScores`."""
 
     n: int
-    value: float
-    plain: float
+    value: float  # Adjusted for chance, nats
+    plain: float  # Algorithm 2's own estimate, nats
+    # What it is on average where the same answers are dealt to the chains at random, nats.
     by_chance: float
-    repeated: int
-    tells: bool
+    repeated: int  # how many of the chains are no longer new, clusters for texts
+    tells: bool  # whether the estimate can be told from chance
     cost: Cost
 
 
 @dataclass(frozen=True)
 class Chains:
-    """What chains of one question's answers show, by their length.
-
-    Attributes
-    ----------
-    query, model, revision : str
-    answers : int
-        m, the clusters of the answers found.
-    scored, sampled : tuple
-        For n = 2, 3, …; shorter, or empty, where `left_out` says why.
-    drawn : int
-        How many chains were drawn; those with an empty answer are none.
-    left_out : tuple of str
-        What was not computed, and why, in sentences.
-    """
+    """What chains of one question's answers show, by their length."""
 
     query: str
     model: str
     revision: str
     settings: ChainsSettings
-    answers: int
+    answers: int  # m, the clusters of the answers found
+    # scored, sampled: for n = 2, 3, …; shorter, or empty, where `left_out` says why.
     scored: tuple[ChainScores, ...]
     sampled: tuple[Sampled, ...]
-    drawn: int
-    left_out: tuple[str, ...] = ()
+    drawn: int  # how many chains were drawn; those with an empty answer are none
+    left_out: tuple[str, ...] = ()  # what was not computed, and why, in sentences
 
 
 def run(

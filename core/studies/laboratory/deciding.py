@@ -74,21 +74,14 @@ NUMBERS: Final = (Factor.SAMPLES, Factor.THRESHOLD, Factor.TEMPERATURE)
 
 @dataclass(frozen=True)
 class DecidingSettings:
-    """The values of each panel; what the request and the reading hold is always among them.
-
-    Attributes
-    ----------
-    samples, thresholds, temperatures : tuple of numbers
-    similarities : tuple of str
-        Those computed from texts; the model's own judgement where the request has it judged.
-    seeds : int
-        By how many seeds answers are drawn, the request's and those after it; 2 to `MOST_SEEDS`.
-    """
+    """The values of each panel; what the request and the reading hold is always among them."""
 
     samples: tuple[int, ...] = (2, 5, 10, 20, 40)
     thresholds: tuple[float, ...] = (0.05, 0.25, 0.5, 0.75, 1.0)
     temperatures: tuple[float, ...] = (0.5, 0.7, 0.9, 1.1, 1.3)
+    # Those computed from texts; the model's own judgement where the request has it judged.
     similarities: tuple[str, ...] = tuple(SIMILARITIES)
+    # By how many seeds answers are drawn, the request's and those after it; 2 to `MOST_SEEDS`.
     seeds: int = 10
 
     def __post_init__(self) -> None:
@@ -99,14 +92,9 @@ class DecidingSettings:
 
 @dataclass(frozen=True)
 class ReadingOutcome:
-    """One inspection of one question.
+    """One inspection of one question."""
 
-    Attributes
-    ----------
-    scores : mapping
-        The values of `SHOWN`, nats; None where the evidence cannot tell.
-    """
-
+    # The values of `SHOWN`, nats; None where the evidence cannot tell.
     scores: Mapping[str, float | None]
     decision: Decision
     answer: str
@@ -120,19 +108,12 @@ class ReadingOutcome:
 
 @dataclass(frozen=True)
 class Variant:
-    """One value of one panel.
-
-    Attributes
-    ----------
-    usual : bool
-        Whether the person's own settings have this value.
-    outcomes : tuple of tuple of Outcome
-        For every question, one for each draw; a single one where nothing is drawn.
-    """
+    """One value of one panel."""
 
     factor: Factor
     value: float | str
-    usual: bool
+    usual: bool  # whether the person's own settings have this value
+    # For every question, one for each draw; a single one where nothing is drawn.
     outcomes: tuple[tuple[ReadingOutcome, ...], ...]
 
     @property
@@ -173,34 +154,18 @@ class Variant:
 
 @dataclass(frozen=True)
 class Variations:
-    """Every panel, for one question or a set.
-
-    Attributes
-    ----------
-    queries : tuple of str
-    model, revision : str
-    request : Request
-        The person's, about the first question.
-    usual : tuple of Outcome
-        What the person's own settings give for each question.
-    variants : tuple of Variant
-    left_out : tuple of str
-        What could not be moved, and why, in sentences.
-    recordings : int
-        How often a question was asked.
-    rule : DecisionRule or None
-        How it was decided; None where nothing is certified for the person's own settings.
-    """
+    """Every panel, for one question or a set."""
 
     queries: tuple[str, ...]
     model: str
     revision: str
-    request: Request
+    request: Request  # the person's, about the first question
     reading: Reading
-    usual: tuple[ReadingOutcome, ...]
+    usual: tuple[ReadingOutcome, ...]  # what the person's own settings give for each question
     variants: tuple[Variant, ...]
-    left_out: tuple[str, ...]
-    recordings: int
+    left_out: tuple[str, ...]  # what could not be moved, and why, in sentences
+    recordings: int  # how often a question was asked
+    # How it was decided; None where nothing is certified for the person's own settings.
     rule: DecisionRule | None
 
     def panel(self, factor: Factor) -> tuple[Variant, ...]:
@@ -366,7 +331,6 @@ def run(
 
     Parameters
     ----------
-    queries : sequence of str
     request : Request, optional
         How the person asks; its question is not looked at. As usual for the model by default.
     reading : Reading, optional

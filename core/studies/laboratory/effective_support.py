@@ -54,33 +54,16 @@ class EffectiveSupportSettings(ExperimentSettings):
 
 @dataclass(frozen=True)
 class SupportSearch:
-    """What was found of one question's answers.
-
-    Attributes
-    ----------
-    answers : tuple of str
-        X̃: the distinct texts, the likeliest first.
-    probabilities : tuple of float
-        Q of each.
-    responses : int
-        How many were drawn to find them.
-    missing : float
-        Ũ_k: what k other draws missed of X̃.
-    high : float
-        What U_k is at most, Ũ_k + 1 − P(X̃): with k draws, for sure.
-    bound : float
-        What E U_k is at most, for sure: Σ Q(x) (1 − Q(x))^k over X̃, and 1 − P(X̃).
-    printed_bound : float
-        What E U_k is at most, with the confidence, by Appendix E.4: `high` and a deviation.
-    """
+    """What was found of one question's answers."""
 
     question: str
-    answers: tuple[str, ...]
-    probabilities: tuple[float, ...]
-    responses: int
-    missing: float
-    high: float
-    bound: float
+    answers: tuple[str, ...]  # X̃: the distinct texts, the likeliest first
+    probabilities: tuple[float, ...]  # Q of each
+    responses: int  # how many were drawn to find them
+    missing: float  # Ũ_k: what k other draws missed of X̃
+    high: float  # what U_k is at most, Ũ_k + 1 − P(X̃): with k draws, for sure
+    bound: float  # what E U_k is at most, for sure: Σ Q(x) (1 − Q(x))^k over X̃, and 1 − P(X̃)
+    # What E U_k is at most, with the confidence, by Appendix E.4: `high` and a deviation.
     printed_bound: float
 
     @property

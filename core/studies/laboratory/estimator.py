@@ -117,50 +117,32 @@ class EstimatorSettings(ExperimentSettings):
 
 @dataclass(frozen=True)
 class EstimatorRow:
-    """How far one estimate or bound is off at one k.
+    """How far one estimate or bound is off at one k."""
 
-    Attributes
-    ----------
-    name : str
-        A key of `ESTIMATES` or `BOUNDS`.
-    draws, samples : int
-        k, and of how many samples.
-    bias, spread, error : float
-        The mean difference from the exact value, the standard deviation, and the root mean square
-        of the difference, nats.
-    above : float
-        In what share of the samples it is above the exact value.
-    """
-
-    name: str
+    name: str  # a key of `ESTIMATES` or `BOUNDS`
+    # draws, samples: k, and of how many samples.
     draws: int
     samples: int
+    # bias, spread, error: the mean difference from the exact value, the standard deviation, and the
+    # root mean square of the difference, nats.
     bias: float
     spread: float
     error: float
-    above: float
+    above: float  # in what share of the samples it is above the exact value
 
 
 @dataclass(frozen=True, eq=False)
 class EstimatorComparison:
-    """Every estimate of every sample, beside the exact value.
-
-    Attributes
-    ----------
-    exact : float
-        The mutual information of the Gibbs distribution, nats.
-    values : dict of str to ndarray of float64, (seeds, sizes)
-        By the keys of `ESTIMATES` and `BOUNDS`, nats. Absent where there is none: Algorithm 2
-        with one spelling only; the adjusted counts for n > 2, which are of pairs; the theorem's
-        bound with other γ than its own. The adjusted counts have `ADJUSTED_SEEDS` rows at most.
-    sampled_mass : ndarray of float64, (seeds, sizes)
-        Z, of meanings.
-    """
+    """Every estimate of every sample, beside the exact value."""
 
     settings: EstimatorSettings
-    exact: float
+    exact: float  # the mutual information of the Gibbs distribution, nats
+    # (seeds, sizes): by the keys of `ESTIMATES` and `BOUNDS`, nats. Absent where there is none:
+    # Algorithm 2 with one spelling only; the adjusted counts for n > 2, which are of pairs; the
+    # theorem's bound with other γ than its own. The adjusted counts have `ADJUSTED_SEEDS` rows at
+    # most.
     values: dict[str, Floats]
-    sampled_mass: Floats
+    sampled_mass: Floats  # (seeds, sizes): Z, of meanings
 
     def band(self, name: str) -> Floats:
         """Return the 5%, 50% and 95% quantile of a value at each k, (3, sizes), nats."""

@@ -57,41 +57,23 @@ class Asks(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment found.
+    """What an experiment found."""
 
-    Attributes
-    ----------
-    sentence : str
-        What it shows; it may hold text of a model.
-    columns : mapping of str to sequence
-        The table behind the pictures, by heading; all of one length.
-    drawn : mapping
-        What the pictures are drawn from.
-    """
-
-    sentence: str
-    columns: Columns
-    drawn: Mapping[str, Any]
+    sentence: str  # what it shows; it may hold text of a model
+    columns: Columns  # the table behind the pictures, by heading; all of one length
+    drawn: Mapping[str, Any]  # what the pictures are drawn from
 
 
 @dataclass(frozen=True)
 class Finding:
-    """An outcome, and how it came about; as JSON knows it, and with so many digits as it tells.
-
-    Attributes
-    ----------
-    values : mapping
-        Of every field.
-    model, revision : str
-        Empty where no model was asked.
-    sentence, columns, drawn
-        See `Outcome`.
-    """
+    """An outcome, and how it came about; as JSON knows it, and with so many digits as it tells."""
 
     experiment: str
-    values: Values
+    values: Values  # of every field
+    # model, revision: empty where no model was asked.
     model: str
     revision: str
+    # sentence, columns, drawn: see `Outcome`.
     sentence: str
     columns: Columns
     drawn: Mapping[str, Any]
@@ -103,44 +85,25 @@ Work = Callable[[Any, LanguageModel, Progress], Outcome]
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment: what it asks, what may be chosen, and how it is run.
+    """One experiment: what it asks, what may be chosen, and how it is run."""
 
-    Attributes
-    ----------
-    name : str
-        In the address and of the command; also of its study.
-    title, about : str
-        What it is, and what is done in it, in a sentence or two of Markdown.
-    paper : str
-        Where the paper has it.
-    settings : type
-        The study's settings, of which the fields are read.
-    work : callable
-        Runs the study: given the settings, the model and the progress.
-    asks_by : callable, optional
-        Which model it asks with these values, where that depends on them.
-    quick : bool
-        Whether it is run as soon as a setting changes, rather than at the press of a button.
-    takes : str
-        How long it takes at first, where that is long: “two minutes”.
-    plan : callable, optional
-        The most that it asks of a service, by the settings and the model. Without it, only models
-        that run here are asked.
-    also : mapping of str to mapping
-        Other models whose results are shipped, too, by name, and the values that are not as usual.
-    """
-
-    name: str
+    name: str  # in the address and of the command; also of its study
+    # title, about: what it is, and what is done in it, in a sentence or two of Markdown.
     title: str
     about: str
-    paper: str
-    settings: type[ExperimentSettings]
-    work: Work
+    paper: str  # where the paper has it
+    settings: type[ExperimentSettings]  # the study's settings, of which the fields are read
+    work: Work  # Runs the study: given the settings, the model and the progress
     asks: Asks = Asks.NOTHING
+    # Which model it asks with these values, where that depends on them.
     asks_by: Callable[[Values], Asks] | None = None
+    # Whether it is run as soon as a setting changes, rather than at the press of a button.
     quick: bool = False
-    takes: str = ""
+    takes: str = ""  # how long it takes at first, where that is long: “two minutes”
+    # The most that it asks of a service, by the settings and the model. Without it, only models
+    # that run here are asked.
     plan: Callable[[Any, LanguageModel], Plan] | None = None
+    # Other models whose results are shipped, too, by name, and the values that are not as usual.
     also: Mapping[str, Values] = field(default_factory=dict)
 
     @cached_property

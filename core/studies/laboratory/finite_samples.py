@@ -93,31 +93,21 @@ class FiniteSamplesSettings(ExperimentSettings):
 
 @dataclass(frozen=True, eq=False)
 class FiniteSamples:
-    """What Theorem 4.6 says at each k, and the certified bound beside it; (sizes,) in nats.
-
-    Attributes
-    ----------
-    exact : float
-        The mutual information, nats.
-    expected_missing : ndarray
-        E U_k, exactly.
-    outside, support, gamma_1, gamma_2, estimate, bound : ndarray
-        Of the δ_supp that gives the highest bound on average: |X̃|, both γ, Î_k(γ₁, γ₂), and the
-        lower bound, means over the samples. Where the bound is not above 0, it says nothing.
-    certified : ndarray
-        Our bound, from k first answers and the scores of all of them after each.
-    """
+    """What Theorem 4.6 says at each k, and the certified bound beside it; (sizes,) in nats."""
 
     settings: FiniteSamplesSettings
-    exact: float
-    expected_missing: Floats
+    exact: float  # the mutual information, nats
+    expected_missing: Floats  # E U_k, exactly
+    # outside, support, gamma_1, gamma_2, estimate, bound: of the δ_supp that gives the highest
+    # bound on average: |X̃|, both γ, Î_k(γ₁, γ₂), and the lower bound, means over the samples.
+    # Where the bound is not above 0, it says nothing.
     outside: Floats
     support: Floats
     gamma_1: Floats
     gamma_2: Floats
     estimate: Floats
     bound: Floats
-    certified: Floats
+    certified: Floats  # Our bound, from k first answers and the scores of all of them after each
 
     @property
     def least(self) -> int | None:

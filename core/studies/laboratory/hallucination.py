@@ -65,36 +65,21 @@ class HallucinationSettings(ExperimentSettings):
 
 @dataclass(frozen=True, eq=False)
 class Hallucination:
-    """Q̃ and P̃ of one question over the same pairs of texts.
-
-    Attributes
-    ----------
-    question, model : str
-    texts : tuple of str
-        The support, (m,), likeliest first.
-    right : ndarray of bool, (m,)
-    q, p : ndarray, (m, m)
-        Q̃ and P̃, rows the first answer; each sums to 1. P̃ is smoothed.
-    excess : ndarray, (m, m)
-        Q̃ − P̃ where it is above 0: mass that should not be there.
-    contributions : ndarray, (m, m)
-        Q̃ ln(Q̃ / P̃), nats: they sum to `divergence`.
-    divergence, information : float
-        D(Q̃, P̃) and I(Q̃), nats.
-    smoothing : float
-        Of P̃. The less it is, the larger `divergence`, without a limit.
-    """
+    """Q̃ and P̃ of one question over the same pairs of texts."""
 
     question: str
     model: str
-    texts: tuple[str, ...]
-    right: NDArray[np.bool_]
+    texts: tuple[str, ...]  # the support, (m,), likeliest first
+    right: NDArray[np.bool_]  # (m,)
+    # q, p: (m, m): Q̃ and P̃, rows the first answer; each sums to 1. P̃ is smoothed.
     q: Floats
     p: Floats
-    excess: Floats
-    contributions: Floats
+    excess: Floats  # (m, m): Q̃ − P̃ where it is above 0: mass that should not be there
+    contributions: Floats  # (m, m): Q̃ ln(Q̃ / P̃), nats: they sum to `divergence`
+    # divergence, information: D(Q̃, P̃) and I(Q̃), nats.
     divergence: float
     information: float
+    # Of P̃. The less it is, the larger `divergence`, without a limit.
     smoothing: float
 
     @property

@@ -156,35 +156,24 @@ class MissingMassSettings(ExperimentSettings):
 
 @dataclass(frozen=True, eq=False)
 class MissingMassCurves:
-    """What k draws miss, and what is said about it, at each k.
-
-    Attributes
-    ----------
-    probabilities : ndarray, (kinds,)
-    rest : float
-        What the known kinds lack of 1: the missing mass of everything may be larger by so much.
-    expected : ndarray, (sizes,)
-        E U_k, exactly.
-    missing, good_turing : ndarray, (samples, sizes)
-        U_k and the Good–Turing estimate in simulation; a sample goes on drawing from k to k.
-    finite_support, entropy : ndarray, (sizes,)
-        The bounds of E U_k by the number of kinds and by the entropy; NaN where there is a rest,
-        of which neither is known.
-    zipf : ndarray, (sizes,), or None
-        What E U_k of Zipf's law over all numbers tends to; None for other laws.
-    low, high : ndarray, (sizes,)
-        Between which U_k lies, each with the confidence.
-    """
+    """What k draws miss, and what is said about it, at each k."""
 
     settings: MissingMassSettings
-    probabilities: Floats
+    probabilities: Floats  # (kinds,)
+    # What the known kinds lack of 1: the missing mass of everything may be larger by so much.
     rest: float
-    expected: Floats
+    expected: Floats  # (sizes,): E U_k, exactly
+    # missing, good_turing: (samples, sizes): U_k and the Good–Turing estimate in simulation; a
+    # sample goes on drawing from k to k.
     missing: Floats
     good_turing: Floats
+    # finite_support, entropy: (sizes,): the bounds of E U_k by the number of kinds and by the
+    # entropy; NaN where there is a rest, of which neither is known.
     finite_support: Floats
     entropy: Floats
+    # (sizes,): what E U_k of Zipf's law over all numbers tends to; None for other laws.
     zipf: Floats | None
+    # low, high: (sizes,): between which U_k lies, each with the confidence.
     low: Floats
     high: Floats
 

@@ -45,27 +45,13 @@ def smoothing_setting(**more: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class PseudoJoint:
-    """What a model says about a support, normalised on it.
+    """What a model says about a support, normalised on it."""
 
-    Attributes
-    ----------
-    texts : tuple of str
-        The support, (m,), likeliest first.
-    log_first : ndarray, (m,)
-        ln Q(y|F₀) over the support, nats; sums to 1.
-    log_rows : ndarray, (m, m)
-        Row i: ln Q(y|F₁(yᵢ)) over the support, nats; each sums to 1.
-    covered : float
-        What the support holds of Q(·|F₀).
-    covered_rows : ndarray, (m,)
-        What it holds of each Q(·|F₁(yᵢ)).
-    """
-
-    texts: tuple[str, ...]
-    log_first: Floats
-    log_rows: Floats
-    covered: float
-    covered_rows: Floats
+    texts: tuple[str, ...]  # the support, (m,), likeliest first
+    log_first: Floats  # (m,): ln Q(y|F₀) over the support, nats; sums to 1
+    log_rows: Floats  # (m, m): Row i: ln Q(y|F₁(yᵢ)) over the support, nats; each sums to 1
+    covered: float  # what the support holds of Q(·|F₀)
+    covered_rows: Floats  # (m,): what it holds of each Q(·|F₁(yᵢ))
 
     @property
     def log_joint(self) -> Floats:

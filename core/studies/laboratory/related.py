@@ -69,65 +69,39 @@ def of_fact(fact: Fact) -> LabelledQuestion:
 
 @dataclass(frozen=True)
 class Asked:
-    """What one question's answers show.
-
-    Attributes
-    ----------
-    doubts : mapping
-        Of the scores of `COMPARED`, but for the two-stage one; None where the evidence cannot tell.
-    correct : mapping
-        Whether the answer that each serves is right.
-    answers : tuple of str
-        The answers found, spellings of one right answer as one; then the right ones not found.
-    predicted, repeated, truth : tuple of float
-        p̂(y|x), p̂(y|y, x) and p(y|x) of each; the first two are 0 where it was not found.
-    candidates : Candidates
-        For the two stages.
-    """
+    """What one question's answers show."""
 
     query: str
+    # Of the scores of `COMPARED`, but for the two-stage one; None where the evidence cannot tell.
     doubts: Mapping[str, float | None]
-    correct: Mapping[str, bool]
+    correct: Mapping[str, bool]  # whether the answer that each serves is right
+    # The answers found, spellings of one right answer as one; then the right ones not found.
     answers: tuple[str, ...]
+    # predicted, repeated, truth: p̂(y|x), p̂(y|y, x) and p(y|x) of each; the first two are 0 where
+    # it was not found.
     predicted: tuple[float, ...]
     repeated: tuple[float, ...]
     truth: tuple[float, ...]
-    candidates: Candidates = field(repr=False)
+    candidates: Candidates = field(repr=False)  # for the two stages
 
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """Answers of about the same V̂: what it says, and what the squared error is.
-
-    Attributes
-    ----------
-    promised : float
-        The mean V̂.
-    error : Interval
-        The mean of (p̂ − p)², with its 95% bootstrap interval over questions.
-    """
+    """Answers of about the same V̂: what it says, and what the squared error is."""
 
     answers: int
-    promised: float
-    error: Interval
+    promised: float  # the mean V̂
+    error: Interval  # the mean of (p̂ − p)², with its 95% bootstrap interval over questions
 
 
 @dataclass(frozen=True)
 class Related:
-    """All scores on the same questions.
-
-    Attributes
-    ----------
-    model, revision : str
-    questions : tuple of Asked
-    seed : int
-        Of the halves on which the threshold is tuned, and of the bootstrap.
-    """
+    """All scores on the same questions."""
 
     model: str
     revision: str
     questions: tuple[Asked, ...]
-    seed: int = 0
+    seed: int = 0  # of the halves on which the threshold is tuned, and of the bootstrap
 
     # ---- The two stages.
 

@@ -32,41 +32,25 @@ def always(values: Values) -> bool:
 
 @dataclass(frozen=True)
 class Field:
-    """One setting that a person chooses.
+    """One setting that a person chooses."""
 
-    Attributes
-    ----------
-    name : str
-        In the address and, with dashes, of the option.
-    label, help : str
-        Words of this code: they are read as Markdown.
-    value : int, float or str
-        At first; its type is the field's: a whole number, a number, or a text.
-    least, most, step : float, optional
-        Of a number.
-    options : mapping of str to str
-        The values that may be chosen, and what is said below each; empty where anything may be
-        given.
-    applies : callable
-        Whether it matters, given all values; else it is neither shown nor used.
-    read : callable, optional
-        Makes of a text what the study takes, or raises `InvalidRequestError` with what is wrong;
-        said beside the field.
-    folded : bool
-        Whether it is among the settings that few people change.
-    """
-
-    name: str
+    name: str  # in the address and, with dashes, of the option
+    # label, help: words of this code: they are read as Markdown.
     label: str
-    value: Value
+    value: Value  # at first; its type is the field's: a whole number, a number, or a text
+    # least, most, step: of a number.
     least: float | None = None
     most: float | None = None
     step: float | None = None
+    # The values that may be chosen, and what is said below each; empty where anything may be given.
     options: Mapping[str, str] = field(default_factory=dict)
     help: str = ""
+    # Whether it matters, given all values; else it is neither shown nor used.
     applies: Callable[[Values], bool] = always
+    # Makes of a text what the study takes, or raises `InvalidRequestError` with what is wrong; said
+    # beside the field.
     read: Callable[[str], Any] | None = None
-    folded: bool = False
+    folded: bool = False  # whether it is among the settings that few people change
 
     @property
     def kind(self) -> type[int] | type[float] | type[str]:

@@ -79,62 +79,35 @@ class TheoremSettings(ExperimentSettings):
 
 @dataclass(frozen=True)
 class Triple:
-    """The same of three answers, from pairs drawn from Q̃ and all third answers after each.
+    """The same of three answers, from pairs drawn from Q̃ and all third answers after each."""
 
-    Attributes
-    ----------
-    divergence : float
-        D(Q̃, P̃) of three answers, nats: right on average.
-    lower, upper : float
-        Between which I(Q̃) of three answers lies, on average, nats.
-    """
-
-    divergence: float
+    divergence: float  # D(Q̃, P̃) of three answers, nats: right on average
+    # lower, upper: between which I(Q̃) of three answers lies, on average, nats.
     lower: float
     upper: float
 
 
 @dataclass(frozen=True)
 class TheoremRow:
-    """One question: I(Q̃) and what it is compared with, all in nats.
-
-    Attributes
-    ----------
-    question, band : str
-    exposures : int
-        How many training documents of the embedded model ask it.
-    texts : int
-        The size of the support.
-    covered : float
-        What the support holds of the model's probability of a pair.
-    information : float
-        I(Q̃), of texts.
-    divergence : float
-        D(Q̃, P̃) from the truth.
-    first_slack, second_slack : float
-        D(Q̃₁, P) and D(Q̃₂, P), of which the difference of the two consists.
-    corpus_divergence : float or None
-        D(Q̃, P̃) with P̃ what the training documents say; None where there are none.
-    corpus_information : float or None
-        I of that P̃: 0 if its answers are independent, as the theorem assumes.
-    clustered : float
-        I of Q̃ with the texts of a cluster counted as one.
-    sampled, sampled_clustered : float
-        Algorithm 3 on k drawn answers, without and with clusters.
-    """
+    """One question: I(Q̃) and what it is compared with, all in nats."""
 
     question: str
     band: str
-    exposures: int
-    texts: int
-    covered: float
-    information: float
-    divergence: float
+    exposures: int  # how many training documents of the embedded model ask it
+    texts: int  # the size of the support
+    covered: float  # what the support holds of the model's probability of a pair
+    information: float  # I(Q̃), of texts
+    divergence: float  # D(Q̃, P̃) from the truth
+    # first_slack, second_slack: D(Q̃₁, P) and D(Q̃₂, P), of which the difference of the two
+    # consists.
     first_slack: float
     second_slack: float
+    # D(Q̃, P̃) with P̃ what the training documents say; None where there are none.
     corpus_divergence: float | None
+    # I of that P̃: 0 if its answers are independent, as the theorem assumes.
     corpus_information: float | None
-    clustered: float
+    clustered: float  # I of Q̃ with the texts of a cluster counted as one
+    # sampled, sampled_clustered: Algorithm 3 on k drawn answers, without and with clusters.
     sampled: float
     sampled_clustered: float
     triple: Triple | None = None

@@ -90,26 +90,17 @@ class YieldingSettings(ExperimentSettings):
 
 @dataclass(frozen=True)
 class YieldingRow:
-    """One fact.
-
-    Attributes
-    ----------
-    question, relation, band : str
-    repetitions : int or None
-        The first number at which the repeated answer is the likelier one; 0 where it is so before
-        any, None where it is at none.
-    odds : float
-        ln Q(right answer) − ln Q(repeated answer) before any repetition, nats.
-    overlap, every_token, logit, gap : float
-        See the module; means over all heads.
-    """
+    """One fact."""
 
     question: str
     relation: str
     band: str
     exposures: int
+    # The first number at which the repeated answer is the likelier one; 0 where it is so before
+    # any, None where it is at none.
     repetitions: int | None
-    odds: float
+    odds: float  # ln Q(right answer) − ln Q(repeated answer) before any repetition, nats
+    # overlap, every_token, logit, gap: see the module; means over all heads.
     overlap: float
     every_token: float
     logit: float
@@ -118,24 +109,15 @@ class YieldingRow:
 
 @dataclass(frozen=True, eq=False)
 class Yielding:
-    """Every fact, and what goes with the repetitions that it takes to turn.
-
-    Attributes
-    ----------
-    model, revision : str
-    components : float
-        How many components are large, the mean over heads.
-    rows : tuple of Row
-    heads : ndarray of shape (layers, heads)
-        The rank correlation of each head's own overlap with the repetitions. The largest among so
-        many proves nothing.
-    """
+    """Every fact, and what goes with the repetitions that it takes to turn."""
 
     settings: YieldingSettings
     model: str
     revision: str
-    components: float
+    components: float  # how many components are large, the mean over heads
     rows: tuple[YieldingRow, ...]
+    # (layers, heads): the rank correlation of each head's own overlap with the repetitions. The
+    # largest among so many proves nothing.
     heads: Floats = field(repr=False)
 
     def of(self, measure: str) -> Floats:

@@ -36,7 +36,7 @@ from core.ui.calibration import keeping, run
 from core.ui.calibration.directions import directions
 from core.ui.calibration.grading import grade_here
 from core.ui.calibration.label_meanings import meanings, reversal
-from core.ui.calibration.vouching import vouch_for, vouchers_in
+from core.ui.calibration.vouching import claims_of, vouch_for
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of, public
@@ -269,7 +269,7 @@ def _map(upload: Upload) -> Labelled | None:
     if not surer or None in correct.values():
         return None
     scores = tuple(ScoreColumn(name, way, correct[name]) for name, way in surer.items())
-    vouched = vouchers_in(upload)
+    vouched = claims_of(upload)
     columns = Columns(query, source, scores, entropy, answer=answer, truth=truth, vouched=vouched)
     try:
         meant = meanings(upload, [name for name in columns.labels if name not in surer])

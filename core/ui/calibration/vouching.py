@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.data.tabular.labelled import VOUCHED
-from core.data.tabular.suspicion import SuspiciousScoreError
+from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import Upload
 
 
-def vouchers_in(upload: Upload) -> tuple[str, ...]:
-    """Return the scores of a file that a person vouches for."""
-    return tuple(st.session_state.get(_key(upload), ()))
+def claims_of(upload: Upload) -> tuple[tuple[str, Claim], ...]:
+    """Return what a person vouches for of the scores of a file."""
+    return tuple((score, Claim(claim)) for score, claim in _claims(_key(upload)))
 
 
 def vouch_for(upload: Upload, error: SuspiciousScoreError) -> None:
@@ -20,17 +19,21 @@ def vouch_for(upload: Upload, error: SuspiciousScoreError) -> None:
         st.badge("Your answer is needed", icon=":material/help:", color="orange")
         st.text(str(error))
         st.button(
-            f"It {VOUCHED}",
+            f"It {Claim[error.claim.name]}",
             key="vouch",
             icon=":material/verified_user:",
             on_click=_vouch,
-            args=(_key(upload), error.score),
+            args=(_key(upload), [error.score, error.claim.value]),
         )
 
 
 def _key(upload: Upload) -> str:
-    return f"vouched_{upload.sha256[:16]}"  # so that a reload brings it back
+    return f"claims_{upload.sha256[:16]}"  # so that a reload brings it back
 
 
-def _vouch(key: str, score: str) -> None:
-    st.session_state[key] = [*st.session_state.get(key, ()), score]
+def _claims(key: str) -> list[list[str]]:
+    return st.session_state.get(key, [])
+
+
+def _vouch(key: str, claim: list[str]) -> None:
+    st.session_state[key] = [*_claims(key), claim]

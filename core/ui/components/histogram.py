@@ -35,20 +35,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Cuts:
-    """Where λ can be dragged to, and what it does there.
-
-    Attributes
-    ----------
-    low, high : float
-    start : float
-        Where λ stood first; it is easily put back there.
-    answered, wrong : ndarray of shape (steps + 1,)
-        Shares at evenly spaced places: of all rows, and of the answered ones (NaN: none is).
-    """
+    """Where λ can be dragged to, and what it does there."""
 
     low: float
     high: float
-    start: float
+    start: float  # where λ stood first; it is easily put back there
+    # answered, wrong: (steps + 1,): Shares at evenly spaced places: of all rows, and of the
+    # answered ones (NaN: none is).
     answered: NDArray[np.float64]
     wrong: NDArray[np.float64]
 

@@ -49,7 +49,6 @@ def present(stories: Sequence[Lane], url: str, *, key: str) -> None:
 
     Parameters
     ----------
-    stories : sequence of Lane
     url : str
         Of this page, as the browser says; "" where it does not. Where others can open it, the last
         place shows it with a QR code.

@@ -26,22 +26,12 @@ NOT_HERE: Final = (
 
 @dataclass(frozen=True)
 class Listed:
-    """A run in the list.
+    """A run in the list."""
 
-    Attributes
-    ----------
-    key : str
-        Its name in the address.
-    title : str
-        Text of people and models.
-    is_own : bool
-        Whether it is no bundled one, which nobody changes.
-    """
-
-    key: str
+    key: str  # its name in the address
     run: Run
-    title: str
-    is_own: bool
+    title: str  # text of people and models
+    is_own: bool  # whether it is no bundled one, which nobody changes
 
 
 def choose(key: str) -> None:

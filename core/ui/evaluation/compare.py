@@ -60,10 +60,13 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
         return
     title = st.selectbox("The other run", titles, key="results_other", persist_state="session")
     other = others[title]
-    version = str(other.folder), stamp(other), results.match
+    version = str(other.folder), stamp(other), results.match, results.served
     try:
         there = memory_of(
-            "results_there", None, lambda: read_results(other, (), results.match), version
+            "results_there",
+            None,
+            lambda: read_results(other, (), results.match, served=results.served),
+            version,
         )
         different = differences(results.run, other)
     except RunError as error:
@@ -106,11 +109,14 @@ def _scores(both: Sides) -> tuple[RunSide, ...]:
             args=(PLACE, key),
         )
     shown_now = every or memory_of("results_sides_plain", both, lambda: compared_sides(both, 0))
+    other = words.label_heading(both.here)
     st.dataframe(
         {
             "score": [SCORES[each.score].title for each in shown_now],
             "right here": [percent(each.right_here) for each in shown_now],
             "right there": [percent(each.right_there) for each in shown_now],
+            f"{other} here": [percent(each.other_here) for each in shown_now],
+            f"{other} there": [percent(each.other_there) for each in shown_now],
             "McNemar, adjusted": [p_in_words(each.chance) for each in shown_now],
             "AUROC here": [number_shown(each.by.values[0]) for each in shown_now],
             "AUROC there": [number_shown(each.by.values[1]) for each in shown_now],
@@ -135,6 +141,8 @@ def _numbers(every: tuple[RunSide, ...]) -> dict[str, list[object]]:
         "score": [each.score for each in every],
         "right here": [finite(each.right_here) for each in every],
         "right there": [finite(each.right_there) for each in every],
+        "right by the other label here": [finite(each.other_here) for each in every],
+        "right by the other label there": [finite(each.other_there) for each in every],
         "right only here": [each.only_here for each in every],
         "right only there": [each.only_there for each in every],
         "McNemar, Holm-adjusted p": [each.chance for each in every],
@@ -159,7 +167,7 @@ def _questions(both: Sides, every: tuple[RunSide, ...]) -> None:
     )
     for side in every:
         if side.score == score:
-            st.text(words.side(side))
+            st.text(words.side(side, both.here))
     change = st.pills(
         "Which questions",
         list(Change),

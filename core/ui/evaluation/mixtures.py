@@ -78,7 +78,7 @@ def mixtures(results: Results) -> None:
         ),
         (*single, None, *many, None, target, confidence, diverse, *scores),
     )
-    for sentence in words.mixtures(mixed):
+    for sentence in (*words.mixtures(mixed), *words.right_half(results)):
         st.text(sentence)
     if not mixed.found:
         return

@@ -30,20 +30,13 @@ _AGAIN = "evaluation_again"  # the run whose failed questions a press wants aske
 
 @dataclass(frozen=True)
 class State:
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes
-    ----------
-    number, done, failed : int
-        Questions, those that are finished, and those of them that failed.
-    used : Used or None
-        What these took of a service; None where they took only time.
-    """
-
+    # number, done, failed: questions, those that are finished, and those of them that failed.
     number: int
     done: int
     failed: int
-    used: Used | None = None
+    used: Used | None = None  # what these took of a service; None where they took only time
 
     @property
     def sentence(self) -> str:

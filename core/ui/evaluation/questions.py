@@ -54,16 +54,10 @@ _UPLOAD, _UPLOADED, _PROBLEM = (
 
 @dataclass(frozen=True)
 class QuestionSample:
-    """What was drawn of a dataset.
-
-    Attributes
-    ----------
-    of : int
-        How many the dataset has.
-    """
+    """What was drawn of a dataset."""
 
     questions: Questions
-    of: int
+    of: int  # how many the dataset has
 
 
 def choice() -> Questions | None:
@@ -273,7 +267,8 @@ def _draw(
         some = draw(counting(), min(number, most), seed)
         questions = survey(name, some_questions, meaning)
         reading = (*questions.reading, *omissions(problems, malformed))
-        return QuestionSample(replace(questions, read=lambda: iter(some), reading=reading), of)
+        sample = replace(questions, read=lambda: iter(some), reading=reading, malformed=malformed)
+        return QuestionSample(sample, of)
 
     return result_of(
         f"{place}_sample",

@@ -65,10 +65,6 @@ class Runs:
     ----------
     root : Path
         Made where there is none.
-
-    Attributes
-    ----------
-    root : Path
     """
 
     def __init__(self, root: Path) -> None:

@@ -13,7 +13,7 @@ from core.codec import finite
 from core.reports.evaluation import words
 from core.reports.evaluation.document import precision_recall, report
 from core.studies.evaluation.comparison import ScoreComparison, compare
-from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures
+from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures, share_right
 from core.ui import downloads, figures
 from core.ui.evaluation.measures import measures
 from core.ui.glossary import TERMS
@@ -25,7 +25,11 @@ def scores(results: Results) -> None:
     """Draw what every score is worth, and which is better than which."""
     measured, is_waiting = measures(results)
     _table(measured)
-    for sentence in (*words.labels(results), *words.missing_scores(results)):
+    for sentence in (
+        *words.labels(results),
+        *words.missing_scores(results),
+        *words.right_half(results),
+    ):
         st.text(sentence)
     if not results.scores:
         return
@@ -65,7 +69,7 @@ def numbers(measured: RunMeasures) -> dict[str, list[object]]:
     }
     for match in ("same_answer", "f1"):
         right = measured.results.correct_by(match)
-        columns[f"right by {match}"] = [finite(words.mean(right[name])) for name in SCORES]
+        columns[f"right by {match}"] = [finite(share_right(right[name])) for name in SCORES]
     for measure in MEASURES:
         intervals = [measured.interval(name, measure) for name in SCORES]
         columns[measure] = [finite(each.value) for each in intervals]

@@ -63,8 +63,6 @@ class Job(Generic[T]):
         How far it is, as its last progress call said.
     partial : T or None
         The newest intermediate result that it handed out.
-    result : T or None
-    error : Exception or None
 
     Raises
     ------

@@ -31,22 +31,12 @@ QUICK = 1.0  # seconds: what is there sooner is shown without a progress bar
 
 @dataclass
 class PageRun(Generic[T]):
-    """What a session wanted at one place of a page, and what became of it.
-
-    Attributes
-    ----------
-    job : Job or None
-        None until it is agreed to and started.
-    left : bool
-        Whether this session has cancelled it, though others may still wait for it.
-    page : str
-        The path of the page that drew it last.
-    """
+    """What a session wanted at one place of a page, and what became of it."""
 
     wanted: Hashable
-    job: Job[T] | None = None
-    left: bool = False
-    page: str = ""
+    job: Job[T] | None = None  # None until it is agreed to and started
+    left: bool = False  # whether this session has cancelled it, though others may still wait for it
+    page: str = ""  # the path of the page that drew it last
 
     @property
     def is_paid(self) -> bool:

@@ -1,5 +1,6 @@
-"""Scores of two scales are refused until somebody vouches for them."""
+"""Scores that look as no score should are refused until somebody vouches for them."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,14 +8,47 @@ import pytest
 
 from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
-from core.data.tabular.suspicion import SuspiciousScoreError, refuse_suspicious
+from core.data.tabular.suspicion import Claim, SuspiciousScoreError, vouched_claims
 from core.data.tabular.uploads import parse
+
+HALVES = np.repeat([True, False], 10)
+PERFECT = np.linspace(0.9, 0.1, 20)
+ONE_ODD = np.append(PERFECT[:-1], 0.895)  # a wrong answer above nine right ones
+ONE_TIE = np.append(PERFECT[:10], PERFECT[9:19])
+
+
+def claim_wanted(name, numbers, right=HALVES, larger_is_surer=True):
+    """What a person has to vouch for; None where nothing is odd."""
+    try:
+        assert not vouched_claims(name, np.array(numbers, float), larger_is_surer, right, ())
+    except SuspiciousScoreError as error:
+        assert error.score == name
+        return error.claim
+    return None
 
 
 @pytest.mark.parametrize(
-    ("name", "numbers", "refused"),
+    ("numbers", "right", "surer", "wanted"),
     [
-        ("confidence", [0.9, 87, 0.3, 12], True),
+        (PERFECT, HALVES, True, Claim.BLIND),
+        (-PERFECT, HALVES, False, Claim.BLIND),
+        (PERFECT, HALVES, False, Claim.BLIND),  # every wrong answer is surer than any right one
+        (np.append(PERFECT, math.nan), np.append(HALVES, False), True, Claim.BLIND),
+        (PERFECT[1:], HALVES[1:], True, None),  # nine may be chance
+        (ONE_ODD, HALVES, True, None),
+        (ONE_TIE, HALVES, True, None),
+    ],
+)
+def test_a_score_that_parts_ten_of_each_without_a_mistake_is_asked_about(
+    numbers, right, surer, wanted
+):
+    assert claim_wanted("x", numbers, right, surer) is wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "odd"),
+    [
+        ("confidence", [math.nan, 0.9, 87, 0.3, 12], True),
         ("confidence", [90, 87, 30, 1], False),
         ("confidence", [0.9, 1, 0, 0.3], False),
         ("score", [0.9, 87, 0.3, 12], True),
@@ -23,26 +57,43 @@ from core.data.tabular.uploads import parse
         ("log_prob", [-0.9, -87, -0.3, -12], False),
     ],
 )
-def test_two_scales_in_one_column_are_refused(name, numbers, refused):
-    if not refused:
-        refuse_suspicious(name, np.array(numbers, float))
-        return
-    with pytest.raises(SuspiciousScoreError) as caught:
-        refuse_suspicious(name, np.array([np.nan, *numbers]))
-    assert caught.value.score == name
+def test_two_scales_in_one_column_are_asked_about(name, numbers, odd):
+    right = np.resize([True, False], len(numbers))
+    assert claim_wanted(name, numbers, right) is (Claim.ONE_SCALE if odd else None)
 
 
-def test_nothing_is_certified_until_somebody_vouches():
-    rows = "".join(f"q{n},{n if n % 2 else n / 100},{n % 3 % 2}\n" for n in range(1, 99))
-    upload = parse(f"question,rating,correct\n{rows}".encode(), "x.csv")
-    (score,) = suggest(upload).scores
-    columns = replace(suggest(upload), scores=(replace(score, larger_is_surer=True),))
-    confident = replace(columns, vouched=("rating",))
-    assert labelled(upload, confident).decided == (
-        "As you said, “rating” has numbers of one scale.",
+def scored(name, of_row, more=""):
+    """A hundred rows, of which the first half are right, and their columns."""
+    rows = "".join(f"q{n},{of_row(n)},{int(n < 50)}{more}\n" for n in range(100))
+    heading = f"question,{name},correct{',pipeline' if more else ''}"
+    upload = parse(f"{heading}\n{rows}".encode(), "x.csv")
+    return upload, suggest(upload)
+
+
+def test_nothing_is_certified_until_somebody_vouches_for_what_is_odd():
+    upload, columns = scored("agreement", lambda n: 99 - n if n < 50 else (100 - n) / 100)
+    for claim, says in ((Claim.ONE_SCALE, "0 to 1, and percent"), (Claim.BLIND, "AUROC 1")):
+        with pytest.raises(SuspiciousScoreError, match=says) as caught:
+            labelled(upload, columns)
+        assert caught.value.claim is claim
+        columns = replace(columns, vouched=(*columns.vouched, ("agreement", claim)))
+    data = labelled(upload, columns)
+    book = data.codebooks["agreement"]  # stored in the policy, printed in the report
+    assert book.claims == (
+        "As you said, “agreement” has numbers of one scale.",
+        "As you said, “agreement” was made without a look at the right answers.",
     )
-    upload = parse(f"question,confidence,correct\n{rows}".encode(), "x.csv")
-    (score,) = suggest(upload).scores
-    columns = replace(suggest(upload), scores=(replace(score, larger_is_surer=True),))
-    with pytest.raises(SuspiciousScoreError, match="0 to 1, and percent"):
-        labelled(upload, columns)
+    assert set(book.claims) < set(data.reading) and not data.decided
+
+
+def test_only_what_is_odd_is_said_to_be_vouched_for():
+    upload, columns = scored("confidence", lambda n: (n * 37 % 100) / 100)
+    claims = tuple(("confidence", claim) for claim in Claim)
+    assert labelled(upload, replace(columns, vouched=claims)).codebooks["confidence"].claims == ()
+
+
+def test_the_scores_of_a_run_saw_no_labels_but_a_column_may_be_called_like_them():
+    of_run = scored("semantic_entropy", lambda n: n / 100, more=",embedded")
+    assert labelled(*of_run).codebooks["semantic_entropy"].claims == ()
+    with pytest.raises(SuspiciousScoreError):
+        labelled(*scored("semantic_entropy", lambda n: n / 100))

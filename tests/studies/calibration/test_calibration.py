@@ -559,7 +559,8 @@ def test_rows_are_numbered_as_in_the_file():
 def of_one_kind(label, other, meanings=None):
     """A hundred answers, the first half labelled in one way and the others in another."""
     rows = [(f"q{i}", i / 100, label if i < 50 else other) for i in range(100)]
-    return study.read(table(["q", "doubt", "correct"], rows), "x.csv", meanings=meanings)
+    content = table(["q", "doubt", "correct"], rows)
+    return study.read(content, "x.csv", meanings=meanings, vouched=["doubt"])
 
 
 @pytest.mark.parametrize("method", study.METHODS)
@@ -603,7 +604,7 @@ def test_empty_labels_that_mean_wrong_are_wrong():
 def test_rows_left_out_stand_in_the_policy():
     rows = [(f"q{i}", i / 100, "" if i % 4 == 3 else int(i < 80)) for i in range(100)]
     content = table(["q", "doubt", "correct"], rows)
-    data = study.read(content, "x.csv", meanings={"": Meaning.OUT})
+    data = study.read(content, "x.csv", meanings={"": Meaning.OUT}, vouched=["doubt"])
     policy = study.calibrate(data, Target(0.1, 0.9, "ltt", "doubt")).policy
     assert (policy.labels, policy.left_out) == (75, 25)
     moved = study.move(study.calibrate(data, Target(0.01, 0.99, "ltt", "doubt")), 0.5)

@@ -67,6 +67,7 @@ def test_the_rows_that_it_comes_of_are_no_test_of_it(runs, policy):
     mixed.queries[3] = runs[0].queries[5].upper() + " ?"
     mixed = decide(mixed, policy)
     assert words.decisions(mixed)[1].startswith("1 of 60 of these questions made this policy")
+    assert "by the paper’s token F1)." in words.decisions(mixed)[0]
     large = replace(policy, labels=MOST_KEPT + 1)  # of which not every question is known
     large = decide(mixed.results, large)
     assert words.decisions(large)[1].startswith("All of these questions")

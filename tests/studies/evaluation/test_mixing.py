@@ -104,15 +104,26 @@ def test_entropy_answers_less_where_there_are_many_right_answers(found):
 def test_the_finding_is_what_comes_out_by_the_papers_rule(found):
     said = words.mixtures(mix(found, ["one"], ["many"]))
     kinds = "Tried on as many questions with one right answer as with many. "
-    assert words.finding(found) == kinds + said[1] != kinds + said[2]
+    by_other = mix(found.by_other_label, ["one"], ["many"])
+    two = "; ".join(words.mixture(m) for m in by_other.found if m.rule == mixing.PAPER)
+    other = f" Right by the paper’s token F1 instead: {'the same' if two in said[1] else two}."
+    assert words.finding(found) == kinds + said[1] + other != kinds + said[2] + other
     assert said[1].startswith("At a target loss of 5%, by the paper’s rule: M.I. answers ")
 
 
 def test_a_model_that_knows_nothing_has_no_threshold(tmp_path):
     assert words.finding(asked(tmp_path / "run", knows=0.0)) == (
-        "100% of the answers are wrong. For a target loss of 5%, the paper’s rule leaves fewer "
-        "than 1% of the questions answered by M.I. or S.E."
+        "100% of the answers are wrong (100% by the paper’s token F1). For a target loss of 5%, "
+        "the paper’s rule leaves fewer than 1% of the questions answered by M.I. or S.E."
     )
+
+
+def test_a_half_that_is_always_right_is_named(tmp_path, found):
+    (sentence,) = words.right_half(found)
+    assert sentence.startswith("All 30 questions with many right answers are answered rightly")
+    found.correct[INFORMATION][np.flatnonzero(found.sources == "many")[0]] = False
+    assert words.right_half(found) == []
+    assert words.right_half(read_results(found.run, sources=["many"])) == []
 
 
 def test_a_share_of_chance_is_not_announced_with_its_error():

@@ -197,6 +197,9 @@ def test_an_exact_match_is_an_option(tmp_path):
         ]
         for match in ("f1", "exact")
     }
+    assert labelled_csv(Run(tmp_path / "run"), match="f1")[1][0] == (
+        "Right: token F1 ≥ 0.25 (the paper’s)."
+    )
     assert found["f1"].count("1") == 8 and found["exact"].count("1") == 0
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.abstention import metrics
+from core.abstention.blocks import all_blocks
 from core.language_models.errors import RefusedError
 from core.reports.evaluation import words
 from core.studies.evaluation import files
@@ -89,7 +90,9 @@ def test_the_measures_are_those_of_metrics_and_the_table_the_whole_run(made):
     assert words.missing_scores(found) == ()
     for name in SCORES:
         for measure in metrics.MEASURES:
-            expected = getattr(metrics, measure)(found.doubts[name], found.correct[name])
+            expected = metrics.MEASURES[measure](
+                all_blocks(found.doubts[name], found.correct[name])
+            )
             interval = one.interval(name, measure)
             assert interval.value == pytest.approx(expected)
             assert interval.lower <= interval.upper

@@ -88,10 +88,11 @@ def test_right_answers_and_measures_of_both(both):
         number=200,
     )
     assert math.isnan(expected.differences["t"].lower) and math.isnan(side.by.difference.lower)
-    assert words.side(side) == (
-        "M.I.’s answer is right in 50.0% here and 50.0% there: only here 1, only there 1 "
-        "(McNemar, Holm-adjusted p = 1.000). M.I. here and M.I. there: AUROC 0.75 against 0.25, "
-        "difference 0.50; how much of that is chance is not known."
+    assert words.side(side, both.here) == (
+        "M.I.’s answer is right in 50.0% here and 50.0% there (by the paper’s token F1 50.0% and "
+        "50.0%): only here 1, only there 1 (McNemar, Holm-adjusted p = 1.000). "
+        "M.I. here and M.I. there: AUROC 0.75 against 0.25, difference 0.50; "
+        "how much of that is chance is not known."
     )
 
 

@@ -297,17 +297,3 @@ def test_what_costs_calls_says_how_many_before_it_asks(shown):
     app.button(key="pay_here").click().run()
     until(app, lambda: said(app, "C? "))
     assert model.calls == 3 * each
-
-
-def test_one_persons_cancel_does_not_end_anothers_curve(shown, monkeypatch):
-    monkeypatch.setattr(widget, "QUICK", 0.01)
-    model = Gated()
-    one = shown(A, model=model)
-    two = AppTest.from_function(script, default_timeout=LONG)
-    two.session_state["wanted"] = ((A,), model, TIMES)
-    two.run()
-    one.button(key="cancel_here").click().run()
-    until(one, lambda: said(one, "Cancelled. Results so far are saved."))
-    model.gate.set()
-    until(two, lambda: said(two, verdicts(A, model=Turning())[0]))
-    assert len(model.asked) == 1

@@ -14,27 +14,14 @@ CANDIDATES = 8  # what the service gives at most in one reply; some models give 
 
 @dataclass(frozen=True)
 class Abilities(StoredAbilities):
-    """What was found out about a model.
+    """What was found out about a model."""
 
-    Attributes
-    ----------
-    candidates : int
-        How many answers it gives a request.
-    thoughts : int
-        The most tokens that an answer was seen to take, thoughts included.
-    thinking : int or None
-        The tokens that thoughts are limited to; None where that cannot be said.
-    without : tuple of str
-        The fields of a request that it refuses.
-    own : bool
-        Whether it says how likely its answers are, at every temperature the same.
-    """
-
-    candidates: int = CANDIDATES
-    own: bool = False
-    thoughts: int = 0
+    candidates: int = CANDIDATES  # how many answers it gives a request
+    own: bool = False  # whether it says how likely its answers are, at every temperature the same
+    thoughts: int = 0  # the most tokens that an answer was seen to take, thoughts included
+    # The tokens that thoughts are limited to; None where that cannot be said.
     thinking: int | None = None
-    without: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()  # the fields of a request that it refuses
 
     def less(self, name: str) -> Self | None:
         """Return how to ask without a field that was refused; None where it is needed."""

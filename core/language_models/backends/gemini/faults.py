@@ -65,21 +65,13 @@ OPTIONAL = {
 
 @dataclass(frozen=True)
 class Faults:
-    """Says what went wrong with one model.
-
-    Attributes
-    ----------
-    typed : bool
-        Whether a person typed the key.
-    timeout : float
-        Seconds without a sign of life.
-    """
+    """Says what went wrong with one model."""
 
     name: str
     host: str
     key: str = field(repr=False)
-    typed: bool
-    timeout: float
+    typed: bool  # whether a person typed the key
+    timeout: float  # Seconds without a sign of life
 
     def sentence(self, error: Exception, several: bool) -> ModelError:
         """Return what to say of a fault; `several` answers were asked for at once."""

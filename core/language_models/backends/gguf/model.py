@@ -37,36 +37,20 @@ FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 @dataclass(frozen=True, eq=False)
 class OpenedWeights:
-    """A file in memory, once a process for everybody.
+    """A file in memory, once a process for everybody."""
 
-    Attributes
-    ----------
-    revision : str
-        The beginning of the file's SHA-256.
-    control : dict
-        The ids of the tokens that are no text, by how templates write them.
-    begin : tuple of int
-        The tokens in front of every text.
-    space_in_front : bool
-        Whether a text begins with a space that nobody typed, also behind a token of its own.
-    defined : Pattern or None
-        Finds the tokens that are read as such wherever a text goes on behind them.
-    notes : tuple of str
-        What to say beside every number.
-    marks : dict
-        See `around`.
-    """
-
-    revision: str
+    revision: str  # the beginning of the file's SHA-256
     llama: Llama
     tokenizer: Tokenizer
-    control: dict[str, int]
-    begin: tuple[int, ...]
+    control: dict[str, int]  # the ids of the tokens that are no text, by how templates write them
+    begin: tuple[int, ...]  # the tokens in front of every text
+    # Whether a text begins with a space that nobody typed, also behind a token of its own.
     space_in_front: bool
+    # Finds the tokens that are read as such wherever a text goes on behind them.
     defined: re.Pattern[str] | None
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what to say beside every number
     template: str | None
-    marks: dict[str, str]
+    marks: dict[str, str]  # See `around`
 
 
 class GGUF(LlamaModel):

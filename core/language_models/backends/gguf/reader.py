@@ -33,19 +33,11 @@ AT_ONCE = 2**18  # bytes of a tensor that become numbers at a time: they stay ne
 
 @dataclass(frozen=True, eq=False)
 class StoredTensor:
-    """A tensor in a file.
+    """A tensor in a file."""
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Inputs first, the other way round than in NumPy.
-    stored : ndarray of bytes
-        A view of the file.
-    """
-
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # Inputs first, the other way round than in NumPy
     kind: GGMLQuantizationType
-    stored: NDArray[np.uint8]
+    stored: NDArray[np.uint8]  # a view of the file
 
     @property
     def count(self) -> int:
@@ -79,15 +71,10 @@ def _processors() -> ThreadPoolExecutor:
 class Contents:
     """What a file says, and its tensors.
 
-    Parameters
-    ----------
-    path : Path
-
     Attributes
     ----------
     fields : dict
         By their names: numbers, texts, or lists of them.
-    tensors : dict of str to StoredTensor
 
     Raises
     ------

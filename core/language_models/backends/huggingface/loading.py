@@ -66,25 +66,14 @@ HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 
 @dataclass(frozen=True)
 class LoadedNetwork:
-    """A model in memory, with all that is known of it.
+    """A model in memory, with all that is known of it."""
 
-    Attributes
-    ----------
-    network, tokenizer : object
-        As transformers has them.
-    device : torch.device
-        Where the network is.
-    end_tokens : frozenset of int
-        The ids of the tokens that end a text.
-    revision : str
-        The hub's commit, or a hash over the files; and the precision of the numbers.
-    """
-
+    # network, tokenizer: as transformers has them.
     network: Any
     tokenizer: Any
-    device: Any
-    end_tokens: frozenset[int]
-    revision: str
+    device: Any  # where the network is
+    end_tokens: frozenset[int]  # the ids of the tokens that end a text
+    revision: str  # the hub's commit, or a hash over the files; and the precision of the numbers
 
 
 def open_files(name: str, key: str | None = None, device: str | None = None) -> LoadedNetwork:

@@ -37,17 +37,10 @@ FREE_SHARE = 0.25
 
 @dataclass
 class Past:
-    """What a batch of rows has read so far.
+    """What a batch of rows has read so far."""
 
-    Attributes
-    ----------
-    tokens : Tensor of shape (rows, length)
-    cache : object
-        What the network keeps of them; None where it has to read them again.
-    """
-
-    tokens: Tensor
-    cache: Any
+    tokens: Tensor  # (rows, length)
+    cache: Any  # what the network keeps of them; None where it has to read them again
 
     def take(self, rows: Tensor) -> Past:
         """Keep, drop or repeat rows, in place."""
@@ -66,7 +59,6 @@ class Network:
         What sentences call it.
     model : object
         As transformers has it.
-    device : torch.device
     trial : list of int
         The tokens of a short text, to try the network on.
     speed : Speed

@@ -39,7 +39,6 @@ class LlamaModel(LanguageModel):
 
     Parameters
     ----------
-    llama : Llama
     tokenizer : Tokenizer
         Whose `encode` never reads a text as one of the end tokens.
     end_tokens : sequence of int
@@ -317,7 +316,6 @@ class GreedyPath:
 
     Attributes
     ----------
-    tokens : list of int
     ended : bool
         Whether the answer is whole; else the search left it, or it goes on.
     """

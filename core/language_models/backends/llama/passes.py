@@ -41,28 +41,15 @@ def one_at_a_time() -> None:
 
 @dataclass(eq=False)
 class Pass:
-    """A pass that is wanted, and what came of it.
+    """A pass that is wanted, and what came of it."""
 
-    Attributes
-    ----------
-    tokens : (B, L)
-    past : sequence of Segment
-    at : (n,)
-        Behind which of the B·L tokens the next one is asked for.
-    targets : (n,), optional
-        Which next ones; -1 stands for any that ends an answer. By default all V.
-    segment : Segment
-        What the tokens became.
-    said : (n,), or (n, V)
-        ln p of the next ones.
-    """
-
-    tokens: Tokens
+    tokens: Tokens  # (B, L)
     past: Sequence[Segment]
-    at: Tokens
+    at: Tokens  # (n,): Behind which of the B·L tokens the next one is asked for
+    # (n,): which next ones; -1 stands for any that ends an answer. By default all V.
     targets: Tokens | None = None
-    segment: Segment = field(init=False)
-    said: Array = field(init=False)
+    segment: Segment = field(init=False)  # what the tokens became
+    said: Array = field(init=False)  # (n,): ln p of the next ones
     error: BaseException | None = field(default=None, init=False)
     done: threading.Event = field(default_factory=threading.Event, init=False)
 
@@ -72,7 +59,6 @@ class Passes:
 
     Parameters
     ----------
-    llama : Llama
     ends : (E,)
         The tokens that end an answer.
     speed : Speed

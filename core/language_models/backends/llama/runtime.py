@@ -47,20 +47,14 @@ _NEVER = np.float32(-1e30)  # a score that softmax turns into exactly 0
 
 @dataclass(frozen=True)
 class Segment:
-    """Keys and values of a stretch of text, computed once for all rows that continue it.
+    """Keys and values of a stretch of text, computed once for all rows that continue it."""
 
-    Attributes
-    ----------
-    keys, values : per layer, of shape (G, K, L, D)
-        G divides the batch that attends to the segment: each of the G sequences serves
-        B/G neighbouring rows.
-    lengths : ndarray of shape (G,), or (N,) where G divides N, and N the batch
-        How much of L counts; the rest is padding on the right. More lengths than sequences
-        mean that rows branch off the same sequence at different places.
-    """
-
+    # keys, values: (G, K, L, D): G divides the batch that attends to the segment: each of the G
+    # sequences serves B/G neighbouring rows.
     keys: list[Array]
     values: list[Array]
+    # (G,): how much of L counts; the rest is padding on the right. More lengths than sequences mean
+    # that rows branch off the same sequence at different places.
     lengths: Tokens
 
     @property

@@ -36,72 +36,39 @@ OPTIONAL = ("top_logprobs", "logprobs", "seed", "stop", "top_p", "temperature")
 
 @dataclass(frozen=True)
 class OpenAIAbilities(StoredAbilities):
-    """How to speak to a server, and what it does then.
+    """How to speak to a server, and what it does then."""
 
-    Attributes
-    ----------
-    chat : bool
-        Chat completions instead of completions.
-    echo : bool
-        Whether it scores given text, as exactly as what it sampled itself.
-    forced : bool
-        Whether it can be made to say given tokens, and says then how likely they were.
-    given : str
-        The field by which it tells how likely given text is, where it echoes none (see the module
-        `given`); else "".
-    own : bool
-        Whether it lists what it sampled with log-probabilities, at any temperature the same.
-    next_token : bool
-        Whether it lists the likeliest next tokens.
-    candidates : int
-        How many it draws at once.
-    flagged : bool
-        Whether completions ask for log-probabilities as chats do: with yes, and a number beside.
-    bare : bool
-        Whether samples must be asked for without likely tokens, which it lists in their place.
-    sampler : mapping of str to float or str
-        The samplers that it is told to leave off.
-    without : tuple of str
-        The fields of a request that it refuses.
-    switches : mapping
-        What is sent to switch thinking off; empty where nothing has to be.
-    thinks : bool
-        Whether thoughts stand in front of its answers all the same.
-    thoughts : int
-        The most tokens that an answer was seen to take, thoughts included.
-    scaled : bool or None
-        Whether log-probabilities depend on the temperature; None if that is not known.
-    limit : str
-        What it calls the largest number of tokens.
-    end : str
-        The text of the token that ends its answers, if it reads it as that token; else "".
-    stated : str
-        The model that it says it is.
-    remarks : tuple of str
-        What was found out besides, in sentences.
-    """
-
-    chat: bool = False
-    echo: bool = False
+    chat: bool = False  # Chat completions instead of completions
+    echo: bool = False  # whether it scores given text, as exactly as what it sampled itself
+    # Whether it can be made to say given tokens, and says then how likely they were.
     forced: bool = False
+    # The field by which it tells how likely given text is, where it echoes none (see the module
+    # `given`); else "".
     given: str = ""
+    # Whether it lists what it sampled with log-probabilities, at any temperature the same.
     own: bool = False
-    next_token: bool = False
-    candidates: int = CANDIDATES_A_CALL
+    next_token: bool = False  # whether it lists the likeliest next tokens
+    candidates: int = CANDIDATES_A_CALL  # how many it draws at once
+    # Whether completions ask for log-probabilities as chats do: with yes, and a number beside.
     flagged: bool = False
+    # Whether samples must be asked for without likely tokens, which it lists in their place.
     bare: bool = False
+    # The samplers that it is told to leave off.
     sampler: Mapping[str, float | str] = field(
         default_factory=lambda: {name: values[0] for name, values in NEUTRAL.items()}
     )
-    without: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()  # the fields of a request that it refuses
+    # What is sent to switch thinking off; empty where nothing has to be.
     switches: Mapping[str, Any] = field(default_factory=dict)
-    thinks: bool = False
-    thoughts: int = 0
+    thinks: bool = False  # whether thoughts stand in front of its answers all the same
+    thoughts: int = 0  # the most tokens that an answer was seen to take, thoughts included
+    # Whether log-probabilities depend on the temperature; None if that is not known.
     scaled: bool | None = None
-    limit: str = "max_tokens"
+    limit: str = "max_tokens"  # what it calls the largest number of tokens
+    # The text of the token that ends its answers, if it reads it as that token; else "".
     end: str = ""
-    stated: str = ""
-    remarks: tuple[str, ...] = ()
+    stated: str = ""  # the model that it says it is
+    remarks: tuple[str, ...] = ()  # what was found out besides, in sentences
 
     @property
     def path(self) -> str:

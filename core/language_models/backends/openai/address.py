@@ -83,17 +83,10 @@ def is_global(address: str) -> bool:
 
 @dataclass(frozen=True)
 class Address:
-    """A base URL that was checked.
+    """A base URL that was checked."""
 
-    Attributes
-    ----------
-    url : str
-        Without a slash at its end.
-    scheme, name : str
-        ``http`` or ``https``; the host in small letters, an IPv6 address in brackets.
-    """
-
-    url: str
+    url: str  # without a slash at its end
+    # scheme, name: ``http`` or ``https``; the host in small letters, an IPv6 address in brackets.
     scheme: str
     name: str
     port: int

@@ -76,7 +76,6 @@ class Rejected(RefusedError):
 
     Attributes
     ----------
-    status : int
     words : str
         What the service says, up to `MOST_SAID` characters, without the key.
     named : tuple of str

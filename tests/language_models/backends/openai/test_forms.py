@@ -104,9 +104,10 @@ def test_a_usual_form_that_gives_whole_answers_is_tried_once_and_paid_for_once(c
 def test_a_server_that_goes_on_without_answering_is_shown_examples(flavour, calls):
     def without_examples(path, body):  # says nothing, as SmolLM2 does
         sent = json.dumps(body)
-        if EXAMPLES[0].query in sent or not any(question in sent for question in QUESTIONS):
+        if not any(question in sent for question in QUESTIONS):
             return None
-        said = {"message": {"content": ""}} if "messages" in body else {"text": ""}
+        text = "Paris" if EXAMPLES[0].query in sent else ""
+        said = {"message": {"content": text}} if "messages" in body else {"text": text}
         choice = {"index": 0, "finish_reason": "stop", **said}
         return 200, {}, json.dumps({"choices": [choice], "model": stated}).encode()
 

@@ -1,0 +1,106 @@
+"""Real model servers on this machine, asked as anybody's are: the embedded model behind each.
+
+What they say is held against our own runtime of the same weights.
+"""
+
+import importlib.util
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+import requests
+
+from core import prompts
+from core.language_models.client.stack import limit, stop, with_layers
+from core.language_models.errors import StoppedError
+from core.language_models.registry import open_model
+from core.language_models.trial import in_its_form
+from core.studies import costs
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import usual_request
+from tests.language_models.backends.gguf.files import embedded_as_gguf
+from tests.patience import LONG
+
+QUESTION = "What is the capital of France?"
+
+LLAMA_CPP = """
+import sys, threading, xllamacpp
+params = xllamacpp.CommonParams()
+params.model.path, params.port = sys.argv[1], int(sys.argv[2])
+params.n_ctx, params.n_parallel = 4096, 4
+params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
+params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+server = xllamacpp.Server(params)
+threading.Event().wait()
+"""
+
+
+@contextmanager
+def serving(command, health):
+    """Run a server until it says that it is ready; yield its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    process = subprocess.Popen(
+        [part.replace("PORT", str(port)) for part in command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"GGML_NO_BACKTRACE": "1"},
+    )
+
+    def is_ready():
+        assert process.poll() is None, "the server ended"
+        try:
+            return requests.get(address + health, timeout=LONG).ok
+        except requests.ConnectionError:
+            return False
+
+    try:
+        while not is_ready():
+            time.sleep(0.2)
+        yield address
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def llama_cpp(tmp_path_factory):
+    if importlib.util.find_spec("xllamacpp") is None:
+        pytest.skip("needs xllamacpp: run `make test-local`")
+    file = embedded_as_gguf(tmp_path_factory.mktemp("server") / "embedded.gguf")
+    with serving([sys.executable, "-c", LLAMA_CPP, str(file), "PORT"], "/health") as address:
+        yield f"openai:embedded@{address}/v1", open_model(f"gguf:{file}")
+
+
+def test_an_inspection_through_llama_cpp_is_that_of_our_own_runtime(llama_cpp):
+    name, ours = llama_cpp
+    model, trials = in_its_form(with_layers(open_model(name), None, None))
+    able = model.capabilities
+    assert able.scores_given_text and trials[-1].suits
+    request = usual_request(QUESTION, able)
+    stated, before = costs.plan(request, able), model.meter.usage
+    limit(model, stated)
+    inspection = run(request, model)
+    used = model.meter.usage - before
+    assert all(map(int.__le__, astuple(used), astuple(stated)))
+    recording, prompt = inspection.recording, prompts.iterative(QUESTION)
+    assert recording.greedy.text == ours.sample(prompt, 1, temperature=0)[0].text
+    told = [prompt, *(prompts.iterative(QUESTION, [text]) for text in recording.texts)]
+    scores = ours.log_likelihoods(told, recording.texts)
+    np.testing.assert_allclose(recording.log_likelihoods, scores, atol=0.02)
+    assert np.exp(recording.log_likelihoods).sum(axis=1).max() <= 1
+
+
+def test_what_llama_cpp_is_asked_ends_when_somebody_stops(llama_cpp):
+    model = with_layers(open_model(llama_cpp[0]), None, None)
+    stop(model)
+    with pytest.raises(StoppedError):
+        model.sample(prompts.iterative(QUESTION), 1)
