@@ -15,7 +15,7 @@ import click
 
 from core.abstention import metrics
 from core.abstention.intervals import Interval
-from core.codec import count_of, encode, finite
+from core.codec import count_of, encode, finite, list_of
 from core.commands.columns import COLUMNS, columns
 from core.commands.engines import engine_of, engines
 from core.commands.files import FilesFirst, Folder, Input, Output, write
@@ -34,6 +34,7 @@ from core.studies.evaluation.local import Task
 from core.studies.evaluation.looks import view
 from core.studies.evaluation.reading import FILTERS, Filter, Run, labelled_csv
 from core.studies.evaluation.results import (
+    Results,
     RunMeasures,
     affordable,
     columns_for,
@@ -124,6 +125,13 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
     help="A folder for the paper's Figures 5 and 6 as SVG.",
 )
 @click.option(
+    "--many",
+    multiple=True,
+    metavar="SOURCE",
+    help="A source with many right answers to a question, for Figure 6; told by the answers that "
+    "the sources name if not given. Repeat it for several.",
+)
+@click.option(
     "--target-loss",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
@@ -151,7 +159,7 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
     if seen is not None and (sentence := words.price_of_view(seen)):
         tell(sentence)
     if options["figures"] is not None:
-        summary["figures"] = _figures(measured, options["figures"], options["target_loss"])
+        summary["figures"] = _figures(measured, options["figures"], options)
     if options["labelled"] is not None:
         write(options["labelled"], labelled_csv(run, chosen, options["match"])[0])
     click.echo(encode(summary) if as_json else _report(measured, summary))
@@ -314,7 +322,18 @@ def _report(measured: RunMeasures, summary: dict[str, Any]) -> str:
     )
 
 
-def _figures(measured: RunMeasures, folder: Path, target_loss: float) -> list[str]:
+def _kinds(results: Results, many: tuple[str, ...]) -> mixing.Kinds:
+    """Return which sources have many right answers: those named, or what the rows tell."""
+    every = mixing.sources(results)
+    if not many:
+        return mixing.kinds(every)
+    names = [each.name for each in every]
+    if unknown := sorted({*many}.difference(names)):
+        raise RunError(f"No row counts of {list_of(unknown)}; of {list_of(names)}.")
+    return mixing.Kinds(tuple(name for name in names if name not in many), many, "")
+
+
+def _figures(measured: RunMeasures, folder: Path, options: dict[str, Any]) -> list[str]:
     """Write the paper's figures of a run, and return where they are; say what came out."""
     from core.charts import evaluation as charts  # Altair takes long to load
     from core.charts import export
@@ -328,9 +347,10 @@ def _figures(measured: RunMeasures, folder: Path, target_loss: float) -> list[st
     for name, some in (("precision-recall", papers), ("precision-recall-others", others)):
         if some:  # seven bands in one picture hide each other
             figures[name] = document.precision_recall(some)
-    kinds = mixing.kinds(mixing.sources(results))
-    mixed = mixing.mix(results, kinds.single, kinds.many, target_error=target_loss)
-    for sentence in (words.two_kinds(kinds), *words.mixtures(mixed)):
+    kinds = _kinds(results, options["many"])
+    mixed = mixing.mix(results, kinds.single, kinds.many, target_error=options["target_loss"])
+    divided = () if options["many"] else (words.two_kinds(kinds),)
+    for sentence in (*divided, *words.mixtures(mixed)):
         tell(sentence)
     if mixed.found:
         for measure in charts.TITLES:

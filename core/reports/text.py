@@ -1,9 +1,14 @@
-"""Tables as plain text, for a terminal."""
+"""Tables as plain text, for a terminal, and what several results say alike."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codec import count_of
 
 WIDEST: Final = 40  # characters of a text; files have all of it
 
@@ -37,3 +42,23 @@ def table(columns: Mapping[str, Sequence[object]]) -> list[str]:
 def _short(cell: object) -> str:
     text = " ".join(display(cell).split())
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
+
+
+def curve_ends(doubts: Mapping[str, NDArray[np.float64]], reason: str) -> list[str]:
+    """Say why curves of precision by recall end early, if they do.
+
+    Parameters
+    ----------
+    doubts : mapping of str to ndarray of shape (n,)
+        Of every score; NaN is missing.
+    reason : str
+        Why no score answers such a question, as in “too little was seen”.
+    """
+    rows = len(next(iter(doubts.values()), ()))
+    least = min((int(np.isnan(each).sum()) for each in doubts.values()), default=0)
+    if not least:
+        return []
+    return [
+        f"Of {least:,} of {count_of(rows, 'question')} {reason}, so no score answers them: the "
+        f"curves end at a recall of {1 - least / rows:.0%} at most."
+    ]

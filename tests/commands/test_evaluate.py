@@ -118,6 +118,9 @@ def test_the_figures_of_the_paper_are_written(world, asked, tmp_path):
     assert all("<svg" in path.read_text() for path in found)
     read = json.loads(believe(*options, "--json").stdout)
     assert read["figures"] == [str(path) for path in found]
+    turned = believe(*options, "--many", "one")
+    assert "There are 10 questions with one right answer and" in turned.stderr
+    refused(believe(*options, "--many", "nowhere"), "No row counts of nowhere; of many and one.")
     (tmp_path / "file").write_text("")
     refused(believe(*options[:4], "--figures", tmp_path / "file" / "x"), "cannot be made")
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from core.charts.laboratory.catalogue import PICTURES
@@ -48,6 +49,14 @@ def test_a_calibration_says_its_promise_its_price_and_its_groups():
     assert found.settings["Target error α"] == "0.05" and found.settings["Score"] == "s0"
     assert float(found.settings["Threshold λ, of the doubt"]) == policy.threshold
     assert len(found.pictures) == 3
+
+
+def test_a_calibration_says_why_its_curves_end():
+    data = rows(*GROUPS)
+    data.doubts["s0"][:303] = np.nan
+    (text,) = [t for t in read(calibration.report(calibrated(data))).texts if "curves end" in t]
+    assert text.startswith("Of 303 of 606 questions no score has a value")
+    assert text.endswith("a recall of 50% at most.")
 
 
 def test_a_calibration_without_a_promise_says_why_and_a_moved_threshold_promises_nothing():

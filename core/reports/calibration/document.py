@@ -13,6 +13,7 @@ from core.charts import calibration as charts
 from core.codec import one_line
 from core.reports.calibration import words
 from core.reports.report import Cell, Part, Picture, Report, Table
+from core.reports.text import curve_ends
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import BEST, METHODS, REPEATED, Calibration
 from core.studies.calibration.groups import by_group as guarantee_by_group
@@ -100,7 +101,8 @@ def _risk(calibration: Calibration, moved: Policy | None) -> Part:
         risk_coverage(calibration, curve, moved),
         precision_recall(curves, calibration.score),
     ]
-    return Part("Error against share answered", by_hand, pictures)
+    ends = curve_ends(calibration.data.doubts, words.NO_VALUE)
+    return Part("Error against share answered", [*by_hand, *ends], pictures)
 
 
 def risk_coverage(calibration: Calibration, curve: Curve, moved: Policy | None) -> Picture:

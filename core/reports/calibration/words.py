@@ -17,6 +17,7 @@ CURVES: Final = (
     "of right answers among them. A curve starts at its smallest block: mutual information "
     "is often exactly 0, and equal doubts are answered together or not at all."
 )
+NO_VALUE: Final = "no score has a value"  # why a curve ends
 NO_SCORE: Final = "No labelled answer has a score."
 
 

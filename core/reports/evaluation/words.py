@@ -12,6 +12,7 @@ from core.abstention.ledger import UNKNOWN_ROWS, Look, no_test
 from core.abstention.metrics import MEASURES
 from core.abstention.mixtures import Bar, Mixture
 from core.codec import count_of, list_of, one_line
+from core.reports import text
 from core.studies.evaluation import mixing
 from core.studies.evaluation import results as study
 from core.studies.evaluation.comparison import ScoreComparison
@@ -157,13 +158,8 @@ def right_half(results: Results) -> list[str]:
 
 def curve_ends(results: Results) -> list[str]:
     """Say why curves of precision by recall end early, if they do."""
-    missing = {name: int(np.isnan(results.doubts[name]).sum()) for name in results.scores}
-    if not missing or not (least := min(missing.values())):
-        return []
-    return [
-        f"Of {least:,} of {count_of(len(results), 'question')} too little was seen, so no score "
-        f"answers them: the curves end at a recall of {1 - least / len(results):.0%} at most."
-    ]
+    doubts = {name: results.doubts[name] for name in results.scores}
+    return text.curve_ends(doubts, "too little was seen")
 
 
 def intervals(measured: RunMeasures) -> str:

@@ -10,7 +10,8 @@ from core.abstention.intervals import Comparison, Interval
 from core.abstention.thresholds import Threshold
 from core.charts import calibration as charts
 from core.reports.calibration.document import precision_recall
-from core.reports.calibration.words import CURVES, NO_SCORE
+from core.reports.calibration.words import CURVES, NO_SCORE, NO_VALUE
+from core.reports.text import curve_ends
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.diagnostics import AurocComparison
@@ -42,6 +43,8 @@ def _curves(whole: Whole) -> None:
         st.text(NO_SCORE)
         return
     figures.show(precision_recall(curves, whole.calibration.score), "precision_recall")
+    for sentence in curve_ends(whole.calibration.data.doubts, NO_VALUE):
+        st.text(sentence)
     st.caption(CURVES)
 
 
