@@ -50,7 +50,7 @@ def label_here(rows: Predictions, by_rule: Mapping[str, Labels], key: str) -> La
         problem(str(error))
         return None
     _one_at_a_time(rows, by_rule, key)
-    used = _own_labels(rows)[: st.session_state.get(_used(key), 0)]
+    used = _own_labels(rows)[: st.session_state.get(_use_key(key), 0)]
     words = dict(used)
     labels = np.array([VALUES[words.get(item, SKIP)] for item in _items(rows)])
     return None if np.isnan(labels).all() else labels
@@ -109,10 +109,10 @@ def _one_at_a_time(rows: Predictions, by_rule: Mapping[str, Labels], key: str) -
         f"Use these {number:d} labels",
         key="use_labels",
         type="primary",
-        disabled=len(own) == skips or st.session_state.get(_used(key)) == number,
+        disabled=len(own) == skips or st.session_state.get(_use_key(key)) == number,
         help="The result follows from them. Each use of more labels is another look at them.",
     ):
-        st.session_state[_used(key)] = number
+        st.session_state[_use_key(key)] = number
         st.rerun()
 
 
@@ -171,24 +171,24 @@ def _label(item: str, word: str) -> None:
     """Take a label; a key that was pressed twice labels no row twice, nor one that nobody saw."""
     if item and item not in _all_labels():
         _all_labels()[item] = word
-        _unsaved()[item] = word
+        _backlog()[item] = word
         _save()
 
 
 def _undo(item: str) -> None:
     if _all_labels().pop(item, None) is not None:
-        _unsaved()[item] = None
+        _backlog()[item] = None
         _save()
 
 
-def _unsaved() -> dict[str, str | None]:
+def _backlog() -> dict[str, str | None]:
     unsaved: dict[str, str | None] = st.session_state.setdefault(_UNSAVED, {})
     return unsaved
 
 
 def _save() -> bool:
     """Save what is not saved yet; say whether all is."""
-    unsaved = _unsaved()
+    unsaved = _backlog()
     try:
         for item, word in list(unsaved.items()):
             if word is None:
@@ -201,5 +201,5 @@ def _save() -> bool:
     return True
 
 
-def _used(key: str) -> str:
+def _use_key(key: str) -> str:
     return f"labels_used_{key}"  # so that a reload brings it back
