@@ -442,6 +442,20 @@ def test_a_column_of_unknown_words_can_be_chosen_and_told(app):
     assert answered(means(app, Meaning.RIGHT, Meaning.WRONG)) == share(certified(RIGHT, WRONG))
 
 
+def test_labels_and_directions_are_turned_by_whoever_knows_better(app):
+    upload(app, written(heading="question,doubt,incorrect"))
+    assert badges(app) == [UNCERTIFIED] and said(app, "“incorrect” is “0” (49 of 200 rows)")
+    assert said(app, "The labels speak against the direction of “doubt” (AUROC 0.01")
+    settled(of_key(app.checkbox, "turned_").check().run())
+    assert badges(app) == [GUARANTEED] and said(app, "“incorrect” is “1” (151 of 200 rows)")
+    assert said(app, "As you said, 151 rows in which “incorrect” is “1” were counted as right.")
+    assert answered(app) == share(paid(app, RIGHT, WRONG))
+    before = look(app)
+    choose_scores(app, surer=["doubt"])
+    assert badges(app) == [UNCERTIFIED] and look(app) == before + 1
+    assert said(app, "Score: “doubt”; larger means a surer answer.")
+
+
 # --------------------------------------------------------------------- what columns mean
 
 

@@ -26,6 +26,7 @@ from tests.sessions import (
     go,
     harmless,
     keys,
+    of_key,
     press,
     run_named,
     said,
@@ -262,6 +263,23 @@ def test_a_file_that_cannot_be_used_gets_a_sentence(world):
     uploaded(page, b"question,answers\nWho?,Ann\nWhat?,\n", "half.csv")
     page.checkbox(key="evaluation_skip").check().run()
     assert said(page, "half.csv: 1 question.") and said(page, "Left out: Line 3: ")
+
+
+def test_whoever_knows_better_says_what_columns_mean(world):
+    content = b"a,b,kind,answer\nWho is 1?,Ann; Bea,k,Cid\nWho is 2?,Dan,l,Eve\n"
+    page = uploaded(session("evaluation"), content, "mine.csv")
+    assert badges(page) == ["Problem"] and "start_run" not in keys(page)
+    for role, column in (("question", "a"), ("answers", "b"), ("group", "kind")):
+        of_key(page.selectbox, f"evaluation_{role}_").set_value(column).run()
+    assert not badges(page) and said(page, "“Who is 1?”, right: “Ann” or “Bea”.")
+    of_key(page.selectbox, "evaluation_separator_").set_value("").run()
+    assert said(page, "“Who is 1?”, right: “Ann; Bea”.")
+    of_key(page.selectbox, "evaluation_answers_").set_value("answer").run()
+    rows = rows_of(runs().find(begun(page))).values()
+    assert {row["query"]: (row["answers"], row["source"]) for row in rows} == {
+        "Who is 1?": ([["Cid"]], "k"),
+        "Who is 2?": ([["Eve"]], "l"),
+    }
 
 
 def test_wordnet_is_read_once(world, monkeypatch):

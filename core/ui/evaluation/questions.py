@@ -177,28 +177,37 @@ def draw_of_file(
 
 def _columns(upload: Upload, place: str) -> AnswerKey | None:
     """Let the person say which column means what, beginning with a good guess."""
-    guess, names = answer_key(upload), [str(name) for name in upload.table]
-    roles = {
-        "question": (guess.question if guess else None, names),
-        "answers": (guess.answers[0] if guess else None, names),
-        "group": (guess.group if guess else NO_GROUP, [NO_GROUP, *names]),
-        "separator": (guess.separator if guess else "", ["", *SEPARATORS]),
-    }
-    chosen: dict[str, str | None] = {}
-    with st.expander(
-        "What the columns mean", icon=":material/view_column:", expanded=guess is None
-    ):
-        for role, (value, options) in roles.items():
-            choice = st.selectbox(
-                ROLES[role],
-                options,
-                None if value is None else options.index(value),
-                key=f"{place}_{role}_{upload.sha256[:16]}",
-                persist_state="session",
-                format_func=_or_none,
-            )
-            chosen[role] = None if choice == value else choice
+    key, names = answer_key(upload), [str(name) for name in upload.table]
+    first = {"question": key.question, "answers": key.answers[0]} if key else {}
+    with st.expander("What the columns mean", icon=":material/view_column:", expanded=key is None):
+        chosen = {
+            role: _choice(role, names, first.get(role), f"{place}_{role}_{upload.sha256[:16]}")
+            for role in ("question", "answers")
+        }
+        key = answer_key(upload, **chosen)  # what the others may be follows from these
+        others = {
+            "group": (key.group if key else NO_GROUP, [NO_GROUP, *names]),
+            "separator": (key.separator if key else "", ["", *SEPARATORS]),
+        }
+        for role, (value, options) in others.items():
+            widget = f"{place}_{role}_{upload.sha256[:16]}"
+            if role == "separator" and key:  # of these cells, and not of others
+                widget += key.answers[0]
+            chosen[role] = _choice(role, options, value, widget)
     return answer_key(upload, **chosen)
+
+
+def _choice(role: str, options: list[str], value: str | None, widget: str) -> str | None:
+    """Let the person say one thing of the columns; None where it is what the headings say."""
+    choice = st.selectbox(
+        ROLES[role],
+        options,
+        None if value is None else options.index(value),
+        key=widget,
+        persist_state="session",
+        format_func=_or_none,
+    )
+    return None if choice == value else choice
 
 
 def _or_none(name: str) -> str:
