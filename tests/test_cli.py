@@ -602,7 +602,7 @@ def test_predictions_beside_references_are_graded_if_somebody_says_by_what(tmp_p
     result = believe("calibrate", path, *options, "--grade", "paper", "--method", "empirical")
     assert "by the paper’s rule (token F1 ≥ 0.25), of “prediction” beside “gold”" in result.stderr
     assert "differ on 90.0% of 200 questions" in result.stderr
-    assert "The labels were made here by the paper’s rule" in result.stdout
+    assert "The labels were made by the paper’s rule" in result.stdout
     unscored = scores_file(tmp_path, ["question", "prediction", "gold"], [r[:3] for r in rows])
     says = "Of 200 predictions 10 are right by the rule “same answer”."
     check_refusal(believe("calibrate", unscored, "--grade", "same-answer"), says, 1)

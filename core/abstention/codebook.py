@@ -32,7 +32,7 @@ class Codebook:
     unused: tuple[str, ...]  # columns that were not read
     first: tuple[str, ...]  # the first rows in words
     claims: tuple[str, ...] = ()  # what a person vouched for of the score, a sentence each
-    # Who made the labels here, as a sentence names it; empty where the table had them.
+    # Who made the labels, as a sentence names it; empty where the table does not say it.
     grader: str = ""
     grading: tuple[str, ...] = ()  # how they were made, a sentence each
 

@@ -248,10 +248,10 @@ class Policy:
 
     @property
     def _of_labels(self) -> str:
-        """Say what a label made here is worth: no more than who made it."""
+        """Say what a label of a grader is worth: no more than who made it."""
         if self.codebook is None or not self.codebook.grader:
             return ""
-        who = f" The labels were made here by {self.codebook.grader}"
+        who = f" The labels were made by {self.codebook.grader}"
         if not self.has_guarantee or self.codebook.grader == PERSON:
             return f"{who}."
         return f"{who}: what it calls wrong counts, so this promises agreement with it, not truth."

@@ -187,6 +187,21 @@ def _order_of_files(connection: Connection) -> None:
         connection.execute(text(statement))
 
 
+def _labels(connection: Connection) -> None:
+    """Make room for what people say of answers."""
+    for statement in (
+        f"""CREATE TABLE labels (
+            number {_counter(connection)},
+            owner TEXT NOT NULL,
+            item TEXT NOT NULL,
+            made_at TEXT NOT NULL,
+            label TEXT NOT NULL
+        )""",
+        "CREATE UNIQUE INDEX labels_item ON labels (owner, item)",
+    ):
+        connection.execute(text(statement))
+
+
 # The first brings an empty database to version 1, the second that to version 2, and so on.
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     _calls_and_results,
@@ -196,6 +211,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     _files,
     _order_of_files,
     _looks,
+    _labels,
 )
 
 

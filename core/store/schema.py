@@ -62,6 +62,17 @@ looks = Table(
     Index("looks_owner", "owner", "number"),
 )
 
+labels = Table(
+    "labels",
+    metadata,
+    Column("number", BigInteger, primary_key=True),  # counts up: clocks can go backwards
+    Column("owner", Text, nullable=False),  # empty: this computer
+    Column("item", Text, nullable=False),  # a hash of what was labelled
+    Column("made_at", Text, nullable=False),
+    Column("label", Text, nullable=False),
+    Index("labels_item", "owner", "item", unique=True),
+)
+
 results = Table(
     "results",
     metadata,

@@ -14,6 +14,7 @@ from core.store.calls import Calls
 from core.store.database import Database, folder_beside, open_database
 from core.store.errors import StoreError
 from core.store.files import Files
+from core.store.labels import Labels
 from core.store.looks import Looks
 from core.store.results import SavedResults
 from core.store.stopgap import IN_MEMORY, Stopgap
@@ -69,6 +70,11 @@ class Kept:
     def looks(self) -> Looks:
         """What who looks at the page has looked at of labels."""
         return Looks(self.database, owner())
+
+    @property
+    def labels(self) -> Labels:
+        """What who looks at the page said of answers, right or wrong."""
+        return Labels(self.database, owner())
 
     @property
     def files(self) -> Files:

@@ -437,15 +437,15 @@ def test_a_policy_says_what_its_table_was_read_as():
 
 
 def test_labels_made_by_a_program_promise_agreement_with_it():
-    book = replace(BOOK, grader="the rule “same answer”", grading=("Labels: made here.",))
+    book = replace(BOOK, grader="the rule “same answer”", grading=("Labels: made.",))
     policy = replace(BELIEVING, codebook=book)
     assert policy.sentence == (
-        f"{BELIEVING.sentence} The labels were made here by the rule “same answer”: what it calls "
+        f"{BELIEVING.sentence} The labels were made by the rule “same answer”: what it calls "
         "wrong counts, so this promises agreement with it, not truth."
     )
     assert policy.with_threshold(1.0, 1, 1).sentence.endswith("by the rule “same answer”.")
     by_a_person = replace(policy, codebook=replace(book, grader=PERSON))
-    assert by_a_person.sentence.endswith("The labels were made here by a person.")
+    assert by_a_person.sentence.endswith("The labels were made by a person.")
     assert from_json(to_json(policy)) == policy and book.grading[0] in book.sentences
     found = to_dict(replace(BELIEVING, codebook=BOOK))
     older = {k: v for k, v in found["codebook"].items() if k not in ("grader", "grading")}

@@ -215,6 +215,27 @@ def test_moving_the_threshold_reruns_its_own_part_only(address, open_page):
     assert runs == ["FINISHED_FRAGMENT_RUN_SUCCESSFULLY"] * 2
 
 
+def test_predictions_are_labelled_by_keyboard(address, open_page):
+    page = open_page(f"{address}/calibration")
+    at_rest(page)
+    rows = [(f"{PRICE} {row}", IMAGE, "x", row / 10) for row in range(9)]
+    upload(page, written(("question", "prediction", "gold", "doubt"), rows), "predictions.csv")
+    page.get_by_text("A person", exact=True).click()
+    expect(page.get_by_text("0 of 9 labelled")).to_be_visible()
+    at_rest(page)
+    for number, pressed in enumerate("1232", 1):
+        page.keyboard.press(pressed)
+        expect(page.get_by_text(f"{number} of 9 labelled")).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.get_by_text("3 of 9 labelled, 1 of them left out")).to_be_visible()
+    page.get_by_role("button", name="Use these 3 labels").click()
+    expect(page.get_by_text("A person and the rule “same answer” differ on")).to_be_visible()
+    page.reload()
+    at_rest(page)
+    expect(page.get_by_text("3 of 9 labelled, 1 of them left out")).to_be_visible()
+    assert page.locator("img[src*='192.0.2.1']").count() == 0
+
+
 def test_questions_are_asked_in_a_run_whose_rows_can_be_kept(address, open_page):
     page = open_page(f"{address}/calibration")
     at_rest(page)

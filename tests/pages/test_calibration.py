@@ -22,6 +22,7 @@ from core.reports.calibration import words
 from core.reports.inspection.words import HEADLINES
 from core.store import files
 from core.store.errors import StoreError
+from core.store.labels import Labels
 from core.store.results import SavedResults
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout, whole
@@ -1185,6 +1186,58 @@ def test_predictions_beside_references_are_graded_by_whom_the_person_says(app):
     again = session("calibration", **{"file": app.query_params["file"]})
     assert of_key(again.pills, "grader_").value == "paper"
     assert answered(again) == answered(app)
+
+
+def label(page):
+    """Label the row whose turn it is as the rule does."""
+    (rules,) = said(page, "Same answer: ")
+    press(page, "label_right" if rules.startswith("Same answer: right") else "label_wrong")
+
+
+def test_a_person_labels_one_row_at_a_time_and_only_labelled_rows_count(app):
+    upload(app, predictions(), name="predictions.csv")
+    set_target(app, alpha=0.5, confidence=0.5)
+    settled(of_key(app.pills, "grader_").set_value("person").run())
+    assert said(app, "0 of 200 labelled") and has_no_result(app) and harmless(app)
+    assert app.button(key="label_undo").disabled and app.button(key="use_labels").disabled
+    for _ in range(5):
+        label(app)
+    press(app, "label_skip")
+    press(app, "label_skip")
+    press(app, "label_undo")
+    assert said(app, "6 of 200 labelled, 1 of them left out.") and has_no_result(app)
+    press(app, "use_labels")
+    assert app.button(key="use_labels").disabled
+    assert said(app, "The labels were made by a person. 195 rows without a label were left")
+    assert said(app, "A person and the rule “same answer” differ on 0.0% of 5 questions (0;")
+    assert GUARANTEED in badges(app)
+    before = look(app)
+    label(app)  # which waits until the person wants it used
+    assert look(app) == before and said(app, "7 of 200 labelled")
+    address = {"file": app.query_params["file"], "alpha": "0.5", "confidence": "0.5"}
+    again = session("calibration", **address)
+    assert said(again, "7 of 200 labelled") and not again.button(key="use_labels").disabled
+    assert said(again, "195 rows without a label were left out")
+    press(again, "use_labels")
+    assert said(again, "194 rows without a label were left out") and look(again) == before + 1
+
+
+def test_labels_that_cannot_be_saved_stay_and_are_saved_with_the_next(app, monkeypatch):
+    upload(app, predictions(), name="predictions.csv")
+    settled(of_key(app.pills, "grader_").set_value("person").run())
+    with monkeypatch.context() as patch:
+
+        def refuse(*_):
+            raise StoreError("The disk is full.")
+
+        patch.setattr(Labels, "save", refuse)
+        press(app, "label_right")
+        assert PROBLEM in badges(app) and said(app, "1 of 200 labelled")
+        assert said(app, "The newest labels are not saved yet")
+    press(app, "label_wrong")
+    assert PROBLEM not in badges(app)
+    again = session("calibration", **{"file": app.query_params["file"]})
+    assert said(again, "2 of 200 labelled, 0 of them left out")
 
 
 def test_questions_with_right_answers_are_asked_in_a_run_and_calibrated_on(app, gold, embedded):

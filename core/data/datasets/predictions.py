@@ -6,6 +6,7 @@ nothing, or by the paper's token F1. Where no answer is right, any prediction is
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.agreement import Disagreement, disagreement
+from core.abstention.codebook import PERSON
 from core.codec import one_line
 from core.data.datasets.answer_key import AnswerKey, answer_key
 from core.data.tabular.columns import (
@@ -27,7 +29,7 @@ from core.data.tabular.columns import (
     question_numbers,
     word_of,
 )
-from core.data.tabular.grading import NAMES, RIGHT, WRONG, Grader, Grading, with_labels
+from core.data.tabular.grading import GRADED_BY, NAMES, RIGHT, WRONG, Grader, Grading, with_labels
 from core.data.tabular.labelled import complaint
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
@@ -42,7 +44,6 @@ _PREDICTIONS = (
 _ANSWER = "answer"  # the model's where another column is the reference, else the reference
 #: References only where their words are among the predicted ones: elsewhere they are labels.
 _LABELS = ("label", "goldlabel", "truelabel", "truth")
-LABEL = "graded here"
 UNGRADED = (
     "The file has predictions beside references, and no column says which predictions are right."
 )
@@ -163,7 +164,7 @@ def read_predictions(upload: Upload, columns: PredictionColumns) -> Predictions:
             if len(row_cells[columns.prediction]) > LONGEST:
                 raise ValueError(f"the prediction has more than {LONGEST:,} characters.")
         except ValueError as error:
-            query, names_of_row = "", None
+            query, names_of_row = row_cells.get(key.question, ""), None
             without.setdefault(str(error).rstrip("."), []).append(number)
         queries.append(query)
         names.append(names_of_row)
@@ -226,6 +227,27 @@ def differences(
     return disagreement(first[chosen], second[chosen])
 
 
+def row_hashes(rows: Predictions) -> list[str]:
+    """Return what tells each row by its texts, (n,): equal rows of any file have the same."""
+    texts = zip(rows.queries, rows.texts, rows.names, strict=True)
+    return [hashlib.blake2b(repr(each).encode(), digest_size=16).hexdigest() for each in texts]
+
+
+def labelling_order(rows: Predictions, hashes: Sequence[str]) -> NDArray[np.int64]:
+    """Return in which order rows are labelled, each different one once: at random.
+
+    So those that are labelled by the time a person stops are a random part of all. First comes one
+    row of every question, for no more of them counts.
+    """
+    order = np.random.default_rng(0).permutation(len(hashes))
+    _, first = np.unique(np.asarray(hashes, object)[order].astype(str), return_index=True)
+    order = order[np.sort(first)]
+    _, of_question = np.unique(rows.questions[order], return_index=True)
+    repeats = np.ones(len(order), bool)
+    repeats[of_question] = False
+    return order[np.argsort(repeats, kind="stable")]
+
+
 def with_grades(
     upload: Upload,
     rows: Predictions,
@@ -251,12 +273,12 @@ def with_grades(
         raise UploadError(" ".join(["No row can be compared.", *rows.ungradable]))
     key = rows.columns.key
     grading = Grading(
-        LABEL,
+        f"{GRADED_BY}{grader}",
         grader,
         key.question,
         rows.columns.prediction,
         key.answers,
-        rows.ungradable,
+        () if grader == PERSON else rows.ungradable,
         tuple((other, differences(rows, labels, theirs)) for other, theirs in others.items()),
     )
     return with_labels(upload, grading, labels)

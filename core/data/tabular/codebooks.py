@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from core.abstention.codebook import Codebook
 from core.codec import list_of, one_line
 from core.data.tabular.columns import column_of, columns_named, is_missing, word_of
+from core.data.tabular.grading import grader_in
 from core.data.tabular.labels import Meaning, display, meanings_of, spelling
 from core.data.tabular.uploads import Upload
 
@@ -74,7 +75,7 @@ def codebooks_of(
             unused=unused,
             first=tuple(_rows_in_words(upload, columns, score.column, usable, right[label])),
             claims=claims.get(score.column, ()),
-            grader=here.grader if here else "",
+            grader=here.grader if here else grader_in(label),
             grading=here.sentences if here else (),
         )
     return books

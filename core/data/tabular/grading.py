@@ -20,6 +20,8 @@ from core.codec import count_of, list_of, one_line
 if TYPE_CHECKING:
     from core.data.tabular.uploads import Upload
 
+#: What the heading of labels begins with that says who made them, also in a file that comes back.
+GRADED_BY: Final = "graded by "
 RIGHT, WRONG, NO_LABEL = "right", "wrong", ""
 
 
@@ -41,7 +43,7 @@ NAMES: Final = {
 class Grading:
     """How the labels of a table were made."""
 
-    label: str  # the column that has them, which the file has not
+    label: str  # the column that has them
     grader: str  # who made them, as a sentence names it
     question: str  # the column of questions; empty if there is none
     prediction: str
@@ -59,9 +61,7 @@ class Grading:
     def sentences(self) -> tuple[str, ...]:
         """How the labels were made, in words."""
         beside = list_of([f"“{one_line(name)}”" for name in self.references])
-        first = (
-            f"Labels: made here by {self.grader}, of “{one_line(self.prediction)}” beside {beside}."
-        )
+        first = f"Labels: made by {self.grader}, of “{one_line(self.prediction)}” beside {beside}."
         differ = (comparison(self.grader, other, of) for other, of in self.disagreements)
         return (first, *differ, *self.ungradable)
 
@@ -92,6 +92,12 @@ def with_labels(upload: Upload, grading: Grading, labels: NDArray[np.float64]) -
     table = upload.table.assign(**{label: texts.astype(object)}).astype({label: "str"})
     columns = {name: column for name, column in upload.columns.items() if name != label}
     return replace(upload, table=table, grading=replace(grading, label=label), columns=columns)
+
+
+def grader_in(heading: str) -> str:
+    """Return who made the labels of a column, by its heading; empty if it does not say it."""
+    says = heading.casefold().startswith(GRADED_BY)
+    return one_line(heading[len(GRADED_BY) :]) if says else ""
 
 
 def label_heading(upload: Upload, heading: str) -> str:

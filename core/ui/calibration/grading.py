@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from core.abstention.codebook import PERSON
 from core.codec import count_of
 from core.data.datasets.predictions import (
     Predictions,
@@ -24,14 +25,17 @@ from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.progress import Progress
 from core.ui import downloads
+from core.ui.calibration.labelling import label_here
 from core.ui.messages import problem
 from core.ui.runs.large import result_of
 from core.ui.session import memory_of
 
 COLUMN: Final = "column"
+BY_HAND: Final = "person"
 TITLES: Final = {  # by `Grader`
     "same-answer": "Same answer",
     "paper": "The paper’s F1",
+    BY_HAND: "A person",
     COLUMN: "A column of the file",
 }
 COMPARED: Final = {
@@ -56,7 +60,7 @@ def grade_here(upload: Upload) -> Upload | None:
 
     None while nobody grades, or the table has no scores.
     """
-    labels = memory_of("labels_in", upload, lambda: label_columns(upload, kinds(upload)))
+    columns = memory_of("labels_in", upload, lambda: label_columns(upload, kinds(upload)))
     with st.container(border=True, key="grading"):
         head = st.empty()
         st.text(
@@ -65,7 +69,7 @@ def grade_here(upload: Upload) -> Upload | None:
         )
         grader: str | None = st.pills(
             "Graded by",
-            list(TITLES) if labels else [name for name in TITLES if name != COLUMN],
+            list(TITLES) if columns else [name for name in TITLES if name != COLUMN],
             format_func=TITLES.__getitem__,
             key=f"grader_{upload.sha256[:16]}",
             persist_state="session",
@@ -89,8 +93,14 @@ def grade_here(upload: Upload) -> Upload | None:
             )
             if by_rule is None:
                 return None
+            labels = _labels_of(grader, rows, by_rule, upload)
+            if labels is None:
+                return None
             table = memory_of(
-                "graded", by_rule, lambda: _with_grades(upload, rows, grader, by_rule), grader
+                "graded",
+                by_rule,
+                lambda: _with_grades(upload, rows, grader, labels),
+                (grader, labels[grader].tobytes()),
             )
         except UploadError as error:
             problem(str(error))
@@ -98,7 +108,7 @@ def grade_here(upload: Upload) -> Upload | None:
         has_scores = bool(suggest(table).scores)
         if not has_scores and table.grading:
             st.text("\n".join((*table.grading.sentences, NO_SCORES)))
-        _differences(rows, by_rule, grader, table)
+        _differences(rows, labels, grader, table)
     return table if has_scores else None
 
 
@@ -144,11 +154,25 @@ def _by_rule(rows: Predictions, progress: Progress) -> dict[str, Labels]:
     return {str(each): grade(rows, each, progress) for each in Grader}
 
 
+def _labels_of(
+    grader: str, rows: Predictions, by_rule: dict[str, Labels], upload: Upload
+) -> dict[str, Labels] | None:
+    """Return the labels of every grader there is; None while the chosen one has given none."""
+    if grader != BY_HAND:
+        return by_rule
+    own = label_here(rows, by_rule, upload.sha256[:16])
+    return None if own is None else {**by_rule, grader: own}
+
+
 def _with_grades(
     upload: Upload, rows: Predictions, grader: str, labels: Mapping[str, Labels]
 ) -> Upload:
-    others = {NAMES[Grader(name)]: each for name, each in labels.items() if name != grader}
-    return with_grades(upload, rows, NAMES[Grader(grader)], labels[grader], others)
+    others = {_name(name): each for name, each in labels.items() if name != grader}
+    return with_grades(upload, rows, _name(grader), labels[grader], others)
+
+
+def _name(grader: str) -> str:
+    return PERSON if grader == BY_HAND else NAMES[Grader(grader)]
 
 
 def _differences(

@@ -1,6 +1,7 @@
 """Predictions beside references: which columns they are, and what two rules say of them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,16 +12,21 @@ from core.data.datasets.predictions import (
     differences,
     grade,
     grade_by,
+    labelling_order,
     predictions_in,
     read_predictions,
+    row_hashes,
 )
 from core.data.tabular.columns import column_of
-from core.data.tabular.grading import Grader
+from core.data.tabular.csv_export import to_csv
+from core.data.tabular.grading import NAMES, Grader
 from core.data.tabular.labelled import labelled
-from core.data.tabular.labels import values_of
+from core.data.tabular.labels import Meaning, Meant, values_of
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
 from tests.hostile import TEXTS
+
+BY_RULE, BY_PAPER = (f"graded by {NAMES[each]}" for each in Grader)
 
 
 def table(*rows):
@@ -118,16 +124,24 @@ def test_two_rules_are_compared_on_one_row_of_every_question():
 def test_the_labels_are_a_column_that_says_who_made_it():
     upload = table(*({**row, "confidence": 0.5 + i / 100} for i, row in enumerate(rows())))
     graded = grade_by(upload, Grader.SAME_ANSWER)
-    assert values_of(column_of(graded, "graded here")) == {"wrong": 6, "right": 2, "": 1}
-    assert graded.sha256 == upload.sha256 and "graded here" not in upload.table
+    assert values_of(column_of(graded, BY_RULE)) == {
+        "wrong": 6,
+        "right": 2,
+        "": 1,
+    }
+    assert graded.sha256 == upload.sha256 and BY_RULE not in upload.table
     columns = suggest(graded)
     (score,) = columns.scores
-    assert (score.column, score.correct) == ("confidence", "graded here")
+    assert (score.column, score.correct) == ("confidence", BY_RULE)
     data = labelled(graded, columns)
     assert data.correct["confidence"].sum() == 2 and data.left_out == 1
     book = data.codebooks["confidence"]
     assert (book.grader, book.rows, book.right_rows) == ("the rule “same answer”", 8, 2)
     assert set(book.grading) <= set(data.reading)
+    back = parse(to_csv(list(graded.table), graded.table.to_numpy(object).tolist()), "x.csv")
+    meant = (Meant(score.correct, "", Meaning.OUT),)
+    again = labelled(back, replace(suggest(back), meant=meant)).codebooks["confidence"]
+    assert (again.grader, again.right_rows) == (book.grader, 2)  # a file that comes back says it
     assert "differ on 50.0% of 8 questions (4; 95% interval 15.7% to 84.3%)" in book.grading[1]
 
 
@@ -137,15 +151,28 @@ def test_numbers_that_are_compared_are_no_scores():
 
 
 def test_a_heading_of_ours_in_the_file_stays_the_files():
-    upload = table({"prediction": "x", "gold": "x", "graded here": "no"})
+    upload = table({"prediction": "x", "gold": "x", BY_PAPER: "no"})
     graded = grade_by(upload, Grader.PAPER)
-    assert graded.grading.label == "graded here (2)"
-    assert graded.table["graded here"].tolist() == ["no"]
+    assert graded.grading.label == f"{BY_PAPER} (2)"
+    assert graded.table[BY_PAPER].tolist() == ["no"]
 
 
 def test_hostile_texts_are_graded():
     upload = table(*({"question": text, "prediction": text, "gold": text} for text in TEXTS))
     grade_by(upload, Grader.SAME_ANSWER)
+
+
+def test_each_different_row_is_labelled_once_and_of_every_question_one_first():
+    one = ("Q?", "x", ["y"])
+    compared = read(*rows(one, ("Q?", "z", ["y"]), one))
+    hashes = row_hashes(compared)
+    assert len(set(hashes)) == len(ROWS) + 2
+    order = labelling_order(compared, hashes).tolist()
+    assert len({hashes[at] for at in order}) == len(order) == len(ROWS) + 2
+    assert compared.questions[order[-1]] == compared.questions[-1]  # the question's other row
+    assert order != sorted(order)
+    elsewhere = read(*reversed(rows(one, ("Q?", "z", ["y"]))))
+    assert set(row_hashes(elsewhere)) == set(hashes)
 
 
 def test_what_cannot_be_compared_is_a_sentence():
