@@ -61,6 +61,7 @@ class Session(AppTest):
     """What stays on a page that another has led to: AppTest opens the one it was last sent to."""
 
     def _run(self, *arguments, **options):
+        self.session_state[model_picker.OPEN] = True  # it closes once a model is chosen
         super()._run(*arguments, **options)
         self._page_hash = ""
         return self
@@ -73,7 +74,7 @@ def visit(page="home", **query):
     """
     app = Session(served.script_path, default_timeout=LONG)
     app.query_params.update(query)
-    for opened in (*FOLDS, model_picker.OPEN):
+    for opened in FOLDS:
         app.session_state[opened] = True
     return go(app, page)
 
@@ -206,7 +207,7 @@ def chosen(app, server, key=""):
     """Choose a server of this machine, which is there."""
     choose(app, server.base_url, server.model, key)
     assert said(app, f"openai:{server.model}@{server.base_url}: ready.")
-    return app
+    return app.run()
 
 
 def offer(app, key="pay_inspection"):

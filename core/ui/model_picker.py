@@ -39,6 +39,7 @@ from core.ui.session import public
 
 OPEN: Final = "picker_open"
 TRY: Final = "try"
+_READY: Final = "model_ready"  # in the session: a model has just become the one that answers
 OPENING: Final = "Model: opening …"
 FORMS: Final[dict[str, str]] = {
     TRY: "Found by trying",
@@ -60,9 +61,12 @@ def picker() -> None:
 
 
 def opening() -> None:
-    """Go on opening a model that is wanted, where the picker is closed meanwhile."""
+    """Go on opening a model that is wanted where the picker is closed, and say when it is open."""
     if not st.session_state.get(OPEN):
         _take_what_is_open()
+    if st.session_state.pop(_READY, False):
+        with st.container(border=True, key="model_ready"):
+            _state()
 
 
 def before() -> None:
@@ -140,6 +144,8 @@ def _take_what_is_open() -> None:
     """Let the model that is wanted answer once it is open; until then show how that goes."""
     if chosen := model_opening.open_when_ready(name_in_use()):
         choose(chosen)
+        _show(False)  # what it can do is said on the page, where it answers now
+        st.session_state[_READY] = True
         st.rerun()
 
 

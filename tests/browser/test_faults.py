@@ -79,7 +79,6 @@ def test_a_server_killed_in_the_middle_of_a_run_is_found_again(open_page, tmp_pa
             page.get_by_role("button", name="Choose it again").click()
             page.get_by_role("button", name="Use this model").click()
             expect(page.get_by_text(f"{service.base_url}: ready.")).to_be_visible()
-            page.get_by_role("dialog").get_by_role("button", name="Close").click()
             expect(page.get_by_text("answered here before")).to_have_count(0)
             page.get_by_role("button", name="Ask, with at most").click()
             expect(page.locator(".st-key-verdict")).to_be_visible()

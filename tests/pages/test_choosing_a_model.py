@@ -84,10 +84,10 @@ def test_a_file_is_asked_in_the_form_that_suits_or_in_the_one_that_is_wanted(tmp
     settled(press(page, "use_model"))
     assert said(page, f"gguf:{file}: ready.") and said(page, "Our prompts alone. To 5 simple")
     assert metrics(page)
-    page.selectbox(key="model_form").set_value("examples").run()
+    page.run().selectbox(key="model_form").set_value("examples").run()
     settled(press(page, "use_model"))
     assert said(page, "Behind worked examples. To 5 simple") and metrics(page)
-    page.text_input(key="gguf_name").set_value(f"{file}.not").run()
+    page.run().text_input(key="gguf_name").set_value(f"{file}.not").run()
     settled(press(page, "use_model"))
     assert said(page, "Give the path of a GGUF file.") and said(page, f"gguf:{file}: ready.")
 
@@ -98,12 +98,12 @@ def test_a_server_is_asked_in_the_form_that_is_wanted_and_its_trial_is_paid_for_
         before = len(server.exchanges)
         page.selectbox(key="model_form").set_value("examples").run()
         for _ in range(2):
-            settled(press(page, "use_model"))
+            settled(press(page.run(), "use_model"))
             assert said(page, "Behind worked examples. To 5 simple questions it said: ")
             prompts = [body["prompt"] for body in server.bodies[before:]]
             assert len(prompts) == 5 and all(prompt.startswith(in_front()) for prompt in prompts)
         assert said(page, f"Used so far: {len(server.exchanges)} calls.")
-        page.selectbox(key="model_form").set_value("chat").run()
+        page.run().selectbox(key="model_form").set_value("chat").run()
         settled(press(page, "use_model"))
         assert said(page, "is asked in the form plain or examples only. Choose that.")
         assert said(page, "Behind worked examples. To 5 simple")

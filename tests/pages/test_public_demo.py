@@ -220,7 +220,7 @@ def test_a_reload_gives_no_new_money_and_who_types_a_key_takes_nothing(lent, mon
         own = visitor(server, KEY)
         press(own, "pay_inspection")
         assert metrics(settled(own.run())) and len(server.exchanges) > 26
-        assert not said(own, OWNERS) and lending.LENT.requests == 13
+        assert not said(own, f"Calls use {OWNERS}") and lending.LENT.requests == 13
 
 
 def test_finding_out_what_a_server_can_do_never_takes_more_than_there_is(lent, monkeypatch):
@@ -263,7 +263,7 @@ def test_the_budget_is_never_more_than_the_owner_allows_and_may_be_lowered(anywh
     with serving("none") as server:
         choose(page, server.base_url, server.model)
         probes = len(server.exchanges)
-        field = page.number_input(key="budget_calls")
+        field = page.run().number_input(key="budget_calls")
         assert (field.value, field.max) == (13, 13)
         for wanted, given in ((11, 11), (1_000_000, 13)):
             settled(page.number_input(key="budget_calls").set_value(wanted).run())
