@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
-from core.codec import list_of, one_line
 from core.data.datasets.answer_key import answer_key
-from core.data.tabular.labels import unread_values
-from core.data.tabular.suggestions import suggest
-from core.data.tabular.uploads import Upload, parse
+from core.data.tabular.directions import UnknownDirectionError
+from core.data.tabular.labelled import Labelled, UnknownLabelsError, UnknownQuestionsError
+from core.data.tabular.uploads import UploadError, parse
+from core.studies.calibration.calibration import read
 
 
 def lines(*rows):
@@ -379,30 +379,55 @@ RESULTS = {
 }
 
 
-def questions_about(upload: Upload) -> Iterator[str]:
-    """Yield what a person is asked before anything can be certified on a file of scores."""
-    guess = suggest(upload)
-    if not guess.scores:
-        yield "which column is the score, if any"
-        return
-    names = [one_line(score.column) for score in guess.scores if score.larger_is_surer is None]
-    if names:
-        yield f"what a larger {list_of(names, 'or')} means"
-    if any(score.correct is None for score in guess.scores):
-        yield "which column says what is right"
-    if any(unread_values(upload, name) for name in guess.labels):
-        yield "what its words mean"
-    if guess.query is None:
-        yield "which rows ask the same"
+#: What whoever knows a file answers, where its headings leave it open: arguments of `read`.
+ANSWERS: dict[str, dict[str, Any]] = {
+    "Inspect, log as JSON": {"larger_is_surer": True},
+    "promptfoo, results": {"larger_is_surer": True},
+    "deepeval, test run": {"correct": "success", "larger_is_surer": True},
+    "ragas, results": {"larger_is_surer": True},
+    "Langfuse, scores": {"question": ""},
+    "Phoenix, spans with evaluations": {"larger_is_surer": True},
+    "LM-Polygraph, MaximumSequenceProbability": {"larger_is_surer": False},
+}
+_ASKS = {
+    UnknownDirectionError: "larger_is_surer",
+    UnknownLabelsError: "correct",
+    UnknownQuestionsError: "question",
+}
+_OPTIONS = {
+    "larger_is_surer": lambda surer: "--larger-is-surer" if surer else "--larger-is-doubt",
+    "correct": lambda column: f"--correct {column}",
+    "question": lambda column: f"--question {column or json.dumps('')}",
+}
+
+
+def answered(name: str, content: bytes) -> tuple[Labelled, dict[str, Any]]:
+    """Return a file of scores as it is calibrated on, and the answers that this takes.
+
+    Raises
+    ------
+    UploadError
+        When it has no score, or no answer that is asked for is at hand.
+    """
+    answers: dict[str, Any] = {}
+    while True:
+        try:
+            return read(content, name, **answers), answers
+        except tuple(_ASKS) as error:
+            argument = _ASKS[type(error)]
+            answers[argument] = ANSWERS[name][argument]
 
 
 def row_of_results(name: str, content: bytes) -> str:
     """Return a row of the table of results."""
-    upload = parse(content, "x")
-    guess, asked = suggest(upload), list(questions_about(upload))
-    labels, scores = guess.labels, [score.column for score in guess.scores]
-    reading = f"`{guess.query}`; {_codes(scores)}; {_codes(labels)}" if scores else "–"
-    return f"| {name} | {reading} | {len(asked)} | {list_of(asked) if asked else '–'} |"
+    try:
+        data, answers = answered(name, content)
+    except UploadError as error:
+        return f"| {name} | – | – | {str(error).partition('. ')[0]}. |"
+    book = next(iter(data.codebooks.values()))
+    reading = f"{_codes([book.question])}; {_codes([*data.doubts])}; {_codes([book.label])}"
+    options = _codes([_OPTIONS[argument](value) for argument, value in answers.items()])
+    return f"| {name} | {reading} | {len(answers)} | {options if answers else '–'} |"
 
 
 def row_of_questions(name: str, content: bytes) -> str:
@@ -420,7 +445,7 @@ def row_of_questions(name: str, content: bytes) -> str:
 
 
 def _codes(names: list[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names) or "?"
+    return ", ".join(f"`{name}`" if name else "every row" for name in names)
 
 
 def main() -> None:
@@ -432,12 +457,18 @@ def main() -> None:
         "anything is certified.\n"
     )
     print("## Questions with right answers\n")
-    print("| file | question | right | besides | questions asked |")
+    print("| file | question | right | besides | answers |")
     print("| --- | --- | --- | --- | ---: |")
     for name, (content, _) in FILES.items():
         print(row_of_questions(name, content))
     print("\n## Scores with labels\n")
-    print("| file | question; scores; labels | questions asked | which |")
+    print(
+        "An answer is a choice on the page, and an option of `calibrate`. Once all are given, a "
+        "threshold is certified or\nrefused for what the labels show; without one of them, "
+        "nothing is. Where a scorer is a judge, its\nconfidence may be that of its grade, so its "
+        "direction is asked.\n"
+    )
+    print("| file | question; scores; labels | answers | which |")
     print("| --- | --- | ---: | --- |")
     for name, content in RESULTS.items():
         print(row_of_results(name, content))

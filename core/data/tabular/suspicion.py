@@ -66,7 +66,7 @@ def vouched_claims(
     there = ~np.isnan(numbers)
     numbers, right = numbers[there], right[there]
     reasons = {
-        Claim.ONE_SCALE: _mixed_scales(name, numbers),
+        Claim.ONE_SCALE: _mixed_scales(name, numbers, larger_is_surer),
         Claim.BLIND: _without_mistake(name, numbers if larger_is_surer else -numbers, right),
     }
     suspicions = [claim for claim, why in reasons.items() if why]
@@ -95,13 +95,13 @@ def _without_mistake(name: str, sureness: NDArray[np.float64], right: NDArray[np
     return ""
 
 
-def _mixed_scales(name: str, numbers: NDArray[np.float64]) -> str:
+def _mixed_scales(name: str, numbers: NDArray[np.float64], larger_is_surer: bool) -> str:
     if not len(numbers) or numbers.min() < 0 or numbers.max() > 100:
         return ""
     shares, percents = (numbers > 0) & (numbers < 1), numbers > 1
     if not shares.any() or not percents.any():
         return ""
-    if not is_of_probability(name):
+    if not (larger_is_surer and is_of_probability(name)):  # a doubt of that name is −ln p
         least = min(shares.mean(), percents.mean())
         if least < _SHARE or numbers[percents].min() < _GAP:
             return ""

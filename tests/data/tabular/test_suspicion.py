@@ -62,6 +62,11 @@ def test_two_scales_in_one_column_are_asked_about(name, numbers, odd):
     assert claim_wanted(name, numbers, right) is (Claim.ONE_SCALE if odd else None)
 
 
+def test_minus_the_logarithm_of_a_probability_goes_beyond_one():
+    numbers, right = np.linspace(0.2, 9.2, 8), np.resize([True, False], 8)
+    assert claim_wanted("MaximumSequenceProbability", numbers, right, False) is None
+
+
 def scored(name, of_row, more=""):
     """A hundred rows, of which the first half are right, and their columns."""
     rows = "".join(f"q{n},{of_row(n)},{int(n < 50)}{more}\n" for n in range(100))
