@@ -11,6 +11,7 @@ from core.charts.laboratory import (
     estimator,
     finite_samples,
     hallucination,
+    listing,
     missing_mass,
     related,
     theorem,
@@ -20,6 +21,7 @@ from core.charts.laboratory.pictures import LaboratoryPicture
 
 PICTURES: Final[dict[str, tuple[LaboratoryPicture, ...]]] = {
     "estimator": estimator.PICTURES,
+    "listing": listing.PICTURES,
     "missing_mass": missing_mass.PICTURES,
     "finite_samples": finite_samples.PICTURES,
     "effective_support": effective_support.PICTURES,

@@ -11,6 +11,7 @@ from core.reports.laboratory import (
     estimator,
     finite_samples,
     hallucination,
+    listing,
     missing_mass,
     related,
     theorem,
@@ -20,7 +21,7 @@ from core.studies.laboratory.experiment import Experiment
 
 #: The experiments that answer each question, in the order of the page.
 QUESTIONS: Final[dict[str, tuple[Experiment, ...]]] = {
-    "Is the estimate right?": (estimator.EXPERIMENT,),
+    "Is the estimate right?": (estimator.EXPERIMENT, listing.EXPERIMENT),
     "How many samples?": (
         missing_mass.EXPERIMENT,
         finite_samples.EXPERIMENT,

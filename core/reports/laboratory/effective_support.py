@@ -7,18 +7,18 @@ import numpy as np
 from core.codec import count_of
 from core.language_models.base import LanguageModel
 from core.studies.laboratory.effective_support import (
+    WORLD,
     EffectiveSupports,
     EffectiveSupportSettings,
+    questions_of,
     run,
 )
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome, columns_of
-from core.studies.laboratory.theorem import choose
 from core.studies.progress import Progress
 
 
 def _work(settings: EffectiveSupportSettings, model: LanguageModel, progress: Progress) -> Outcome:
-    questions = [fact.question for fact in choose(settings.questions, settings.draw)]
-    supports = run(model, questions, settings, progress)
+    supports = run(model, questions_of(settings), settings, progress)
     answers = [len(one.answers) for one in supports.questions]
     columns = {
         **columns_of(supports.questions, question="question"),
@@ -45,9 +45,10 @@ def sentence(supports: EffectiveSupports) -> str:
     """Say what it shows, in a sentence or two."""
     of = {name: float(np.median(values)) for name, values in supports.values.items()}
     sizes = np.array([len(question.answers) for question in supports.questions])
-    k = supports.settings.draws
+    k, source = supports.settings.draws, supports.settings.source
+    of_source = "" if source == WORLD else f" of {source}"
     return (
-        f"Of {count_of(len(supports.questions), 'question')}, the answers found hold "
+        f"Of {count_of(len(supports.questions), 'question')}{of_source}, the answers found hold "
         f"{of['mass']:.1%} of the probability (median; {np.median(sizes):.0f} answers, "
         f"{sizes.mean():.1f} on average). For the median question, {k:,} draws miss "
         f"{of['missing']:.1%} of it, so {of['high']:.1%} of all at most; in expectation at "
@@ -62,7 +63,8 @@ EXPERIMENT = Experiment(
     about=(
         "Nobody knows all that a language model can answer. Responses are drawn until their "
         "distinct texts hold enough of the probability: the effective support X̃. What k other "
-        "draws miss of it, and what is outside, bounds what they miss of everything."
+        "draws miss of it, and what is outside, bounds what they miss of everything. The real "
+        "questions are those of the bundled run."
     ),
     paper="Appendix E.4, Figure 7",
     settings=EffectiveSupportSettings,

@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from pyarrow import compute
 
 from core import prompts
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
+from core.studies.evaluation.bundled import REAL, folders
+from core.studies.evaluation.reading import Run
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.asking import Seldom, must_score, of_each
 from core.studies.laboratory.settings import (
@@ -25,11 +29,17 @@ from core.studies.laboratory.settings import (
     seed_setting,
     setting,
 )
+from core.studies.laboratory.theorem import choose
 from core.studies.progress import Progress, silent
 from core.uncertainty import missing_mass as mass
 from core.uncertainty.certified import ROUNDING
 
 Floats = NDArray[np.float64]
+
+
+#: Whose questions are asked: the world's, or those of the bundled run of real ones.
+WORLD: Final = "world"
+SOURCES: Final = dict.fromkeys((WORLD, "TriviaQA", "AmbigQA"), "")
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,7 @@ class EffectiveSupportSettings(ExperimentSettings):
     For the responses any temperature will do, for any X̃ will.
     """
 
+    source: str = setting(WORLD, "Questions of", options=SOURCES)
     questions: int = setting(30, "Questions", 1, 200, 10, help="As many of each exposure band.")
     draws: int = setting(300, "Draws k", 1, 10_000, 10)
     enough: float = setting(0.95, "Probability that is enough", 0.01, 1, 0.01)  # the paper's
@@ -85,6 +96,17 @@ class EffectiveSupports:
         """Each quantity of all questions, by the names in :class:`SupportSearch`, (questions,)."""
         names = ("mass", "missing", "high", "bound", "printed_bound")
         return {name: np.array([getattr(q, name) for q in self.questions]) for name in names}
+
+
+def questions_of(settings: EffectiveSupportSettings) -> list[str]:
+    """Return the questions that are asked: different ones, drawn by the draw number."""
+    if settings.source == WORLD:
+        return [fact.question for fact in choose(settings.questions, settings.draw)]
+    rows = Run(folders()[REAL]).rows(columns=["source", "query"]).table
+    of_source = compute.starts_with(rows["source"], settings.source.lower())
+    queries = sorted(set(rows.filter(of_source)["query"].to_pylist()))
+    order = np.random.default_rng(settings.draw).permutation(len(queries))
+    return [queries[place] for place in order[: settings.questions]]
 
 
 def run(

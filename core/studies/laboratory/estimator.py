@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,12 @@ BOUNDS: Final = {
 NEVER_ABOVE: Final = ("certified", "limit", "theorem")
 
 
+def gamma_setting() -> Any:
+    """Return the field of how γ₁ and γ₂ are chosen."""
+    usual = Gamma.ONE_OVER_K.value
+    return setting(usual, "Stabilisation γ₁ and γ₂", options=GAMMAS, read=Gamma)
+
+
 @dataclass(frozen=True)
 class EstimatorSettings(ExperimentSettings):
     """What is drawn, and how it is estimated.
@@ -92,9 +98,7 @@ class EstimatorSettings(ExperimentSettings):
         0.1,
         help="The colder, the more the coordinates depend on each other.",
     )
-    gamma: Gamma = setting(
-        Gamma.ONE_OVER_K.value, "Stabilisation γ₁ and γ₂", options=GAMMAS, read=Gamma
-    )
+    gamma: Gamma = gamma_setting()
     spellings: int = setting(
         1,
         "Spellings of each answer",
@@ -246,7 +250,7 @@ def _estimates(
             codes,
             weights,
             samples=settings.seeds,
-            **_gammas(k, (2 * ways) ** n, mass, settings),
+            **gammas(k, (2 * ways) ** n, mass, settings),
         )
     }
     if ways > 1:
@@ -258,14 +262,15 @@ def _estimates(
             bits[at % p.size],
             merged[at],
             samples=settings.seeds,
-            **_gammas(k, 2**n, mass, settings),
+            **gammas(k, 2**n, mass, settings),
         )
     return values
 
 
-def _gammas(
+def gammas(
     k: int, support: int, mass: Floats, settings: EstimatorSettings
 ) -> dict[str, Floats | float]:
+    """Return γ₁ and γ₂ at one k, of samples with these masses."""
     if settings.gamma is Gamma.NONE:
         return {}
     if settings.gamma is Gamma.ONE_OVER_K:

@@ -8,8 +8,10 @@ import pytest
 from core.language_models.base import Response, series
 from core.language_models.errors import ModelError
 from core.reports.laboratory.effective_support import sentence
+from core.studies.evaluation.bundled import REAL, folders
+from core.studies.evaluation.reading import Run
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.effective_support import EffectiveSupportSettings, run
+from core.studies.laboratory.effective_support import EffectiveSupportSettings, questions_of, run
 from core.uncertainty.missing_mass import expected_missing_mass, upper_deviation
 from tests.fakes import QUERY, Limited, TableModel, falling, knows, words
 
@@ -139,3 +141,13 @@ def beginnings():
 def test_what_cannot_be_estimated_is_refused(model, questions, error, sentence):
     with pytest.raises(error, match=sentence):
         run(model, questions)
+
+
+@pytest.mark.parametrize(("source", "first"), [("TriviaQA", "triviaqa"), ("AmbigQA", "ambigqa")])
+def test_real_questions_are_those_of_the_bundled_run(source, first):
+    asked = questions_of(EffectiveSupportSettings(source=source, questions=200))
+    rows = Run(folders()[REAL]).rows(columns=["source", "query"]).table.to_pylist()
+    there = {row["query"] for row in rows if row["source"].startswith(first)}
+    assert len({*asked}) == 200 and {*asked} <= there
+    some = EffectiveSupportSettings(source=source, questions=5)
+    assert questions_of(some) == asked[:5] != questions_of(replace(some, draw=1))

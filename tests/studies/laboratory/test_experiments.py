@@ -26,7 +26,7 @@ from core.studies.laboratory.shipped import find, others
 from core.studies.progress import Cancelled, silent
 
 #: Those that compute their shipped result in about a second, without a model.
-CHEAP = ("estimator",)
+CHEAP = ("estimator", "listing")
 
 
 @dataclass(frozen=True)

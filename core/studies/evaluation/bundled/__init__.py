@@ -7,6 +7,7 @@ from pathlib import Path
 from core.studies.evaluation.files import MANIFEST
 
 FOLDER = Path(__file__).parent
+REAL = "smollm2_real_questions"
 
 
 def folders() -> dict[str, Path]:

@@ -1,0 +1,57 @@
+"""The listing's twelve panels: three numbers of coordinates in a picture for each temperature."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import altair as alt
+
+from core.charts.laboratory.pictures import (
+    CurveColumns,
+    Drawn,
+    LaboratoryPicture,
+    curves,
+    values_of,
+)
+from core.charts.theme import Chart, Palette
+from core.studies.laboratory.listing import TEMPERATURES
+
+
+def _of(content: Drawn, temperature: float) -> dict[str, CurveColumns]:
+    return {
+        f"n = {panel['n']} (exact {panel['exact']:.3f})": CurveColumns(panel["off"])
+        for panel in content["panels"]
+        if panel["temperature"] == temperature
+    }
+
+
+def _chart(content: Drawn, palette: Palette, temperature: float) -> Chart:
+    by_name = _of(content, temperature)
+    ends = min(0.0, *values_of(by_name)), max(0.0, *values_of(by_name))
+    if ends[0] == ends[1]:
+        ends = -0.01, 0.01
+    scale = alt.Scale(domain=list(ends), nice=False)
+    y = alt.Y("middle:Q", title="off by, nats", scale=scale, axis=alt.Axis(tickCount=5))
+    return curves(content["k"], by_name, palette, x="number of draws k", y=y, exact=0.0)
+
+
+def _alt(content: Drawn, temperature: float) -> str:
+    of = "; ".join(
+        f"{name} off by {curve.middle[0]:.3f} at k = {content['k'][0]:,} and "
+        f"{curve.middle[-1]:.3f} at {content['k'][-1]:,}"
+        for name, curve in _of(content, temperature).items()
+    )
+    return f"At temperature {temperature:g}, nats: {of}."
+
+
+PICTURES = tuple(
+    LaboratoryPicture(
+        f"temperature-{temperature:g}".replace(".", "_"),
+        f"Temperature {temperature:g}",
+        partial(_chart, temperature=temperature),
+        partial(_alt, temperature=temperature),
+        "Algorithm 1 less the exact value, which is dashed.",
+        half=True,
+    )
+    for temperature in TEMPERATURES
+)
