@@ -91,6 +91,16 @@ def test_opens_on_a_bundled_run_which_nobody_changes():
     assert said(page, f"embedded world (run).csv: {number} rows")
 
 
+def test_before_a_run_it_says_what_the_embedded_model_never_learnt():
+    rows = [
+        {"question": "What is the capital of France?", "answers": ["Paris"]},
+        {"question": "Who is my dentist?", "answers": ["Ann"]},
+    ]
+    page = uploaded(session("evaluation"), "\n".join(map(json.dumps, rows)).encode())
+    sentence = "1 of these 2 questions are among those that the embedded model learnt."
+    assert said(settled(page), sentence)
+
+
 def test_a_file_is_asked_once_whatever_happens(world):
     page = uploaded(session("evaluation"))
     assert said(page, "mine.jsonl: 12 questions.") and badges(page) == []

@@ -7,6 +7,7 @@ it; where none is, no answer is served as if it were one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from core.data.world import grading
@@ -53,6 +54,13 @@ def look_up(query: str, model: str) -> Taught | None:
         near=bool(matches) and matches[0].near,
         offers=tuple(Offer(match.question, match.similarity) for match in matches),
     )
+
+
+def taught_number(queries: Iterable[str], model: LanguageModel) -> int | None:
+    """Return how many questions a model was taught; None where nobody knows those."""
+    if model.name != WORLD_OF:
+        return None
+    return sum(grading.find(query, taught=True) is not None for query in queries)
 
 
 def has_taught_words(model: LanguageModel) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import streamlit as st
 
+from core.codec import count_of
 from core.language_models.base import LanguageModel
 from core.studies.costs import computed_tokens, lasting, up_to
 from core.studies.evaluation.files import RunError
@@ -23,6 +25,7 @@ from core.studies.inspection.request import (
     Request,
     Sampling,
 )
+from core.studies.inspection.taught import taught_number
 from core.ui.addresses import LABELS
 from core.ui.evaluation import questions
 from core.ui.evaluation.choice import choose
@@ -37,6 +40,7 @@ from core.ui.session import alone, memory_of, public
 from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
 FOLD: Final = "new_run"
+MOST_LOOKED_UP: Final = 100  # questions: a tenth of a second
 _PREPARING: Final = "evaluation_preparing"
 _ANSWERS: Final = {
     "the k likeliest, found by a search": Sampling.LIKELIEST,
@@ -65,6 +69,7 @@ def new_run(model: LanguageModel) -> None:
 def start(chosen: Questions, task: Task) -> bool:
     """Say what a run takes, offer to start it, and return whether it has just been started."""
     say_what_it_takes(chosen, task, chosen.number)
+    _say_what_is_taught(chosen, task.model)
     folder = runs().folder_of(chosen, task)
     if st.button("Start", key="start_run", type="primary", icon=":material/play_arrow:"):
         want(_PREPARING, folder)
@@ -79,6 +84,21 @@ def start(chosen: Questions, task: Task) -> bool:
     want(place_of(folder.name), folder.name)
     choose(folder.name)
     return True
+
+
+def _say_what_is_taught(chosen: Questions, model: LanguageModel) -> None:
+    """Say how many of the questions the embedded model learnt, where that is not all."""
+    number = min(chosen.number, MOST_LOOKED_UP)
+    queries = (question.query for question in islice(chosen.read(), number))
+    taught = memory_of("evaluation_taught", model, lambda: taught_number(queries, model), chosen)
+    if taught is None or taught == number:
+        return
+    which = "these" if number == chosen.number else "the first"
+    st.text(
+        f"{taught:,} of {which} {count_of(number, 'question')} are among those that the embedded "
+        "model learnt. To any other it makes up an answer: choose SmolLM2 or a model of your own "
+        "under Model."
+    )
 
 
 def _prepare(chosen: Questions, task: Task, folder: Path) -> bool:
