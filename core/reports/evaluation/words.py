@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from core.abstention.intervals import Interval
-from core.abstention.ledger import UNKNOWN_ROWS, Look, no_test
+from core.abstention.ledger import MOST_LOOKS, UNKNOWN_ROWS, Look, no_budget, no_test
 from core.abstention.metrics import MEASURES
 from core.abstention.mixtures import Bar, Mixture
 from core.codec import count_of, list_of, one_line
@@ -371,6 +371,8 @@ def price_of_view(taken: Look) -> str:
     """Say what a promise on labels that others were seen beside has to pay; "" of the first."""
     if taken.place == 1:
         return ""
+    if taken.place > MOST_LOOKS:
+        return no_budget(taken.place)
     return (
         f"Look {taken.place} at these labels: other rows or labels of them were shown before, and "
         f"a promise made of these pays for the choice. It may spend δ/{2**taken.place:,}."

@@ -1,6 +1,7 @@
 """What Evaluation shows of labels is a look at them, which the calibration knows of."""
 
 import json
+from dataclasses import replace
 
 from click.testing import CliRunner
 
@@ -32,6 +33,7 @@ def test_every_choice_of_rows_or_labels_is_a_look_and_the_same_is_none(tmp_path)
         assert price_of_view(seen).startswith(f"Look {place} at these labels") is (place > 1)
         looks.append(seen)
     assert "may spend δ/16." in price_of_view(looks[3])
+    assert "30 looks at these labels have spent δ" in price_of_view(replace(looks[3], place=31))
 
 
 def test_a_run_that_goes_on_is_looked_at_anew_when_its_rows_have_doubled(tmp_path):
