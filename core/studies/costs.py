@@ -125,6 +125,18 @@ def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequen
     return replace(total.plan, requests=calls)
 
 
+def plan_judging(questions: Sequence[str], capabilities: Capabilities) -> Plan:
+    """Return the most that asking questions of True or False can take."""
+    total = _Sum(capabilities)
+    for question in questions:
+        tokens = _most_tokens(question)
+        if capabilities.scores_given_text:
+            total.score(1, 2, tokens + 1, capabilities.pairs_a_call)
+        else:
+            total.sample(tokens, 1)
+    return total.plan
+
+
 def plan_chains(
     request: Request, longest: int, chains: int, most_prompts: int, capabilities: Capabilities
 ) -> Plan:

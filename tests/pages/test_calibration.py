@@ -34,7 +34,7 @@ from core.studies.inspection.certificates import default_policies, default_polic
 from core.studies.inspection.inspection import cannot_decide, run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.verdict import SCORE, Headline
-from core.ui.calibration import data
+from core.ui.calibration import data, judging
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
 from core.ui.calibration.grading import COLUMN
 from core.ui.evaluation.runs import runs
@@ -60,6 +60,7 @@ from tests.sessions import (
     texts,
     until,
 )
+from tests.studies.calibration.test_judging import Judge
 from tests.studies.evaluation.worlds import questions
 
 RIGHT, WRONG = 150, 49  # of a file, from the smallest doubt to the largest
@@ -1220,6 +1221,22 @@ def test_a_person_labels_one_row_at_a_time_and_only_labelled_rows_count(app):
     assert said(again, "195 rows without a label were left out")
     press(again, "use_labels")
     assert said(again, "194 rows without a label were left out") and look(again) == before + 1
+
+
+def test_a_model_judges_once_somebody_agrees_to_what_that_takes(app, monkeypatch):
+    upload(app, predictions(), name="predictions.csv")
+    settled(of_key(app.pills, "grader_").set_value("model").run())
+    assert said(app, "The embedded model never learnt to compare answers") and has_no_result(app)
+    judge = Judge()
+    monkeypatch.setattr(judging, "current", lambda: judge)
+    monkeypatch.setattr(judging, "study_model", lambda: judge)
+    settled(app.run())
+    assert said(app, "judge: at most 49 calls and") and not judge.prompts
+    press(app, "pay_judging")
+    assert len(judge.prompts) == 49  # of what is written otherwise
+    assert answered(app) == share(paid(app, RIGHT, WRONG))
+    assert said(app, "The labels were made by the model judge: what it calls wrong counts")
+    assert said(app, "The model judge and the paper’s rule (token F1 ≥ 0.25) differ on 5.0%")
 
 
 def test_labels_that_cannot_be_saved_stay_and_are_saved_with_the_next(app, monkeypatch):

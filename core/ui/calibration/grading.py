@@ -25,6 +25,7 @@ from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.progress import Progress
 from core.ui import downloads
+from core.ui.calibration.judging import judge_here, judge_name
 from core.ui.calibration.labelling import label_here
 from core.ui.messages import problem
 from core.ui.runs.large import result_of
@@ -32,10 +33,12 @@ from core.ui.session import memory_of
 
 COLUMN: Final = "column"
 BY_HAND: Final = "person"
+MODEL: Final = "model"
 TITLES: Final = {  # by `Grader`
     "same-answer": "Same answer",
     "paper": "The paper’s F1",
     BY_HAND: "A person",
+    MODEL: "The model",
     COLUMN: "A column of the file",
 }
 COMPARED: Final = {
@@ -100,7 +103,7 @@ def grade_here(upload: Upload) -> Upload | None:
                 "graded",
                 by_rule,
                 lambda: _with_grades(upload, rows, grader, labels),
-                (grader, labels[grader].tobytes()),
+                (_name(grader), labels[grader].tobytes()),
             )
         except UploadError as error:
             problem(str(error))
@@ -158,9 +161,12 @@ def _labels_of(
     grader: str, rows: Predictions, by_rule: dict[str, Labels], upload: Upload
 ) -> dict[str, Labels] | None:
     """Return the labels of every grader there is; None while the chosen one has given none."""
-    if grader != BY_HAND:
+    if grader == BY_HAND:
+        own = label_here(rows, by_rule, upload.sha256[:16])
+    elif grader == MODEL:
+        own = judge_here(rows, upload.sha256)
+    else:
         return by_rule
-    own = label_here(rows, by_rule, upload.sha256[:16])
     return None if own is None else {**by_rule, grader: own}
 
 
@@ -172,6 +178,8 @@ def _with_grades(
 
 
 def _name(grader: str) -> str:
+    if grader == MODEL:
+        return judge_name()
     return PERSON if grader == BY_HAND else NAMES[Grader(grader)]
 
 

@@ -1,0 +1,75 @@
+"""A model judges predictions: whether each means the same as one of its references.
+
+It is asked what Inspection asks of two answers (`core.prompts.same_meaning`), once for each of the
+first references of a row. What is written alike needs no judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.data.datasets.predictions import Predictions
+from core.language_models.base import LanguageModel
+from core.language_models.client.concurrency import at_once
+from core.language_models.true_false import question, sameness
+from core.studies.progress import Progress, silent
+
+MOST_NAMES = 3  # references of a row that are asked about
+STEP = 32  # questions between two reports of progress
+SURE = 0.5  # above this probability of “True” a prediction is right
+
+
+def judge_prompts(rows: Predictions) -> list[list[str]]:
+    """Return what a model is asked about each row, (n,); nothing where the answer is plain."""
+    prompts: list[list[str]] = []
+    for query, text, names in zip(rows.queries, rows.texts, rows.names, strict=True):
+        if not text or not names or _is_written_alike(text, names):
+            prompts.append([])
+        else:
+            prompts.append([question(query, text, name) for name in names[:MOST_NAMES]])
+    return prompts
+
+
+def judge_predictions(
+    rows: Predictions, model: LanguageModel, progress: Progress = silent
+) -> NDArray[np.float64]:
+    """Return what a model says of every prediction, (n,): 1 right, 0 wrong, NaN if it says neither.
+
+    Raises
+    ------
+    ModelError
+        With a sentence for the person.
+    """
+    asks = judge_prompts(rows)
+    prompts = list(dict.fromkeys(prompt for each in asks for prompt in each))
+    sure: dict[str, float] = {}
+    for start in range(0, len(prompts), STEP):
+        progress("The model compares answers", start / len(prompts))
+        part = prompts[start : start + STEP]
+        sure |= zip(part, _sameness(model, part).tolist(), strict=True)
+    labels = np.full(len(asks), np.nan)
+    for place, (text, names, each) in enumerate(zip(rows.texts, rows.names, asks, strict=True)):
+        if each:
+            says = np.array([sure[prompt] for prompt in each])
+            if (says > SURE).any():
+                labels[place] = 1.0
+            elif not np.isnan(says).any():
+                labels[place] = 0.0
+        elif names is not None:
+            labels[place] = float(bool(text) and _is_written_alike(text, names))
+    return labels
+
+
+def _sameness(model: LanguageModel, prompts: Sequence[str]) -> NDArray[np.float64]:
+    """Return how sure a model is; a service that scores no text is asked several at once."""
+    if model.capabilities.local or model.capabilities.scores_given_text:
+        return sameness(model, prompts)
+    return np.concatenate(at_once([partial(sameness, model, [each]) for each in prompts]))
+
+
+def _is_written_alike(text: str, names: tuple[str, ...]) -> bool:
+    return text.casefold() in (name.casefold() for name in names)

@@ -1,0 +1,86 @@
+"""The model of this session judges predictions, once a person has seen what that takes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from core.codec import one_line
+from core.data.datasets.predictions import Predictions
+from core.language_models.client.stack import stop
+from core.language_models.errors import ModelError
+from core.studies.calibration.judging import MOST_NAMES, judge_predictions, judge_prompts
+from core.studies.costs import plan_judging
+from core.ui.messages import problem
+from core.ui.model import current, embedded_model, study_model
+from core.ui.runs.job import Job
+from core.ui.runs.registry import Registry
+from core.ui.runs.widget import run
+from core.ui.session import memory_of, shared_thing
+
+Labels = NDArray[np.float64]
+
+NO_JUDGE: Final = (
+    "The embedded model never learnt to compare answers: it judges no better than a coin toss. "
+    "Choose a model that follows instructions, under “Model”."
+)
+SAYS_NEITHER: Final = (
+    "The model said neither “True” nor “False” to any question, so it cannot judge. Choose another "
+    "model, or another way to grade."
+)
+
+
+def judge_name() -> str:
+    """Return the model as the grader that a sentence names."""
+    return f"the model {one_line(current().name)}"
+
+
+def judge_here(rows: Predictions, sha256: str) -> Labels | None:
+    """Return what the model says of every row, (n,); None until it was asked, or if it cannot.
+
+    Parameters
+    ----------
+    sha256 : str
+        Of the file.
+    """
+    if current() is embedded_model():
+        st.text(NO_JUDGE)
+        return None
+    try:
+        model = study_model()
+    except ModelError as error:
+        problem(str(error))
+        return None
+    asks = memory_of("judge_prompts", rows, lambda: judge_prompts(rows))
+    prompts = list(dict.fromkeys(prompt for each in asks for prompt in each))
+    st.text(
+        f"{model.name} is asked {len(prompts):,} times whether a prediction and a reference mean "
+        f"the same, of a row with at most {MOST_NAMES} references. “True” makes it right."
+    )
+    key = (model.name, model.revision, sha256, rows.columns)
+    plan = plan_judging(prompts, model.capabilities)
+
+    def start() -> Job[Labels]:
+        def work(job: Job[Labels]) -> Labels:
+            try:
+                return judge_predictions(rows, model, job.progress)
+            except BaseException:
+                stop(model)
+                raise
+
+        return shared_thing("judging", Registry).start(key, work, model, most=plan.requests)
+
+    labels: Labels | None = run(
+        "judging",
+        key,
+        start,
+        paid=(model, plan) if prompts else None,
+        cancelled="Cancelled. Answers that a service has given are saved.",
+    )
+    if labels is not None and np.isnan(labels).all():
+        problem(SAYS_NEITHER)
+        return None
+    return labels

@@ -1,0 +1,64 @@
+"""A model as a judge of predictions: what it is asked, what its words mean, and what that takes."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from core.data.datasets.predictions import predictions_in, read_predictions
+from core.data.tabular.uploads import parse
+from core.language_models.base import Capabilities, LanguageModel, Response
+from core.studies.calibration.judging import MOST_NAMES, STEP, judge_predictions, judge_prompts
+from core.studies.costs import plan_judging
+from tests.fakes import TOLD
+
+
+class Judge(LanguageModel):
+    """Says True where both answers begin with one letter, and nothing where one begins with “?”."""
+
+    name, revision = "judge", "1"
+
+    def __init__(self, **abilities):
+        self.capabilities = Capabilities(scores_given_text=False, **abilities)
+        self.prompts = []
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        assert (count, temperature) == (1, 0.0)
+        self.prompts.append(prompt)
+        letters = set(re.findall(f"{TOLD}(.)", prompt))
+        return [Response("Maybe" if "?" in letters else str(len(letters) == 1), True)]
+
+    def log_likelihoods(self, prompts, answers):
+        raise AssertionError("It scores no text.")
+
+
+def rows(*each):
+    lines = ["prediction,gold,question", *(f"{text},{gold},Which?" for text, gold in each)]
+    upload = parse("\n".join(lines).encode(), "x.csv")
+    return read_predictions(upload, predictions_in(upload))
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_true_with_any_reference_is_right_and_what_is_plain_is_not_asked(local):
+    model = Judge(local=local)
+    predictions = rows(
+        *[("a1", "b|a2"), ("a1", "b"), ("a1", "?"), ("a1", "?|a2"), ("A2", "a2"), ("", "b")],
+        *[("a1", ""), ("a1", "b"), ("a1", "b|c|d|a2")],
+    )
+    labels = judge_predictions(predictions, model)
+    no = math.nan
+    np.testing.assert_array_equal(labels, [1, 0, no, 1, 1, 0, no, 0, 0])
+    asked = [prompt for each in judge_prompts(predictions) for prompt in each]
+    assert sorted(model.prompts) == sorted(set(asked))  # each once
+    assert max(map(len, judge_prompts(predictions))) == MOST_NAMES
+
+
+@pytest.mark.parametrize("abilities", [{}, {"local": False}])
+def test_no_more_is_asked_than_was_said_and_all_of_it_is_counted(abilities):
+    model, progress = Judge(**abilities), []
+    predictions = rows(*((f"{at}", "x") for at in range(STEP + 1)))
+    prompts = [prompt for each in judge_prompts(predictions) for prompt in each]
+    judge_predictions(predictions, model, lambda stage, share: progress.append(share))
+    assert len(model.prompts) == plan_judging(prompts, model.capabilities).requests == STEP + 1
+    assert progress == [0, STEP / (STEP + 1)]
