@@ -7,6 +7,7 @@ tests/studies/calibration.
 import re
 import threading
 from dataclasses import replace
+from string import ascii_lowercase
 
 import pytest
 import streamlit as st
@@ -1224,19 +1225,24 @@ def test_a_person_labels_one_row_at_a_time_and_only_labelled_rows_count(app):
 
 
 def test_a_model_judges_once_somebody_agrees_to_what_that_takes(app, monkeypatch):
-    upload(app, predictions(), name="predictions.csv")
+    gold = [f"{letter}x" for letter in ascii_lowercase * 10][:ROWS]
+    texts = [*gold[:RIGHT], *(["?"] * 10), *(f"{word}y" for word in gold[RIGHT + 10 : -1]), "1"]
+    lines = [f"{row},{text},{gold[row]},{row / 100}" for row, text in enumerate(texts)]
+    content = "\n".join(["question,prediction,gold,doubt", *lines]).encode()
+    upload(app, content, name="predictions.csv")
     settled(of_key(app.pills, "grader_").set_value("model").run())
     assert said(app, "The embedded model never learnt to compare answers") and has_no_result(app)
     judge = Judge()
     monkeypatch.setattr(judging, "current", lambda: judge)
     monkeypatch.setattr(judging, "study_model", lambda: judge)
     settled(app.run())
-    assert said(app, "judge: at most 49 calls and") and not judge.prompts
+    assert said(app, "judge: at most 70 calls and") and not judge.prompts
     press(app, "pay_judging")
-    assert len(judge.prompts) == 49  # of what is written otherwise
-    assert answered(app) == share(paid(app, RIGHT, WRONG))
+    assert len(judge.prompts) == 70  # twenty controls, and what is written otherwise
+    assert answered(app) == share(paid(app, 189, 1), of=190)  # it said nothing of ten
     assert said(app, "The labels were made by the model judge: what it calls wrong counts")
-    assert said(app, "The model judge and the paper’s rule (token F1 ≥ 0.25) differ on 5.0%")
+    assert said(app, "10 rows without a label were left out")
+    assert said(app, "The model judge and the paper’s rule (token F1 ≥ 0.25) differ on 20.5%")
 
 
 def test_labels_that_cannot_be_saved_stay_and_are_saved_with_the_next(app, monkeypatch):

@@ -2,24 +2,31 @@
 
 It is asked what Inspection asks of two answers (`core.prompts.same_meaning`), once for each of the
 first references of a row. What is written alike needs no judge.
+
+A small model says “True” to whatever it is asked. So it is first asked about references of
+different rows, which are different answers, and does not judge if it calls too many the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.data.datasets.predictions import Predictions
+from core.data.world.grading import matches, matches_by_f1
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import at_once
+from core.language_models.errors import ModelError
 from core.language_models.true_false import question, sameness
-from core.studies.progress import Progress, silent
 
 MOST_NAMES = 3  # references of a row that are asked about
 STEP = 32  # questions between two reports of progress
+CONTROLS = 20  # pairs of references that are different answers
+MOST_CONFUSED = 0.2  # the largest share of them that a judge may call the same
 SURE = 0.5  # above this probability of “True” a prediction is right
 
 
@@ -34,21 +41,36 @@ def judge_prompts(rows: Predictions) -> list[list[str]]:
     return prompts
 
 
+def control_prompts(rows: Predictions) -> list[str]:
+    """Return what a model has to deny: that references of different rows mean the same."""
+    order = np.random.default_rng(0).permutation(len(rows.names)).tolist()
+    order = [at for at in order if rows.names[at]]
+    prompts: dict[str, None] = {}
+    for this, other in pairwise([*order, *order[:1]]):
+        right, (wrong, *_) = rows.names[this] or ("",), rows.names[other] or ("",)
+        if not matches(wrong, right) and not matches_by_f1(wrong, right):
+            prompts.setdefault(question(rows.queries[this], right[0], wrong))
+        if len(prompts) == CONTROLS:
+            break
+    return list(prompts)
+
+
 def judge_predictions(
-    rows: Predictions, model: LanguageModel, progress: Progress = silent
+    rows: Predictions, model: LanguageModel, report: Callable[[float], object] = lambda _: None
 ) -> NDArray[np.float64]:
     """Return what a model says of every prediction, (n,): 1 right, 0 wrong, NaN if it says neither.
 
     Raises
     ------
     ModelError
-        With a sentence for the person.
+        When it calls too many different answers the same, or there are too few to find that out.
     """
+    _check_judge(rows, model)
     asks = judge_prompts(rows)
     prompts = list(dict.fromkeys(prompt for each in asks for prompt in each))
     sure: dict[str, float] = {}
     for start in range(0, len(prompts), STEP):
-        progress("The model compares answers", start / len(prompts))
+        report(start / len(prompts))
         part = prompts[start : start + STEP]
         sure |= zip(part, _sameness(model, part).tolist(), strict=True)
     labels = np.full(len(asks), np.nan)
@@ -62,6 +84,21 @@ def judge_predictions(
         elif names is not None:
             labels[place] = float(bool(text) and _is_written_alike(text, names))
     return labels
+
+
+def _check_judge(rows: Predictions, model: LanguageModel) -> None:
+    prompts = control_prompts(rows)
+    if len(prompts) < CONTROLS:
+        raise ModelError(
+            f"To find out whether the model can judge takes {CONTROLS} pairs of references that "
+            f"are different answers, and there are {len(prompts)}. Grade in another way."
+        )
+    confused = int((_sameness(model, prompts) > SURE).sum())
+    if confused > MOST_CONFUSED * CONTROLS:
+        raise ModelError(
+            f"{model.name} cannot judge: of {CONTROLS} pairs of different right answers it calls "
+            f"{confused} the same. Choose another model, or another way to grade."
+        )
 
 
 def _sameness(model: LanguageModel, prompts: Sequence[str]) -> NDArray[np.float64]:

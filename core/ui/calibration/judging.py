@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -12,7 +13,12 @@ from core.codec import one_line
 from core.data.datasets.predictions import Predictions
 from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError
-from core.studies.calibration.judging import MOST_NAMES, judge_predictions, judge_prompts
+from core.studies.calibration.judging import (
+    MOST_NAMES,
+    control_prompts,
+    judge_predictions,
+    judge_prompts,
+)
 from core.studies.costs import plan_judging
 from core.ui.messages import problem
 from core.ui.model import current, embedded_model, study_model
@@ -27,6 +33,7 @@ NO_JUDGE: Final = (
     "The embedded model never learnt to compare answers: it judges no better than a coin toss. "
     "Choose a model that follows instructions, under “Model”."
 )
+STAGE: Final = "The model compares answers"
 SAYS_NEITHER: Final = (
     "The model said neither “True” nor “False” to any question, so it cannot judge. Choose another "
     "model, or another way to grade."
@@ -55,18 +62,20 @@ def judge_here(rows: Predictions, sha256: str) -> Labels | None:
         problem(str(error))
         return None
     asks = memory_of("judge_prompts", rows, lambda: judge_prompts(rows))
+    controls = memory_of("control_prompts", rows, lambda: control_prompts(rows))
     prompts = list(dict.fromkeys(prompt for each in asks for prompt in each))
     st.text(
         f"{model.name} is asked {len(prompts):,} times whether a prediction and a reference mean "
-        f"the same, of a row with at most {MOST_NAMES} references. “True” makes it right."
+        f"the same, of a row with at most {MOST_NAMES} references. “True” makes it right. Before, "
+        f"{len(controls)} pairs of different answers show whether it can judge."
     )
     key = (model.name, model.revision, sha256, rows.columns)
-    plan = plan_judging(prompts, model.capabilities)
+    plan = plan_judging([*controls, *prompts], model.capabilities)
 
     def start() -> Job[Labels]:
         def work(job: Job[Labels]) -> Labels:
             try:
-                return judge_predictions(rows, model, job.progress)
+                return judge_predictions(rows, model, partial(job.progress, STAGE))
             except BaseException:
                 stop(model)
                 raise
@@ -77,7 +86,7 @@ def judge_here(rows: Predictions, sha256: str) -> Labels | None:
         "judging",
         key,
         start,
-        paid=(model, plan) if prompts else None,
+        paid=(model, plan),
         cancelled="Cancelled. Answers that a service has given are saved.",
     )
     if labels is not None and np.isnan(labels).all():

@@ -2,6 +2,7 @@
 
 import math
 import re
+from string import ascii_letters
 
 import numpy as np
 import pytest
@@ -9,7 +10,15 @@ import pytest
 from core.data.datasets.predictions import predictions_in, read_predictions
 from core.data.tabular.uploads import parse
 from core.language_models.base import Capabilities, LanguageModel, Response
-from core.studies.calibration.judging import MOST_NAMES, STEP, judge_predictions, judge_prompts
+from core.language_models.errors import ModelError
+from core.studies.calibration.judging import (
+    CONTROLS,
+    MOST_NAMES,
+    STEP,
+    control_prompts,
+    judge_predictions,
+    judge_prompts,
+)
 from core.studies.costs import plan_judging
 from tests.fakes import TOLD
 
@@ -42,23 +51,42 @@ def rows(*each):
 @pytest.mark.parametrize("local", [True, False])
 def test_true_with_any_reference_is_right_and_what_is_plain_is_not_asked(local):
     model = Judge(local=local)
+    controls = [("", letter) for letter in ascii_letters[:40]]
     predictions = rows(
+        *controls,
         *[("a1", "b|a2"), ("a1", "b"), ("a1", "?"), ("a1", "?|a2"), ("A2", "a2"), ("", "b")],
         *[("a1", ""), ("a1", "b"), ("a1", "b|c|d|a2")],
     )
-    labels = judge_predictions(predictions, model)
+    labels = judge_predictions(predictions, model)[len(controls) :]
     no = math.nan
     np.testing.assert_array_equal(labels, [1, 0, no, 1, 1, 0, no, 0, 0])
     asked = [prompt for each in judge_prompts(predictions) for prompt in each]
-    assert sorted(model.prompts) == sorted(set(asked))  # each once
+    assert sorted(model.prompts) == sorted([*control_prompts(predictions), *set(asked)])
     assert max(map(len, judge_prompts(predictions))) == MOST_NAMES
 
 
 @pytest.mark.parametrize("abilities", [{}, {"local": False}])
 def test_no_more_is_asked_than_was_said_and_all_of_it_is_counted(abilities):
     model, progress = Judge(**abilities), []
-    predictions = rows(*((f"{at}", "x") for at in range(STEP + 1)))
+    predictions = rows(*((f"{at}", f"{ascii_letters[at]}x") for at in range(STEP + 1)))
     prompts = [prompt for each in judge_prompts(predictions) for prompt in each]
-    judge_predictions(predictions, model, lambda stage, share: progress.append(share))
-    assert len(model.prompts) == plan_judging(prompts, model.capabilities).requests == STEP + 1
+    prompts += control_prompts(predictions)
+    judge_predictions(predictions, model, progress.append)
+    most = plan_judging(prompts, model.capabilities).requests
+    assert len(model.prompts) == most == STEP + 1 + CONTROLS
     assert progress == [0, STEP / (STEP + 1)]
+
+
+def test_who_says_true_to_everything_judges_nothing():
+    predictions = rows(*(("z", f"a{letter}") for letter in ascii_letters[:30]))
+    model = Judge()
+    with pytest.raises(ModelError, match="judge cannot judge: of 20 pairs of different right"):
+        judge_predictions(predictions, model)
+    assert model.prompts == control_prompts(predictions)  # and no more is paid for
+
+
+def test_who_cannot_be_checked_judges_nothing():
+    model = Judge()
+    with pytest.raises(ModelError, match=r"takes 20 pairs of references .* and there are 0"):
+        judge_predictions(rows(*[("x", "y")] * 50), model)
+    assert not model.prompts
