@@ -156,26 +156,17 @@ def full(*words, cwd):
     )
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("calibrate", EXAMPLE, "--score", "mutual_information", "--no-keep", "--out"),
-        ("inspect", "Name a bird.", "--no-keep", "--report"),
-        ("dataset", "world", "--overwrite", "--out"),
-    ],
-)
-def test_a_full_disk_leaves_the_file_that_was_to_be_replaced(words, tmp_path):
+def test_a_full_disk_leaves_the_file_that_was_to_be_replaced(tmp_path):
     file = tmp_path / "old.html"
     file.write_text("old")
-    ended = full(*words, file, cwd=tmp_path)
+    ended = full("inspect", "Name a bird.", "--no-keep", "--report", file, cwd=tmp_path)
     assert ended.returncode == 1, ended.stderr
     assert ended.stderr.rstrip().endswith(
         f"{file} cannot be written: File too large. Make room on its disk, or name a file on "
         "another one. What stood there before is untouched."
     )
     assert file.read_text() == "old" and list(tmp_path.iterdir()) == [file]
-    if words[0] == "inspect":
-        assert ended.stdout  # what was asked for is printed all the same
+    assert ended.stdout  # what was asked for is printed all the same
 
 
 def test_what_is_printed_to_a_file_is_not_replaced_by_another(tmp_path):

@@ -115,7 +115,14 @@ MOST_DIFFERENT = MOST_TEXTS // (1 + recorder.SECONDS)
 LARGEST = {"exact": MAX_SAMPLES, "chained": MAX_SAMPLES, "counted": MOST_DIFFERENT}
 
 
-@pytest.mark.parametrize("rung", RUNGS)
+@pytest.mark.parametrize(
+    "rung",
+    [
+        "exact",
+        pytest.param("chained", marks=pytest.mark.slow),
+        pytest.param("counted", marks=pytest.mark.slow),
+    ],
+)
 def test_the_largest_inspection_is_saved_and_opens_again_also_from_a_file(rung, monkeypatch):
     monkeypatch.setattr(recorder, "OPINIONS", 1)
     model, samples = Limited(Scattered(), **RUNGS[rung]), LARGEST[rung]
