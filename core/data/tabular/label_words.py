@@ -36,14 +36,24 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WRONGNESS = re.compile(
     r"hall?u[sc]in|halluzin|alucina|incorrect|inkorrekt|inexact|inaccura|wrong|mistake|"
     r"\berrors?\b|\berreurs?\b|\bfehler|\bfals(e|ch|o|a)|\bfaux\b|\bfausse|\bfail|échec|echec|"
-    r"\bfall(o|id)|unsupported|unfaithful|ungrounded|unfactual|\brefus|unzutreffend"
+    r"\bfall(o|id)|unsupported|unfaithful|ungrounded|unfactual|\brefus|unzutreffend|"
+    r"\b(un|non|mis)(correct|korrekt|richtig|accura|right)"
 )
 _RIGHTNESS = re.compile(
     r"correct(?!ed|ion)|\b(is)?right\b|accura|\bacc\b|\bfactual|\bfaithful|\bgrounded|\bsupported|"
     r"\bpass(ed|es)?\b|\bsuccess|\bexact ?match|\bem\b|richtig|\bkorrekt|\bzutreffend|\bstimmt|"
     r"\bjuste\b|\bacert|\bacierto|верно|правильно"
 )
-_NEGATION = re.compile(r"\b(not|no|non|without|free|nicht|kein\w*|ohne|sans|pas|sin)\b")
+_NEGATION = re.compile(
+    r"\b(not|no|non|without|free|nicht|kein\w*|ohne|sans|pas|sin|partial\w*|partly|teil\w*|halb\w*|"
+    r"almost|nearly|maybe|probably|possibly|should|would|unknown|abst\w*)\b|frei\b"
+)
+#: What may be right beside the answer, or who may have given another one.
+_SOMETHING_ELSE = re.compile(
+    r"\b(format\w*|json|schema|syntax|gramma\w*|spelling|pars\w*|retriev\w*|citation\w*|contexts?|"
+    r"tools?|api|http|request|call|language(?! model)|baseline|human|random|previous\w*|before|"
+    r"predicted|claimed|expected|other|ear|id|counts?)\b"
+)
 #: The right answer itself, or how many are right: no judgement of an answer.
 _NO_JUDGEMENT = re.compile(
     r"(correct|right|richtige?|correcte?|correcta)\w* (answer|option|choice|response|label|target|"
@@ -64,7 +74,9 @@ def affirmation_is_right(heading: str) -> bool | None:
     words = heading_words(heading)
     wrong = _WRONGNESS.search(words)
     right = _RIGHTNESS.search(_WRONGNESS.sub(" ", words))
-    if bool(wrong) == bool(right) or _NEGATION.search(words) or _NO_JUDGEMENT.search(words):
+    if bool(wrong) == bool(right) or _NO_JUDGEMENT.search(words):
+        return None
+    if _NEGATION.search(words) or (right and _SOMETHING_ELSE.search(words)):
         return None
     return bool(right)
 

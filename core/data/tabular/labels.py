@@ -29,6 +29,7 @@ from core.data.tabular.label_words import is_judgement, rightness_of
 from core.data.tabular.uploads import Upload, UploadError
 
 _NAMED = 3  # values that a refusal names
+_NUMERALS = frozenset({"0", "0.0", "1", "1.0"})
 _COLOURFUL = "\ufe0f"  # behind a tick
 
 
@@ -99,13 +100,15 @@ def meanings_of(upload: Upload, name: str) -> dict[str, Meaning]:
     """Return what heading and words of a column of labels settle, by value as of `word_of`.
 
     Under "is_hallucination" a 1 is wrong. Where the heading says nothing, only words that judge by
-    themselves have a meaning.
+    themselves have a meaning. Beside larger numbers 0 and 1 have none: of ratings, 1 may be the
+    worst.
     """
-    words = _label_words(column_of(upload, name))
+    column = column_of(upload, name)
+    words, is_rating = _label_words(column), bool((column.values > 1).any())
     meanings = {}
     if upload.grading and name == upload.grading.label:
         meanings[NO_LABEL] = Meaning.OUT
-    for word in words:
+    for word in words.keys() - (_NUMERALS if is_rating else set()):
         right = rightness_of(word.removesuffix(_COLOURFUL), name, frozenset(words))
         if right is not None:
             meanings[word] = Meaning.RIGHT if right else Meaning.WRONG

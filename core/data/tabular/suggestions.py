@@ -24,6 +24,7 @@ from core.data.tabular.columns import (
     kinds,
     plain_heading,
     question_column,
+    word_of,
 )
 from core.data.tabular.directions import direction_in
 from core.data.tabular.label_words import (
@@ -118,8 +119,8 @@ def label_columns(
     -------
     tuple of str
         Labels that were made here; else those whose heading or words say so; only where there is
-        none, those of 0 and 1 or yes and no whose heading says nothing. More than one: a person has
-        to choose.
+        none, those of 0 and 1 or yes and no whose heading says nothing; and else grades, numbers
+        whose heading says so. More than one: a person has to choose.
     """
     if upload.grading:
         return (upload.grading.label,)
@@ -128,14 +129,21 @@ def label_columns(
         return () if only is None else (only,)
     clear: list[str] = []
     unclear: list[str] = []
+    grades: list[str] = []
     for name, kind in looks.items():
-        if is_question_heading(name) or not _looks_like_labels(upload, name):
+        if is_question_heading(name):
+            continue
+        if not _looks_like_labels(upload, name):
+            if kind is ColumnKind.NUMBER and _are_grades(upload, name):
+                grades.append(name)
             continue
         if affirmation_is_right(name) is not None or judges(column_of(upload, name)):
             clear.append(name)
         elif kind is ColumnKind.LABEL and _could_be_score(name):
             unclear.append(name)
-    return tuple(clear or unclear)
+    if len(clear) == 1 and not judges(column_of(upload, clear[0])):
+        clear += (name for name in unclear if _is_answer_in_words_of(upload, name, clear[0]))
+    return tuple(clear or unclear or grades)
 
 
 def _own_labels(upload: Upload, looks: Mapping[str, ColumnKind]) -> dict[str, str]:
@@ -161,6 +169,24 @@ def _looks_like_labels(upload: Upload, name: str) -> bool:
     says = int(np.count_nonzero(column.where(Cell.RIGHT | Cell.WRONG)))
     is_few = column.unread_words <= MOST_VALUES or affirmation_is_right(name) is not None
     return is_few and says > 0 and 2 * says >= int(np.count_nonzero(~column.where(Cell.MISSING)))
+
+
+def _are_grades(upload: Upload, name: str) -> bool:
+    """Whether numbers of few values, 0 or 1 among them, say how right an answer is."""
+    column = column_of(upload, name)
+    return (
+        affirmation_is_right(name) is not None
+        and column.unread_words <= MOST_VALUES
+        and bool(column.has(Cell.RIGHT | Cell.WRONG).any())
+    )
+
+
+def _is_answer_in_words_of(upload: Upload, name: str, labels: str) -> bool:
+    """Whether a model answers in the words of the labels: then these may be the right answers."""
+    words, theirs = (
+        {word_of(text) for text in column_of(upload, each).texts} for each in (name, labels)
+    )
+    return plain_heading(name) in _ANSWERS and not words.isdisjoint(theirs)
 
 
 def _is_mostly_numbers(upload: Upload, name: str) -> bool:

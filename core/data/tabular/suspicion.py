@@ -78,7 +78,8 @@ def vouched_claims(
 
 def _without_mistake(name: str, sureness: NDArray[np.float64], right: NDArray[np.bool_]) -> str:
     rights, wrongs = sureness[right], sureness[~right]
-    if min(len(rights), len(wrongs)) < EACH:
+    is_copy = len(right) >= 2 * EACH and len(np.unique(sureness)) == 2  # of 0 and 100, say
+    if min(len(rights), len(wrongs)) < (1 if is_copy else EACH):
         return ""
     numbers = f"{len(rights):,} right answers from {len(wrongs):,} wrong ones"
     so = (

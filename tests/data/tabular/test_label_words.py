@@ -22,6 +22,11 @@ from core.data.tabular.label_words import affirmation_is_right, rightness_of
         (["correct_or_wrong", "not_correct", "no hallucination", "error free"], None),
         (["correct_answer", "right option", "richtige Antwort", "num_correct", "corrected"], None),
         (["passage", "copyright", "counterfactual", "bright"], None),
+        (["partially_correct", "teilweise richtig", "almost right", "fehlerfrei"], None),
+        # Something else than the answer is right, or the answer of somebody else.
+        (["format_correct", "retrieval_success", "context_accuracy", "human_correct"], None),
+        (["predicted_correct", "other_model_correct", "correct_count", "pass_id"], None),
+        (["unrichtig", "uncorrect", "noncorrect", "misaccurate"], False),
     ],
 )
 def test_what_a_heading_makes_of_yes(headings, meaning):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.data.tabular.columns import column_of
+from core.data.tabular.columns import column_of, kinds
 from core.data.tabular.labelled import labelled
 from core.data.tabular.labels import (
     MOST_VALUES,
@@ -16,7 +16,7 @@ from core.data.tabular.labels import (
     unread_values,
     values_of,
 )
-from core.data.tabular.suggestions import suggest
+from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import UploadError, parse
 
 RIGHT, WRONG, OUT = Meaning.RIGHT, Meaning.WRONG, Meaning.OUT
@@ -106,6 +106,30 @@ def test_labels_that_are_all_read_ask_nothing_and_those_that_nobody_knows_all_do
     upload = table("good", " Bad", "good", "bad", "good")
     assert [each.value for each in unread_values(upload, "correct")] == ["good", "bad"]
     assert list(values_of(column_of(upload, "correct")).items()) == [("good", 3), ("bad", 2)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "asked"),
+    [
+        (["1", "5", "4", "2", "3"], ["1", "2", "3", "4", "5"]),  # of ratings, 1 may be the worst
+        (["0", "1", "2"], ["0", "1", "2"]),
+        (["100", "0", "100"], ["0", "100"]),
+        (["1", "-1", "1"], ["-1"]),
+        (["1", "0", "0.5"], ["0.5"]),
+    ],
+)
+def test_grades_are_asked_about(cells, asked):
+    upload = table(*cells)
+    assert label_columns(upload, kinds(upload)) == ("correct",)
+    assert sorted(each.value for each in unread_values(upload, "correct")) == asked
+
+
+def test_an_answer_in_the_words_of_the_labels_is_asked_about():
+    """Of questions of true and false, “correct” may be the right answer."""
+    for answers, labels in ((["true", "false"], ("correct", "answer")), (["a", "b"], ("correct",))):
+        rows = "".join(f"q{n},0.{n},{answers[n % 2]},{n % 3 > 0}\n" for n in range(9))
+        upload = parse(f"question,doubt,answer,correct\n{rows}".encode(), "x.csv")
+        assert label_columns(upload, kinds(upload)) == labels
 
 
 def test_a_meaning_for_a_value_that_no_row_has_is_misspelt():

@@ -37,6 +37,8 @@ def claim_wanted(name, numbers, right=HALVES, larger_is_surer=True):
         (PERFECT[1:], HALVES[1:], True, None),  # nine may be chance
         (ONE_ODD, HALVES, True, None),
         (ONE_TIE, HALVES, True, None),
+        (np.repeat([100, 0], [19, 1]), np.repeat([True, False], [19, 1]), True, Claim.BLIND),
+        (np.repeat([100, 0], [18, 2]), np.repeat([True, False], [19, 1]), True, None),
     ],
 )
 def test_a_score_that_parts_ten_of_each_without_a_mistake_is_asked_about(
