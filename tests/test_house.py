@@ -401,6 +401,27 @@ def complaints_about_functions(source: str) -> Complaints:
     ]
 
 
+def complaints_about_fields(source: str) -> Complaints:
+    """What a field of a class means stands beside it, and not again above all of them."""
+    complaints = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef) and "dataclass" in map(
+            decorator_name, node.decorator_list
+        ):
+            _, _, listed = (ast.get_docstring(node) or "").partition("Attributes\n----------\n")
+            fields = {ast.unparse(n.target) for n in node.body if isinstance(n, ast.AnnAssign)}
+            complaints += [
+                f"line {node.lineno}: {name}; say what it means in a comment beside the field"
+                for name in re.findall(r"^(\w+)", listed, re.MULTILINE)
+                if name in fields
+            ]
+    return complaints
+
+
+def decorator_name(decorator: ast.expr) -> str:
+    return ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+
+
 def modules(*places: str) -> list[Path]:
     """Return the Python files at these places; none of the places may be without."""
     found = []
@@ -500,6 +521,10 @@ def test_a_new_sentence_in_a_study_is_counted() -> None:
     assert not list(prose('raise ValueError("This is not a number of samples.")'))
 
 
+def test_what_a_field_means_stands_beside_it() -> None:
+    complain(complaints_about_fields, modules("core", "benchmarks", "training"))
+
+
 def test_tests_reach_for_no_private_name() -> None:
     complaints = [
         f"{path.relative_to(ROOT)}, {complaint}"
@@ -576,6 +601,16 @@ def test_streamlit_is_configured_for_others_to_reach() -> None:
 
 # ------------------------------------------------------------------ the rules on snippets
 
+LISTED_FIELD = '''class A:
+    """A.
+
+    Attributes
+    ----------
+    b : int
+    """
+
+    b: int
+'''
 BAD = {
     complaints_about_services: ['if kind == "openai":', "# as Gemini does", "OPENAI_KEY = 1"],
     complaints_about_participles: [
@@ -589,6 +624,9 @@ BAD = {
     complaints_about_functions: [
         *("def offered(): pass", "def _seen(): pass", "def asked_in(form): pass"),
         *("class A:\n    def known_as(self): pass", "async def tried(): pass"),
+    ],
+    complaints_about_fields: [
+        f"@dataclass{more}\n{LISTED_FIELD}" for more in ("", "(frozen=True)")
     ],
     complaints_about_caches: [
         *("@functools.cache\ndef f(): pass", "from functools import cache, partial"),
@@ -653,6 +691,10 @@ GOOD = {
     complaints_about_functions: [
         *("def certified_lower_bound(): pass", "def seed(): pass", "def read(): pass"),
         "offered = lambda: 1",
+    ],
+    complaints_about_fields: [
+        '@dataclass\nclass A:\n    """A."""\n\n    b: int  # nats',
+        LISTED_FIELD,
     ],
     complaints_about_caches: [
         *("@once\ndef f(): pass", "@functools.lru_cache(maxsize=16)\ndef f(x): pass"),

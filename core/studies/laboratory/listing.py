@@ -44,24 +44,12 @@ class ListingSettings(ExperimentSettings):
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One panel.
+    """One panel."""
 
-    Attributes
-    ----------
-    n : int
-        How many coordinates a tuple has.
-    temperature : float
-        Of the Gibbs distribution.
-    exact : float
-        Its mutual information, nats.
-    estimates : ndarray of shape (sizes,)
-        Algorithm 1 at each k, nats.
-    """
-
-    n: int
-    temperature: float
-    exact: float
-    estimates: Floats
+    n: int  # how many coordinates a tuple has
+    temperature: float  # of the Gibbs distribution
+    exact: float  # its mutual information, nats
+    estimates: Floats  # (sizes,): Algorithm 1 at each k, nats
 
 
 def panels(
