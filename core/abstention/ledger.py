@@ -62,10 +62,9 @@ def look(
             return each
     new = Look(setting, 0, about, smallest(rows), is_view)
     open_views = [each for each in related if each.is_view and not _is_tested(each, related)]
-    if of_all_scores:
-        for each in open_views:
-            if np.array_equal(each.rows, new.rows):
-                return replace(new, place=each.place)
+    same = [each for each in open_views if np.array_equal(each.rows, new.rows)]
+    if of_all_scores and len(same) == 1:  # seen by several targets, one of them was chosen
+        return replace(new, place=same[0].place)
     number = len({each.setting for each in (*open_views, *_tests(related))})
     return replace(new, place=1 + max((number, *(each.place for each in related))))
 

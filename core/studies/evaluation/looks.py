@@ -21,22 +21,30 @@ from core.uncertainty.scores import SCORES
 GROWTH: Final = 2  # of a run that goes on, from one look to the next
 
 
-def view(results: Results, earlier: Sequence[Look]) -> Look | None:
+def view(
+    results: Results, earlier: Sequence[Look], target: tuple[float, float] | None = None
+) -> Look | None:
     """Return the look that is taken by showing results: of these rows with these labels.
 
     A run that goes on is looked at again and again. That is a new look when its rows have doubled.
     A bundled run shown whole is none: everybody sees it, and nothing was chosen.
+
+    Parameters
+    ----------
+    target : pair of float, optional
+        The error and the confidence of thresholds that are shown, where others were before.
     """
-    if not len(results) or _is_as_bundled(results):
+    if not len(results) or (target is None and _is_as_bundled(results)):
         return None
     first = next(iter(results.scores or SCORES))
     rows = of_questions(results.queries) | results.correct[first].astype(np.uint64)
-    if results.run.manifest["ended"] is None:
+    if results.run.manifest["ended"] is None and target is None:
         for each in related_looks(rows, earlier):
             grows = len(rows) < GROWTH * len(each.rows) and np.isin(each.rows, rows).all()
             if each.is_view and grows:
                 return each
-    setting = hashlib.blake2b(b"evaluation" + np.sort(rows).tobytes(), digest_size=16)
+    setting = hashlib.blake2b(f"evaluation {target}".encode(), digest_size=16)
+    setting.update(np.sort(rows).tobytes())
     name = one_line(str(results.run.manifest["questions"]["name"]))
     about = ", ".join(("shown", count_of(len(results), "row"), name))
     return look(setting.hexdigest(), about, rows, earlier, is_view=True)

@@ -13,6 +13,7 @@ from core.studies.evaluation.results import Results
 from core.ui import figures
 from core.ui.addresses import number
 from core.ui.evaluation.cells import digest, source_name
+from core.ui.evaluation.views import note_view
 from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 
@@ -63,6 +64,9 @@ def mixtures(results: Results) -> None:
         key="results_diverse",
         persist_state="session",
     )
+    at = target, confidence
+    if at != memory_of("results_first_target", results, lambda: at):
+        note_view(results, at)
     scores = [name for name in SCORES if name in scores and name in results.scores]
     mixed = memory_of(
         "results_mixture",

@@ -8,14 +8,12 @@ from typing import Final
 
 import streamlit as st
 
-from core.reports.evaluation.words import finding, price_of_view
+from core.reports.evaluation.words import finding
 from core.studies.evaluation.files import RunError
-from core.studies.evaluation.looks import view
 from core.studies.evaluation.mixing import sources
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import Results, read_results, stamp
 from core.studies.evaluation.rows import RIGHT, RIGHT_BY, Match
-from core.ui.calibration.ledger import all_looks, note
 from core.ui.evaluation.bundled import finding_of, is_bundled, is_everybodys, rows_of
 from core.ui.evaluation.cells import digest, source_name
 from core.ui.evaluation.compare import compare
@@ -25,6 +23,7 @@ from core.ui.evaluation.rows import rows
 from core.ui.evaluation.runs import complaint
 from core.ui.evaluation.scatter import scatter
 from core.ui.evaluation.scores import scores
+from core.ui.evaluation.views import note_view
 from core.ui.messages import problem
 from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
@@ -161,14 +160,5 @@ def _that_count(run: Run, every: Results) -> Results:
             (match, judged, *only, "of", *chosen),
         )
     st.caption(f"Rows that count: {len(counting):,d}.")
-    _note_view(counting)
+    note_view(counting)
     return counting
-
-
-def _note_view(results: Results) -> None:
-    """Remember that these labels are seen, so that a promise on them pays for what was chosen."""
-    seen = memory_of("results_view", results, lambda: view(results, all_looks()))
-    if seen is not None:
-        note([seen])
-        if sentence := price_of_view(seen):
-            st.text(sentence)

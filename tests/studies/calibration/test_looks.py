@@ -129,9 +129,11 @@ def test_after_too_many_looks_nothing_is_left():
     assert found.policy is None and "31 looks at these labels have spent δ" in found.outcome.reason
 
 
-def seen(data, looks):
+def seen(data, looks, target=""):
     """The view that Evaluation takes at labels when it shows them."""
-    return look(f"view {data.kept.tolist()}", "seen", fingerprints(data, "s0"), looks, is_view=True)
+    return look(
+        f"view {data.kept.tolist()} {target}", "seen", fingerprints(data, "s0"), looks, is_view=True
+    )
 
 
 def test_rows_that_were_shown_are_a_look_which_the_best_of_all_scores_takes_up():
@@ -145,6 +147,8 @@ def test_rows_that_were_shown_are_a_look_which_the_best_of_all_scores_takes_up()
     # A score that is named once all were seen, rows that nobody was shown: another choice.
     assert places(calibrate(data, WANTED, looks=views)) == [3]
     assert places(calibrate(rows(data, np.arange(300) < 250), best, looks=views)) == [3]
+    # All scores, but after a look at what another target does.
+    assert places(calibrate(data, best, looks=(*views, seen(data, views, "10%")))) == [4]
     looks = calibrate(part, best, looks=views).looks
     assert places(calibrate(data, best, looks=looks)) == [1]
     assert places(calibrate(part, replace(best, error=0.06), looks=looks)) == [3]

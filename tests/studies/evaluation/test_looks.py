@@ -32,6 +32,8 @@ def test_every_choice_of_rows_or_labels_is_a_look_and_the_same_is_none(tmp_path)
         assert seen.place == place and seen.is_view
         assert price_of_view(seen).startswith(f"Look {place} at these labels") is (place > 1)
         looks.append(seen)
+    other = view(read_results(run), looks, (0.1, 0.9))
+    assert other.place == 5 and view(read_results(run), [*looks, other], (0.1, 0.9)) == other
     assert "may spend δ/16." in price_of_view(looks[3])
     assert "30 looks at these labels have spent δ" in price_of_view(replace(looks[3], place=31))
 

@@ -1,0 +1,21 @@
+"""What is seen of labels: noted in the ledger, so that a promise on them pays for a choice."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.reports.evaluation.words import price_of_view
+from core.studies.evaluation.looks import view
+from core.studies.evaluation.results import Results
+from core.ui.calibration.ledger import all_looks, note
+from core.ui.session import memory_of
+
+
+def note_view(results: Results, target: tuple[float, float] | None = None) -> None:
+    """Note that results are seen, or what another target does to them; say what that costs."""
+    name = "results_view" if target is None else "results_view_of_target"
+    seen = memory_of(name, results, lambda: view(results, all_looks(), target), target)
+    if seen is not None:
+        note([seen])
+        if sentence := price_of_view(seen):
+            st.text(sentence)
