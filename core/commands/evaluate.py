@@ -53,6 +53,7 @@ from core.uncertainty.scores import SCORES
 SHOWN, SAID = 0.2, 30.0  # seconds between two states: on a terminal, and in a file
 PATIENCE = 5.0  # seconds that resampling may take, about
 REFERENCE = "mutual_information"  # every other score is compared with it
+USUAL_LOSS, GUARANTEE = 0.05, 0.9  # of Figure 6: the target, and the confidence
 ASK = " --resamples says how many to draw."
 AGREE = "Nothing was asked. --yes agrees beforehand."
 
@@ -134,7 +135,7 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
 @click.option(
     "--target-loss",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.05,
+    default=USUAL_LOSS,
     show_default=True,
     help="Of Figure 6.",
 )
@@ -155,14 +156,23 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
     for say in (words.labels, words.missing_scores, words.right_half, words.curve_ends):
         for sentence in say(results):
             tell(sentence)
-    seen = ledger(partial(view, results), lambda taken: [taken])
-    if seen is not None and (sentence := words.price_of_view(seen)):
-        tell(sentence)
+    _note_views(results, options)
     if options["figures"] is not None:
         summary["figures"] = _figures(measured, options["figures"], options)
     if options["labelled"] is not None:
         write(options["labelled"], labelled_csv(run, chosen, options["match"])[0])
     click.echo(encode(summary) if as_json else _report(measured, summary))
+
+
+def _note_views(results: Results, options: dict[str, Any]) -> None:
+    """Note what is seen of labels, and say what a promise on them has to pay for."""
+    targets: list[tuple[float, float] | None] = [None]
+    if options["figures"] is not None and options["target_loss"] != USUAL_LOSS:
+        targets.append((options["target_loss"], GUARANTEE))
+    for target in targets:
+        seen = ledger(partial(view, results, target=target), lambda taken: [taken])
+    if seen is not None and (sentence := words.price_of_view(seen)):
+        tell(sentence)
 
 
 def _ask(file: Path, run: Run, arguments: dict[str, Any]) -> None:
