@@ -22,6 +22,7 @@ FIRST = 3  # rows in words
 #: What rows of one file may be several of, each of which would have a threshold of its own.
 _SEVERAL = (
     *("model", "modelname", "modelid", "provider", "provider.id", "filter", "epoch", "annotator"),
+    *("llm", "lm", "engine", "modell", "modèle", "modele", "modelo", "modello", "checkpoint"),
 )
 _FEW = 12  # of them
 _NAMED = 3

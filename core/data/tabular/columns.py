@@ -41,13 +41,15 @@ _PLAIN_NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 #: is missing, a number of any kind, a list. White space as `str.strip` knows it.
 _SPACE = r"[ \t-\r\x1c-\x1f]*"
 _SAYS_SOMETHING = (
-    rf"(?i)^{_SPACE}(?:\[|[+-]?[0-9.,']+(?:e[+-]?[0-9]+)?{_SPACE}%?{_SPACE}$|tensor|[+-]?inf(?:inity)?{_SPACE}$|(?:"
+    rf"(?i)^{_SPACE}(?:\[|[+-]?[0-9.,']+(?:e[+-]?[0-9]+)?{_SPACE}%?{_SPACE}$|tensor|np\.float|[+-]?inf(?:inity)?{_SPACE}$|(?:"
     + "|".join(re.escape(word) for word in sorted(RIGHT | WRONG | _MISSING) if word.isascii())
     + rf"){_SPACE}$)"
 )
 #: Thousands parted by what cannot part decimals.
 _APOSTROPHES = re.compile("[+-]?[0-9]{1,3}(?:['’\u202f\xa0][0-9]{3})+(?:[.,][0-9]*)?")
-_TENSOR = re.compile(r"tensor\(([^()]{1,40})\)")
+_TENSOR = re.compile(
+    r"(?:tensor|np\.float(?:16|32|64))\(([^(),]{1,40})(?:, ?[a-z]+=[^(),]{1,20})?\)"
+)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:e[+-]?\d+)?", re.ASCII)
 #: 3,425 is three thousand to one person and three and a bit to another. "0,425" is not: nobody
 #: begins a group with 0.
@@ -76,6 +78,8 @@ _ITEM = re.compile(
     r"(.*\.)?((question|q|query|doc|document|prompt|example|sample|item|task|problem|case|test)?id|"
     r"(doc|prompt|test|question|sample|example)(idx|index|no|nr|number))"
 )
+#: What names one question, however it is worded.
+_OWN_ITEM = re.compile(r"(.*\.)?(question|q|query|prompt|example|item|problem)?id")
 # A group first: "source" is often there as well, and says less.
 SOURCES = ("group", "band", "source", "dataset", "category", "relation", "topic", "subject")
 RIGHT_ANSWERS = (
@@ -505,6 +509,23 @@ def question_column(upload: Upload) -> str | None:
         if _ITEM.fullmatch(plain_heading(name)):
             column = column_of(upload, name)
             if 1 < len(column.distinct) < np.count_nonzero(~column.where(Cell.MISSING)):
+                return name
+    return None
+
+
+def repeated_item(upload: Upload, question: str) -> str | None:
+    """Return the id of an item of which several rows ask different questions; None without any.
+
+    They may be one question in other words, or the id may count anew in every part of the file.
+    """
+    questions = column_of(upload, question).questions(np.arange(len(upload.table)))
+    for name in kinds(upload):
+        if name != question and _OWN_ITEM.fullmatch(plain_heading(name)):
+            column = column_of(upload, name)
+            there = ~column.where(Cell.MISSING)
+            items = column.codes[there].astype(np.int64)
+            pairs = np.unique(items * (len(questions) + 1) + questions[there])
+            if 1 < len(np.unique(items)) < len(pairs):
                 return name
     return None
 

@@ -21,6 +21,7 @@ from core.data.tabular.rows import (
 _DELIMITERS = (",", "\t", ";", "|")  # in order of preference
 _SAMPLE = 20  # rows that a delimiter must fit
 _LEADING = 1_000  # rows without any text that may come before the heading
+_TITLES = 5  # lines of words that may stand above the headings
 _NAMED = 3  # ragged lines that are named; the others are counted
 
 Again = Callable[[], io.TextIOWrapper]
@@ -41,7 +42,7 @@ def delimiter_of(again: Again, first: str) -> str:
     for delimiter in sorted(_DELIMITERS, key=lambda each: each != first):
         records = itertools.islice(_records(again(), delimiter, 0), _SAMPLE)
         try:
-            width = len(_heading(records))
+            width = len(_heading(_without_titles(records)))
             if width > 1:
                 widths[delimiter] = width
                 if all(len(cells) == width for _, cells in records):
@@ -71,8 +72,8 @@ def read_separated(
     UploadError
         When rows differ in width, quotes do not match, or a limit is not kept.
     """
-    records = _records(stream, delimiter, before)
     above: list[str] = []
+    records = _without_titles(_records(stream, delimiter, before), above)
     heading = _heading(itertools.islice(records, _LEADING), above)
     notes += [ABOVE.format(one_line(text)) for text in above[:_NAMED]]
     if not heading:
@@ -146,6 +147,29 @@ def _records(
             raise too_long_a_row(begins) from error
         if cells:
             yield begins, cells
+
+
+def _without_titles(
+    records: Iterator[tuple[int, list[str]]], above: list[str] | None = None
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the records but for lines of words that stand above a table of three columns or more.
+
+    `above` gets their texts.
+    """
+    titles: list[tuple[int, list[str]]] = []
+    for record in records:
+        cells = record[1]
+        if len(titles) < _TITLES and len(cells) == 1 and " " in cells[0].strip():
+            titles.append(record)
+            continue
+        if len(cells) < 3:
+            yield from titles
+        elif above is not None:
+            above += (one_line(text) for _, (text,) in titles)
+        yield record
+        yield from records
+        return
+    yield from titles
 
 
 def _quoting_error(line: int, error: str) -> str:

@@ -46,6 +46,11 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
             return rows, "The file is a table as pandas writes it in JSON."
     if not _OF_A_ROW.isdisjoint(document):
         return None
+    if rows := _by_id(document):
+        return (
+            rows,
+            "The file has a row under each key; the keys are the column “id”.",
+        )
     path, rows = max(_lists_of_rows(document), key=_number_of_rows, default=("", []))
     if not rows:
         return None
@@ -116,6 +121,16 @@ def _by_number(document: Row) -> list[Row] | None:
     if not rows or not _numbers(document) or not all(isinstance(row, dict) for row in rows):
         return None
     return rows
+
+
+def _by_id(document: Row) -> list[Row] | None:
+    """Read `{"q1": {"question": …, "score": …}, "q2": {…}}`; the key becomes the column “id”."""
+    rows = list(document.values())
+    if len(rows) < 2 or not all(isinstance(row, dict) and len(row) > 1 for row in rows):
+        return None
+    if "id" in rows[0] or any(row.keys() != rows[0].keys() for row in rows):
+        return None
+    return [{"id": key, **flat(row)} for key, row in document.items()]
 
 
 def _lists(document: Row) -> list[Row] | None:

@@ -25,7 +25,9 @@ from core.data.tabular.columns import (
     column_of,
     first,
     plain_heading,
+    question_column,
     question_numbers,
+    repeated_item,
     text_numbers,
 )
 from core.data.tabular.csv_export import to_csv
@@ -281,10 +283,18 @@ def check_labels(columns: Columns) -> dict[str, str]:
 
 
 def repeats_unknown(upload: Upload) -> str:
-    """Say that no heading tells which question a row asks, and what follows from that."""
+    """Say that headings do not tell which question a row asks, and what follows from that."""
     number = f"{len(upload.table):,}"
+    question = question_column(upload)
+    item = repeated_item(upload, question) if question else None
+    why = (
+        f"Rows with one “{one_line(item)}” differ in “{one_line(question)}”, so they may ask one "
+        "question in other words."
+        if question and item
+        else "No heading tells which question a row asks."
+    )
     return (
-        f"No heading tells which question a row asks. The guarantee would take {number} rows for "
+        f"{why} The guarantee would take {number} rows for "
         f"{number} different questions, and would not hold if several ask the same. Say which "
         "column names the question, or that every row asks another."
     )

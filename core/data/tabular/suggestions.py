@@ -24,6 +24,7 @@ from core.data.tabular.columns import (
     kinds,
     plain_heading,
     question_column,
+    repeated_item,
     word_of,
 )
 from core.data.tabular.directions import direction_in
@@ -70,6 +71,8 @@ def suggest(upload: Upload) -> Columns:
     """
     looks = kinds(upload)
     query, source = question_column(upload), first(upload, SOURCES)
+    if query and repeated_item(upload, query):
+        query = None
     # With labels of its own, "semantic_entropy" is a doubt: missing where too little was seen.
     is_doubt = first(upload, ["semanticentropycorrect"]) is not None
     entropy = first(upload, _ENTROPIES[::-1] if is_doubt else _ENTROPIES)

@@ -36,6 +36,14 @@ def test_what_pandas_writes(orient, indent):
     assert (list(upload.lines), upload.unit) == ([1, 2, 3], "row")
 
 
+def test_rows_under_the_keys_of_an_object():
+    rows = {f"q{n}": {"question": f"Who is {n}?", "result": {"score": n / 9}} for n in range(300)}
+    upload = read(json.dumps(rows))
+    assert list(upload.table.columns) == ["id", "question", "result.score"]
+    assert cells(upload)[9] == ["q9", "Who is 9?", "1.0"] and len(upload.table) == 300
+    assert upload.notes == ("The file has a row under each key; the keys are the column “id”.",)
+
+
 def test_an_object_of_lists():
     upload = read(json.dumps(TABLE.astype(object).where(TABLE.notna(), None).to_dict("list")))
     assert cells(upload) == CELLS

@@ -98,6 +98,7 @@ def test_words_for_right_and_wrong(texts, right):
         (["1e-3", "1E-3"], 0.001),
         (["1,5e-3"], 0.0015),
         (["50%", "50 %", "50,0%", "tensor(0.5)"], 0.5),
+        (["np.float64(0.5)", "tensor(0.5, device='cuda:0')", "np.float32(0.5)"], 0.5),
         (["1'234.5", "1’234.5", "1\u202f234,5", "1\xa0234.5"], 1234.5),
         (["12'34", "1'2345", "tensor(x)", "tensor(1, 2)"], None),
         (["5."], 5),
@@ -609,9 +610,9 @@ def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
 
 
 def test_several_models_in_one_file_are_named():
-    content = b"question,model,confidence,correct\na,m,0.9,1\na,n,0.2,0\nb,m,0.3,1\n"
+    content = b"question,Modell,confidence,correct\na,m,0.9,1\na,n,0.2,0\nb,m,0.3,1\n"
     upload = parse(content, "x.csv")
     data = labelled(upload, suggest(upload))
     (sentence,) = data.problems
-    assert sentence.startswith("“model” is “m” and “n” in the rows used: a guarantee holds for")
+    assert sentence.startswith("“Modell” is “m” and “n” in the rows used: a guarantee holds for")
     assert sentence in data.reading

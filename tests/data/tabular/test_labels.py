@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.data.tabular.columns import column_of, kinds
-from core.data.tabular.labelled import labelled
+from core.data.tabular.labelled import UnknownQuestionsError, labelled
 from core.data.tabular.labels import (
     MOST_VALUES,
     Meaning,
@@ -122,6 +122,19 @@ def test_grades_are_asked_about(cells, asked):
     upload = table(*cells)
     assert label_columns(upload, kinds(upload)) == ("correct",)
     assert sorted(each.value for each in unread_values(upload, "correct")) == asked
+
+
+def test_an_id_whose_rows_are_worded_differently_is_asked_about():
+    for item, worded in (("q_id", "Say: "), ("q_id", ""), ("doc_id", "Say: ")):
+        rows = "".join(
+            f"{n // 2},{worded * (n % 2)}Who is {n // 2}?,0.{n},{n % 3 > 0}\n" for n in range(10)
+        )
+        upload = parse(f"{item},question,doubt,correct\n{rows}".encode(), "x.csv")
+        is_asked = item == "q_id" and bool(worded)
+        assert suggest(upload).query == (None if is_asked else "question")
+        if is_asked:
+            with pytest.raises(UnknownQuestionsError, match="Rows with one “q_id” differ in"):
+                labelled(upload, suggest(upload))
 
 
 def test_an_answer_in_the_words_of_the_labels_is_asked_about():

@@ -832,8 +832,9 @@ def test_titles_and_comments_above_the_headings_are_left_out():
     for content in (
         b"Results of July,,\n,,\nquestion,score,correct\nQ?,0.5,1\n",
         b"# made by a tool\nquestion,score,correct\nQ?,0.5,1\n",
+        b"Results of July\nMade by me\n\nquestion;score;correct\nQ?;0.5;1\n",
     ):
         upload = read(content)
         assert headings(upload) == ["question", "score", "correct"]
         assert cells(upload) == [["Q?", "0.5", "1"]]
-        assert upload.notes[0].startswith("Left out, above the headings: “")
+        assert any(note.startswith("Left out, above the headings: “") for note in upload.notes)
