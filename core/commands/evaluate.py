@@ -143,6 +143,11 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
 def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -> None:
     """Ask what is left of a run, and print what every score is worth on its rows."""
     chosen = [Filter.from_text(text) for text in options["filters"]]
+    if options["labelled"] is not None and (options["sources"] or options["served"]):
+        raise click.UsageError(
+            "--labelled writes the rows of all sources, each score with its own answer. Leave out "
+            "--source and --served; --filter narrows what is written."
+        )
     run = Run(out)
     if questions is None:
         _ = run.manifest

@@ -231,6 +231,9 @@ def test_bad_input_gets_a_sentence(world, asked, tmp_path):
     options = ("--sampling", "likeliest", "--seed", 1)
     assert believe(asked, "--out", out, *options).exit_code == 2
     assert believe(asked, "--out", out, "--samples", 0).exit_code == 2
+    labelled = ("--out", out, "--labelled", tmp_path / "scored.csv")
+    for choice in (("--source", "one"), ("--served", "semantic_entropy")):
+        refused(believe(*labelled, *choice), "of all sources, each score with its own answer", 2)
     (tmp_path / "file").mkdir()
     refused(believe("--out", out, "--labelled", tmp_path / "no" / "x.csv"), "cannot be written")
 
