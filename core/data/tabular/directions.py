@@ -40,6 +40,10 @@ _NEUTRAL = re.compile(
     r"token|tokens|top|total|true|value|verbal|verbalised|verbalized|"
     r"result|results|metadata|meta|metrics|scores|data|row|doc|sample"
 )
+#: A comparison with the right answer, which a new question does not bring: a person is asked.
+_OF_THE_TRUTH = re.compile(
+    r"\b(references?|gold|ground ?truth|target|expected|referenz|référence)\b"
+)
 _NEGATIVE = re.compile(r"\bneg|\bminus\b|\binverse\b")
 _TURNED = re.compile(r"\s*(1\s*)?[-−]")  # −log p, 1 − confidence
 
@@ -59,7 +63,7 @@ def direction_of(heading: str) -> bool | None:
     words = heading_words(heading)
     doubt, rest = _DOUBT.search(words), _DOUBT.sub(" ", words)
     sure = _SURE.search(rest)
-    if bool(doubt) == bool(sure):
+    if bool(doubt) == bool(sure) or _OF_THE_TRUTH.search(words):
         return None
     if _OF_SOMETHING.search(rest) and not all(map(_is_neutral, rest.split())):
         return None
