@@ -71,5 +71,5 @@ EXPERIMENT = Experiment(
     work=_work,
     asks=Asks.CHOSEN,
     takes="half a minute with the embedded model, ten minutes or more with a larger one",
-    also={"smollm2": {"questions": 10, "draws": 100, "most": 150}},
+    also={"smollm2": {"source": "TriviaQA", "questions": 10, "draws": 100, "most": 150}},
 )
