@@ -21,18 +21,15 @@ from core.data.datasets.ambigqa import ambigqa_question
 from core.data.datasets.questions import IDS, Question, question_of
 from core.data.datasets.triviaqa import judged_question, official_question
 from core.data.tabular.columns import (
-    GOLD_ANSWERS,
-    SOURCES,
     Cell,
     ColumnKind,
     column_of,
     columns_named,
     first,
-    is_question_heading,
     parse_list,
-    plain_heading,
     question_column,
 )
+from core.data.tabular.headings import GOLD_ANSWERS, SOURCES, is_question_heading, plain_heading
 from core.data.tabular.labels import display
 from core.data.tabular.rows import as_text
 from core.data.tabular.uploads import Upload, UploadError

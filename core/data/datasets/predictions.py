@@ -19,10 +19,8 @@ from core.abstention.codebook import PERSON
 from core.codec import one_line
 from core.data.datasets.answer_key import AnswerKey, answer_key
 from core.data.tabular.columns import (
-    RIGHT_ANSWERS,
     column_of,
     columns_named,
-    is_question_heading,
     kinds,
     parse_list,
     question_column,
@@ -30,6 +28,7 @@ from core.data.tabular.columns import (
     word_of,
 )
 from core.data.tabular.grading import GRADED_BY, NAMES, RIGHT, WRONG, Grader, Grading, with_labels
+from core.data.tabular.headings import RIGHT_ANSWERS, is_question_heading
 from core.data.tabular.labelled import complaint
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError

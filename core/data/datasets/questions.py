@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar
 
 from core.codec import encode, is_writable, one_line
 from core.data.datasets.files import lines, object_of
-from core.data.tabular.columns import GOLD_ANSWERS, QUERIES, SOURCES, plain_heading
+from core.data.tabular.headings import GOLD_ANSWERS, QUERIES, SOURCES, plain_heading
 from core.data.tabular.rows import UploadError, as_text
 from core.outputs import replacing
 

@@ -21,12 +21,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
-from core.data.tabular.label_words import LONGEST_HEADING, RIGHT, WRONG
+from core.data.tabular.headings import (
+    ITEM,
+    OWN_ITEM,
+    QUERIES,
+    is_question_heading,
+    plain_heading,
+)
+from core.data.tabular.label_words import RIGHT, WRONG
 from core.data.tabular.rows import as_text
 from core.data.tabular.uploads import Upload
 
 LONGEST_NUMBER = 64  # characters: a longer text is no number
 LONGEST_LIST = 100_000  # characters: a longer text is no list
+_MOST_WRAPS = 3  # [tensor([1])]
 MOST_VALUES = 12  # of labels that say neither right nor wrong: a person is asked about each
 
 _MISSING = frozenset({"", "nan", "none", "null", "na", "n/a", "-"})
@@ -41,14 +49,16 @@ _PLAIN_NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 #: is missing, a number of any kind, a list. White space as `str.strip` knows it.
 _SPACE = r"[ \t-\r\x1c-\x1f]*"
 _SAYS_SOMETHING = (
-    rf"(?i)^{_SPACE}(?:\[|[+-]?[0-9.,']+(?:e[+-]?[0-9]+)?{_SPACE}%?{_SPACE}$|tensor|np\.float|[+-]?inf(?:inity)?{_SPACE}$|(?:"
+    rf"(?i)^{_SPACE}(?:\[|[+-]?[0-9.,']+(?:e[+-]?[0-9]+)?{_SPACE}%?{_SPACE}$|tensor|array\(|np\.|[+-]?inf(?:inity)?{_SPACE}$|(?:"
     + "|".join(re.escape(word) for word in sorted(RIGHT | WRONG | _MISSING) if word.isascii())
     + rf"){_SPACE}$)"
 )
 #: Thousands parted by what cannot part decimals.
 _APOSTROPHES = re.compile("[+-]?[0-9]{1,3}(?:['’\u202f\xa0][0-9]{3})+(?:[.,][0-9]*)?")
-_TENSOR = re.compile(
-    r"(?:tensor|np\.float(?:16|32|64))\(([^(),]{1,40})(?:, ?[a-z]+=[^(),]{1,20})?\)"
+#: A value as PyTorch and NumPy print it.
+_PRINTED_VALUE = re.compile(
+    r"(?:tensor|array|np\.(?:float|int|bool|str)_?(?:8|16|32|64)?)"
+    r"\(([^(),]{1,40})(?:, ?[a-z_]{1,20}=[^(),]{1,20}){0,3}\)"
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:e[+-]?\d+)?", re.ASCII)
 #: 3,425 is three thousand to one person and three and a bit to another. "0,425" is not: nobody
@@ -61,36 +71,6 @@ _GROUPED = re.compile(
 #: Lists of texts as Python and NumPy print them, which pandas writes into CSV.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _PRINTED_LIST = re.compile(rf"\[\s*{_QUOTED}(?:(?:\s*,\s*|\s+){_QUOTED})*(?:\s*,)?\s*\]", re.DOTALL)
-
-
-# Headings are compared without case, white space, _ and -. The first that is found is taken.
-QUERIES = (
-    *("question", "query", "prompt", "q", "input", "userinput", "problem", "questiontext"),
-    *("question.stem", "question.text", "userquery", "attributes.input.value"),
-    *("frage", "pregunta", "domanda", "вопрос"),
-)
-#: What a heading ends in that names a column of questions, after a dot or in one word.
-_QUESTION = re.compile(
-    r"(.*[._])?(question|query|prompt|problem|input)|.*(question|frage|pregunta)"
-)
-#: What names an item, of which one may have several rows.
-_ITEM = re.compile(
-    r"(.*\.)?((question|q|query|doc|document|prompt|example|sample|item|task|problem|case|test)?id|"
-    r"(doc|prompt|test|question|sample|example)(idx|index|no|nr|number))"
-)
-#: What names one question, however it is worded.
-_OWN_ITEM = re.compile(r"(.*\.)?(question|q|query|prompt|example|item|problem)?id")
-# A group first: "source" is often there as well, and says less.
-SOURCES = ("group", "band", "source", "dataset", "category", "relation", "topic", "subject")
-RIGHT_ANSWERS = (
-    *("goldenanswers", "goldanswers", "goldenanswer", "goldanswer", "goldaliases", "gold"),
-    *("aliases", "references", "reference", "answers", "rightanswers", "rightanswer"),
-    *("correctanswers", "correctanswer", "answers.text", "answer.aliases", "possibleanswers"),
-    *("expectedoutput", "ideal", "target", "groundtruth", "groundtruths", "expected"),
-    *("expectedanswer", "answerkey", "bestanswer"),
-)
-#: An "answer" beside gold answers is what a model said.
-GOLD_ANSWERS = (*RIGHT_ANSWERS, "answer")
 
 
 class ColumnKind(StrEnum):
@@ -116,13 +96,32 @@ HOLDS = {
 
 
 def word_of(text: str) -> str:
-    """Return a cell as words are compared: without case, and without white space around it."""
-    return text.strip().casefold()
+    """Return a cell as words are compared: without case, and without what only wraps it.
+
+    White space, and what programs print around one value: tensor(1), np.True_, ['1'].
+    """
+    word = text.strip().casefold()
+    if word[-1:] in ("]", ")", "_") and len(word) <= LONGEST_NUMBER:
+        for _ in range(_MOST_WRAPS):
+            word = _contents(word)
+    return word
+
+
+def _contents(word: str) -> str:
+    """Return what one list or tensor holds; the word itself where it wraps not just one value."""
+    if value := _PRINTED_VALUE.fullmatch(word):
+        return value[1].strip()
+    if word in ("np.true_", "np.false_"):
+        return word[len("np.") : -1]
+    inner = word[1:-1].strip() if word[:1] == "[" and word[-1:] == "]" else ""
+    if len(inner) > 2 and inner[0] == inner[-1] and inner[0] in "'\"":
+        inner = inner[1:-1].strip()
+    return word if not inner or any(sign in inner for sign in ",'\"") else inner
 
 
 def is_missing(text: str) -> bool:
     """Return whether a cell says that there is no value."""
-    return word_of(text) in _MISSING
+    return text.strip().casefold() in _MISSING
 
 
 def parse_correctness(text: str) -> bool | None:
@@ -143,6 +142,8 @@ def parse_score(text: str) -> float | None:
     if is_missing(text):
         return math.nan
     word = _plain_number(text)
+    if word == "nan":  # tensor(nan)
+        return math.nan
     shares = word.endswith("%")
     if shares:
         word = word[:-1].rstrip()
@@ -156,16 +157,13 @@ def parse_score(text: str) -> float | None:
 def _plain_number(text: str) -> str:
     """Return a cell as numbers are compared; "" if it is too long to be one.
 
-    What stands around a number in other programs' cells goes: 1'234.5, tensor(0.9).
+    What stands around a number in other programs' cells goes: 1'234.5, tensor(0.9), ['0.9'].
     """
-    text = text.strip()
-    if len(text) > LONGEST_NUMBER:
+    if len(text.strip()) > LONGEST_NUMBER:
         return ""
-    word = text.casefold().replace("−", "-")
-    if grouped := _APOSTROPHES.fullmatch(word):
-        word = re.sub("['’\u202f\xa0]", "", grouped[0])
-    tensor = _TENSOR.fullmatch(word)
-    return tensor[1] if tensor else word
+    word = word_of(text).replace("−", "-")
+    grouped = _APOSTROPHES.fullmatch(word)
+    return re.sub("['’\u202f\xa0]", "", grouped[0]) if grouped else word
 
 
 def _is_grouped(text: str) -> bool:
@@ -483,17 +481,6 @@ def kinds(upload: Upload) -> dict[str, ColumnKind]:
     return {name: column_of(upload, name).kind for name in upload.table.columns}
 
 
-def plain_heading(heading: str) -> str:
-    """Return a heading as headings are compared."""
-    return re.sub(r"[\s_-]", "", heading[:LONGEST_HEADING].casefold())
-
-
-def is_question_heading(heading: str) -> bool:
-    """Return whether a heading names questions: “question”, “doc.question”, “Prüfungsfrage”."""
-    plain = plain_heading(heading)
-    return plain in QUERIES or _QUESTION.fullmatch(plain) is not None
-
-
 def question_column(upload: Upload) -> str | None:
     """Return the column that says which question a row asks; None where no heading does.
 
@@ -506,7 +493,7 @@ def question_column(upload: Upload) -> str | None:
         if is_question_heading(name) and kind in (ColumnKind.TEXT, ColumnKind.LIST):
             return name
     for name in looks:
-        if _ITEM.fullmatch(plain_heading(name)):
+        if ITEM.fullmatch(plain_heading(name)):
             column = column_of(upload, name)
             if 1 < len(column.distinct) < np.count_nonzero(~column.where(Cell.MISSING)):
                 return name
@@ -520,7 +507,7 @@ def repeated_item(upload: Upload, question: str) -> str | None:
     """
     questions = column_of(upload, question).questions(np.arange(len(upload.table)))
     for name in kinds(upload):
-        if name != question and _OWN_ITEM.fullmatch(plain_heading(name)):
+        if name != question and OWN_ITEM.fullmatch(plain_heading(name)):
             column = column_of(upload, name)
             there = ~column.where(Cell.MISSING)
             items = column.codes[there].astype(np.int64)

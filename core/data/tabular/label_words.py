@@ -36,23 +36,34 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WRONGNESS = re.compile(
     r"hall?u[sc]in|halluzin|alucina|incorrect|inkorrekt|inexact|inaccura|wrong|mistake|"
     r"\berrors?\b|\berreurs?\b|\bfehler|\bfals(e|ch|o|a)|\bfaux\b|\bfausse|\bfail|échec|echec|"
-    r"\bfall(o|id)|unsupported|unfaithful|ungrounded|unfactual|\brefus|unzutreffend|"
+    r"\bfall(os?\b|id)|unsupported|unfaithful|ungrounded|unfactual|\brefus|unzutreffend|"
     r"\b(un|non|mis)(correct|korrekt|richtig|accura|right)"
 )
+#: A whole word: “successor” and “previewcorrect” are none.
 _RIGHTNESS = re.compile(
-    r"correct(?!ed|ion)|\b(is)?right\b|accura|\bacc\b|\bfactual|\bfaithful|\bgrounded|\bsupported|"
-    r"\bpass(ed|es)?\b|\bsuccess|\bexact ?match|\bem\b|richtig|\bkorrekt|\bzutreffend|\bstimmt|"
-    r"\bjuste\b|\bacert|\bacierto|верно|правильно"
+    r"(is|was)?(answer|response|prediction)?(is)?(correct|right)|correct(ly|ness)|accura(te|tely|cy)|"
+    r"rightness|acc|factual(ly|ity)?|faithful(ly|ness)?|grounded(ness)?|supported|"
+    r"pass(ed|es)?|success(ful|fully)?|(exact|quasi)match|matches|em|"
+    r"richtig(e|er|es|keit)?|korrekt(e|er|es|heit)?|zutreffend|bestanden|stimmt|"
+    r"correcte?s?|correctement|exactitude|juste|correct[oa]|correctamente|acertad[oa]|acierto|"
+    r"верно|правильно"
 )
+#: Words beside one that leave it a judgement of the answer. Any other may be what is right instead
+#: (format, retrieval), or who gave another answer (human, baseline): then a person is asked.
+_PLAIN = re.compile(
+    r"is|was|are|it|the|a|an|of|by|as|in|for|models?|modell|modèle|modelo|llm|lm|ai|gpt|"
+    r"answers?|answered|responses?|outputs?|completions?|predictions?|generations?|generated|"
+    r"antwort(en)?|réponses?|reponses?|respuestas?|est|ist|war|es|la|le|die|der|das|el|"
+    r"final|strict|flexible|greedy|overall|norm|normali[sz]ed|quasi|raw|direct|"
+    r"labels?|labell?ed|judges?|judged|judge?ment|grades?|graded|grading|grader|auto|automatic|"
+    r"scores?|scorer|evals?|evaluations?|evaluated|evaluator|metrics?|results?|verdict|"
+    r"value|flag|bool|binary|rating|meta|metadata|data|row|doc|sample|item|attributes|[0-9]+"
+)
+_PLAIN_OF_WRONG = re.compile(r"has|have|contains?|contained|detect(s|ed|ion)?|any|hat|enthält")
+_EXACT = re.compile(r"\bexact match\b")
 _NEGATION = re.compile(
     r"\b(not|no|non|without|free|nicht|kein\w*|ohne|sans|pas|sin|partial\w*|partly|teil\w*|halb\w*|"
     r"almost|nearly|maybe|probably|possibly|should|would|unknown|abst\w*)\b|frei\b"
-)
-#: What may be right beside the answer, or who may have given another one.
-_SOMETHING_ELSE = re.compile(
-    r"\b(format\w*|json|schema|syntax|gramma\w*|spelling|pars\w*|retriev\w*|citation\w*|contexts?|"
-    r"tools?|api|http|request|call|language(?! model)|baseline|human|random|previous\w*|before|"
-    r"predicted|claimed|expected|other|ear|id|counts?)\b"
 )
 #: The right answer itself, or how many are right: no judgement of an answer.
 _NO_JUDGEMENT = re.compile(
@@ -71,14 +82,32 @@ def heading_words(heading: str) -> str:
 
 def affirmation_is_right(heading: str) -> bool | None:
     """Return whether "1" and "yes" under a heading mean right; None if it does not say."""
-    words = heading_words(heading)
-    wrong = _WRONGNESS.search(words)
-    right = _RIGHTNESS.search(_WRONGNESS.sub(" ", words))
-    if bool(wrong) == bool(right) or _NO_JUDGEMENT.search(words):
+    words = _EXACT.sub("exactmatch", heading_words(heading))
+    if _NO_JUDGEMENT.search(words) or _NEGATION.search(words):
         return None
-    if _NEGATION.search(words) or (right and _SOMETHING_ELSE.search(words)):
+    wrong = {word for word in words.split() if _WRONGNESS.search(word)}
+    rest = [word for word in words.split() if word not in wrong]
+    right = {word for word in rest if _RIGHTNESS.fullmatch(word)}
+    if bool(wrong) == bool(right):
         return None
-    return bool(right)
+    others = (word for word in rest if word not in right)
+    plain = (_PLAIN.fullmatch(w) or (wrong and _PLAIN_OF_WRONG.fullmatch(w)) for w in others)
+    return bool(right) if all(plain) else None
+
+
+def leaves_rightness_open(heading: str) -> bool:
+    """Return whether a heading names a rightness among words that leave open whose it is."""
+    return affirmation_is_right(heading) is None and any(
+        map(_RIGHTNESS.fullmatch, heading_words(heading).split())
+    )
+
+
+def says_nothing_else(heading: str) -> bool:
+    """Return whether a heading names nothing but rightness: “correct”, “is_right”."""
+    return all(
+        _RIGHTNESS.fullmatch(word) or word in ("is", "was", "answer")
+        for word in _EXACT.sub("exactmatch", heading_words(heading)).split()
+    )
 
 
 def is_judgement(word: str, others: frozenset[str]) -> bool:

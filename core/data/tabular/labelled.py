@@ -24,7 +24,6 @@ from core.data.tabular.columns import (
     Cell,
     column_of,
     first,
-    plain_heading,
     question_column,
     question_numbers,
     repeated_item,
@@ -32,6 +31,7 @@ from core.data.tabular.columns import (
 )
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.directions import check_directions
+from core.data.tabular.headings import plain_heading
 from core.data.tabular.labels import (
     Meaning,
     Meant,
@@ -40,6 +40,7 @@ from core.data.tabular.labels import (
     display,
     meanings_of,
     spelling,
+    such_as,
 )
 from core.data.tabular.suspicion import Claim, vouched_claims
 from core.data.tabular.uploads import Upload, UploadError
@@ -411,7 +412,8 @@ def _no_number(upload: Upload, name: str, role: str) -> str:
             f"fill in the missing cells, or choose another {role}."
         )
     return (
-        f"“{one_line(name)}” has no number: {HOLDS[cells.kind]}. Choose another column as {role}."
+        f"“{one_line(name)}” has no number: {HOLDS[cells.kind]}{such_as(upload, name)}. Write one "
+        f"number in each cell, or choose another column as {role}."
     )
 
 

@@ -25,8 +25,10 @@ from core.data.tabular.columns import (
     word_of,
 )
 from core.data.tabular.grading import NO_LABEL
+from core.data.tabular.headings import plain_heading
 from core.data.tabular.label_words import is_judgement, rightness_of
 from core.data.tabular.uploads import Upload, UploadError
+from core.uncertainty.scores import SCORES
 
 _NAMED = 3  # values that a refusal names
 _NUMERALS = frozenset({"0", "0.0", "1", "1.0"})
@@ -74,6 +76,16 @@ def display(value: str) -> str:
     return f"“{line}”" if line else "empty"
 
 
+def such_as(upload: Upload, name: str) -> str:
+    """Return the first cell of a column that is not missing, and where it is, in words; or ""."""
+    column = column_of(upload, name)
+    there = np.flatnonzero(~column.where(Cell.MISSING))
+    if not len(there):
+        return ""
+    text = column.text(int(column.codes[there[0]]))
+    return f", such as {display(text)} in {upload.unit} {upload.lines[there[0]]}"
+
+
 def rows(number: int) -> str:
     """Return a number of rows in words."""
     return f"{number:,} {'row' if number == 1 else 'rows'}"
@@ -104,15 +116,27 @@ def meanings_of(upload: Upload, name: str) -> dict[str, Meaning]:
     worst.
     """
     column = column_of(upload, name)
+    heading = "correct" if is_of_a_score(upload, name) else name
     words, is_rating = _label_words(column), bool((column.values > 1).any())
     meanings = {}
     if upload.grading and name == upload.grading.label:
         meanings[NO_LABEL] = Meaning.OUT
     for word in words.keys() - (_NUMERALS if is_rating else set()):
-        right = rightness_of(word.removesuffix(_COLOURFUL), name, frozenset(words))
+        right = rightness_of(word.removesuffix(_COLOURFUL), heading, frozenset(words))
         if right is not None:
             meanings[word] = Meaning.RIGHT if right else Meaning.WRONG
     return meanings
+
+
+def is_of_a_score(upload: Upload, name: str) -> bool:
+    """Return whether a heading says that the answer of one score is right: “nll_correct”."""
+    plain = plain_heading(name)
+    of = {plain.removesuffix("correct"), plain.removeprefix("correct")} - {plain}
+    return bool(of) and any(
+        plain_heading(other) in of
+        and (column_of(upload, other).kind is ColumnKind.NUMBER or other in SCORES)
+        for other in map(str, upload.table.columns)
+    )
 
 
 def judges(column: Column) -> bool:
@@ -155,7 +179,8 @@ def unread_values(upload: Upload, name: str) -> tuple[Unread, ...]:
     if says_nothing and (column.kind is not ColumnKind.TEXT or not few):
         raise UploadError(
             f"No cell of “{one_line(name)}” says whether an answer is right: "
-            f"{HOLDS[column.kind]}. Choose a column of 1 (right) and 0 (wrong)."
+            f"{HOLDS[column.kind]}{such_as(upload, name)}. Choose a column of 1 (right) and "
+            "0 (wrong)."
         )
     if not few:
         named = ", ".join(display(each.text) for each in cells[:_NAMED])

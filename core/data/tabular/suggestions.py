@@ -13,25 +13,24 @@ import numpy as np
 
 from core.data.tabular.columns import (
     MOST_VALUES,
-    RIGHT_ANSWERS,
-    SOURCES,
     Cell,
     ColumnKind,
     column_of,
     columns_named,
     first,
-    is_question_heading,
     kinds,
-    plain_heading,
     question_column,
     repeated_item,
     word_of,
 )
-from core.data.tabular.directions import direction_in
+from core.data.tabular.directions import direction_in, direction_of
+from core.data.tabular.headings import RIGHT_ANSWERS, SOURCES, is_question_heading, plain_heading
 from core.data.tabular.label_words import (
     LONGEST_HEADING,
     affirmation_is_right,
     heading_words,
+    leaves_rightness_open,
+    says_nothing_else,
 )
 from core.data.tabular.labelled import Columns, ScoreColumn
 from core.data.tabular.labels import judges
@@ -90,6 +89,12 @@ def suggest(upload: Upload) -> Columns:
             or (kind is ColumnKind.LABEL and name in SCORES and name in own)
             or (kind is ColumnKind.TEXT and _is_mostly_numbers(upload, name))
         )
+        if (
+            is_number
+            and direction_of(name) is None
+            and column_of(upload, name).has(Cell.LIST).any()
+        ):
+            continue  # numbers in lists may be answers, or choices
         is_score = is_number and name not in (query, source, *labels, *compared)
         if is_score and (name in own or (labels and _could_be_score(name, _TRUTHS))):
             scores.append(ScoreColumn(name, direction_in(upload, name), own.get(name, common)))
@@ -142,10 +147,16 @@ def label_columns(
             continue
         if affirmation_is_right(name) is not None or judges(column_of(upload, name)):
             clear.append(name)
-        elif kind is ColumnKind.LABEL and _could_be_score(name):
+        elif (
+            kind is ColumnKind.LABEL
+            and _could_be_score(name)
+            and not column_of(upload, name).has(Cell.LIST).any()
+        ):
             unclear.append(name)
     if len(clear) == 1 and not judges(column_of(upload, clear[0])):
         clear += (name for name in unclear if _is_answer_in_words_of(upload, name, clear[0]))
+        if not says_nothing_else(clear[0]):  # beside “correct (judge)”, “correct (person)” counts
+            clear += (name for name in unclear if leaves_rightness_open(name) and name not in clear)
     return tuple(clear or unclear or grades)
 
 

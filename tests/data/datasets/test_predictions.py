@@ -89,8 +89,8 @@ ROWS = [
     ("Who was it?", "George Bush", ["George Washington"], 0, 1),  # F1 = ½
     ("How long is it?", "5 years", ["2 years"], 0, 1),
     ("Name a type of rabbit.", "rabbit", ["Angora rabbit"], 0, 1),  # the question's word
-    ("How many?", "1,204", ["1204", "x"], 1, 0),
-    ("Where is it?", "Paris", ["Berlin"], 0, 0),
+    ("How many?", "1,204", ["1204", "東京"], 1, 0),
+    ("Where is it?", "京都", ["東京都"], 0, 0),  # not its beginning: that is 東京
     ("Which of them?", "", ["Berlin"], 0, 0),  # no answer is right nowhere
     ("When did it not happen?", "1999", [], 0, 0),  # no answer is right
     ("And this one?", "x", "", math.nan, math.nan),  # nobody knows
@@ -183,3 +183,9 @@ def test_what_cannot_be_compared_is_a_sentence():
     long = {"prediction": "x" * 10_001, "gold": "x"}
     with pytest.raises(UploadError, match="prediction has more than 10,000 characters"):
         grade_by(table(long), Grader.PAPER)
+
+
+def test_names_without_spaces_are_compared_by_pairs_of_characters():
+    row = {"question": "Where is it?", "prediction": "東京都", "references": ["東京"]}
+    (label,) = grade(read(row), Grader.SAME_ANSWER)
+    assert label == 1

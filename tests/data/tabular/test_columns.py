@@ -78,6 +78,23 @@ def test_a_number_that_can_be_read_in_two_ways_is_refused_and_named(named, colum
             assert message.endswith("3425 or 3.425, not 3,425.")
 
 
+@pytest.mark.parametrize(
+    ("labels", "scores"),
+    [
+        (["tensor(1)", "tensor(0)"], ["[0.9]", "[0.25]"]),
+        (["[1]", "[0]"], ["['0.9']", "['0.25']"]),
+        (["[True]", "[tensor(False)]"], ["array([0.9])", "np.float32(0.25)"]),
+        (["np.True_", "np.False_"], ["tensor([0.9], device='cuda:0')", "tensor(0.25)"]),
+    ],
+)
+def test_what_programs_print_around_one_value_is_no_part_of_it(labels, scores):
+    rows = "".join(f'"{score}","{label}"\n' for score, label in zip(scores, labels, strict=True))
+    upload = parse(f"confidence,correct\n{rows}".encode(), "x.csv")
+    read = labelled(upload, replace(suggest(upload), query=""))
+    assert read.numbers("confidence").tolist() == [0.9, 0.25]
+    assert read.correct["confidence"].tolist() == [True, False]
+
+
 def test_no_cell_with_a_comma_is_read_where_one_can_mean_two_things():
     values, unread = column_of(table("3,425", "175", "0.5"), "doubt").numbers()
     np.testing.assert_equal(values, [math.nan, 175, 0.5])
@@ -122,6 +139,16 @@ OTHERS = [
     "٣",
     "[1]",
     "['a', 'b']",
+    "['0,9']",
+    "[tensor(0.9, device='cuda:0')]",
+    "tensor([nan])",
+    "np.True_",
+    "np.int64(0)",
+    "[[true]]",
+    '["No"]',
+    "[]",
+    "['']",
+    "tensor(oh)",
     "[oh",
     "a b",
 ]

@@ -26,6 +26,10 @@ from core.data.tabular.label_words import affirmation_is_right, rightness_of
         # Something else than the answer is right, or the answer of somebody else.
         (["format_correct", "retrieval_success", "context_accuracy", "human_correct"], None),
         (["predicted_correct", "other_model_correct", "correct_count", "pass_id"], None),
+        (["previewcorrect", "self_correct", "successor", "correct_flow", "passport"], None),
+        (["wrong_format", "code_error", "fallow", "search_success", "Zeile korrekt"], None),
+        (["eval.answer_correct", "result.correct", "Antwort richtig?", "llm_judged_right"], True),
+        (["has_hallucination", "contains_hallucinations", "answer is wrong"], False),
         (["unrichtig", "uncorrect", "noncorrect", "misaccurate"], False),
     ],
 )

@@ -107,7 +107,7 @@ def test_words_for_right_and_wrong(texts, right):
         (["-Infinity"], -math.inf),
         (["", "  ", "nan", "NaN", "None", "NULL", "na", "N/A", "-"], math.nan),  # and not 0
         (["x", "0.5x", "1,234.5", "1,234,567", "1_000", "٣", "0x1", "1 2", "--1"], None),
-        (["true", "1e", ".", ",", "e5", "infinite", "[0.5]"], None),
+        (["true", "1e", ".", ",", "e5", "infinite", "[0.5, 1]"], None),
     ],
 )
 def test_a_number(texts, number):
@@ -474,10 +474,18 @@ def test_groups_made_of_the_labels_are_refused():
 @pytest.mark.parametrize(
     ("cells", "as_labels", "as_score"),
     [
-        (["0.5", "0.7"], "numbers", None),
-        (["yes", "no"], None, "say right or wrong"),
-        ([f"answer {n}" for n in range(13)], "text", "are text"),
-        (["[1]", "[2]"], "lists", "are lists"),
+        (["0.5", "0.7"], "numbers, such as “0.5” in line 2", None),
+        (["yes", "no"], None, "say right or wrong, such as “yes” in line 2"),
+        (
+            [f"answer {n}" for n in range(13)],
+            "text, such as “answer 0” in line 2",
+            "are text, such as “answer 0” in line 2",
+        ),
+        (
+            ["[1, 0]", "[2, 0]"],
+            "lists, such as “[1, 0]” in line 2",
+            "are lists, such as “[1, 0]” in line 2",
+        ),
         (["", "NA"], "empty", "are empty"),
     ],
 )
@@ -490,7 +498,8 @@ def test_a_column_that_is_none_says_what_it_holds(cells, as_labels, as_score):
         )
     if as_score:
         assert refused(upload, Columns(EVERY_ROW, None, (ScoreColumn("x", False, "right"),))) == (
-            f"“x” has no number: its cells {as_score}. Choose another column as score."
+            f"“x” has no number: its cells {as_score}. Write one number in each cell, or "
+            "choose another column as score."
         )
 
 
@@ -500,7 +509,8 @@ def test_a_column_that_is_none_says_what_it_holds(cells, as_labels, as_score):
         (
             ["high", ""],
             None,
-            "“h” has no number: its cells are text. Choose another column as entropy.",
+            "“h” has no number: its cells are text, such as “high” in line 2. Write one number in "
+            "each cell, or choose another column as entropy.",
         ),
         (["high", "0.7"], [math.nan, 0.7], "Line 2: “h” is not a number (counts as missing)."),
     ],
@@ -513,7 +523,7 @@ def test_an_unreadable_entropy_is_missing_and_complained_of(cells, entropies, pr
 
 
 def test_hostile_headings_are_short_and_in_one_line_in_complaints():
-    heading = "right\n" + "x\n" * 450
+    heading = "right\n" + "is\n" * 300
     upload = table(["score", heading.strip()], ["0.5", "1"], ["0.5", "?"])
     columns = Columns(EVERY_ROW, None, (ScoreColumn("score", False, heading.strip()),))
     assert len(refused(upload, columns)) < 300 and "\n" not in refused(upload, columns)

@@ -125,16 +125,41 @@ def test_grades_are_asked_about(cells, asked):
 
 
 def test_an_id_whose_rows_are_worded_differently_is_asked_about():
-    for item, worded in (("q_id", "Say: "), ("q_id", ""), ("doc_id", "Say: ")):
+    for item, worded in (
+        *(("q_id", "Say: "), ("q_id", ""), ("doc_id", "Say: ")),
+        *(("instance", "Say: "), ("uuid", "Say: ")),
+    ):
         rows = "".join(
             f"{n // 2},{worded * (n % 2)}Who is {n // 2}?,0.{n},{n % 3 > 0}\n" for n in range(10)
         )
         upload = parse(f"{item},question,doubt,correct\n{rows}".encode(), "x.csv")
-        is_asked = item == "q_id" and bool(worded)
+        is_asked = item != "doc_id" and bool(worded)
         assert suggest(upload).query == (None if is_asked else "question")
         if is_asked:
-            with pytest.raises(UnknownQuestionsError, match="Rows with one “q_id” differ in"):
+            with pytest.raises(UnknownQuestionsError, match=f"Rows with one “{item}” differ in"):
                 labelled(upload, suggest(upload))
+
+
+@pytest.mark.parametrize("item", ["instance", "uuid", "Instance ID", "frage_nr", "question_hash"])
+def test_an_id_whose_values_repeat_is_proposed_as_the_question(item):
+    rows = "".join(f"{n // 2},0.{n},{n % 3 > 0}\n" for n in range(10))
+    upload = parse(f"{item},doubt,correct\n{rows}".encode(), "x.csv")
+    assert suggest(upload).query == item
+    once = parse(f"{item},doubt,correct\n{rows[:8]}".encode(), "x.csv")
+    assert suggest(once).query is None
+
+
+def test_labels_of_whom_nobody_knows_are_asked_about_beside_those_of_somebody():
+    for headings, labels in (
+        (("judge_correct", "human_correct"), ("judge_correct", "human_correct")),
+        (("correct", "format_correct"), ("correct",)),
+        (("previewcorrect", "n"), ("previewcorrect",)),
+    ):
+        rows = "".join(f"q{n},0.{n},{n % 2},{n % 3 % 2}\n" for n in range(9))
+        upload = parse(f"question,doubt,{','.join(headings)}\n{rows}".encode(), "x.csv")
+        assert label_columns(upload, kinds(upload)) == labels
+        open_values = [each.value for each in unread_values(upload, labels[-1])]
+        assert open_values == ([] if labels[-1] == "correct" else ["0", "1"])
 
 
 def test_an_answer_in_the_words_of_the_labels_is_asked_about():

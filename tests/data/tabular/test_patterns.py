@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from core.data.tabular import columns
+from core.data.tabular import columns, headings
 from core.data.tabular.columns import (
     LONGEST_LIST,
     LONGEST_NUMBER,
@@ -147,5 +147,5 @@ def test_endless_digits_are_no_number_and_no_traceback(text):
 
 def test_a_long_heading_is_compared_by_its_beginning():
     """Every heading is compared with every other one."""
-    assert len(columns.plain_heading("ab_" * 50_000)) < columns.LONGEST_HEADING
-    assert columns.plain_heading("Is Correct") == "iscorrect"
+    assert len(headings.plain_heading("ab_" * 50_000)) < headings.LONGEST_HEADING
+    assert headings.plain_heading("Is Correct") == "iscorrect"

@@ -1,0 +1,52 @@
+"""Headings that say what a column is: questions, right answers, groups, and what names an item."""
+
+from __future__ import annotations
+
+import re
+
+from core.data.tabular.label_words import LONGEST_HEADING
+
+# Headings are compared without case, white space, _ and -. The first that is found is taken.
+QUERIES = (
+    *("question", "query", "prompt", "q", "input", "userinput", "problem", "questiontext"),
+    *("question.stem", "question.text", "userquery", "attributes.input.value"),
+    *("frage", "pregunta", "domanda", "вопрос"),
+)
+#: What a heading ends in that names a column of questions, after a dot or in one word.
+_QUESTION = re.compile(
+    r"(.*[._])?(question|query|prompt|problem|input)|.*(question|frage|pregunta)"
+)
+#: What names an item, of which one may have several rows.
+ITEM = re.compile(
+    r"(.*\.)?((question|q|query|doc|document|prompt|example|sample|item|task|problem|case|test|"
+    r"testcase|instance|record|entry|datapoint|frage[ns]?|aufgaben?|pregunta|u|uu|gu)?"
+    r"(id|hash|key)|instance|item|"
+    r"(doc|prompt|test|question|sample|example|instance|item|problem|case|frage[ns]?|aufgaben?)"
+    r"(idx|index|no|nr|number|nummer))"
+)
+#: What names one question, however it is worded.
+OWN_ITEM = re.compile(
+    r"(.*\.)?((question|q|query|prompt|example|item|problem|instance|frage[ns]?|uu|gu|u)?id|instance)"
+)
+# A group first: "source" is often there as well, and says less.
+SOURCES = ("group", "band", "source", "dataset", "category", "relation", "topic", "subject")
+RIGHT_ANSWERS = (
+    *("goldenanswers", "goldanswers", "goldenanswer", "goldanswer", "goldaliases", "gold"),
+    *("aliases", "references", "reference", "answers", "rightanswers", "rightanswer"),
+    *("correctanswers", "correctanswer", "answers.text", "answer.aliases", "possibleanswers"),
+    *("expectedoutput", "ideal", "target", "groundtruth", "groundtruths", "expected"),
+    *("expectedanswer", "answerkey", "bestanswer"),
+)
+#: An "answer" beside gold answers is what a model said.
+GOLD_ANSWERS = (*RIGHT_ANSWERS, "answer")
+
+
+def plain_heading(heading: str) -> str:
+    """Return a heading as headings are compared."""
+    return re.sub(r"[\s_-]", "", heading[:LONGEST_HEADING].casefold())
+
+
+def is_question_heading(heading: str) -> bool:
+    """Return whether a heading names questions: “question”, “doc.question”, “Prüfungsfrage”."""
+    plain = plain_heading(heading)
+    return plain in QUERIES or _QUESTION.fullmatch(plain) is not None
