@@ -59,7 +59,7 @@ from core.studies.amplification.curve import (
     Case,
     tidy,
 )
-from core.studies.calibration import calibration, groups, looks
+from core.studies.calibration import calibration, diagnostics, groups, looks
 from core.studies.calibration.calibration import METHODS, Calibration, CalibrationError
 from core.studies.calibration.groups import ByGroup
 from core.studies.costs import plan, plan_curves, quick_plan
@@ -304,7 +304,7 @@ def calibrate(
         click.echo(problem, err=True)
     if outcome.repeated:
         click.echo(calibration.REPEATED.format(outcome.repeated), err=True)
-    if against := calibration_words.contradiction(outcome.data):
+    if against := calibration_words.contradiction(diagnostics.contradictions(outcome.data)):
         click.echo(against, err=True)
     if options["report"] is not None:
         from core.reports.calibration.document import (

@@ -448,7 +448,8 @@ def test_labels_and_directions_are_turned_by_whoever_knows_better(app):
     upload(app, written(heading="question,doubt,incorrect"))
     assert badges(app) == [UNCERTIFIED] and said(app, "“incorrect” is “0” (49 of 200 rows)")
     assert said(app, "The labels speak against the direction of “doubt” (AUROC 0.01")
-    settled(of_key(app.checkbox, "turned_").check().run())
+    press(app, "turn_labels")
+    assert of_key(app.checkbox, "turned_").value
     assert badges(app) == [GUARANTEED] and said(app, "“incorrect” is “1” (151 of 200 rows)")
     assert said(app, "As you said, 151 rows in which “incorrect” is “1” were counted as right.")
     assert answered(app) == share(paid(app, RIGHT, WRONG))
@@ -503,7 +504,12 @@ def test_columns_are_guessed_and_the_person_decides(app):
 def test_what_larger_means_is_asked_where_no_heading_says_it(app):
     upload(app, written(heading="question,score,correct"))
     assert asked(app) and said(app, "Say whether a larger “score” means a surer answer or more")
-    choose_scores(app, "score")
+    assert [app.button(key=f"direction_0_{way}").label for way in (True, False)] == [
+        "Larger means a surer answer",
+        "Larger means more doubt",
+    ]
+    press(app, "direction_0_False")
+    assert "direction_0_False" not in keys(app)
     assert answered(app) == share(certified(RIGHT, WRONG)) and badges(app) == [GUARANTEED]
     assert said(app, "Larger means more doubt: “score”.")
     elsewhere_and_back(app)
@@ -515,6 +521,11 @@ def test_what_larger_means_is_asked_where_no_heading_says_it(app):
     assert badges(app) == [UNCERTIFIED]  # now the wrong ones seem the surest
     assert said(app, "Larger means a surer answer: “score”.")
     assert said(app, "The labels speak against the direction of “score” (AUROC 0.01")
+    buttons = [each.key for each in app.button if each.key in ("turn_labels", "turn_direction")]
+    assert buttons == ["turn_labels", "turn_direction"]
+    press(app, "turn_direction")
+    assert of_key(app.multiselect, "doubtful_").value == ["score"]
+    assert of_key(app.multiselect, "surer_").value == [] and "turn_direction" not in keys(app)
 
 
 def test_best_of_all_scores_pays_for_the_choice(app):
@@ -552,7 +563,8 @@ def test_columns_named_like_our_own_words(app):
             ("score", '"it\'s right ""x"" \\"'),
         )
     ):
-        upload(app, written(heading=f"question,{column},{label}"), f"{number}.csv")
+        heading = f"question,{column},{label}"
+        upload(app, written(labels=("right", "wrong"), heading=heading), f"{number}.csv")
         choose_scores(app, column)
         assert badges(app) == [GUARANTEED]
 

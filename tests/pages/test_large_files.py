@@ -20,8 +20,8 @@ from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labelled import MAX_SCORED, Columns, labelled
 from core.data.tabular.rows import MAX_BYTES, MAX_CELLS
 from core.data.tabular.suggestions import suggest
-from core.reports.calibration.words import contradiction
 from core.studies.calibration.calibration import BEST, Target, independent
+from core.studies.calibration.diagnostics import contradictions
 from core.studies.calibration.holdout import halves
 from core.studies.calibration.served import ServedPart, serve, table
 from core.studies.calibration.whole import whole
@@ -248,7 +248,7 @@ def everything_on(content, scores=None):
         rows = independent(labelled(upload, columns))
         assert len(rows.questions) <= len(upload.table)
         first, _ = halves(rows)
-        contradiction(first)
+        contradictions(first)
         result = whole(rows, Target(0.2, score=BEST))
         assert result.calibration.policy is not None
         behind = serve(result.calibration, result.calibration.policy.threshold)

@@ -61,7 +61,7 @@ def report(
             *([_numbers(policy)] if policy else []),
             *calibration.data.decided,
             *([REPEATED.format(calibration.repeated)] if calibration.repeated else []),
-            *filter(None, [words.contradiction(calibration.data)]),
+            *filter(None, [words.contradiction(diagnostics.contradictions(calibration.data))]),
         ],
         parts=[
             *_reading(calibration),

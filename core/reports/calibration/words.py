@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from core.codec import count_of, list_of, one_line
-from core.data.tabular.labelled import Labelled
-from core.studies.calibration.diagnostics import contradictions
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
 from core.studies.calibration.holdout import Confirmation
 
@@ -21,11 +19,11 @@ NO_VALUE: Final = "no score has a value"  # why a curve ends
 NO_SCORE: Final = "No labelled answer has a score."
 
 
-def contradiction(data: Labelled) -> str:
-    """Say which scores the labels contradict; "" where they contradict none."""
+def contradiction(against: Mapping[str, float]) -> str:
+    """Say which scores the labels contradict, by their AUROC; "" where they contradict none."""
     named = [
         f"“{one_line(name)}” (AUROC {auroc:.2f}, where 0.5 is guessing)"
-        for name, auroc in contradictions(data).items()
+        for name, auroc in against.items()
     ]
     if not named:
         return ""

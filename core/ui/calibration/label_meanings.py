@@ -80,12 +80,17 @@ def reversal(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...]:
     values = {each: way for each, way in meanings_of(upload, name).items() if way in _OTHER}
     if not values or not st.checkbox(
         "What reads as right is wrong, and what reads as wrong is right",
-        key=f"turned_{upload.sha256[:16]}_{name}",
+        key=turned_key(upload.sha256[:16], name),
         persist_state="session",
     ):
         return ()
     there = values_of(column_of(upload, name))
     return tuple(Meant(name, each, _OTHER[way]) for each, way in values.items() if each in there)
+
+
+def turned_key(key: str, column: str) -> str:
+    """Return the name in the session of whether a column of labels is turned."""
+    return f"turned_{key}_{column}"
 
 
 def _meaning(upload: Upload, unread: Unread, number: int) -> Meant | None:

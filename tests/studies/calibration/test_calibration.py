@@ -734,7 +734,7 @@ def test_nothing_to_compare_is_a_sentence(certified):
     ],
 )
 def test_labels_that_clearly_speak_against_a_direction(doubts, correct, area):
-    said = words.contradiction(scored(doubts, correct))
+    said = words.contradiction(diagnostics.contradictions(scored(doubts, correct)))
     assert bool(said) == bool(area)
     if area:
         assert f"the direction of “s” (AUROC {area}, where 0.5 is guessing): wrong" in said
