@@ -80,10 +80,11 @@ def draw() -> Page:
     browser_history.keep()
     connection.watch()
     page = st.navigation(
-        {
-            "": [home(), inspection(), amplification(), calibration(), questions(), history()],
-            "Evidence": [evaluation(), laboratory()],
-        },
+        # No sections: on a phone, their items stand outside any list (Streamlit 1.67).
+        [
+            *(home(), inspection(), amplification(), calibration()),
+            *(evaluation(), laboratory(), history(), questions()),
+        ],
         position="top",
     )
     st.session_state[PAGE] = page.url_path

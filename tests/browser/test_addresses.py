@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 def test_the_first_visitor_of_a_fresh_server_may_come_by_any_address(cold_address, open_page):
     """Streamlit has its own idea of a folder `pages` until somebody has opened the app."""
     page = open_page(f"{cold_address}/inspection?q=Name+a+fruit")
-    expect(page.get_by_test_id("stTopNavLink")).to_have_count(5)
+    expect(page.get_by_test_id("stTopNavLink")).to_have_count(7)
     inspected(page)
     expect(question_of(page)).to_have_count(1)
     expect(question_of(page)).to_have_value("Name a fruit")
@@ -32,14 +32,6 @@ def test_a_tab_of_the_browser_says_what_is_in_it(address, open_page):
     expect(page).to_have_title("Calibration · Believe")
     page.goto(f"{address}/inspection?q=**Name**%20a%20<b>bird</b>.")
     expect(page).to_have_title("**Name** a <b>bird</b>. · Believe")
-
-
-def test_what_proves_the_method_stands_under_one_entry(address, open_page):
-    page = open_page(address)
-    for name in ("Evaluation", "Laboratory"):
-        page.get_by_test_id("stTopNav").get_by_role("button", name="Evidence").click()
-        page.get_by_role("menuitem", name=name).click()
-        expect(page).to_have_title(f"{name} · Believe")
 
 
 def ask(page, question):
