@@ -444,6 +444,14 @@ def test_a_column_of_unknown_words_can_be_chosen_and_told(app):
     assert answered(means(app, Meaning.RIGHT, Meaning.WRONG)) == share(certified(RIGHT, WRONG))
 
 
+def test_a_file_whose_scores_are_not_recognised_can_be_mapped_all_the_same(app):
+    upload(app, written(heading="question,rank,correct,answer", more=",Ann"))
+    assert said(app, "right answers and labels in “correct”, and no column taken for a sc")
+    settled(of_key(app.checkbox, "scored_").check().run())
+    choose_scores(app, "rank")
+    assert answered(app) == share(certified(RIGHT, WRONG))
+
+
 def test_labels_and_directions_are_turned_by_whoever_knows_better(app):
     upload(app, written(heading="question,doubt,incorrect"))
     assert badges(app) == [UNCERTIFIED] and said(app, "“incorrect” is “0” (49 of 200 rows)")

@@ -292,6 +292,15 @@ def test_whoever_knows_better_says_what_columns_mean(world):
     }
 
 
+def test_a_published_file_offers_no_box_that_it_would_not_heed(world):
+    notes = str([{"type": "singleAnswer", "answer": ["Ann"]}]).replace("'", '"')
+    row = {"id": "1", "question": "Who?", "annotations": notes}
+    page = uploaded(session("evaluation"), json.dumps([row]).encode(), "theirs.json")
+    assert said(page, "The file is read as its publisher describes it")
+    boxes = {box.key.split("_")[1] for box in page.selectbox if box.key.startswith("evaluation_")}
+    assert "question" in boxes and not boxes & {"group", "separator"}
+
+
 def test_wordnet_is_read_once(world, monkeypatch):
     read = []
     monkeypatch.setattr(form.questions, "has_wordnet", lambda: True)

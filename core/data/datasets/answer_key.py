@@ -41,6 +41,10 @@ NO_QUESTIONS: Final = (
     "The file has no column of questions with one of right answers; say which they are, or call "
     "them “question” and “answers”."
 )
+OWN_READER: Final = (
+    "The file is read as its publisher describes it, with the groups and the right answers that it "
+    "has."
+)
 NO_GROUP: Final = ""
 RESULT: Final = "#### "  # before what counts, at the end of the way to it
 _SEPARATED: Final = frozenset({"CSV", "TSV", "Excel"})  # of which a cell cannot hold a list
@@ -227,6 +231,11 @@ def answer_key(
                 f"There is no column “{one_line(name)}” in this file; choose another one."
             )
     if question is None and answers is None and (key := _dataset_key(upload)):
+        if group is not None or separator is not None:
+            raise UploadError(
+                f"{OWN_READER} Leave out group and separator, or name the columns of questions and "
+                "of right answers, too."
+            )
         return key
     shape = next((s for s in SHAPES if len(columns_named(upload, s)) == len(s)), ())
     right = tuple(columns_named(upload, shape)[1:])

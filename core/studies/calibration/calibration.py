@@ -28,6 +28,7 @@ from core.data.datasets.predictions import (
 )
 from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
+from core.data.tabular.candidates import no_score, questions_alone, without_labels
 from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
 from core.data.tabular.fingerprints import fingerprints
@@ -267,11 +268,7 @@ def read(
     if grader and not guess.scores and not scores:
         raise UploadError(without_scores(upload))
     if not (scores or guess.scores) and holds_questions(upload):
-        raise UploadError(
-            "The file has questions with right answers, and no scores. Have a model asked first: "
-            "python -m core dataset file FILE --out questions.jsonl, then python -m core evaluate "
-            "questions.jsonl --out RUN --labelled scored.csv, and calibrate on scored.csv."
-        )
+        raise UploadError(questions_alone(upload))
     columns = choice(upload, guess, scores, correct, larger_is_surer)
     if group is not None:
         columns = replace(columns, source=group or None)
@@ -293,6 +290,8 @@ def choice(
 ) -> Columns:
     """Return a guess at the columns with what a person says in its place."""
     guessed = {score.column: score for score in guess.scores}
+    if not (scores or guessed):
+        raise UploadError(no_score(upload, bool(correct)))
     labels = label_columns(upload, kinds(upload))
     names = []
     for name in scores or guessed:
@@ -300,9 +299,7 @@ def choice(
         if label is None and len(labels) == 1 and name not in guessed:
             label = labels[0]
         if label is None and not labels:
-            raise UploadError(
-                f"No column says whether the answers of “{one_line(name)}” are right. Name one."
-            )
+            raise UploadError(without_labels(upload, name))
         surer = larger_is_surer
         if surer is None and name in upload.table.columns:
             surer = direction_in(upload, name)

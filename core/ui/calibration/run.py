@@ -7,6 +7,7 @@ import streamlit as st
 from core.codec import one_line
 from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
+from core.data.tabular.candidates import of_questions
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.language_models.base import LanguageModel
@@ -29,6 +30,7 @@ from core.ui.evaluation.runs import complaint, runs
 from core.ui.messages import problem
 from core.ui.model import study_model
 from core.ui.runs.large import SMALL, result_of
+from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 
 MOST = 2_000  # questions that are asked of a larger file until the person says otherwise
@@ -42,10 +44,14 @@ def is_to_ask(upload: Upload) -> bool:
 
 def rows_of_questions(upload: Upload) -> Upload | None:
     """Let the person have a model asked what a file asks; return the scored rows once it was."""
-    st.text(
-        "The file has questions with right answers, and no scores. Have the model asked: that is a "
-        "run, which Evaluation lists, too."
-    )
+    sentence = memory_of("of_questions", upload, lambda: of_questions(upload))
+    st.text(f"{sentence} Have the model asked: that is a run, which Evaluation lists, too.")
+    if st.checkbox(
+        "A column of this file has scores: let me say what the columns mean",
+        key=f"scored_{upload.sha256[:16]}",
+        persist_state="session",
+    ):
+        return upload
     model = _model()
     if model is None:
         return None

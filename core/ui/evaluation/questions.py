@@ -10,7 +10,7 @@ from typing import Final
 import streamlit as st
 
 from core.codec import count_of
-from core.data.datasets.answer_key import NO_GROUP, NO_QUESTIONS, AnswerKey, answer_key
+from core.data.datasets.answer_key import NO_GROUP, NO_QUESTIONS, OWN_READER, AnswerKey, answer_key
 from core.data.datasets.draw import draw
 from core.data.datasets.in_words import MOST_LEFT_OUT, omissions
 from core.data.datasets.questions import OnMalformed, Question
@@ -185,6 +185,9 @@ def _columns(upload: Upload, place: str) -> AnswerKey | None:
             for role in ("question", "answers")
         }
         key = answer_key(upload, **chosen)  # what the others may be follows from these
+        if key and key.make:
+            st.text(OWN_READER)
+            return key
         others = {
             "group": (key.group if key else NO_GROUP, [NO_GROUP, *names]),
             "separator": (key.separator if key else "", ["", *SEPARATORS]),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.data.datasets.ambigqa import read_ambigqa
+from core.data.datasets.answer_key import answer_key
 from core.data.datasets.nq_open import read_nq_open
 from core.data.datasets.triviaqa import read_triviaqa
 from core.data.datasets.uploaded import uploaded_questions
@@ -49,6 +50,13 @@ def test_a_published_dataset_gives_the_questions_that_its_reader_gives(read, con
     path.write_text(json.dumps(content, indent=1), encoding="utf-8")
     found = list(uploaded_questions(parse(path.read_bytes(), path.name)))
     assert found == list(read(path)) and found
+
+
+def test_what_a_published_dataset_cannot_be_told_is_refused():
+    upload = parse(json.dumps(AMBIGNQ).encode(), "theirs.json")
+    for role in ("group", "separator"):
+        with pytest.raises(UploadError, match="as its publisher describes it"):
+            answer_key(upload, **{role: "id"})
 
 
 @pytest.mark.skipif("BELIEVE_TEST_DATA" not in os.environ, reason="needs the datasets")

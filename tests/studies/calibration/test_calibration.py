@@ -850,8 +850,50 @@ def test_columns_that_do_not_fit_are_refused(scores, correct, says):
 
 
 def test_what_holds_no_score_is_refused():
-    with pytest.raises(UploadError, match="questions with right answers, and no scores"):
+    with pytest.raises(UploadError, match="with right answers, and no column taken for a"):
         study.read(table(["q", "answer"], [("a", "b")]), "x.csv")
+    samples = table(["q", "target", "acc"], [("a", "b", 1), ("c", "d", 0)])
+    with pytest.raises(UploadError, match="right answers and labels in “acc”, and no column"):
+        study.read(samples, "x.csv")
+
+
+@pytest.mark.parametrize(
+    ("heading", "rows", "options", "says"),
+    [
+        (
+            ["id", "note", "acc"],
+            [("a", "x y", 1), ("b", "z", 0)],
+            {},
+            "No column is taken for a score. Looked at: “id” (its cells are text, such as “a” in "
+            "line 2), “note” (its cells are text, such as “x y” in line 2) and “acc” (it says what "
+            "is right). Name one with --score COLUMN, and the labels with --correct COLUMN.",
+        ),
+        (
+            ["q", "sure", "note"],
+            [("a", 0.5, "x"), ("b", 0.7, "z")],
+            {},
+            "No column is taken for a score while none says whether answers are right. No column "
+            "is taken for labels of right and wrong. Looked at: “q” (it names the question), "
+            "“sure” (its cells are numbers, such as “0.5” in line 2) and “note” (its cells are "
+            "text, such as “x” in line 2). These have numbers: “sure”. Name one with --score "
+            "COLUMN, and the labels with --correct COLUMN.",
+        ),
+        (
+            ["q", "sure", "note"],
+            [("a", 0.5, "x"), ("b", 0.7, "yes"), ("c", 0.7, "z")],
+            {"scores": ["sure"]},
+            "No column says whether the answers of “sure” are right. No column is taken for labels "
+            "of right and wrong. Looked at: “q” (it names the question), “sure” (its cells are "
+            "numbers, such as “0.5” in line 2) and “note” (1 of 3 cells say right or wrong, the "
+            "others do not). Name one with --correct COLUMN, and what its values mean with "
+            "--meaning VALUE=right, wrong or out.",
+        ),
+    ],
+)
+def test_what_was_looked_at_is_named_where_nothing_is_recognised(heading, rows, options, says):
+    with pytest.raises(UploadError) as caught:
+        study.read(table(heading, rows), "x.csv", **options)
+    assert str(caught.value) == says
 
 
 def test_a_chosen_column_may_have_been_no_guess():

@@ -1,0 +1,102 @@
+"""Where no column is taken for a score or for labels: which were looked at, and why none is one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from core.codec import list_of, one_line
+from core.data.tabular.columns import HOLDS, Cell, ColumnKind, column_of, kinds, question_column
+from core.data.tabular.headings import RIGHT_ANSWERS, is_question_heading, plain_heading
+from core.data.tabular.labels import such_as
+from core.data.tabular.suggestions import label_columns
+from core.data.tabular.uploads import Upload
+
+MOST: Final = 8  # columns that are named
+
+
+def no_score(upload: Upload, has_labels: bool = False) -> str:
+    """Say which columns were looked at for a score, why none is taken for one, and what to add.
+
+    Parameters
+    ----------
+    has_labels : bool
+        Whether a person has named the column of labels.
+    """
+    looks = kinds(upload)
+    labels = label_columns(upload, looks)
+    numbers = [name for name, kind in looks.items() if kind is ColumnKind.NUMBER]
+    if not labels and numbers and not has_labels:
+        why = (
+            f"No column is taken for a score while none says whether answers are right. "
+            f"{_why_no_labels(upload)} These have numbers: {list_of(_quotes(numbers))}."
+        )
+    else:
+        reasons = [
+            f"“{one_line(name)}” ({_no_score(upload, name, looks[name], labels)})" for name in looks
+        ]
+        why = f"No column is taken for a score. Looked at: {list_of(reasons, most=MOST)}."
+    more = "" if has_labels else ", and the labels with --correct COLUMN"
+    return f"{why} Name one with --score COLUMN{more}."
+
+
+def without_labels(upload: Upload, score: str) -> str:
+    """Say that nothing tells whether a score's answers are right, why not, and what to add."""
+    return (
+        f"No column says whether the answers of “{one_line(score)}” are right. "
+        f"{_why_no_labels(upload)} Name one with --correct COLUMN, and what its values mean "
+        "with --meaning VALUE=right, wrong or out."
+    )
+
+
+def questions_alone(upload: Upload) -> str:
+    """Say that a file of questions has no score, and what to do."""
+    return (
+        f"{of_questions(upload)} If one is, name it with --score COLUMN. Else have a model asked: "
+        "python -m core dataset file FILE --out questions.jsonl, then python -m core evaluate "
+        "questions.jsonl --out RUN --labelled scored.csv, and calibrate on scored.csv."
+    )
+
+
+def of_questions(upload: Upload) -> str:
+    """Say that a file has questions and which labels, and no score."""
+    labels = label_columns(upload, kinds(upload))
+    too = f" and labels in {list_of(_quotes([*labels]))}" if labels else ""
+    return f"The file has questions with right answers{too}, and no column taken for a score."
+
+
+def _why_no_labels(upload: Upload) -> str:
+    reasons = [f"“{one_line(name)}” ({_no_label(upload, name)})" for name in kinds(upload)]
+    return (
+        "No column is taken for labels of right and wrong. Looked at: "
+        f"{list_of(reasons, most=MOST)}."
+    )
+
+
+def _no_score(upload: Upload, name: str, kind: ColumnKind, labels: tuple[str, ...]) -> str:
+    if name in labels:
+        return "it says what is right"
+    if name == question_column(upload) or is_question_heading(name):
+        return "it names the question"
+    if plain_heading(name) in RIGHT_ANSWERS:
+        return "it has the right answers"
+    if kind is ColumnKind.NUMBER:
+        return "its heading names, counts or times a row, or compares with the right answer"
+    return f"{HOLDS[kind]}{such_as(upload, name)}"
+
+
+def _no_label(upload: Upload, name: str) -> str:
+    if is_question_heading(name):
+        return "it names the question"
+    column = column_of(upload, name)
+    says = int(np.count_nonzero(column.where(Cell.RIGHT | Cell.WRONG)))
+    if column.kind is ColumnKind.LABEL:
+        return "its heading does not say that 1 or “yes” is about an answer"
+    if says:
+        return f"{says:,} of {len(upload.table):,} cells say right or wrong, the others do not"
+    return f"{HOLDS[column.kind]}{such_as(upload, name)}"
+
+
+def _quotes(names: list[str]) -> list[str]:
+    return [f"“{one_line(name)}”" for name in names]
