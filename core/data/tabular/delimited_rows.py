@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from core.codec import one_line
 from core.data.tabular import rows as limits
+from core.data.tabular.headings import heads_a_table
 from core.data.tabular.rows import (
     ABOVE,
     TableRows,
@@ -22,6 +23,7 @@ _DELIMITERS = (",", "\t", ";", "|")  # in order of preference
 _SAMPLE = 20  # rows that a delimiter must fit
 _LEADING = 1_000  # rows without any text that may come before the heading
 _TITLES = 5  # lines of words that may stand above the headings
+_AHEAD = 5  # rows that show whether the one above them is a heading
 _NAMED = 3  # ragged lines that are named; the others are counted
 
 Again = Callable[[], io.TextIOWrapper]
@@ -40,9 +42,9 @@ def delimiter_of(again: Again, first: str) -> str:
     widths: dict[str, int] = {}
     fitting: set[str] = set()
     for delimiter in sorted(_DELIMITERS, key=lambda each: each != first):
-        records = itertools.islice(_records(again(), delimiter, 0), _SAMPLE)
+        records = _without_titles(itertools.islice(_records(again(), delimiter, 0), _SAMPLE))
         try:
-            width = len(_heading(_without_titles(records)))
+            width = len(_heading(records))
             if width > 1:
                 widths[delimiter] = width
                 if all(len(cells) == width for _, cells in records):
@@ -152,21 +154,25 @@ def _records(
 def _without_titles(
     records: Iterator[tuple[int, list[str]]], above: list[str] | None = None
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records but for lines of words that stand above a table of three columns or more.
+    """Yield the records but for lines of one cell that stand above the headings of a table.
 
-    `above` gets their texts.
+    They are titles if they are words above three columns or more, or if the table shows that it is
+    one. `above` gets their texts.
     """
     titles: list[tuple[int, list[str]]] = []
     for record in records:
         cells = record[1]
-        if len(titles) < _TITLES and len(cells) == 1 and " " in cells[0].strip():
+        if len(titles) < _TITLES and len(cells) == 1:
             titles.append(record)
             continue
-        if len(cells) < 3:
+        ahead = list(itertools.islice(records, _AHEAD)) if titles else []
+        are_words = all(" " in text.strip() for _, (text,) in titles)
+        if not (are_words and len(cells) > 2) and not heads_a_table(cells, [c for _, c in ahead]):
             yield from titles
         elif above is not None:
-            above += (one_line(text) for _, (text,) in titles)
+            above += (one_line(text) for _, (text,) in titles if text.strip())
         yield record
+        yield from ahead
         yield from records
         return
     yield from titles

@@ -15,10 +15,12 @@ from typing import Any
 
 from core.codec import one_line
 from core.data.tabular import rows as limits
+from core.data.tabular.headings import heads_a_table
 from core.data.tabular.rows import ABOVE, TableRows, UploadError, as_text, check_heading, check_size
 
 MAX_UNPACKED = 400_000_000  # bytes: XML takes many times the text in it
 MOST_TITLES = 10  # rows above a heading
+_AHEAD = 5  # rows that show whether the one above them is a heading
 _WORKBOOK = "xl/workbook.xml"
 
 
@@ -74,12 +76,14 @@ def read_excel(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]]:
 def _titles_above(rows: Iterator[list[str]]) -> tuple[list[str], Iterator[list[str]]]:
     """Return the titles above a heading, and the rows from the heading on.
 
-    A title stands alone in its row, above a row of more than two cells; rows have no empty cells
-    at their ends.
+    A title stands alone in its row, above a row of more than two cells or one that heads a table;
+    rows have no empty cells at their ends.
     """
-    first = list(itertools.islice(rows, MOST_TITLES + 1))
-    alone = list(itertools.takewhile(lambda row: len(row) == 1, first))
-    number = len(alone) if len(first) > len(alone) and len(first[len(alone)]) > 2 else 0
+    first = list(itertools.islice(rows, MOST_TITLES + 1 + _AHEAD))
+    alone = list(itertools.takewhile(lambda row: len(row) == 1, first[:MOST_TITLES]))
+    heading, *below = first[len(alone) :] or [[]]
+    is_table = len(heading) > 2 or heads_a_table(heading, below[:_AHEAD])
+    number = len(alone) if is_table else 0
     return [row[0] for row in alone[:number]], itertools.chain(first[number:], rows)
 
 

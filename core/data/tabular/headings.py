@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from core.data.tabular.label_words import LONGEST_HEADING
 
@@ -28,6 +29,8 @@ ITEM = re.compile(
 OWN_ITEM = re.compile(
     r"(.*\.)?((question|q|query|prompt|example|item|problem|instance|frage[ns]?|uu|gu|u)?id|instance)"
 )
+#: What a number begins with, or a label of 0 and 1.
+_FIGURE = re.compile(r"\s*[+−-]?[.,]?[0-9]")
 # A group first: "source" is often there as well, and says less.
 SOURCES = ("group", "band", "source", "dataset", "category", "relation", "topic", "subject")
 RIGHT_ANSWERS = (
@@ -50,3 +53,17 @@ def is_question_heading(heading: str) -> bool:
     """Return whether a heading names questions: “question”, “doc.question”, “Prüfungsfrage”."""
     plain = plain_heading(heading)
     return plain in QUERIES or _QUESTION.fullmatch(plain) is not None
+
+
+def heads_a_table(heading: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether a row is the heading of the rows below it, and not one of several texts.
+
+    All are as wide, and a heading names questions, or is a word above numbers alone.
+    """
+    if len(heading) < 2 or not below or any(len(row) != len(heading) for row in below):
+        return False
+    columns = zip(heading, zip(*below, strict=True), strict=True)
+    return any(
+        is_question_heading(name) or not (_FIGURE.match(name) or not all(map(_FIGURE.match, cells)))
+        for name, cells in columns
+    )

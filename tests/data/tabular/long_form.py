@@ -44,3 +44,19 @@ def of_bucket(traces):
         + "\n"
         for at, (n, name, value, text, kind, source) in enumerate(_scores(traces))
     ).encode()
+
+
+def traces(number, more=()):
+    """Return rows as the page of traces exports them: a list of values under each score's name."""
+    return [
+        {
+            "id": f"t{n}",
+            "name": "chat",
+            "input": f"Which crew was number {n}?",
+            "output": f"Crew {n}",
+            "latency": 1.5,
+            "confidence": [round(0.9 - n / 100, 3), *more],
+            "correctness": [str(n % 2 == 0)],
+        }
+        for n in range(number)
+    ]

@@ -168,3 +168,10 @@ def test_a_title_above_the_headings_and_a_sheet_of_notes_are_left_out():
         "The workbook has 2 sheets; “Scores” was read.",
         "Left out, above the headings: “Results of July”.",
     )
+
+
+def test_a_title_above_two_columns_is_left_out_and_a_heading_of_one_is_none():
+    titled = parse(workbook(["Results"], ["question", "correct"], ["Q?", 1], ["R?", 0]), "x.xlsx")
+    assert list(titled.table.columns) == ["question", "correct"]
+    plain = parse(workbook(["question"], ["Q?", "a note"], ["R?"]), "x.xlsx")
+    assert plain.table.columns[0] == "question"

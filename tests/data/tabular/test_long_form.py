@@ -1,5 +1,7 @@
 """Tables of one score a row become tables of one trace a row, or say why they cannot."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -8,7 +10,7 @@ from core.data.tabular.labelled import UnknownLabelsError, labelled
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
 from core.studies.calibration.calibration import read
-from tests.data.tabular.long_form import of_bucket, of_page
+from tests.data.tabular.long_form import of_bucket, of_page, traces
 
 
 def rows_of(upload, *names):
@@ -80,3 +82,26 @@ def test_a_score_without_a_trace_is_left_out_and_said():
 def test_other_tables_with_a_name_and_a_value_stay_as_they_are():
     upload = parse(b"trace_id,name,value\na,x,1\na,y,2\n", "x.csv")
     assert list(upload.table.columns) == ["trace_id", "name", "value"] and not upload.notes
+
+
+def test_scores_in_lists_within_the_rows_of_traces_are_read():
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, traces(1)[0])
+    writer.writeheader()
+    writer.writerows(
+        {k: json.dumps(v) if k[0] == "c" else v for k, v in row.items()} for row in traces(60)
+    )
+    for content, name in ((json.dumps(traces(60)), "x.json"), (buffer.getvalue(), "x.csv")):
+        data = read(content.encode(), name)
+        assert data.numbers("confidence")[:3].tolist() == [0.9, 0.89, 0.88]
+        assert data.correct["confidence"].sum() == 30
+
+
+def test_several_scores_of_one_name_in_a_row_are_refused_by_name():
+    content = json.dumps(traces(60, more=[0.4])).encode()
+    with pytest.raises(
+        UploadError,
+        match=r"“confidence” has no number: its cells are lists, such as "
+        r"“\[0.9, 0.4\]” in line 1. Write one number in each cell",
+    ):
+        read(content, "x.json", ["confidence"], larger_is_surer=True)

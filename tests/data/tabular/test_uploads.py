@@ -838,3 +838,28 @@ def test_titles_and_comments_above_the_headings_are_left_out():
         assert headings(upload) == ["question", "score", "correct"]
         assert cells(upload) == [["Q?", "0.5", "1"]]
         assert any(note.startswith("Left out, above the headings: “") for note in upload.notes)
+
+
+@pytest.mark.parametrize(
+    ("content", "heading", "first"),
+    [
+        ("Results\nquestion,correct\nQ?,1\nR?,0\n", ["question", "correct"], ["Q?", "1"]),
+        ("Results of July\nscore;correct\n0,5;1\n0,7;0\n", ["score", "correct"], ["0,5", "1"]),
+        ("Results\nJuly\nQuestion,Answer\nQ?,A\n", ["Question", "Answer"], ["Q?", "A"]),
+        ("Results\nscore,correct,n\n0.5,1,x\n", ["score", "correct", "n"], ["0.5", "1", "x"]),
+        ("question\nWho?\nWhere?\n", ["question"], ["Who?"]),
+    ],
+)
+def test_a_title_of_one_word_or_above_two_columns(content, heading, first):
+    upload = read(content.encode())
+    assert headings(upload) == heading and cells(upload)[0] == first
+    titles = [note for note in upload.notes if note.startswith("Left out, above the headings: ")]
+    assert len(titles) == content.split(heading[0])[0].count("\n")
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["question\nWho, me?\nWho, he?\n", "question\nWho?\nWhat, me?\nWhy?\n"],
+)
+def test_a_text_with_a_comma_below_one_heading_makes_no_title_of_it(content):
+    assert "has 2 cells, the heading has 1" in refused(content)
