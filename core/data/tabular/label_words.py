@@ -60,7 +60,8 @@ _PLAIN = re.compile(
     r"value|flag|bool|binary|rating|meta|metadata|data|row|doc|sample|item|attributes|[0-9]+"
 )
 _PLAIN_OF_WRONG = re.compile(r"has|have|contains?|contained|detect(s|ed|ion)?|any|hat|enthält")
-_EXACT = re.compile(r"\bexact match\b")
+#: With the filters of the evaluation harness.
+_EXACT = re.compile(r"\bexact match( strict match| flexible extract)?\b")
 _NEGATION = re.compile(
     r"\b(not|no|non|without|free|nicht|kein\w*|ohne|sans|pas|sin|partial\w*|partly|teil\w*|halb\w*|"
     r"almost|nearly|maybe|probably|possibly|should|would|unknown|abst\w*)\b|frei\b"

@@ -28,7 +28,15 @@ from core.data.tabular.label_words import affirmation_is_right, rightness_of
         (["predicted_correct", "other_model_correct", "correct_count", "pass_id"], None),
         (["previewcorrect", "self_correct", "successor", "correct_flow", "passport"], None),
         (["wrong_format", "code_error", "fallow", "search_success", "Zeile korrekt"], None),
-        (["eval.answer_correct", "result.correct", "Antwort richtig?", "llm_judged_right"], True),
+        (
+            [
+                "eval.answer_correct",
+                "result.correct",
+                "Antwort richtig?",
+                "exact_match,strict-match",
+            ],
+            True,
+        ),
         (["has_hallucination", "contains_hallucinations", "answer is wrong"], False),
         (["unrichtig", "uncorrect", "noncorrect", "misaccurate"], False),
     ],
