@@ -110,7 +110,7 @@ def test_what_is_shipped_of_another_model_is_beside():
     settled(page.run())
     ours, theirs = results_of("effective_support")
     assert {ours.sentence, theirs.sentence} <= {*texts(page)} and len(pictures(page)) == 8
-    assert said(page, f"{theirs.model}. Questions 10; Draws k 100; Responses at most 150")
+    assert said(page, f"{theirs.model}. Questions of TriviaQA; Questions 10; Draws k 100")
 
 
 class Gated:

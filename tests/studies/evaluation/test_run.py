@@ -123,7 +123,12 @@ def test_the_manifest_is_complete(tmp_path):
     assert (found["model"], found["revision"], found["form"]) == ("world of numbers", "1", "plain")
     assert found["seed"] == found["order"] == 5 and found["pipeline"]["samples"] == 10
     reading = found["questions"].pop("reading")
-    assert found["questions"] == {"name": "three.jsonl", "number": 3, "sha256": asked.sha256}
+    assert found["questions"] == {
+        "name": "three.jsonl",
+        "number": 3,
+        "malformed": 0,
+        "sha256": asked.sha256,
+    }
     assert reading[:2] == [
         "3 questions, 3 of them different.",
         "“What is question number 0?”, right: “red”.",
