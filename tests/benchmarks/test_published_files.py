@@ -10,7 +10,7 @@ def test_what_a_file_settles_is_not_asked():
     number = {}
     for name, content in RESULTS.items():
         if name.startswith("lm-evaluation-harness"):  # which logs no doubt
-            with pytest.raises(UploadError, match="no scores"):
+            with pytest.raises(UploadError, match="no column taken for a score"):
                 answered(name, content)
         else:
             data, answers = answered(name, content)
