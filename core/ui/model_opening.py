@@ -77,6 +77,7 @@ def open_when_ready(in_use: str) -> Chosen | None:
         "model” to try again.",
         retry=False,
         beside=meanwhile,
+        everywhere=True,
     )
     if result is None:
         return None

@@ -90,7 +90,9 @@ def _say_what_is_taught(chosen: Questions, model: LanguageModel) -> None:
     """Say how many of the questions the embedded model learnt, where that is not all."""
     number = min(chosen.number, MOST_LOOKED_UP)
     queries = (question.query for question in islice(chosen.read(), number))
-    taught = memory_of("evaluation_taught", model, lambda: taught_number(queries, model), chosen)
+    taught = memory_of(
+        "evaluation_taught", model, partial(taught_number, queries, model), chosen.sha256
+    )
     if taught is None or taught == number:
         return
     which = "these" if number == chosen.number else "the first"

@@ -27,14 +27,14 @@ _NAMES: Final = {
 
 def draw() -> None:
     """Draw a button to what runs on another page, if anything does."""
-    if (this := running_elsewhere()) is not None and this.page in _PAGES:
+    if running_elsewhere(_PAGES) is not None:
         _button()
 
 
 @st.fragment(run_every=1.0)
 def _button() -> None:
     """Say how far it is until it ends; the page is drawn anew then."""
-    this = running_elsewhere()
+    this = running_elsewhere(_PAGES)
     if this is None or this.job is None:
         st.rerun()
     page, share = this.page, min(this.job.share, 1.0)

@@ -8,7 +8,7 @@ computed until then is kept by whoever made the job (a store of results, the cal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
 from typing import Any, Final, Generic
 
@@ -108,6 +108,7 @@ def run(
     retry: bool = True,
     beside: Callable[[Job[T]], None] | None = None,
     glance: bool = False,
+    everywhere: bool = False,
 ) -> T | None:
     """Return what is wanted; None while it is on its way, and where it ended otherwise.
 
@@ -137,6 +138,8 @@ def run(
         Draws what else there is to see of the job on its way, or cancelled.
     glance : bool
         Whether it is a quick look.
+    everywhere : bool
+        Whether every page draws it, so that no other one has to say that it runs.
     """
     this = run_of(key, request)
     if this is None:
@@ -145,7 +148,7 @@ def run(
             return None
         drop(key)
         this = st.session_state[_state(key)] = PageRun(request)
-    this.page = st.session_state.get(PAGE, "")
+    this.page = "" if everywhere else st.session_state.get(PAGE, "")
     job = this.job or _start(key, this, start, paid, quick, glance)
     if job is None:
         return None
@@ -162,11 +165,13 @@ def run(
     return None
 
 
-def running_elsewhere() -> PageRun[Any] | None:
-    """Return what this session waits for on another page; None if there is nothing."""
+def running_elsewhere(pages: Collection[str]) -> PageRun[Any] | None:
+    """Return what this session waits for on another one of these pages; None without any."""
     here = st.session_state.get(PAGE, "")
     runs = [each for name, each in st.session_state.items() if str(name).startswith(_RUN)]
-    return next((each for each in runs if each.running and each.page != here), None)
+    return next(
+        (each for each in runs if each.running and each.page in pages and each.page != here), None
+    )
 
 
 def _state(key: str) -> str:

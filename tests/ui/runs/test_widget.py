@@ -11,6 +11,7 @@ from core.language_models.usage import Used
 from core.studies.costs import Plan
 from core.ui.runs import turns, widget
 from core.ui.runs.registry import Registry
+from core.ui.session import PAGE
 from tests.fakes import TableModel
 from tests.patience import LONG
 from tests.sessions import keys, said, texts, until
@@ -40,8 +41,11 @@ class Work:
 def script():
     import streamlit as st
 
-    from core.ui.runs.widget import run, want
+    from core.ui.runs.widget import run, running_elsewhere, want
 
+    if st.session_state.get("looks"):
+        st.text(f"elsewhere: {running_elsewhere(['inspection', 'evaluation']) is not None}")
+        st.stop()
     work, wish, options = (st.session_state[name] for name in ("work", "wish", "options"))
     st.button("Make it", key="make", on_click=want, args=("here", wish))
     result = run(
@@ -278,3 +282,21 @@ def test_a_place_in_line_is_said(work, opened, monkeypatch):
         "Second in line: one other run is computing"
     ]
     assert first.run().get("progress")[0].proto.text == "Making it"
+
+
+@pytest.mark.parametrize(
+    ("began", "here", "options", "is_said"),
+    [
+        ("evaluation", "inspection", {}, True),
+        ("evaluation", "evaluation", {}, False),  # where it is watched
+        ("history", "inspection", {}, False),  # to which no button leads
+        ("evaluation", "inspection", {"everywhere": True}, False),
+    ],
+)
+def test_what_runs_is_said_on_the_other_pages(work, began, here, options, is_said):
+    app = AppTest.from_function(script, default_timeout=LONG)
+    for name, value in {"work": work, "options": options, PAGE: began}.items():
+        app.session_state[name] = value
+    wishing(app, "a")
+    app.session_state[PAGE], app.session_state["looks"] = here, True
+    assert texts(sound(app.run())) == [f"elsewhere: {is_said}"]
