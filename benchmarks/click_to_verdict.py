@@ -69,7 +69,7 @@ def main() -> None:
             )
             page = browser.new_page()
             page.goto(f"{address}/inspection")
-            page.locator("summary", has_text="Prompts, responses").wait_for()
+            page.locator("summary", has_text="Everything behind it").wait_for()
             question = page.get_by_label("Question")
             for fact in distinct[:QUESTIONS]:
                 question.fill(fact.question)

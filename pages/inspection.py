@@ -14,14 +14,12 @@ from core.ui.calibration import policy
 from core.ui.folds import fold
 from core.ui.header import page_header
 from core.ui.inspection.beside import beside, offer
-from core.ui.inspection.clusters import clusters
 from core.ui.inspection.details import details, files
 from core.ui.inspection.form import ask, record
 from core.ui.inspection.matrices import matrices
 from core.ui.inspection.sampling import more
 from core.ui.inspection.saving import is_a_persons, keep, keep_view, saved_view, say_if_unsaved
 from core.ui.inspection.scores import scores
-from core.ui.inspection.stable import longer_chains, stable
 from core.ui.inspection.told import conditional_answers
 from core.ui.inspection.verdict import quotes, verdict
 from core.ui.messages import problem
@@ -54,14 +52,11 @@ def inspect() -> None:
     verdict(inspection, live=opened is None)
     if all_of_it := quotes(inspection):
         conditional_answers(inspection)
-        if opened is None:
-            stable(inspection)
+        matrices(inspection)
         behind(inspection, live=opened is None)
     with st.container(horizontal=True):
         if all_of_it:
             amplify(inspection)
-            if opened is None:
-                longer_chains(inspection)
         files(inspection, opened)
         if id := opened.id if opened else saved_view(inspection):
             offer(id)
@@ -71,37 +66,15 @@ def inspect() -> None:
 
 def behind(inspection: Inspection, *, live: bool) -> None:
     """Fold up everything behind the verdict, each part under its own label."""
+    fold("All scores", partial(scores, inspection), key="all_scores", icon=":material/speed:")
     fold(
-        "The arithmetic: joint, product, and contribution",
-        partial(matrices, inspection),
-        key="arithmetic",
-        icon=":material/grid_on:",
-    )
-    fold(
-        "All scores, each against its own threshold",
-        partial(scores, inspection),
-        key="all_scores",
-        icon=":material/speed:",
-    )
-    fold(
-        "What counts as one answer",
-        partial(clusters, inspection),
-        key="all_clusters",
-        icon=":material/bar_chart:",
-    )
-    if live:
-        fold(
-            "Has enough been seen?",
-            partial(more, inspection),
-            key="enough",
-            icon=":material/trending_up:",
-        )
-    fold(
-        "Prompts, responses, calls, and figures",
+        "Everything behind it: answers, prompts, calls",
         partial(details, inspection),
         key="details",
         icon=":material/list:",
     )
+    if live:
+        fold("More answers", partial(more, inspection), key="enough", icon=":material/trending_up:")
 
 
 def amplify(inspection: Inspection) -> None:

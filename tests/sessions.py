@@ -27,7 +27,7 @@ OWN = "another address"
 QUERY = "Name a mammal"
 FOLDS = (
     "lane_table",  # of Home
-    *("arithmetic", "all_scores", "all_clusters", "enough", "details"),  # of an inspection
+    *("all_scores", "enough", "details"),  # of an inspection
     "new_run",  # of an evaluation
     "laboratory_table",
 )

@@ -371,16 +371,16 @@ def _matrices(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def matrix_note(inspection: Inspection) -> str:
+def matrix_note(inspection: Inspection, most: int = MOST_CLUSTERS) -> str:
     """Say how much of the joint is drawn, unless all of it is, and what M.I. is less by."""
-    m, most = len(inspection.clusters), MOST_CLUSTERS
+    m = len(inspection.clusters)
     information = inspection.evidence.mutual_information
     sentences = []
     if m > most:
         share = information.joint[:most, :most].sum()
         sentences.append(
             f"The first {most} of {m} clusters are drawn; they cover {share:.1%} of the joint "
-            "distribution. The table below and the JSON contain all."
+            "distribution. The table of all pairs and the JSON contain all."
         )
     if abs(information.correction) >= 0.0005:
         sentences.append(

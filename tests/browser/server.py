@@ -127,7 +127,7 @@ def go_to(page, name):
 def inspected(page):
     """Wait until an inspection is there to its end, and nothing more is on its way."""
     expect(page.locator(".st-key-verdict")).to_be_visible()
-    folds = page.locator("summary", has_text="Prompts, responses")
+    folds = page.locator("summary", has_text="Everything behind it")
     reveal = page.get_by_role("button", name="Show what it would have said")
     expect(folds.or_(reveal).first).to_be_visible()
     at_rest(page)  # the button may be one that was pressed, and about to go

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 GRAVE = {"critical", "serious"}
 VEGA = [[".range_brush"], [".range_brush_bg"]]  # it gives its brush a role, and no name can be set
-FOLDS = ("The arithmetic", "All scores", "What counts", "Has enough", "Prompts, responses")
+FOLDS = ("All scores", "Everything behind it", "More answers")
 DESKTOP = {"width": 1440, "height": 900}
 # Which rules decide in a theme: all, and what a theme can change.
 RULES = {"light": None, "dark": ["color-contrast"]}

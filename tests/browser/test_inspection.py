@@ -46,7 +46,7 @@ def test_ask_and_read_the_verdict_and_reload(address, open_page):
     expect(page.locator(".row")).to_have_count(0)
     page.get_by_role("button", name="Show what it would have said").click()
     inspected(page)
-    unfold(page, "Has enough been seen?")
+    unfold(page, "More answers")
     page.get_by_role("button", name="Compare up to 30", exact=True).click()
     expect(page.get_by_role("button", name="Compare up to 30", exact=True)).to_be_disabled()
     inspected(page)
@@ -107,11 +107,17 @@ def test_every_row_says_all_that_follows_on_what_was_told(address, open_page):
 def test_choose_a_cell_and_recompute_the_download(address, open_page, tmp_path):
     page = open_page(f"{address}/inspection?q={quote(YELLOW)}&seed=1", height=2000)
     inspected(page)
-    unfold(page, "The arithmetic")
     joint, product, contribution = (
         page.get_by_role("grid", name=re.compile(name)) for name in ("Joint", "Product", "Contr")
     )
     detail, chosen = page.locator(".detail"), "gridcell"
+    cell = joint.get_by_role(chosen).first
+    for matrix in (joint, product, contribution):  # beside each other, as large as a finger
+        box = matrix.get_by_role(chosen).first.bounding_box()
+        assert box["width"] == pytest.approx(box["height"], abs=0.5) and box["width"] >= 44
+        assert box["y"] == pytest.approx(cell.bounding_box()["y"], abs=0.5)
+    expect(detail).to_be_empty()
+    cell.click()
     expect(detail.locator("pre")).to_contain_text("One answer to question Q is")
     before = detail.locator("pre").inner_text()
     row = contribution.get_by_role("row").nth(2)  # behind the headings
@@ -143,7 +149,7 @@ def test_choose_a_cell_and_recompute_the_download(address, open_page, tmp_path):
     shown = f"{again['scores']['mutual_information']['value']:.3f} nats"
     expect(verdict_of(page)).to_contain_text(shown)
     assert again["query"] == YELLOW
-    unfold(page, "Prompts, responses")
+    unfold(page, "Everything behind it")
     with page.expect_download() as download:
         page.get_by_role("button", name="SVG").first.click()
     download.value.save_as(tmp_path / "doubt.svg")
@@ -166,7 +172,7 @@ def test_the_verdict_is_in_sight_on_a_phone_and_the_page_is_short(address, open_
 def test_sample_until_certified_ends_and_says_so(address, open_page):
     page = open_page(f"{address}/inspection?q={quote('Name a mammal')}&k=5")
     inspected(page)
-    unfold(page, "Has enough been seen?")
+    unfold(page, "More answers")
     page.get_by_role("button", name="Compare until certified").click()
     why = page.get_by_text(
         re.compile("^(Certified: |The answers found cover .* of a second|The limit of)")
@@ -193,7 +199,7 @@ def test_cancelling_more_samples_goes_back_to_what_was_on_the_screen(address, op
     page = open_page(f"{address}/inspection?q={quote('Who is the king of Laputa?')}&{WILD}")
     inspected(page)
     before = verdict_of(page).inner_text()
-    unfold(page, "Has enough been seen?")
+    unfold(page, "More answers")
     page.get_by_role("button", name="Compare up to 300", exact=True).click()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)

@@ -24,6 +24,7 @@ from core.studies.inspection.taught import look_up
 from core.studies.inspection.verdict import Decision, Headline
 from core.ui.components import matrices
 from core.ui.inspection import form
+from core.ui.inspection.matrices import MOST_IN_SIGHT
 from core.ui.inspection.verdict import BENEATH, HEADLINES
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import SIMILARITIES
@@ -145,12 +146,19 @@ def test_what_is_folded_is_not_computed(monkeypatch):
     app = visit("inspection")
     for fold in FOLDS:  # none of which anybody has opened
         del app.session_state[fold]
-    ask(settled(app.run()), MAMMAL)
-    assert not drawn and not app.dataframe and not metrics(app)
-    app.session_state["arithmetic"] = True
+    ask(settled(app.run()), EXAMPLES["Known"])
+    assert not drawn, "of one answer there is nothing to see in the matrices"
+    ask(app, MAMMAL, k=12)
+    assert not app.dataframe and not metrics(app)
+    in_sight = [content["data"] for content in drawn]
+    assert {len(data["names"]) for data in in_sight} == {MOST_IN_SIGHT}
+    assert said(app, f"The first {MOST_IN_SIGHT} of ")
+    drawn.clear()
+    app.session_state["details"] = True
     app.run()
-    (content,) = drawn
+    *_, content = drawn
     names = content["data"]["names"]
+    assert len(names) > MOST_IN_SIGHT
     assert {len(names)} == {len(m["cells"]) for m in content["data"]["matrices"]}
 
 

@@ -2,52 +2,74 @@
 
 const NUMBERED = 7; // answers, for which numbers fit into the cells
 const LABELLED = 24; // answers, for which rows and columns can be named
+const LONGEST = 60; // letters above a column, on three lines
+const CELL = 44, LARGEST = 64; // pixels
+const LABEL = 9.5, SHORT_LABEL = 6.5, NARROW = 30; // letters
+const SUM = 2.4, GAP = 1.5; // letters, as in the style sheet
 
 const minus = (text) => text.replace("-", "−");
 const signed = (value, digits) => minus((value >= 0 ? "+" : "") + value.toFixed(digits));
 
-function draw(root, { names, matrices, reach, prompts, texts, likelihoods, likelihoods_are, words }) {
+function draw(root, { names, shares, matrices, reach, prompts, texts, likelihoods, likelihoods_are, words, small }) {
   const m = names.length;
   const maps = element("div", { class: "maps" });
   const choice = element("div", { class: "choice", role: "radiogroup", "aria-label": words.which });
   const detail = element("div", { class: "detail", "aria-live": "polite" });
   const cells = []; // by row and column, the same place in all matrices
+  const labelled = m <= LABELLED;
+  const numbered = !small || m <= NUMBERED;
+  const summed = m <= NUMBERED;
 
   for (const [at, { key, title, cells: values }] of matrices.entries()) {
-    const pick = element("input", { type: "radio", name: "which", value: key });
+    const pick = element("input", { type: "radio", name: `which_${small}`, value: key });
     pick.checked = at === 0;
     pick.addEventListener("change", () => { maps.dataset.shown = key; });
     choice.append(element("label", {}, pick, ` ${words[key]}`));
-    maps.append(element("section", { class: "map", "data-key": key },
-      element("div", { class: "title" }, title), grid(key, title, values)));
+    const heading = element("div", { class: "line title" }, element("div", { class: "before" }, words.clusters), element("div", {}, title));
+    maps.append(element("section", { class: "map", "data-key": key }, heading, grid(key, title, values), scale(key)));
   }
   maps.dataset.shown = matrices[0].key;
-  root.append(choice, element("div", { class: "all" }, maps, detail));
+  root.classList.toggle("small", small);
+  root.classList.toggle("bare", !labelled);
+  root.classList.toggle("summed", summed);
+  root.style.setProperty("--m", m);
+  root.append(choice, maps, detail);
+  cells[0][0].joint.tabIndex = cells[0][0].product.tabIndex = cells[0][0].contribution.tabIndex = 0;
+  new ResizeObserver(([{ contentRect }]) => fit(contentRect.width)).observe(root);
+
+  // Cells as large as three matrices beside each other allow; else one below the other.
+  function fit(width) {
+    const letters = parseFloat(getComputedStyle(root).fontSize);
+    const label = (width < NARROW * letters ? SHORT_LABEL : LABEL) * letters;
+    const sum = summed ? SUM * letters : 0;
+    const beside = (width - label - 3 * sum - 2 * GAP * letters) / (3 * m);
+    const alone = (width - label - sum) / m;
+    root.classList.toggle("beside", beside >= CELL);
+    root.style.setProperty("--label", `${label}px`);
+    root.style.setProperty("--cell", `${Math.floor(Math.min(Math.max(beside >= CELL ? beside : alone, CELL), LARGEST))}px`);
+  }
 
   function grid(key, title, values) {
-    const labelled = m <= LABELLED;
-    const summed = m <= NUMBERED;
-    const made = element("div", { class: labelled ? "grid" : "grid bare", role: "grid", "aria-label": title });
-    made.style.setProperty("--m", m);
+    const made = element("div", { class: "grid", role: "grid", "aria-label": title });
     const sums = values.map((row) => row.reduce((sum, value) => sum + value, 0));
     if (labelled) {
       const head = element("div", { class: "line", role: "row" },
-        element("div", { class: "before", role: "columnheader" }, `${words.pair} ↓`));
-      for (const name of names) {
-        head.append(element("div", { class: "over", role: "columnheader", title: name }, element("span", {}, name)));
+        element("div", { class: "before corner", role: "columnheader" }, `${words.pair} ↓`));
+      for (const name of [...names, ...(summed ? [words.sum] : [])]) {
+        const whole = name.length <= LONGEST ? name : `${name.slice(0, LONGEST)}…`;
+        head.append(element("div", { class: "over", role: "columnheader", title: name }, element("span", {}, whole)));
       }
-      if (summed) head.append(element("div", { class: "over", role: "columnheader" }, element("span", {}, words.sum)));
       made.append(head);
     }
     values.forEach((row, i) => {
       const line = element("div", { class: "line", role: "row" });
-      if (labelled) line.append(element("div", { class: "before", role: "rowheader", title: names[i] }, names[i]));
+      if (labelled) line.append(cluster(i));
       row.forEach((value, j) => {
         const cell = element("div", { class: "cell", role: "gridcell", tabindex: -1 });
         paint(cell, key, value);
         const said = key === "contribution" ? `${signed(value, 4)} ${words.nats}` : value.toFixed(4);
         cell.setAttribute("aria-label", `${words.told} ${names[i]}, ${words.then} ${names[j]}: ${said}`);
-        if (m <= NUMBERED) cell.textContent = short(value, key);
+        if (numbered) cell.textContent = short(value, key);
         cell.addEventListener("click", () => choose(i, j));
         cell.addEventListener("pointerenter", () => mark(i, j, "near", true));
         cell.addEventListener("pointerleave", () => mark(i, j, "near", false));
@@ -59,7 +81,7 @@ function draw(root, { names, matrices, reach, prompts, texts, likelihoods, likel
       made.append(line);
     });
     if (summed) {
-      const foot = element("div", { class: "line", role: "row" }, element("div", { class: "before", role: "rowheader" }, words.sum));
+      const foot = element("div", { class: "line", role: "row" }, element("div", { class: "before corner", role: "rowheader" }, words.sum));
       for (let j = 0; j < m; j++) {
         foot.append(element("div", { class: "total" }, short(values.reduce((sum, row) => sum + row[j], 0), key)));
       }
@@ -67,6 +89,21 @@ function draw(root, { names, matrices, reach, prompts, texts, likelihoods, likel
       made.append(foot);
     }
     return made;
+  }
+
+  // A row's name is its cluster, with a bar as long as its share.
+  function cluster(i) {
+    const bar = element("div", { class: "bar" });
+    bar.style.width = `${100 * shares[i]}%`;
+    return element("div", { class: "before", role: "rowheader", title: names[i] },
+      element("div", { class: "name" }, names[i]),
+      element("div", { class: "share" }, element("div", { class: "track" }, bar), percent(shares[i])));
+  }
+
+  function scale(key) {
+    const end = key === "contribution" ? signed(reach[key], 2) : reach[key].toFixed(2);
+    const start = key === "contribution" ? signed(-reach[key], 2) : "0";
+    return element("div", { class: `scale ${key}` }, start, element("div", { class: "colours" }), end);
   }
 
   function short(value, key) {
@@ -103,8 +140,9 @@ function draw(root, { names, matrices, reach, prompts, texts, likelihoods, likel
   function choose(i, j) {
     if (chosen) {
       mark(...chosen, "chosen", false);
-      for (const cell of Object.values(cells[chosen[0]][chosen[1]])) cell.tabIndex = -1;
     }
+    const [before, beforehand] = chosen ?? [0, 0];
+    for (const cell of Object.values(cells[before][beforehand])) cell.tabIndex = -1;
     chosen = [i, j];
     mark(i, j, "chosen", true);
     for (const cell of Object.values(cells[i][j])) cell.tabIndex = 0;
@@ -119,14 +157,13 @@ function draw(root, { names, matrices, reach, prompts, texts, likelihoods, likel
       body.append(element("tr", {}, element("td", {}, text), element("td", {}, value === null ? "−∞" : minus(value.toFixed(4)))));
     });
     list.append(body);
+    const pair = element("div", { class: "pair" }, `${words.pair} `, element("b", { class: "told" }, names[i]), `, ${words.then} `, element("b", { class: "own" }, names[j]));
     detail.replaceChildren(
-      element("div", { class: "pair" }, `${words.pair} `, element("b", { class: "told" }, names[i]), `, ${words.then} `, element("b", { class: "own" }, names[j])),
-      element("div", { class: "numbers" }, number(words.joint, joint.toFixed(4)), number(words.product, product.toFixed(4)),
-        number(words.contribution, `${signed(contribution, 4)} ${words.nats}`, words.formula)),
-      element("div", { class: "label" }, words.prompt),
-      element("pre", { tabindex: 0 }, prompts[i]),
+      element("div", {}, pair,
+        element("div", { class: "numbers" }, number(words.joint, joint.toFixed(4)), number(words.product, product.toFixed(4)),
+          number(words.contribution, `${signed(contribution, 4)} ${words.nats}`, words.formula))),
+      element("div", {}, element("div", { class: "label" }, words.prompt), element("pre", { tabindex: 0 }, prompts[i])),
       list,
     );
   }
-  choose(0, 0);
 }

@@ -1,4 +1,4 @@
-"""The joint, the product, and what each pair contributes, side by side, and a chosen cell."""
+"""Clusters, the joint, the product, and what each pair contributes, side by side."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from core.charts.inspection import MATRICES, MOST_CLUSTERS, shown
+from core.charts.inspection import MATRICES, shown
 from core.reports.inspection.words import likelihoods
 from core.studies.inspection.inspection import Inspection
 from core.ui.components.registered import register
@@ -19,6 +19,7 @@ WORDS: Final = {
     "pair": "Told",
     "then": "then says",
     "sum": "sum",
+    "clusters": "Clusters",
     "joint": "Joint",
     "product": "Product",
     "contribution": "Contribution",
@@ -29,10 +30,18 @@ WORDS: Final = {
 }
 
 
-def matrices(inspection: Inspection, *, key: str) -> None:
-    """Draw the likeliest clusters; rows are answers in the prompt, columns come next."""
+def matrices(inspection: Inspection, most: int, *, small: bool = False, key: str) -> None:
+    """Draw the likeliest clusters; rows are answers in the prompt, columns come next.
+
+    Parameters
+    ----------
+    most : int
+        Clusters that are drawn.
+    small : bool
+        Whether cells may be smaller than a finger, so that many fit.
+    """
     information = inspection.evidence.mutual_information
-    m = min(len(inspection.clusters), MOST_CLUSTERS)
+    m = min(len(inspection.clusters), most)
     tables = {
         "joint": information.joint[:m, :m],
         "product": information.product[:m, :m],
@@ -41,6 +50,8 @@ def matrices(inspection: Inspection, *, key: str) -> None:
     cells = [[inspection.cell(i, j) for j in range(m)] for i in range(m)]
     content = {
         "names": [shown(cluster.text) for cluster in inspection.clusters[:m]],
+        "shares": [round(cluster.probability, 4) for cluster in inspection.clusters[:m]],
+        "small": small,
         "matrices": [
             {"key": name, "title": MATRICES[name], "cells": np.round(values, 7).tolist()}
             for name, values in tables.items()

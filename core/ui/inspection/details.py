@@ -1,4 +1,4 @@
-"""The end of an inspection's page: prompts, responses, calls, and files to take along."""
+"""Everything behind an inspection: pairs, members, prompts, responses, calls; and its files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,18 @@ from core.studies.inspection.recording import LEFT_OUT, Recording
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.told import conditional_rows
 from core.ui import downloads, figures
+from core.ui.inspection.clusters import clusters
+from core.ui.inspection.matrices import pairs
 from core.ui.inspection.verdict import quotes
 from core.ui.payment import spending
 
 
 def details(inspection: Inspection) -> None:
-    """Show prompts, responses and calls, and offer the figures."""
+    """Show pairs of answers, clusters, prompts, responses and calls, and offer the figures."""
+    st.markdown("**Pairs of answers**")
+    pairs(inspection)
+    st.markdown("**What counts as one answer**")
+    clusters(inspection)
     st.markdown("**Prompts**")
     _prompts(inspection)
     st.markdown("**Responses**")

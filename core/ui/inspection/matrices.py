@@ -1,6 +1,8 @@
-"""The arithmetic behind the score: joint, product and contribution, cell by cell."""
+"""The arithmetic of the score: clusters, joint, product and contribution, cell by cell."""
 
 from __future__ import annotations
+
+from typing import Final
 
 import streamlit as st
 
@@ -8,19 +10,36 @@ from core.charts import inspection as charts
 from core.studies.inspection.inspection import Inspection
 from core.ui import downloads
 from core.ui.components import matrices as component
+from core.ui.glossary import TERMS
+
+MOST_IN_SIGHT: Final = 8  # clusters, with cells large enough for a finger
 
 
 def matrices(inspection: Inspection) -> None:
-    """Draw the matrices side by side, with the chosen cell in full, and list their entries."""
-    st.markdown(
-        "Rows are the answer **in the prompt**, columns the model’s **next** answer. Where the "
-        "joint differs from the product, the second answer depends on the first; what all "
-        "differences contribute adds up to the mutual information. Choose a cell to see the prompt "
-        "behind it."
+    """Draw the likeliest clusters beside the matrices; nothing where there is one answer."""
+    if len(inspection.clusters) == 1:
+        return
+    value = inspection.evidence.mutual_information.value
+    st.header(
+        f"Mutual information (M.I.): {value:z.3f} nats",
+        anchor=False,
+        help=TERMS["Mutual information"],
     )
-    if note := charts.matrix_note(inspection):
+    st.caption(
+        "Rows are the answer it was told, columns what it says next. Where the joint differs from "
+        "the product, what it says depends on what it was told. Choose a cell to see its prompt."
+    )
+    component.matrices(inspection, MOST_IN_SIGHT, key="matrices")
+    if note := charts.matrix_note(inspection, MOST_IN_SIGHT):
         st.text(note)
-    component.matrices(inspection, key="matrices")
+
+
+def pairs(inspection: Inspection) -> None:
+    """List every pair of answers; draw them here if not all are drawn above."""
+    if not 1 < len(inspection.clusters) <= MOST_IN_SIGHT:
+        component.matrices(inspection, charts.MOST_CLUSTERS, small=True, key="all_matrices")
+        if note := charts.matrix_note(inspection):
+            st.text(note)
     names = [charts.shown(c.text) for c in inspection.clusters]
     information, m = inspection.evidence.mutual_information, len(names)
     columns: dict[str, list[str] | list[float]] = {

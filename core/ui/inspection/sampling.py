@@ -1,4 +1,4 @@
-"""Has enough been seen? More answers, to a number or until they certify something."""
+"""More answers: to a number, until they certify something, or with one setting moved."""
 
 from dataclasses import replace
 
@@ -10,12 +10,21 @@ from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
 from core.studies.inspection.stopping import is_settled
 from core.ui.inspection.form import COMPARED_FOR, certify, draw_growth
+from core.ui.inspection.stable import longer_chains, stable
 from core.ui.model import current
 
 MORE = (30, 100, 300)  # answers that one press compares
 
 
 def more(inspection: Inspection) -> None:
+    """Offer more answers of every kind: of the same question, and of settings and chains."""
+    st.markdown("**Has enough been seen?**")
+    _extend(inspection)
+    stable(inspection)
+    longer_chains(inspection)
+
+
+def _extend(inspection: Inspection) -> None:
     """Extend the same evidence, to a number or until it certifies something."""
     request = inspection.recording.request
     settled = is_settled(inspection.recording, inspection.reading)
