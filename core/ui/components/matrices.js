@@ -3,6 +3,7 @@
 const NUMBERED = 7; // answers, for which numbers fit into the cells
 const LABELLED = 24; // answers, for which rows and columns can be named
 const LONGEST = 60; // letters above a column, on three lines
+const SMALL = 0.05; // below it, numbers have a third digit
 const CELL = 44, LARGEST = 64; // pixels
 const LABEL = 9.5, SHORT_LABEL = 6.5, NARROW = 30; // letters
 const SUM = 2.4, GAP = 1.5; // letters, as in the style sheet
@@ -19,6 +20,11 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   const labelled = m <= LABELLED;
   const numbered = !small || m <= NUMBERED;
   const summed = m <= NUMBERED;
+  const digits = {}; // joint and product have as many, as they have one scale
+  for (const { key, cells: values } of matrices) {
+    const most = key === "contribution" ? Math.max(...values.flat().map(Math.abs)) : reach[key];
+    digits[key] = most < SMALL ? 3 : 2;
+  }
 
   for (const [at, { key, title, cells: values }] of matrices.entries()) {
     const pick = element("input", { type: "radio", name: `which_${small}`, value: key });
@@ -77,15 +83,15 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
         ((cells[i] ??= [])[j] ??= {})[key] = cell;
         line.append(cell);
       });
-      if (summed) line.append(element("div", { class: "total" }, short(sums[i], key)));
+      if (summed) line.append(element("div", { class: "total", role: "gridcell" }, short(sums[i], key)));
       made.append(line);
     });
     if (summed) {
       const foot = element("div", { class: "line", role: "row" }, element("div", { class: "before corner", role: "rowheader" }, words.sum));
       for (let j = 0; j < m; j++) {
-        foot.append(element("div", { class: "total" }, short(values.reduce((sum, row) => sum + row[j], 0), key)));
+        foot.append(element("div", { class: "total", role: "gridcell" }, short(values.reduce((sum, row) => sum + row[j], 0), key)));
       }
-      foot.append(element("div", { class: "total" }, short(sums.reduce((sum, value) => sum + value, 0), key)));
+      foot.append(element("div", { class: "total", role: "gridcell" }, short(sums.reduce((sum, value) => sum + value, 0), key)));
       made.append(foot);
     }
     return made;
@@ -101,14 +107,14 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   }
 
   function scale(key) {
-    const end = key === "contribution" ? signed(reach[key], 2) : reach[key].toFixed(2);
+    const end = key === "contribution" ? signed(reach[key], 2) : reach[key].toFixed(digits[key]);
     const start = key === "contribution" ? signed(-reach[key], 2) : "0";
     return element("div", { class: `scale ${key}` }, start, element("div", { class: "colours" }), end);
   }
 
   function short(value, key) {
-    if (Math.abs(value) < 0.005) return "0";
-    const text = key === "contribution" ? signed(value, 2) : value.toFixed(2);
+    if (Math.abs(value) < 0.5 * 10 ** -digits[key]) return "0";
+    const text = key === "contribution" ? signed(value, digits[key]) : value.toFixed(digits[key]);
     return text.replace(/^([+−]?)0\./, "$1.");
   }
 
