@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,10 @@ from core.prompts import FALSE, TRUE
 LEAST_LEFT = 1e-6  # of the probability: what services round away from their lists
 SPACES = "Ġ▁"  # in vocabularies of bytes, and of SentencePiece
 OPINIONS = 10  # answers, where nothing says how probable “True” is
+NO_JUDGE: Final = (
+    "The embedded model never learnt to compare answers: it judges no better than a coin toss. "
+    "Choose a model that follows instructions."
+)
 
 
 def opinion(model: LanguageModel, prompt: str, *, seed: int = 0) -> NDArray[np.float64]:

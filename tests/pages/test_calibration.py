@@ -281,8 +281,11 @@ USELESS = {
     "The file seems to be a PNG picture": b"\x89PNG\r\n\x1a\n" + bytes(50),
 }
 UNUSABLE = {
-    "No column of this file contains numbers": b"a,b\nfoo,bar\n",
-    "Choose at least one score column": b"a,b\n1.5,2.5\n3.5,4.5\n",
+    "“b” (its cells are text, such as “bar” in line 2). No column of this file contains "
+    "numbers": b"a,b\nfoo,bar\n",
+    "“b” (its cells are numbers, such as “2.5” in line 2). Choose at least one score column": (
+        b"a,b\n1.5,2.5\n3.5,4.5\n"
+    ),
     "“doubt” has the number “4,425”: its comma or dots can part thousands": written(
         scores=[f'"{3 + row},425"' if row else "175" for row in range(ROWS)]
     ),
@@ -317,7 +320,7 @@ def test_what_lacks_scores_or_labels_gets_a_sentence(app):
     for number, (sentence, content) in enumerate(UNUSABLE.items()):
         upload(app, content, f"{number}.csv")
         assert badges(app) == [PROBLEM] and said(app, sentence) and has_no_result(app)
-    upload(app, UNUSABLE["Choose at least one score column"], "again.csv")
+    upload(app, list(UNUSABLE.values())[1], "again.csv")
     choose_scores(app, "a")
     choose(app, "query_", EVERY_ROW)
     choose(app, "correct_", "b")

@@ -9,7 +9,7 @@ import numpy as np
 from core.codec import list_of, one_line
 from core.data.tabular.columns import HOLDS, Cell, ColumnKind, column_of, kinds, question_column
 from core.data.tabular.headings import RIGHT_ANSWERS, is_question_heading, plain_heading
-from core.data.tabular.labels import such_as
+from core.data.tabular.labels import series_in, such_as
 from core.data.tabular.suggestions import label_columns
 from core.data.tabular.uploads import Upload
 
@@ -24,21 +24,31 @@ def no_score(upload: Upload, has_labels: bool = False) -> str:
     has_labels : bool
         Whether a person has named the column of labels.
     """
+    more = "" if has_labels else ", and the labels with --correct COLUMN"
+    numbers = [name for name, kind in kinds(upload).items() if kind is ColumnKind.NUMBER]
+    these = f" These have numbers: {list_of(_quotes(numbers))}." if numbers else ""
+    return f"{why_no_score(upload, has_labels)}{these} Name one with --score COLUMN{more}."
+
+
+def why_no_score(upload: Upload, has_labels: bool = False) -> str:
+    """Say which columns were looked at for a score, and why none is taken for one.
+
+    Parameters
+    ----------
+    has_labels : bool
+        Whether a person has named the column of labels.
+    """
     looks = kinds(upload)
     labels = label_columns(upload, looks)
-    numbers = [name for name, kind in looks.items() if kind is ColumnKind.NUMBER]
-    if not labels and numbers and not has_labels:
-        why = (
-            f"No column is taken for a score while none says whether answers are right. "
-            f"{_why_no_labels(upload)} These have numbers: {list_of(_quotes(numbers))}."
+    if not labels and ColumnKind.NUMBER in looks.values() and not has_labels:
+        return (
+            "No column is taken for a score while none says whether answers are right. "
+            f"{_why_no_labels(upload)}"
         )
-    else:
-        reasons = [
-            f"“{one_line(name)}” ({_no_score(upload, name, looks[name], labels)})" for name in looks
-        ]
-        why = f"No column is taken for a score. Looked at: {list_of(reasons, most=MOST)}."
-    more = "" if has_labels else ", and the labels with --correct COLUMN"
-    return f"{why} Name one with --score COLUMN{more}."
+    reasons = [
+        f"“{one_line(name)}” ({_no_score(upload, name, looks[name], labels)})" for name in looks
+    ]
+    return f"No column is taken for a score. Looked at: {list_of(reasons, most=MOST)}."
 
 
 def without_labels(upload: Upload, score: str) -> str:
@@ -83,6 +93,8 @@ def _no_score(upload: Upload, name: str, kind: ColumnKind, labels: tuple[str, ..
         return "it has the right answers"
     if kind is ColumnKind.NUMBER:
         return "its heading names, counts or times a row, or compares with the right answer"
+    if series := series_in(upload, name):
+        return f"{HOLDS[kind]};{series.rstrip('.')}"
     return f"{HOLDS[kind]}{such_as(upload, name)}"
 
 

@@ -34,6 +34,7 @@ from core.data.tabular.uploads import Upload
 
 LONGEST_NUMBER = 64  # characters: a longer text is no number
 LONGEST_LIST = 100_000  # characters: a longer text is no list
+_LONGEST_SERIES = 1_000  # characters: a longer cell is not looked at for several numbers
 _MOST_WRAPS = 3  # [tensor([1])]
 MOST_VALUES = 12  # of labels that say neither right nor wrong: a person is asked about each
 
@@ -71,6 +72,11 @@ _GROUPED = re.compile(
 #: Lists of texts as Python and NumPy print them, which pandas writes into CSV.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _PRINTED_LIST = re.compile(rf"\[\s*{_QUOTED}(?:(?:\s*,\s*|\s+){_QUOTED})*(?:\s*,)?\s*\]", re.DOTALL)
+
+
+#: What parts several numbers of one cell; in brackets, white space does, too.
+_BETWEEN = re.compile(r"[;|]|,(?=\s|[+-]?\d?\.)")
+_BETWEEN_IN_BRACKETS = re.compile(r"[;|,\s]")
 
 
 class ColumnKind(StrEnum):
@@ -188,6 +194,18 @@ def parse_list(text: str) -> list[str] | None:
         quoted = re.findall(_QUOTED, text, re.DOTALL)
         return [re.sub(r"""\\(['"\\])""", r"\1", item[1:-1]) for item in quoted]
     return items
+
+
+def has_several_numbers(text: str) -> bool:
+    """Return whether a cell holds more than one number: “0.9;0.8”, “[0.9, 0.8]”."""
+    text = text.strip()
+    if len(text) > _LONGEST_SERIES:
+        return False
+    is_list = text[:1] in ("[", "(") and text[-1:] in ("]", ")")
+    between = _BETWEEN_IN_BRACKETS if is_list else _BETWEEN
+    parts = between.split(text.strip("[]()"))
+    numbers = [parse_score(part.strip("'\" ")) for part in parts if part.strip()]
+    return len(numbers) > 1 and not any(each is None or math.isnan(each) for each in numbers)
 
 
 # ----------------------------------------------------------------------------- columns

@@ -39,6 +39,7 @@ from core.data.tabular.labels import (
     decisions,
     display,
     meanings_of,
+    series_in,
     spelling,
     such_as,
 )
@@ -377,7 +378,8 @@ def _numbers(
     used = np.zeros(len(numbers), bool)
     used[rows] = True
     what = f"“{one_line(name)}” is not a number"
-    return numbers[rows], list(complaint(upload, unreadable & used, what, "counts as missing"))
+    complaints = complaint(upload, unreadable & used, what, "counts as missing")
+    return numbers[rows], [each + series_in(upload, name) for each in complaints]
 
 
 def _doubts(numbers: NDArray[np.float64], larger_is_surer: bool) -> NDArray[np.float64]:

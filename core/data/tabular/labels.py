@@ -22,6 +22,7 @@ from core.data.tabular.columns import (
     Column,
     ColumnKind,
     column_of,
+    has_several_numbers,
     word_of,
 )
 from core.data.tabular.grading import NO_LABEL
@@ -31,6 +32,7 @@ from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 
 _NAMED = 3  # values that a refusal names
+_LOOKED_AT = 100  # different cells that are no number, for several of them
 _NUMERALS = frozenset({"0", "0.0", "1", "1.0"})
 _COLOURFUL = "\ufe0f"  # behind a tick
 
@@ -84,6 +86,15 @@ def such_as(upload: Upload, name: str) -> str:
         return ""
     text = column.text(int(column.codes[there[0]]))
     return f", such as {display(text)} in {upload.unit} {upload.lines[there[0]]}"
+
+
+def series_in(upload: Upload, name: str) -> str:
+    """Say which cell of a column holds several numbers, and how to mend it; "" if none does."""
+    column = column_of(upload, name)
+    for code in np.flatnonzero(column.has(Cell.ODD))[:_LOOKED_AT].tolist():
+        if has_several_numbers(text := column.text(code)):
+            return f" {display(text)} holds several numbers; write one, such as their mean."
+    return ""
 
 
 def rows(number: int) -> str:

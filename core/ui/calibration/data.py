@@ -256,7 +256,7 @@ def _map(upload: Upload) -> Labelled | None:
         icon=":material/view_column:",
         expanded=not is_clear,
     ):
-        surer = directions(guess, numbers, key, place)
+        surer = directions(upload, guess, numbers, key, place)
         correct = _correctness(list(surer), labels, own, key, place)
         query = _question(upload, guess.query, place if surer else None)
         answer = _column("answer", upload, guess.answer)

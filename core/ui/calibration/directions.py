@@ -6,14 +6,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.codec import list_of, one_line
+from core.data.tabular.candidates import why_no_score
 from core.data.tabular.directions import UnknownDirectionError, check_directions
 from core.data.tabular.labelled import Columns, Labelled
+from core.data.tabular.uploads import Upload
 from core.reports.calibration.words import contradiction
 from core.studies.calibration import diagnostics
 from core.ui.calibration.label_meanings import turned_key
 from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
+from core.ui.session import memory_of
 
 MEANS = {True: "a surer answer", False: "more doubt"}
 BEFORE = (
@@ -24,7 +27,7 @@ MOST_BUTTONS = 3  # scores that have their two buttons; of more, the two lists h
 
 
 def directions(
-    guess: Columns, numbers: list[str], key: str, place: DeltaGenerator
+    upload: Upload, guess: Columns, numbers: list[str], key: str, place: DeltaGenerator
 ) -> dict[str, bool]:
     """Let the person choose the scores by what a larger number means.
 
@@ -51,7 +54,7 @@ def directions(
             )
             return {}
         if not surer and not doubtful:
-            _ask(guess, numbers, key)
+            _ask(upload, guess, numbers, key)
         elif named := [(names, way) for names, way in ((surer, True), (doubtful, False)) if names]:
             st.text(
                 "\n".join(f"Larger means {MEANS[way]}: {_quote(names)}." for names, way in named)
@@ -75,7 +78,7 @@ def _list_key(surer: bool, key: str) -> str:
     return f"{'surer' if surer else 'doubtful'}_{key}"
 
 
-def _ask(guess: Columns, numbers: list[str], key: str) -> None:
+def _ask(upload: Upload, guess: Columns, numbers: list[str], key: str) -> None:
     """Ask for scores; where the file seems to have some, for the direction of those."""
     try:
         check_directions([(score.column, score.larger_is_surer) for score in guess.scores])
@@ -89,13 +92,15 @@ def _ask(guess: Columns, numbers: list[str], key: str) -> None:
             if len(names) > 1:
                 st.text("To use several, choose them in the lists under “What the columns mean”.")
         return
-    problem(
+    mend = (
         "Choose at least one score column under “What the columns mean”. These have numbers: "
         f"{_quote(numbers)}."
         if numbers
         else "No column of this file contains numbers, so none can be a score. Upload a file "
         "with a score for every answer."
     )
+    why = "" if guess.scores else memory_of("no_score", upload, lambda: why_no_score(upload))
+    problem(f"{why} {mend}".strip())
 
 
 def _two_readings(name: str, number: int, key: str, *, alone: bool) -> None:

@@ -13,6 +13,7 @@ from core.codec import one_line
 from core.data.datasets.predictions import Predictions
 from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError
+from core.language_models.true_false import NO_JUDGE
 from core.studies.calibration.judging import (
     MOST_NAMES,
     control_prompts,
@@ -29,10 +30,6 @@ from core.ui.session import memory_of, shared_thing
 
 Labels = NDArray[np.float64]
 
-NO_JUDGE: Final = (
-    "The embedded model never learnt to compare answers: it judges no better than a coin toss. "
-    "Choose a model that follows instructions, under “Model”."
-)
 STAGE: Final = "The model compares answers"
 SAYS_NEITHER: Final = (
     "The model said neither “True” nor “False” to any question, so it cannot judge. Choose another "

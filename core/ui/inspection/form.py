@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core import prompts
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Heard, Prepared
+from core.language_models.true_false import NO_JUDGE
 from core.reports.inspection import document as reports
 from core.studies.costs import computed_tokens, lasting, plan
 from core.studies.examples import EXAMPLES
@@ -144,10 +145,7 @@ def _reading(notices: DeltaGenerator) -> Reading:
     )
     st.text(COMPARISONS[similarity])
     if similarity == JUDGE and current() is embedded_model():
-        st.text(
-            "This model never learnt to compare answers: it judges no better than a "
-            "coin toss. Choose “judge” for a model that follows instructions."
-        )
+        st.text(NO_JUDGE)
     threshold = st.slider(
         "Similarity threshold τ",
         0.05,

@@ -352,6 +352,17 @@ def test_a_missing_score_is_nan_and_only_an_unreadable_one_is_complained_of():
     )
 
 
+@pytest.mark.parametrize("cell", ["0.9;0.8", "0.9, 0.8", "0.9,0.8", "0,9 | 0,8", "[0.9 0.8]"])
+def test_cells_with_several_numbers_are_named_with_a_mend(cell):
+    rows = [["A?", cell, "1"], ["B?", "oops", "0"], ["C?", "0.5", "1"]]
+    found = labelled(table(["question", "score", "correct"], *rows), PLAIN)
+    (problem,) = found.problems
+    assert problem == (
+        "Lines 2 and 3: “score” is not a number (counts as missing). "
+        f"“{cell}” holds several numbers; write one, such as their mean."
+    )
+
+
 def test_rows_without_label_are_left_out_and_named_by_line():
     labels = ["1", "", "maybe", *[""] * 7, "0"]
     content = "question,score,correct\n" + "".join(

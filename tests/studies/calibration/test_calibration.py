@@ -879,6 +879,16 @@ def test_what_holds_no_score_is_refused():
             "COLUMN, and the labels with --correct COLUMN.",
         ),
         (
+            ["q", "sure", "tokens", "acc"],
+            [("a", "0.9;0.8", 3, 1), ("b", "0.3;0.2", 7, 0)],
+            {},
+            "No column is taken for a score. Looked at: “q” (it names the question), “sure” (its "
+            "cells are text; “0.9;0.8” holds several numbers; write one, such as their mean), "
+            "“tokens” (its heading names, counts or times a row, or compares with the right "
+            "answer) and “acc” (it says what is right). These have numbers: “tokens”. Name one "
+            "with --score COLUMN, and the labels with --correct COLUMN.",
+        ),
+        (
             ["q", "sure", "note"],
             [("a", 0.5, "x"), ("b", 0.7, "yes"), ("c", 0.7, "z")],
             {"scores": ["sure"]},
