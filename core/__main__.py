@@ -6,8 +6,6 @@ import sys
 import threading
 import time
 
-from core.cli import STOPPED, main
-
 PARTING = 0.5  # seconds for threads to save what they have after Ctrl-C
 
 
@@ -27,10 +25,17 @@ def leave(status: int) -> None:
     os._exit(status)
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """Run the command line, and end the process after Ctrl-C."""
+    from core.cli import STOPPED, main
+
     try:
         main(prog_name="python -m core")
     except SystemExit as ended:
         if ended.code == STOPPED:
             leave(STOPPED)
         raise
+
+
+if __name__ == "__main__":
+    run()

@@ -19,6 +19,7 @@ from core.abstention.ledger import Look
 from core.abstention.policy import Policy, to_dict, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.codec import encode, one_line
+from core.commands.dashboard import dashboard
 from core.commands.dataset import dataset
 from core.commands.evaluate import evaluate
 from core.commands.files import FilesFirst, Input, Output
@@ -111,6 +112,10 @@ OPTIONS = {
     SuspiciousScoreError: "Add --vouch SCORE to say so.",
     UnknownQuestionsError: 'Add --question COLUMN, or --question "" if every row asks another.',
 }
+WITHOUT_DASHBOARD = (
+    "The package “{}” is not installed. Install what the dashboard and reports need with "
+    "pip install 'believe[dashboard]'."
+)
 SAY_SHOW = "Add --show-untaught to see what it would have said."
 
 
@@ -126,6 +131,8 @@ class Stoppable(click.Group):
         except PROBLEMS as error:
             option = next((add for kind, add in OPTIONS.items() if isinstance(error, kind)), "")
             raise click.ClickException(f"{error} {option}".strip()) from error
+        except ModuleNotFoundError as error:
+            raise click.ClickException(WITHOUT_DASHBOARD.format(error.name)) from error
         except KeyboardInterrupt:
             click.echo("Stopped.", err=True)
         ctx.exit(STOPPED)
@@ -140,6 +147,7 @@ def main() -> None:
 
 
 main.add_command(dataset)
+main.add_command(dashboard)
 main.add_command(evaluate)
 main.add_command(laboratory)
 

@@ -70,6 +70,7 @@ class BackEnd:
     price_unit: int = 0  # how many tokens one price is for; 0 where nothing is paid
     # Place of a function from what stands behind the colon to a sentence on what opening takes.
     cost: str = ""
+    extra: str = ""  # of the distribution, which brings the packages that it needs
     # Whether its names are files of the machine, which strangers may not have opened.
     opens_files: bool = False
 

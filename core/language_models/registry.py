@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from core.language_models.back_end import BackEnd, attribute_at
 from core.language_models.base import LanguageModel
-from core.language_models.errors import UnknownModelError
+from core.language_models.errors import ModelError, UnknownModelError
 
 # In the order of the picker: one line a back end, the description in its folder. Its class is
 # imported on first use: no back end's dependencies are loaded for the sake of another.
@@ -72,6 +72,23 @@ def price_unit(name: str) -> int:
     return back_end.price_unit if back_end else 0
 
 
+def _attribute_of(kind: str, place: str) -> Any:
+    """Return what stands at a place of a back end.
+
+    Raises
+    ------
+    ModelError
+        With a sentence: a package that it needs is not installed.
+    """
+    try:
+        return attribute_at(place)
+    except ModuleNotFoundError as error:
+        raise ModelError(
+            f"Models of the kind “{kind}” need the package “{error.name}”, which is not installed. "
+            f"Install it with pip install 'believe[{BACK_ENDS[kind].extra}]'."
+        ) from error
+
+
 def opening_cost(name: str) -> str:
     """Return a sentence on the memory and seconds that a model takes; "" where it is little.
 
@@ -79,7 +96,7 @@ def opening_cost(name: str) -> str:
     """
     kind, _, rest = full_name(name).partition(":")
     place = BACK_ENDS[kind].cost if kind in BACK_ENDS else ""
-    return str(attribute_at(place)(rest)) if place else ""
+    return str(_attribute_of(kind, place)(rest)) if place else ""
 
 
 def open_model(name: str, key: str | None = None) -> LanguageModel:
@@ -104,7 +121,7 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
         raise UnknownModelError(
             f"There is no model called “{name}”. Known models: {', '.join(usages())}."
         )
-    back_end = attribute_at(BACK_ENDS[kind].place)
+    back_end = _attribute_of(kind, BACK_ENDS[kind].place)
     options = {"key": key} if key else {}
     return cast(LanguageModel, back_end(rest, **options) if rest else back_end(**options))
 

@@ -50,8 +50,8 @@ def wordnet_questions(folder: Path = FOLDER) -> Iterator[Question]:
         import nltk.corpus.reader.wordnet  # noqa: F401
     except ImportError as error:
         raise UploadError(
-            "Reading WordNet takes NLTK, which is not installed; install it with pip install -r "
-            "requirements/datasets.txt."
+            "Reading WordNet takes NLTK, which is not installed; install it with "
+            "pip install -r requirements/datasets.txt."
         ) from error
     for name in _FILES:
         if not (folder / name).is_file():

@@ -47,7 +47,8 @@ with contextlib.suppress(ImportError):  # Windows has none: only the other limit
     import resource
 
 _LOG = logging.getLogger(__name__)
-_ROOT = Path(__file__).resolve().parents[3]
+#: From where this module is imported, also where it is a part of a larger package.
+_ROOT = Path(__file__).resolve().parents[str(__package__).count(".") + 1]
 COMMAND = (sys.executable, "-m", __name__)
 _READY = b"ready\n"
 _WORD: Final = 8  # bytes

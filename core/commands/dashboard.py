@@ -1,0 +1,25 @@
+"""The command that starts the dashboard where the library is installed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    help="Start the dashboard and open it in the browser. OPTIONS are those of streamlit run.",
+)
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def dashboard(options: tuple[str, ...]) -> None:
+    """Become Streamlit's server; it listens on localhost, as its settings beside the app say."""
+    if find_spec("streamlit") is None:  # a missing package is answered with what to install
+        raise ModuleNotFoundError(name="streamlit")
+    run = [sys.executable, "-m", "streamlit", "run", str(APP), *options]
+    os.execv(sys.executable, run)
