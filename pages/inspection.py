@@ -9,7 +9,7 @@ from core.studies.amplification.gallery import propose
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.serialise import from_json
-from core.ui import frame, saved_result
+from core.ui import downloads, frame, saved_result
 from core.ui.calibration import policy
 from core.ui.folds import fold
 from core.ui.header import page_header
@@ -57,7 +57,7 @@ def inspect() -> None:
     with st.container(horizontal=True):
         if all_of_it:
             amplify(inspection)
-        files(inspection, opened)
+        downloads.menu(partial(files, inspection, opened))
         if id := opened.id if opened else saved_view(inspection):
             offer(id)
     if opened is None:

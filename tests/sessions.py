@@ -30,6 +30,7 @@ FOLDS = (
     *("all_scores", "enough", "details"),  # of an inspection
     "new_run",  # of an evaluation
     "laboratory_table",
+    "export",
 )
 
 # Every session of AppTest's looks for components in all installed packages, which takes longer

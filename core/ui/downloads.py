@@ -1,4 +1,4 @@
-"""Files to take along: every download button of the app, and our CSV, in which no formula runs.
+"""Files to take along: one menu a page, and our CSV, in which no formula runs.
 
 Streamlit's own download of a table is switched off (`.streamlit/config.toml`).
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -52,6 +53,22 @@ def download(
     )
 
 
+def menu(offer: Callable[[], None], *, key: str = "export") -> None:
+    """Offer all files of a page in one menu.
+
+    Parameters
+    ----------
+    offer : callable
+        Draws the buttons, each time the page runs while the menu is open.
+    key : str
+        Tells the menus of a page apart.
+    """
+    opened = st.popover("Export", icon=":material/download:", key=key, on_change="rerun")
+    if opened.open:
+        with opened, st.container(horizontal=True, gap="small", key=f"files_{key}"):
+            offer()
+
+
 def report(
     build: Callable[[], Report],
     name: str,
@@ -72,11 +89,12 @@ def report(
 Columns = Mapping[str, Sequence[object]]
 
 
+def as_csv(columns: Columns | Callable[[], Columns]) -> bytes:
+    """Return a table by heading, all columns of the same length, as CSV."""
+    content = columns() if callable(columns) else columns
+    return to_csv(list(content), zip(*content.values(), strict=True))
+
+
 def table(columns: Columns | Callable[[], Columns], name: str) -> None:
-    """Offer a table by heading, all columns of the same length; or what makes it when asked."""
-
-    def content_bytes() -> bytes:
-        content = columns() if callable(columns) else columns
-        return to_csv(list(content), zip(*content.values(), strict=True))
-
-    download("Table (CSV)", content_bytes, f"{name}.csv")
+    """Offer a table, or what makes it when asked; see `as_csv`."""
+    download("Table (CSV)", partial(as_csv, columns), f"{name}.csv")

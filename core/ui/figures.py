@@ -114,7 +114,9 @@ def _with_rows(view: Mapping[str, Any], rows: Mapping[str, Any]) -> dict[str, An
 def as_files(name: str, picture: Picture, question: str = "") -> None:
     """Offer a picture as PNG and SVG; it is drawn when somebody asks for it."""
     figure = partial(picture.figure, palette(), question)
-    with st.container(horizontal=True, vertical_alignment="center", key=f"as_files_{name}"):
+    with st.container(
+        horizontal=True, width="stretch", vertical_alignment="center", key=f"as_files_{name}"
+    ):
         st.text(picture.title, width="stretch")
         downloads.download("PNG", lambda: export.to_png(figure()), f"{name}.png")
         downloads.download("SVG", lambda: export.to_svg(figure()), f"{name}.svg")

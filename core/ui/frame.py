@@ -10,7 +10,7 @@ from streamlit.navigation.page import Page
 from core.codec import one_line
 from core.language_models import keys
 from core.settings import SettingError
-from core.ui.components import browser_history, connection
+from core.ui.components import browser_history, connection, toolbars
 from core.ui.messages import problem
 from core.ui.session import PAGE
 
@@ -79,6 +79,7 @@ def draw() -> Page:
         st.html(Path(__file__).with_name("dark.css"))
     browser_history.keep()
     connection.watch()
+    toolbars.shorten()
     page = st.navigation(
         # No sections: on a phone, their items stand outside any list (Streamlit 1.67).
         [

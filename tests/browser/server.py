@@ -143,6 +143,16 @@ def unfold(page, label):
     at_rest(page)
 
 
+def exporting(page):
+    """Open the menu of files, if it is not open, and return it."""
+    files = page.locator("[class*=st-key-files_]")
+    if not files.is_visible():
+        page.get_by_role("button", name="Export", exact=True).click()
+        expect(files).to_be_visible()
+        at_rest(page)
+    return files
+
+
 def question_of(page):
     """Return the field for the question; tables have the word in their description."""
     return page.get_by_label("Question", exact=True)

@@ -99,3 +99,21 @@ def test_no_grave_finding_and_headings_in_order(address, open_page, state):
             ]
             assert not grave, f"{theme}, {size}: {grave}"
             assert rules or found["passes"], "nothing was held against a rule"
+
+
+def test_a_toolbar_is_one_stop_of_the_tab_key_and_arrows_lead_on(address, open_page):
+    page = open_page(f"{address}/inspection")
+    inspected(page)
+    buttons = page.locator(".st-key-doubt").get_by_test_id("stElementToolbar").locator("button")
+    expect(buttons.first).to_be_attached()
+    page.keyboard.press("Tab")
+    stops = "(buttons) => buttons.filter((button) => button.tabIndex === 0).length"
+    assert buttons.count() > 1 and buttons.evaluate_all(stops) == 1
+    buttons.first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(buttons.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(buttons.last).to_be_focused()
+    page.keyboard.press("Tab")
+    assert not buttons.evaluate_all("(all) => all.includes(document.activeElement)")

@@ -18,7 +18,16 @@ from core.studies.amplification.gallery import EXAMPLES, PAPER, propose
 from core.studies.amplification.serialise import to_columns
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
-from tests.browser.server import at_rest, go_to, inspected, question_of, screens, shoot, too_wide
+from tests.browser.server import (
+    at_rest,
+    exporting,
+    go_to,
+    inspected,
+    question_of,
+    screens,
+    shoot,
+    too_wide,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -245,7 +254,8 @@ def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embe
 
 def taken_along(page, found):
     """Take every file, and hold it against what was computed."""
-    content = downloaded(page, "Curves (CSV)").decode("utf-8-sig")
+    files = exporting(page)
+    content = downloaded(page, "Curves (CSV)", files).decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(content, newline="")))
     columns = to_columns(found)
     assert list(rows[0]) == list(columns)
@@ -255,16 +265,16 @@ def taken_along(page, found):
     # Nothing that a spreadsheet would run.
     assert {row["repeated"] for row in rows[:6]} == {f"'{HOSTILE.repeated}"}
 
-    first = json.loads(downloaded(page, "Curves (JSON)"))[0]
+    first = json.loads(downloaded(page, "Curves (JSON)", files))[0]
     assert first["query"] == HOSTILE.query and first["verdict"] == words.verdict(found[0])
     shares = [point["normalised_probability"] for point in first["curve"]]
     assert shares == columns["normalised_probability"][:6]
 
-    figures = opened(page, "Figures as PNG and SVG")
-    svg = html.unescape(downloaded(page, "SVG", figures).decode())
+    svg = html.unescape(downloaded(page, "SVG", files).decode())
     assert svg.startswith("<svg")
     assert words.SHARES in svg and HOSTILE.query[:20] in svg
-    assert downloaded(page, "PNG", figures).startswith(b"\x89PNG\r\n\x1a\n")
+    assert downloaded(page, "PNG", files).startswith(b"\x89PNG\r\n\x1a\n")
 
+    page.keyboard.press("Escape")
     table = opened(page, "Every point as a table")
     expect(table.locator("canvas").first).to_be_visible()

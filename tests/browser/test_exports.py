@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.server import at_rest, inspected
+from tests.browser.server import at_rest, exporting, inspected
 
 pytestmark = pytest.mark.browser
 
@@ -85,5 +85,6 @@ def test_tables_of_an_inspection_and_its_downloads(address, open_page):
     page = open_page(f"{address}/inspection?q=Name%20a%20mammal")
     inspected(page)
     gives_nothing_away(page, 5)
+    exporting(page)
     assert disarmed(rows_of(page, "Responses (CSV)"))
-    assert rows_of(page, "Table (CSV)")[0][:2] == ["answer in the prompt", "next answer"]
+    assert rows_of(page, "Pairs of answers (CSV)")[0][:2] == ["answer in the prompt", "next answer"]

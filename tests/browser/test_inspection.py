@@ -13,6 +13,7 @@ from core.studies.examples import EXAMPLES
 from tests.browser.server import (
     PHONE,
     at_rest,
+    exporting,
     inspected,
     question_of,
     screens,
@@ -141,7 +142,7 @@ def test_choose_a_cell_and_recompute_the_download(address, open_page, tmp_path):
     expect(product).to_be_visible()
     page.set_viewport_size({"width": 1280, "height": 2000})
     with page.expect_download() as download:
-        page.get_by_role("button", name="Inspection (JSON)").click()
+        exporting(page).get_by_role("button", name="Inspection (JSON)").click()
     path = tmp_path / "inspection.json"
     download.value.save_as(path)
     printed = CliRunner().invoke(main, ["inspect", "--from", str(path), "--json"])
@@ -149,9 +150,8 @@ def test_choose_a_cell_and_recompute_the_download(address, open_page, tmp_path):
     shown = f"{again['scores']['mutual_information']['value']:.3f} nats"
     expect(verdict_of(page)).to_contain_text(shown)
     assert again["query"] == YELLOW
-    unfold(page, "Everything behind it")
     with page.expect_download() as download:
-        page.get_by_role("button", name="SVG").first.click()
+        exporting(page).get_by_role("button", name="SVG").first.click()
     download.value.save_as(tmp_path / "doubt.svg")
     assert "<svg" in (tmp_path / "doubt.svg").read_text()
 

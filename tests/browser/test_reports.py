@@ -8,7 +8,7 @@ import pytest
 from core.reports.laboratory import document as laboratory
 from core.reports.report import to_html
 from core.studies.laboratory.shipped import results_of
-from tests.browser.server import PHONE, inspected
+from tests.browser.server import PHONE, exporting, inspected
 
 pytestmark = pytest.mark.browser
 
@@ -31,7 +31,7 @@ def saved(address, open_page, tmp_path):
     page = open_page(f"{address}/inspection?q={quote('Name a yellow fruit.')}")
     inspected(page)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Report (HTML)").click()
+        exporting(page).get_by_role("button", name="Report (HTML)").click()
     assert download.value.suggested_filename == "inspection_report.html"
     path = tmp_path / "report.html"
     download.value.save_as(path)

@@ -83,22 +83,23 @@ def prompt(amplifications: list[Amplification], most: int) -> None:
 
 
 def details(amplifications: list[Amplification], scale: str, result: Result | None = None) -> None:
-    """Offer every number as a table, and files to take along."""
+    """Show every number as a table, and offer files to take along."""
     with st.expander("Every point as a table"):
         st.dataframe(serialise.to_table(amplifications), hide_index=True, key="points")
-    with st.container(horizontal=True):
-        downloads.report(
-            partial(document.report, amplifications, scale),
-            "amplification",
-            saved=result.created_at if result else None,
-            from_file=result is not None and is_from_file(result.payload),
-        )
-        downloads.download(
-            "Curves (CSV)", lambda: serialise.to_csv_bytes(amplifications), "amplification.csv"
-        )
-        downloads.download("Curves (JSON)", lambda: to_json(amplifications), "amplification.json")
-    with st.expander("Figures as PNG and SVG"):
-        query = amplifications[0].case.query
-        shown = document.pictures(amplifications, scale)
-        for name, picture in zip(("curves", "probabilities"), shown, strict=False):
-            figures.as_files(name, picture, query)
+    downloads.menu(partial(_files, amplifications, scale, result))
+
+
+def _files(amplifications: list[Amplification], scale: str, result: Result | None) -> None:
+    downloads.report(
+        partial(document.report, amplifications, scale),
+        "amplification",
+        saved=result.created_at if result else None,
+        from_file=result is not None and is_from_file(result.payload),
+    )
+    downloads.download(
+        "Curves (CSV)", lambda: serialise.to_csv_bytes(amplifications), "amplification.csv"
+    )
+    downloads.download("Curves (JSON)", lambda: to_json(amplifications), "amplification.json")
+    shown = document.pictures(amplifications, scale)
+    for name, picture in zip(("curves", "probabilities"), shown, strict=False):
+        figures.as_files(name, picture, amplifications[0].case.query)

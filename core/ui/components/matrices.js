@@ -6,7 +6,7 @@ const LONGEST = 60; // letters above a column, on three lines
 const SMALL = 0.05; // below it, numbers have a third digit
 const CELL = 44, LARGEST = 64; // pixels
 const LABEL = 9.5, SHORT_LABEL = 6.5, NARROW = 30; // letters
-const SUM = 2.4, GAP = 1.5; // letters, as in the style sheet
+const SUM = 2.8, GAP = 1.5; // letters, as in the style sheet
 
 const minus = (text) => text.replace("-", "−");
 const signed = (value, digits) => minus((value >= 0 ? "+" : "") + value.toFixed(digits));

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
 import streamlit as st
 
 from core.charts import evaluation as charts
 from core.reports.evaluation import words
 from core.reports.evaluation.document import mixture
+from core.reports.report import Picture
 from core.studies.evaluation.mixing import COMPARED, kinds, mix, sources
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
-from core.ui import figures
+from core.ui import downloads, figures
 from core.ui.addresses import number
 from core.ui.evaluation.cells import digest, source_name
 from core.ui.evaluation.views import note_view
@@ -95,5 +99,9 @@ def mixtures(results: Results) -> None:
         "is a line on the axis. A missing bar of errors: on average, less than one question is "
         "answered there."
     )
+    downloads.menu(partial(_files, pictures))
+
+
+def _files(pictures: Mapping[str, Picture]) -> None:
     for measure, picture in pictures.items():
         figures.as_files(f"mixture_{measure}", picture)

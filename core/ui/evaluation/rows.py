@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
@@ -55,14 +57,17 @@ def rows(results: Results) -> None:
     key = (score, part, words or "")
     places = memory_of("results_listed", results, lambda: listed_rows(results, *key), key)
     st.caption(f"Rows: {len(places):,d} of {len(results):,d}, the least doubtful first.")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.text("All rows that count, with all their columns:")
-        downloads.download("CSV", lambda: as_csv(results), "evaluation_rows.csv")
-        downloads.download("Parquet", lambda: as_parquet(results), "evaluation_rows.parquet")
+    downloads.menu(partial(_files, results))
     if not len(places):
         st.text("No row has all of these words. Search for fewer, or among all rows.")
         return
     chosen_row(results, score, places, key="results_rows")
+
+
+def _files(results: Results) -> None:
+    """Offer all rows that count, with all their columns."""
+    downloads.download("All rows (CSV)", lambda: as_csv(results), "evaluation_rows.csv")
+    downloads.download("All rows (Parquet)", lambda: as_parquet(results), "evaluation_rows.parquet")
 
 
 def chosen_row(results: Results, score: str, places: NDArray[np.int64], *, key: str) -> None:

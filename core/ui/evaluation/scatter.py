@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from core.codec import count_of
 from core.reports.evaluation import document, words
 from core.studies.evaluation.listing import Plotted, scatter_points
 from core.studies.evaluation.results import Results
-from core.ui import figures
+from core.ui import downloads, figures
 from core.ui.evaluation.cells import digest
 from core.ui.evaluation.rows import chosen_row
 from core.ui.session import memory_of
@@ -43,7 +44,7 @@ def scatter(results: Results) -> None:
         "Doubts as a policy compares them, right or wrong by the answer of mutual information. "
         "Below on the right: many right answers, which only entropy doubts."
     )
-    figures.as_files("entropy_and_information", picture)
+    downloads.menu(partial(figures.as_files, "entropy_and_information", picture))
     at = at_points(plotted, selection(st.session_state.get(key)))
     if not len(at):
         st.text("Choose a point to see its questions.")

@@ -12,6 +12,7 @@ from core.charts import evaluation as charts
 from core.codec import finite
 from core.reports.evaluation import words
 from core.reports.evaluation.document import precision_recall, report
+from core.reports.report import Picture
 from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures, share_right
 from core.ui import downloads, figures
@@ -31,15 +32,34 @@ def scores(results: Results) -> None:
         *words.right_half(results),
     ):
         st.text(sentence)
-    if not results.scores:
-        return
-    st.subheader("Precision by recall")
-    _curves(results, measured)
-    st.subheader("Which score is better")
-    if is_waiting:
-        st.text("The comparisons come with the intervals.")
-    else:
-        _comparisons(results, measured)
+    picture: Picture | None = None
+    comparisons: tuple[ScoreComparison, ...] = ()
+    if results.scores:
+        st.subheader("Precision by recall")
+        picture = _curves(results, measured)
+        st.subheader("Which score is better")
+        if is_waiting:
+            st.text("The comparisons come with the intervals.")
+        else:
+            comparisons = _comparisons(results, measured)
+    downloads.menu(partial(_files, measured, picture, comparisons))
+
+
+def _files(
+    measured: RunMeasures, picture: Picture | None, comparisons: tuple[ScoreComparison, ...]
+) -> None:
+    downloads.report(partial(report, measured), "evaluation")
+    downloads.download(
+        "Scores (CSV)", lambda: downloads.as_csv(numbers(measured)), "evaluation_scores.csv"
+    )
+    if comparisons:
+        downloads.download(
+            "Comparisons (CSV)",
+            lambda: downloads.as_csv(_as_numbers(comparisons)),
+            "evaluation_comparisons.csv",
+        )
+    if picture:
+        figures.as_files("precision_recall", picture)
 
 
 def _table(measured: RunMeasures) -> None:
@@ -55,9 +75,6 @@ def _table(measured: RunMeasures) -> None:
         alt="Every score with its measures",
     )
     st.text(words.intervals(measured))
-    with st.container(horizontal=True):
-        downloads.report(partial(report, measured), "evaluation")
-        downloads.table(lambda: numbers(measured), "evaluation_scores")
 
 
 def numbers(measured: RunMeasures) -> dict[str, list[object]]:
@@ -78,7 +95,8 @@ def numbers(measured: RunMeasures) -> dict[str, list[object]]:
     return columns
 
 
-def _curves(results: Results, measured: RunMeasures) -> None:
+def _curves(results: Results, measured: RunMeasures) -> Picture | None:
+    """Draw precision by recall of the scores that a person chooses; return the picture."""
     chosen = st.multiselect(
         "Scores drawn",
         list(results.scores),
@@ -90,7 +108,7 @@ def _curves(results: Results, measured: RunMeasures) -> None:
     chosen = [name for name in chosen if name in results.scores]
     if not chosen:
         st.text("Choose a score to draw.")
-        return
+        return None
     bands = {name: measured.bands[name] for name in SCORES if name in chosen}
     picture = precision_recall(bands)
     figures.show(picture, "results_precision_recall")
@@ -106,13 +124,14 @@ def _curves(results: Results, measured: RunMeasures) -> None:
         f"right answers among them. {shaded}A curve begins at its smallest block of equal doubts, "
         "which no threshold parts: mutual information and entropy are often exactly 0."
     )
-    figures.as_files("precision_recall", picture)
+    return picture
 
 
-def _comparisons(results: Results, measured: RunMeasures) -> None:
+def _comparisons(results: Results, measured: RunMeasures) -> tuple[ScoreComparison, ...]:
+    """Compare a score with every other by a measure; return the comparisons."""
     if len(results.scores) < 2:
         st.text("Two scores with a value are needed to compare them.")
-        return
+        return ()
     left, right = st.columns(2)
     score = left.selectbox(
         "Score",
@@ -140,7 +159,7 @@ def _comparisons(results: Results, measured: RunMeasures) -> None:
         "p-values for the number of comparisons above; choosing another score or measure after "
         "looking is not accounted for."
     )
-    downloads.table(lambda: _as_numbers(every), "evaluation_comparisons")
+    return every
 
 
 def _as_numbers(every: tuple[ScoreComparison, ...]) -> dict[str, list[object]]:

@@ -20,13 +20,13 @@ from core.studies.inspection.stopping import growth
 from core.studies.inspection.told import conditional_rows
 from core.ui import downloads, figures
 from core.ui.inspection.clusters import clusters
-from core.ui.inspection.matrices import pairs
+from core.ui.inspection.matrices import columns, pairs
 from core.ui.inspection.verdict import quotes
 from core.ui.payment import spending
 
 
 def details(inspection: Inspection) -> None:
-    """Show pairs of answers, clusters, prompts, responses and calls, and offer the figures."""
+    """Show pairs of answers, clusters, prompts, responses and calls."""
     st.markdown("**Pairs of answers**")
     pairs(inspection)
     st.markdown("**What counts as one answer**")
@@ -37,28 +37,30 @@ def details(inspection: Inspection) -> None:
     _responses(inspection)
     st.markdown("**Calls and timings**")
     _calls(inspection.recording)
-    st.markdown("**Figures as PNG and SVG**")
-    _figures(inspection)
 
 
 def files(inspection: Inspection, result: Result | None) -> None:
-    """Offer the inspection and its responses as files, and a report of it."""
-    with st.container(horizontal=True):
-        downloads.report(
-            partial(reports.report, inspection, untaught=quotes(inspection)),
-            "inspection",
-            saved=result.created_at if result else None,
-            from_file=result is not None and is_from_file(result.payload),
-        )
+    """Offer a report, the inspection, its tables and its figures as files."""
+    downloads.report(
+        partial(reports.report, inspection, untaught=quotes(inspection)),
+        "inspection",
+        saved=result.created_at if result else None,
+        from_file=result is not None and is_from_file(result.payload),
+    )
+    downloads.download(
+        "Inspection (JSON)",
+        lambda: serialise.to_json(inspection),
+        "inspection.json",
+        help="Recompute it offline: python -m core inspect --from inspection.json",
+    )
+    downloads.download(
+        "Responses (CSV)", lambda: serialise.to_csv_bytes(inspection), "responses.csv"
+    )
+    if quotes(inspection):
         downloads.download(
-            "Inspection (JSON)",
-            lambda: serialise.to_json(inspection),
-            "inspection.json",
-            help="Recompute it offline: python -m core inspect --from inspection.json",
+            "Pairs of answers (CSV)", lambda: downloads.as_csv(columns(inspection)), "matrix.csv"
         )
-        downloads.download(
-            "Responses (CSV)", lambda: serialise.to_csv_bytes(inspection), "responses.csv"
-        )
+        _figures(inspection)
 
 
 def _figures(inspection: Inspection) -> None:

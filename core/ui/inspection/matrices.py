@@ -8,7 +8,6 @@ import streamlit as st
 
 from core.charts import inspection as charts
 from core.studies.inspection.inspection import Inspection
-from core.ui import downloads
 from core.ui.components import matrices as component
 from core.ui.glossary import TERMS
 
@@ -34,23 +33,27 @@ def matrices(inspection: Inspection) -> None:
         st.text(note)
 
 
-def pairs(inspection: Inspection) -> None:
-    """List every pair of answers; draw them here if not all are drawn above."""
-    if not 1 < len(inspection.clusters) <= MOST_IN_SIGHT:
-        component.matrices(inspection, charts.MOST_CLUSTERS, small=True, key="all_matrices")
-        if note := charts.matrix_note(inspection):
-            st.text(note)
+def columns(inspection: Inspection) -> dict[str, list[str] | list[float]]:
+    """Return every pair of answers with its entries in the matrices, by heading."""
     names = [charts.shown(c.text) for c in inspection.clusters]
     information, m = inspection.evidence.mutual_information, len(names)
-    columns: dict[str, list[str] | list[float]] = {
+    return {
         "answer in the prompt": [name for name in names for _ in range(m)],
         "next answer": names * m,
         "joint": information.joint.ravel().tolist(),
         "product": information.product.ravel().tolist(),
         "contribution (nats)": information.contributions.ravel().tolist(),
     }
+
+
+def pairs(inspection: Inspection) -> None:
+    """List every pair of answers; draw them here if not all are drawn above."""
+    if not 1 < len(inspection.clusters) <= MOST_IN_SIGHT:
+        component.matrices(inspection, charts.MOST_CLUSTERS, small=True, key="all_matrices")
+        if note := charts.matrix_note(inspection):
+            st.text(note)
     st.dataframe(
-        columns,
+        columns(inspection),
         column_config={
             name: st.column_config.NumberColumn(format="%.5f")
             for name in ("joint", "product", "contribution (nats)")
@@ -59,4 +62,3 @@ def pairs(inspection: Inspection) -> None:
         key="matrix_table",
         alt="Every pair of answers with its joint, its product and its contribution",
     )
-    downloads.table(columns, "matrix")

@@ -70,7 +70,6 @@ def _other(finding: Finding, place: str) -> None:
 def behind(finding: Finding) -> None:
     """Offer the table, the files, and the command that finds the same."""
     experiment = EXPERIMENTS[finding.experiment]
-    name = finding.experiment
     fold(
         "The table behind it",
         partial(_table, finding),
@@ -79,11 +78,14 @@ def behind(finding: Finding) -> None:
     )
     st.text("This command finds the same without a browser:")
     st.code(experiment.command(finding.values, name_in_use()), language=None, wrap_lines=True)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.text("Everything above", width="stretch")
-        downloads.report(partial(reports.report, finding, name_in_use()), f"laboratory_{name}")
-        downloads.table(dict(finding.columns), f"laboratory_{name}")
-        downloads.download("All of it (JSON)", partial(to_json, finding), f"laboratory_{name}.json")
+    downloads.menu(partial(_files, finding))
+
+
+def _files(finding: Finding) -> None:
+    name = finding.experiment
+    downloads.report(partial(reports.report, finding, name_in_use()), f"laboratory_{name}")
+    downloads.table(dict(finding.columns), f"laboratory_{name}")
+    downloads.download("All of it (JSON)", partial(to_json, finding), f"laboratory_{name}.json")
     for each, picture in reports.pictures(finding).items():
         figures.as_files(f"laboratory_{name}_{each}", picture, finding.model)
 

@@ -56,6 +56,7 @@ def opened(run, others=(), tab=SCORE):
 
 def shows(app, tab):
     app.session_state["results"] = tab
+    app.session_state["export"] = True
     return settled(app.run())
 
 
@@ -75,7 +76,8 @@ def test_every_score_has_its_measures_with_intervals_and_comparisons(runs, monke
     assert said(app, "paired bootstrap of 1,000 resamples of the questions, the same for every")
     assert len(said(app, "Holm-adjusted p")) == len(SCORES) - 1
     assert pictures(app)[0].startswith("Precision by recall: M.I. from ")
-    assert download(app, "Table (CSV)") == 2 and download(app, "SVG") == 1
+    assert download(app, "Scores (CSV)") == download(app, "Comparisons (CSV)") == 1
+    assert download(app, "Report (HTML)") == 1 and download(app, "SVG") == 1
     app.selectbox(key="results_reference").set_value(ENTROPY)
     app.selectbox(key="results_measure").set_value("prr").run()
     assert said(app, "PRR") and not said(app, "AUROC ")
@@ -144,7 +146,7 @@ def test_rows_are_searched_and_one_opens_as_an_inspection(runs, monkeypatch):
     monkeypatch.setattr("core.ui.frame.show", lambda kind, id: shown.append((kind, id)))
     app = opened(runs / "one", tab=ROWS)
     assert len(table(app, "question")) == 60
-    assert download(app, "CSV") == download(app, "Parquet") == 1
+    assert download(app, "All rows (CSV)") == download(app, "All rows (Parquet)") == 1
     app.text_input(key="results_words").set_value("number 17?").run()
     assert table(app, "question")["question"].tolist() == ["What is question number 17?"]
     press(app, "results_open_row")
