@@ -29,7 +29,8 @@ from core.ui.results import keeper
 def inspect() -> None:
     """Draw the page, from the question down to the details."""
     page_header("Can I believe this answer?", "")
-    policy.banner()
+    with st.container():  # it comes and goes, and moves no field
+        policy.banner()
     try:
         opened = saved_result.open_result("inspection")
         if opened is not None:

@@ -79,6 +79,11 @@ class BackEnd:
         """Whether calls may cost money."""
         return self.price_unit > 0
 
+    @property
+    def is_bundled(self) -> bool:
+        """Whether there is one model of this kind, which comes with the program."""
+        return self.model is None
+
     def name(self, model: str, url: str = "") -> str:
         """Return the name of a model, as `parts` takes it apart."""
         return f"{self.kind}:{model}@{url}" if self.example_url else f"{self.kind}:{model}"

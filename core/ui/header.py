@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.ui import glossary, model_picker
+from core.ui import glossary, model_address, model_picker
 from core.ui.messages import problem, say_later
 from core.ui.results import storage
 from core.ui.runs import chip
@@ -18,15 +18,19 @@ def page_header(title: str, lead: str = "") -> None:
             chip.draw()
             model_picker.picker()
             glossary.button()
-    model_picker.opening()
+    model_address.follow()
+    with st.container():  # what comes and goes moves no field: Streamlit would unbind its address
+        model_picker.opening()
     if lead:
         st.markdown(lead)
-    if storage().waits:
-        _until_it_opens()
-    elif notice := storage().notice:
-        problem(notice)
-    say_later()
-    model_picker.before()
+    with st.container():
+        if storage().waits:
+            _until_it_opens()
+        elif notice := storage().notice:
+            problem(notice)
+        say_later()
+        if not model_picker.before():
+            model_address.write()
 
 
 @st.fragment(run_every=2.0)

@@ -20,7 +20,7 @@ from core.ui import lending, model_listing
 from core.ui.model import Chosen, budget
 from core.ui.results import storage
 from core.ui.runs.job import ELSEWHERE, Job
-from core.ui.runs.widget import forget, run
+from core.ui.runs.widget import forget, run, run_of
 from core.ui.session import public
 
 _WISH, _PLACE = "model_wanted", "opening"
@@ -41,9 +41,13 @@ def use(name: str, form: Form | None, key: str | None) -> None:
 
 
 def name_to_open() -> str | None:
-    """Return the name of the model that is being opened."""
+    """Return the name of the model that is being opened; None where that failed or was stopped."""
     wish: Wish | None = st.session_state.get(_WISH)
-    return wish.name if wish else None
+    if wish is None:
+        return None
+    this = run_of(_PLACE, wish)
+    failed = this is not None and (this.cancelled or (this.job is not None and this.job.error))
+    return None if failed else wish.name
 
 
 def use_no_other() -> None:

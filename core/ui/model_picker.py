@@ -1,8 +1,7 @@
 """Which model answers: a picker on every page, and the way from it to a model that may be asked.
 
 A key is typed into a password field and stays in the memory of this session: it is in no
-address, no database and no log. The model does not stand in the address either, for a link
-must not make somebody's key, or somebody's server, answer a stranger.
+address, no database and no log. What stands in the address: `core/ui/model_address.py`.
 """
 
 from __future__ import annotations
@@ -69,11 +68,11 @@ def opening() -> None:
             _state()
 
 
-def before() -> None:
-    """Say which model answered before this session began, and offer to choose it again."""
+def before() -> bool:
+    """Say which model answered before this session began, offer to choose it again; if any did."""
     lost = model_before.remember(name_in_use(), chosen=is_chosen())
     if lost is None or _kind(lost) == EMBEDDED or model_opening.name_to_open():
-        return
+        return False
     with st.container(border=True, key="model_lost"):
         st.text(
             f"{lost} answered here before this page was reloaded, or the server started again. "
@@ -87,6 +86,7 @@ def before() -> None:
         with st.container(horizontal=True):
             st.button("Choose it again", key="choose_again", on_click=_choose_again, args=(lost,))
             st.button("Use the embedded model", key="stay_embedded", on_click=_use_embedded)
+    return True
 
 
 def _choose_again(name: str) -> None:

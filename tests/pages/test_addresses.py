@@ -33,7 +33,7 @@ BOUND: dict[str, list[list[Any]]] = {
     "questions": [["words", "subject", "band"]],
     "history": [["history_words", "history_kind", "saved"]],
 }
-TYPED = {"inspection": ["q"], "amplification": ["query", "answer", "repeated", "kept"]}
+TYPED = {"inspection": ["q", "model"], "amplification": ["query", "answer", "repeated", "kept"]}
 
 HALF_A_SURROGATE = b"\xed\xa0\xbd"  # as an address spells it
 

@@ -7,12 +7,13 @@ import pytest
 from click.testing import CliRunner
 
 from core import cli
+from core.language_models import registry
 from core.language_models.back_end import BackEnd, TextField
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.forms import in_front
 from core.language_models.registry import BACK_ENDS
-from core.ui import model_listing
+from core.ui import model_listing, model_opening
 from core.ui.results import storage
 from core.ui.runs import widget
 from tests.language_models.backends.gguf.files import embedded_as_gguf
@@ -36,6 +37,7 @@ from tests.sessions import (
     texts,
     tree,
     until,
+    visit,
 )
 from tests.wire.dripping import dripping
 
@@ -325,3 +327,29 @@ def test_a_back_end_needs_nothing_but_its_description(monkeypatch):
     command = ["inspect", QUERY, "--model", "made-up:first", "--no-keep"]
     report = CliRunner().invoke(cli.main, command)
     assert report.exit_code == 0, report.output
+
+
+# -------------------------------------------------------------------------- in the address
+
+
+def test_an_address_opens_the_bundled_model_that_it_names_and_no_other_answers_meanwhile(
+    page, monkeypatch
+):
+    opened = threading.Event()
+
+    def slowly(name, key=None):
+        assert opened.wait(LONG)
+        return registry.open_model("embedded", key)
+
+    monkeypatch.setattr(model_opening, "open_model", slowly)
+    page = visit("inspection", q=QUERY, model="smollm2").run()
+    assert said(page, "smollm2 answers this question as soon as it is open.")
+    assert not page.header and page.query_params["model"] == "smollm2"
+    opened.set()
+    until(page, lambda: page.header)
+    other = session("inspection", q=QUERY, model="gemini")
+    assert said(other, "This address is of a question to a model that was connected: ")
+    assert other.query_params["model"] == "gemini"
+    press(other, "address_embedded")
+    assert not said(other, "This address is of") and "model" not in other.query_params
+    assert "model" not in session("inspection", q=QUERY, model="nothing").query_params

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core import prompts
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Heard, Prepared
+from core.language_models.registry import BACK_ENDS
 from core.language_models.true_false import NO_JUDGE
 from core.reports.inspection import document as reports
 from core.studies.costs import computed_tokens, lasting, plan
@@ -31,7 +32,7 @@ from core.studies.inspection.request import (
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.taught import has_taught_words, in_taught_words
 from core.studies.questions import questions
-from core.ui import figures, frame, saved_result
+from core.ui import figures, frame, model_opening, saved_result
 from core.ui.addresses import number
 from core.ui.calibration import policy
 from core.ui.components.suggestions import suggest
@@ -234,6 +235,10 @@ def record(
     save : callable, optional
         What the job does with the finished recording; see `Recordings.ask`.
     """
+    name = model_opening.name_to_open()
+    if name in BACK_ENDS and BACK_ENDS[name].is_bundled:
+        st.text(f"{name} answers this question as soon as it is open.")
+        return None
     by_link = st.session_state.setdefault(_OPENED_WITH, request) == request
     model = study_model()
     this = model.name, model.revision, request
