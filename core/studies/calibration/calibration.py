@@ -384,12 +384,19 @@ def pipeline_of_data(data: Labelled) -> Pipeline | None:
 
 
 def move(calibration: Calibration, value: float) -> Policy:
-    """Return the policy with λ chosen by hand: what it does is observed, nothing promised."""
+    """Return the policy with λ chosen by hand: what it does is observed.
+
+    Within the gap between two labelled scores, λ decides every labelled row as before. All tests
+    saw just this, so the promise holds on; beyond, nothing is promised.
+    """
     threshold = thresholds.at(calibration.doubts, calibration.correct, value)
-    if calibration.policy is not None:
-        return calibration.policy.with_threshold(value, threshold.answered, threshold.errors)
-    about = calibration.data, calibration.target, calibration.score
-    return _policy(*about, threshold, method="by hand", confidence=None)
+    policy = calibration.policy
+    if policy is None:
+        about = calibration.data, calibration.target, calibration.score
+        return _policy(*about, threshold, method="by hand", confidence=None)
+    if policy.has_guarantee and threshold.answered == policy.answered:
+        return replace(policy, threshold=value)
+    return policy.with_threshold(value, threshold.answered, threshold.errors)
 
 
 def _policy(
