@@ -147,7 +147,7 @@ def _moved(
         if calibration.policy is None
         else own_direction(calibration.policy.threshold, calibration.larger_is_surer)
     )
-    selected, asked = component.threshold(
+    selected, opened = component.threshold(
         places.values[places.start] if now is None else now,
         places,
         len(calibration.doubts),
@@ -164,7 +164,7 @@ def _moved(
         on_moved=partial(_set, span.key) if span else _set_nothing,
         key=key,
     )
-    if asked is not None and (question := serving.question(calibration.data, asked)):
+    if opened is not None and (question := serving.question(calibration.data, opened)):
         frame.inspect(question)
     return policy, selected
 
@@ -177,17 +177,17 @@ def _places(whole: Whole, span: _Span | None) -> Places:
     """Return where λ can be put, and what it does there."""
     calibration, surer = whole.calibration, whole.calibration.larger_is_surer
     policy = calibration.policy
-    found = policy.threshold if policy else -math.inf
+    certificate = policy.threshold if policy else -math.inf
     if span is None:
-        own = own_direction(found, surer)
+        own = own_direction(certificate, surer)
         values = np.array([own if math.isfinite(own) else 0.0])
-        doubts, start = np.array([found]), 0
+        doubts, start = np.array([certificate]), 0
     else:
         values = np.unique(np.append(np.linspace(span.low, span.high, STEPS + 2), span.start))
         start = int(np.searchsorted(values, span.start))
         doubts = np.array([_doubt(float(value), span, surer) for value in values])
         if policy:
-            doubts[start] = found
+            doubts[start] = certificate
     answered, errors = whole.curves[calibration.score].below(doubts)
     promised = np.zeros(len(doubts), bool)
     if policy and policy.has_guarantee:

@@ -160,8 +160,8 @@ def threshold(
     )
     opened = result.opened
     # It comes from the browser: whatever a stranger sends is no row.
-    asked = {row.place for row in beside.rows if row.asks}
-    return selected, opened if type(opened) is int and opened in asked else None
+    questions = {row.place for row in beside.rows if row.asks}
+    return selected, opened if type(opened) is int and opened in questions else None
 
 
 def _within(value: Any, low: float, high: float) -> tuple[float, float] | None:
