@@ -49,7 +49,7 @@ def threshold(whole: Whole) -> None:
     key = f"{calibration.data.sha256[:12]}_{len(calibration.data.kept)}_{calibration.score}"
     st.markdown("**Move the threshold**", help=TERMS["Threshold λ"])
     span = _span(calibration, key)
-    policy, between = _moved(whole, span, f"threshold_{key}")
+    policy, between = _scores_under_lambda(whole, span, f"threshold_{key}")
     by_hand = policy is not None and policy != calibration.policy
     if policy is not None and by_hand:
         with st.container(border=True, key="moved"):
@@ -131,7 +131,7 @@ def _set(key: str, value: float) -> None:
     st.session_state[key] = value
 
 
-def _moved(
+def _scores_under_lambda(
     whole: Whole, span: _Span | None, key: str
 ) -> tuple[Policy | None, tuple[float, float] | None]:
     """Draw the scores under λ; return the policy there, and which scores a person selected."""
