@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.ui.components import threshold as component
-from core.ui.components.threshold import Beside, Places, Row
+from core.ui.components.threshold import Beside, Places, ShownRow
 
 SHARES = {
     "start": np.array([0.0, 1.0]),
@@ -25,7 +25,9 @@ PLACES = Places(
     np.array([False, True, False]),
 )
 ROWS = Beside(
-    ("question",), [Row(("Who?",), True, 3, True), Row(("2",), False, 1, False)], PLACES.answered
+    ("question",),
+    [ShownRow(("Who?",), True, 3, True), ShownRow(("2",), False, 1, False)],
+    PLACES.answered,
 )
 WORDS = {"title": "doubt", "alt": "Histogram", "promise": "at most 5% wrong"}
 

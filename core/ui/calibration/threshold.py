@@ -27,7 +27,7 @@ from core.ui.addresses import number_in_address
 from core.ui.calibration.answers import answers
 from core.ui.calibration.policy import in_use, use
 from core.ui.components import threshold as component
-from core.ui.components.threshold import BESIDE, Beside, Places, Row
+from core.ui.components.threshold import BESIDE, Beside, Places, ShownRow
 from core.ui.folds import fold
 from core.ui.glossary import TERMS
 from core.ui.session import memory_of
@@ -225,7 +225,7 @@ def _beside(calibration: Calibration, places: Places) -> Beside:
     names = [name for name in ("question", "answer", "right answer") if name in columns]
     numbers = ["–" if each is None else charts.number(float(str(each))) for each in columns[score]]
     rows = [
-        Row(
+        ShownRow(
             (*(_cell(columns[name][i]) for name in names), str(columns["right or wrong"][i]), text),
             bool(served.right[ranks[i]]),
             int(chosen[i]),

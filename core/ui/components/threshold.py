@@ -58,7 +58,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Row:
+class ShownRow:
     """A labelled row as it is shown."""
 
     cells: tuple[str, ...]  # as many as there are headings
@@ -72,7 +72,7 @@ class Beside:
     """The rows beside a threshold, wherever it stands."""
 
     headings: tuple[str, ...]
-    rows: Sequence[Row]  # the surest first
+    rows: Sequence[ShownRow]  # the surest first
     before: NDArray[np.int64]  # (s,): how many of them each place answers
 
 
