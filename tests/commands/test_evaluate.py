@@ -216,16 +216,17 @@ def test_bad_input_gets_a_sentence(world, asked, tmp_path):
     out = tmp_path / "run"
     refused(believe("--out", out), "holds no run")
     lines = asked.read_text().splitlines()
-    asked.write_text("\n".join([*lines[:3], "{", lines[4]]))
+    before = lines[4].replace('"id"', '"malformed_before": 2, "id"', 1)  # as `dataset` writes it
+    asked.write_text("\n".join([*lines[:3], "{", before]))
     refused(believe(asked, "--out", out), "Line 4")
     assert not out.exists() and world.asked == []
     result = believe(asked, "--out", out, "--on-malformed", "skip")
     reading = Run(out).manifest["questions"]["reading"]
     assert reading[0] == "4 questions, 4 of them different."
     assert reading[-2].startswith("Left out: Line 4") and "\n".join(reading) in result.stderr
-    assert reading[-1] == "1 malformed row left out."
+    assert reading[-1] == "3 malformed rows left out."
     assert len(rows_of(out)) == 4
-    assert labelled_csv(Run(out))[1] == ("1 malformed row left out.",)  # and so in the promise
+    assert labelled_csv(Run(out))[1] == ("3 malformed rows left out.",)  # and so in the promise
     asked.write_text("")
     refused(believe(asked, "--out", out), "The file is empty")
     options = ("--sampling", "likeliest", "--seed", 1)

@@ -38,6 +38,7 @@ from core.data.tabular.labels import Meaning, meanings_in
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.suspicion import Claim
 from core.data.tabular.uploads import Upload, UploadError
+from core.studies.calibration.example import example_hashes
 from core.studies.calibration.looks import look_at
 from core.studies.inspection.pipeline import from_text
 from core.studies.inspection.verdict import SCORE
@@ -310,14 +311,16 @@ def choice(
 def preference(data: Labelled, names: Sequence[str] = (), method: str = "ltt") -> str:
     """Return the score that is calibrated: the wanted one, or the best of several wanted.
 
-    If none is wanted, the mutual information where the data has it; else, of several, the best
-    where the method can pay for the choice.
+    If none is wanted, the best of several where the method can pay for the choice: whoever has a
+    run's rows may have seen what each score is worth. Else, and of the bundled example, the mutual
+    information where the data has it.
     """
     if names:
         return names[0] if len(names) == 1 else BEST
-    if SCORE in data.doubts:
-        return SCORE
-    return BEST if len(data.doubts) > 1 and method == "ltt" else next(iter(data.doubts))
+    is_example = data.sha256 in example_hashes()
+    if len(data.doubts) > 1 and method == "ltt" and not (is_example and SCORE in data.doubts):
+        return BEST
+    return SCORE if SCORE in data.doubts else next(iter(data.doubts))
 
 
 def look_at_target(data: Labelled, target: Target, earlier: Sequence[Look]) -> Look:

@@ -934,6 +934,9 @@ def test_a_chosen_column_may_have_been_no_guess():
 def test_the_preferred_score(hand, example):
     assert study.preference(example) == INFORMATION
     assert study.preference(example, method="crc") == INFORMATION
+    run = replace(example, sha256="another file")  # whose scores somebody may have compared
+    assert study.preference(run) == BEST
+    assert study.preference(run, method="crc") == INFORMATION
     assert study.preference(example, [ENTROPY]) == ENTROPY
     assert study.preference(example, [ENTROPY, INFORMATION]) == BEST
     assert study.preference(hand) == BEST
