@@ -324,13 +324,18 @@ def preference(data: Labelled, names: Sequence[str] = (), method: str = "ltt") -
 
 
 def look_at_target(data: Labelled, target: Target, earlier: Sequence[Look]) -> Look:
-    """Return which look a target is. All errors of a list of prices are one look."""
+    """Return which look a target is. All errors of a list of prices are one look.
+
+    Where results of these rows were shown, the best of all scores takes the place of that look at
+    the usual target alone: another can be read off the curves.
+    """
     names = list(data.doubts) if target.score == BEST else [target.score]
     is_list = target.targets_tried > 1
     what = [target.method, target.confidence, "list" if is_list else target.error]
     shown = list_of([one_line(name) for name in names], most=MOST_NAMED)
     about = f"{shown}: {'price list' if is_list else f'at most {100 * target.error:.6g}%'}"
-    of_all = target.score == BEST and not is_list
+    is_usual = (target.error, target.confidence) == (Target.error, Target.confidence)
+    of_all = target.score == BEST and not is_list and is_usual
     return look_at(data, names, what, about, earlier, of_all_scores=of_all)
 
 
