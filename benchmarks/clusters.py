@@ -1,8 +1,8 @@
 """Do clusters raise the mutual information? ``python -m benchmarks.clusters``.
 
-Section 4.2 of the paper says that they never do, which holds of merging a finished joint. Algorithm 3
-clusters before it conditions. Every recording of both bundled runs is read twice: with the usual
-clusters, and with every different text by itself.
+Section 4.2 of the paper says that they never do, which holds of merging a finished joint.
+Algorithm 3 clusters before it conditions. Every recording of both bundled runs is read twice: with
+the usual clusters, and with every different text by itself.
 """
 
 from __future__ import annotations

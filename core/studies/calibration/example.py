@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
 from pathlib import Path
+
+from core.once import once
 
 
 def example_of(model: str) -> Path:
@@ -12,7 +13,7 @@ def example_of(model: str) -> Path:
     return Path(__file__).parent / f"{model}_world.csv"
 
 
-@cache
+@once
 def example_hashes() -> frozenset[str]:
     """Return the SHA-256 of every bundled example, in hexadecimal."""
     examples = Path(__file__).parent.glob("*_world.csv")
