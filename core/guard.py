@@ -191,12 +191,14 @@ def policy_in(file: str | Path) -> Policy:
 
 def _settings(model: LanguageModel, policy: Policy | None) -> tuple[Request, Reading]:
     """Return how a question is asked and read: as a policy's were, or as one usually does."""
-    made = policy.pipeline if policy else None
+    pipeline = policy.pipeline if policy else None
     try:
-        if made is None:
+        if pipeline is None:
             return usual_request(_ANY, model.capabilities), Reading()
-        request = Request(_ANY, made.samples, made.temperature, sampling=made.sampling)  # type: ignore[arg-type]
-        return request, Reading(made.similarity, made.tau, made.gamma_1, made.gamma_2)
+        request = Request(_ANY, pipeline.samples, pipeline.temperature, sampling=pipeline.sampling)  # type: ignore[arg-type]
+        return request, Reading(
+            pipeline.similarity, pipeline.tau, pipeline.gamma_1, pipeline.gamma_2
+        )
     except (InvalidRequestError, ValueError) as error:
         raise PolicyError(f"The policy names settings that there are not: {error}") from error
 
