@@ -25,7 +25,7 @@ from core.studies.inspection.inspection import Inspection, cannot_decide, read
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import estimator_of
-from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.studies.inspection.taught import in_taught_words
 from core.studies.inspection.verdict import Decision, Headline
 
@@ -124,7 +124,7 @@ class Guard:
             inspection = read(recording, self._reading, policy=self._brought)
         except (ModelError, InvalidRequestError) as error:
             return Abstained(question, str(error))
-        return _judged(question, inspection)
+        return _outcome(question, inspection)
 
     async def ask(self, question: str) -> Answer | Abstained:
         """Ask one question in a thread of its own, while others run."""
@@ -195,7 +195,9 @@ def _settings(model: LanguageModel, policy: Policy | None) -> tuple[Request, Rea
     try:
         if pipeline is None:
             return usual_request(_ANY, model.capabilities), Reading()
-        request = Request(_ANY, pipeline.samples, pipeline.temperature, sampling=pipeline.sampling)  # type: ignore[arg-type]
+        request = Request(
+            _ANY, pipeline.samples, pipeline.temperature, sampling=Sampling(pipeline.sampling)
+        )
         return request, Reading(
             pipeline.similarity, pipeline.tau, pipeline.gamma_1, pipeline.gamma_2
         )
@@ -203,7 +205,7 @@ def _settings(model: LanguageModel, policy: Policy | None) -> tuple[Request, Rea
         raise PolicyError(f"The policy names settings that there are not: {error}") from error
 
 
-def _judged(question: str, inspection: Inspection) -> Answer | Abstained:
+def _outcome(question: str, inspection: Inspection) -> Answer | Abstained:
     """Serve an answer that a fitting policy lets through, to what the model was taught if known."""
     reason = " ".join(line.strip() for line in words.beneath(inspection))
     taught, rule = inspection.nearest_taught, inspection.verdict.rule
