@@ -43,10 +43,8 @@ from core.studies.inspection.verdict import (
     rule_of,
     stands,
 )
-from core.uncertainty.certified import ROUNDING
 from core.uncertainty.confidence import lower_confidence_limit
 from core.uncertainty.evidence import Evidence
-from core.uncertainty.logarithms import log_sum_exp
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.same_answer import contradict, same_answer
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
@@ -318,9 +316,7 @@ def read(
         clusters,
         rule,
         others,
-        contradiction=_contradiction(evidence, reading.similarity)
-        or _gap(recording)
-        or _excess(evidence, recording.estimator),
+        contradiction=_contradiction(evidence, reading.similarity) or _gap(recording),
     )
     if refused:
         verdict = Verdict(Decision.UNDECIDED, verdict.answer, refused, None)
@@ -359,20 +355,6 @@ def _gap(recording: Recording) -> str | None:
     return (
         f"{missing:,} of {of:,} answers are missing: {', '.join(gaps)}. What they would "
         "have been, nobody knows."
-    )
-
-
-def _excess(evidence: Evidence, estimator: Estimator) -> str | None:
-    """Say that what a model states are no probabilities; None where they may be some."""
-    if estimator is not Estimator.EXACT or not evidence.complete.any():
-        return None
-    tables = np.vstack([evidence.log_marginal, evidence.log_conditionals])
-    sums = log_sum_exp(tables[:, evidence.complete], axis=1)
-    if sums.max() <= math.log1p(ROUNDING):
-        return None
-    return (
-        f"The probabilities that the model states of different answers add up to "
-        f"{math.exp(sums.max()):.3g}, so they are none."
     )
 
 
