@@ -1,16 +1,21 @@
 """The names of ``believe``, from where each of them is at home."""
 
 from core.abstention.policy import Policy, PolicyError
+from core.guard import Abstained, Answer, Guard, guard
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.errors import ModelError
 from core.language_models.registry import open_model
 
 __all__ = [
+    "Abstained",
+    "Answer",
     "Capabilities",
+    "Guard",
     "LanguageModel",
     "ModelError",
     "Policy",
     "PolicyError",
     "Response",
+    "guard",
     "open_model",
 ]

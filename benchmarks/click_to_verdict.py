@@ -2,8 +2,9 @@
 
 ``python -m benchmarks.click_to_verdict`` starts the app on this machine, asks questions
 that nobody has asked before, and prints the median from pressing Enter to a painted verdict;
-then it moves the control of the home page, and prints the median from each step to its painted
-lanes. Absolute times depend on the machine; the aims are half a second and 50 ms on a quiet one.
+then it moves the control of the home page and the threshold of Calibration, and prints the median
+from each step to what it paints. Absolute times depend on the machine; the aims are half a second,
+50 ms and 20 ms on a quiet one.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from playwright.sync_api import sync_playwright
 from benchmarks.ratios import Ratio, report
 from core.data.world import facts as world
 from core.data.world.facts import Band
-from tests.browser.server import CHROMIUM_FLAGS, start_server
+from tests.browser.server import CHROMIUM_FLAGS, at_rest, start_server
 
 QUESTIONS = 20
 VERDICT = Ratio("From Enter to a painted verdict in Chromium", unit="ms")
 STEP = Ratio("A step of Home's control, until it is painted", unit="ms")
-RATIOS = (VERDICT, STEP)
+THRESHOLD = Ratio("A step of Calibration's threshold, until it is painted", unit="ms")
+RATIOS = (VERDICT, STEP, THRESHOLD)
 
 # Resolves once the answer of the question just asked has been painted: the page keeps the
 # old one, dimmed, until the new one comes, so neighbouring questions have other answers.
@@ -82,10 +84,16 @@ def main() -> None:
                 page.wait_for_timeout(1000)
             page.goto(address)
             steps = page.get_by_role("slider", name="Contradict it").evaluate(STEPS)
+            page.goto(f"{address}/calibration")
+            page.get_by_role("button", name="Use the bundled example").click()
+            slider = page.get_by_role("slider", name="Answer more, or fewer")
+            slider.wait_for()
+            at_rest(page)
+            moves = slider.evaluate(STEPS)
             browser.close()
     finally:
         process.terminate()
-    report({VERDICT: times, STEP: steps})
+    report({VERDICT: times, STEP: steps, THRESHOLD: moves})
 
 
 if __name__ == "__main__":

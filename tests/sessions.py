@@ -30,6 +30,7 @@ FOLDS = (
     *("all_scores", "enough", "details"),  # of an inspection
     "new_run",  # of an evaluation
     "laboratory_table",
+    "all_rows",  # of a calibration
     "export",
 )
 
@@ -145,7 +146,39 @@ def metrics(app):
     """Every number on the page that has a name: those of an inspection are in a table."""
     scores = [table.value for table in app.dataframe if "doubt against λ" in table.value]
     named = {row["score"]: row["value"] for table in scores for row in table.to_dict("records")}
-    return {metric.label: metric.value for metric in app.metric} | named
+    return {metric.label: metric.value for metric in app.metric} | named | _of_threshold(app)
+
+
+def components(app):
+    """What the components of our own are handed."""
+    contents = [json.loads(found.proto.json or "[{}]") for found in app.get("bidi_component")]
+    return [content for (content,) in contents]
+
+
+def threshold(app):
+    """What the threshold of Calibration is handed; None where there is none."""
+    return next((content for content in components(app) if "places" in content), None)
+
+
+def _of_threshold(app):
+    content = threshold(app)
+    if content is None:
+        return {}
+    places = content["places"]
+    at = min(range(len(places["values"])), key=lambda i: abs(places["values"][i] - content["now"]))
+    promised = content["words"]["promise" if places["promised"][at] else "nothing"]
+    return {
+        "Threshold": places["texts"][at],
+        "Answers": places["answered"][at],
+        "Wrong among them": places["wrong"][at],
+        "Promised": promised,
+    }
+
+
+def move(app, value):
+    """Put λ somewhere, as the browser does once it rests there."""
+    app.session_state[app.session_state["calibration_lambda"]] = value
+    return settled(app.run())
 
 
 def badges(app):
@@ -155,8 +188,7 @@ def badges(app):
 
 def pictures(app):
     """What the charts say in words, those in components of our own last."""
-    components = [json.loads(found.proto.json or "[{}]") for found in app.get("bidi_component")]
-    ours = [data["words"].get("alt") for (data,) in components if "words" in data]
+    ours = [data["words"].get("alt") for data in components(app) if "words" in data]
     charts = [chart.proto.alt for chart in app.get("vega_lite_chart")]
     return [*charts, *filter(None, ours)]
 

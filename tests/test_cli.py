@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from core import cli, prompts
 from core.abstention.policy import from_json, policy_from_dict, to_json
-from core.commands import model as model_of_commands
 from core.data.tabular.uploads import parse
+from core.language_models import opening
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.reports.amplification import words as curve_words
 from core.reports.inspection.words import likely
@@ -62,7 +62,7 @@ def read_here(monkeypatch):
 def table(monkeypatch):
     """Serve a table instead of the shipped model, under any name."""
     model = copies(12)
-    monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
+    monkeypatch.setattr(opening, "open_model", lambda name: model)
     return model
 
 
@@ -152,7 +152,7 @@ def test_a_near_question_is_offered_and_not_asked():
 
 @pytest.mark.parametrize("abilities", [{"scores_given_text": True}, {"next_token": True}, {}])
 def test_the_model_itself_compares_answers(monkeypatch, tmp_path, abilities):
-    monkeypatch.setattr(model_of_commands, "open_model", lambda name: Limited(fruit(), **abilities))
+    monkeypatch.setattr(opening, "open_model", lambda name: Limited(fruit(), **abilities))
     options = ("--similarity", "judge", "--threshold", 0.5, "--samples", 8)
     result = believe("inspect", QUERY, *options, "--json")
     assert (result.exit_code, result.stderr) == (0, "")
@@ -306,7 +306,7 @@ def test_a_saved_inspection_is_recomputed_without_a_model(file, monkeypatch):
     def refuse(name):
         raise AssertionError("a model was opened")
 
-    monkeypatch.setattr(model_of_commands, "open_model", refuse)
+    monkeypatch.setattr(opening, "open_model", refuse)
     assert one_object(believe("inspect", "--from", file, "--json")) == json.loads(file.read_text())
     assert believe("inspect", "--from", file).stdout == report
 
@@ -406,14 +406,14 @@ def test_the_report_says_first_what_to_do_and_then_why(table):
 
 def test_the_report_says_what_is_likely_beyond_what_is_certified(monkeypatch):
     model = copies(200, share=0.9)
-    monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
+    monkeypatch.setattr(opening, "open_model", lambda name: model)
     result = believe("inspect", QUERY, "--samples", 60, "--temperature", 1)
     assert likely(run(Request(QUERY, 60, 1.0), model)) in result.stdout.splitlines()
 
 
 def test_a_score_without_a_value_is_a_dash(monkeypatch):
     model = TableModel(["a b", "c d"], falling(2), [falling(2)] * 2, cut={"a b", "c d"})
-    monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
+    monkeypatch.setattr(opening, "open_model", lambda name: model)
     result = believe("inspect", QUERY)
     assert result.exit_code == 0
     (line,) = (s for s in result.stdout.splitlines() if "Certified mutual information" in s)
@@ -578,13 +578,13 @@ def test_groups_can_be_named_and_switched_off(in_groups):
 
 def test_rows_are_different_questions_only_if_somebody_says_so(tmp_path):
     rows = [(i // 4, i / 1000, int(i < 150 or i == 199)) for i in range(200)]
-    path = scores_file(tmp_path, ["text", "doubt", "correct"], rows)
-    says = "take 200 rows for 200 different questions"
+    path = scores_file(tmp_path, ["trace_id", "doubt", "correct"], rows)
+    says = "These may: “trace_id” (50 different). The guarantee would take 200 rows for 200"
     check_refusal(believe("calibrate", path), says, 1)
     check_refusal(believe("calibrate", path), 'or --question "" if every row asks another', 1)
     options = ("--target-error", 0.2, "--json")
     every = one_object(believe("calibrate", path, "--question", "", *options))
-    by_text = one_object(believe("calibrate", path, "--question", "text", *options))
+    by_text = one_object(believe("calibrate", path, "--question", "trace_id", *options))
     assert (every["labels"], by_text["labels"]) == (200, 50)
 
 
@@ -854,7 +854,7 @@ def test_repetitions_may_come_twice_and_in_any_order(table):
 
 
 def test_frequencies_stand_where_likelihoods_are_missing(monkeypatch):
-    monkeypatch.setattr(model_of_commands, "open_model", lambda name: Speaking())
+    monkeypatch.setattr(opening, "open_model", lambda name: Speaking())
     *_, line = told("--repetitions", "5").stdout.splitlines()
     assert line.split()[:2] == ["5", "1"]  # and the interval
     (point,) = one_object(told("--repetitions", "5", "--json"))["curve"]

@@ -56,18 +56,13 @@ class Curve:
         """The share of right ones among the answered."""
         return 1 - self.selective_error
 
-    def below(
-        self, thresholds: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what each threshold does: the share it answers, and of these the wrong ones.
+    def below(self, thresholds: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many queries each threshold answers, and how many of these are wrong.
 
-        Answered is what lies below it; of nothing answered the error is NaN. Both have the
-        thresholds' shape and lie in [0, 1].
+        Answered is what lies below it. Both have the thresholds' shape.
         """
         at = np.searchsorted(self.doubts, thresholds)
-        answered, errors = np.append(0, self.answered)[at], np.append(0, self.errors)[at]
-        wrong = np.divide(errors, answered, out=np.full(at.shape, np.nan), where=answered > 0)
-        return answered / max(self.queries, 1), wrong
+        return np.append(0, self.answered)[at], np.append(0, self.errors)[at]
 
     def band(self, confidence: float = 0.9) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the two-sided Clopper–Pearson interval of the risk at every point.

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import click
 
+from core.commands.files import FilesFirst
+
 APP = Path(__file__).parents[2] / "app.py"
 
 
 @click.command(
+    cls=FilesFirst,
     context_settings={"ignore_unknown_options": True},
     help="Start the dashboard and open it in the browser. OPTIONS are those of streamlit run.",
 )

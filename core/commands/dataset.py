@@ -188,7 +188,8 @@ def _write(
     in_words = QuestionsInWords()
     counted_ones = _counting(questions, in_words)
     try:
-        written = write_questions(draw(counted_ones, sample, seed) if sample else counted_ones, out)
+        some = draw(counted_ones, sample, seed) if sample else counted_ones
+        written = write_questions(some, out, lambda: notes.skipped)
     except MalformedRowError as error:
         raise click.ClickException(f"{error} {SKIP}") from error
     except OSError as error:

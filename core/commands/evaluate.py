@@ -218,8 +218,9 @@ def _survey(path: Path, arguments: dict[str, Any]) -> Questions:
     file = QuestionFile(path, path.stem, **{name: arguments[name] for name in COLUMNS})
     read = partial(file.questions, arguments["on_malformed"])
     questions = survey(path.name, partial(read, problems.append), file.meaning)
-    reading = (*questions.reading, *omissions(problems, len(problems)))
-    return replace(questions, read=read, reading=reading, malformed=len(problems))
+    malformed = questions.malformed + len(problems)
+    reading = (*questions.reading, *omissions(problems, malformed))
+    return replace(questions, read=read, reading=reading, malformed=malformed)
 
 
 def _agree() -> None:

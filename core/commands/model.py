@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import click
 
-from core import settings
-from core.language_models import keys
+from core.language_models import opening
 from core.language_models.base import LanguageModel
-from core.language_models.client.stack import limit, stop, with_layers
+from core.language_models.client.stack import limit, stop
 from core.language_models.forms import Form
-from core.language_models.registry import (
-    BACK_ENDS,
-    open_model,
-    opening_cost,
-    price_unit,
-    usages,
-    with_only_model,
-)
-from core.language_models.trial import in_its_form
-from core.language_models.usage import Budget, Used
-from core.store.calls import Calls
-from core.store.database import open_database
+from core.language_models.opening import AUTO
+from core.language_models.registry import BACK_ENDS, price_unit, usages
+from core.language_models.usage import Used
 from core.studies import costs
 from core.studies.calibration.calibration import CalibrationError
 from core.studies.costs import Plan
@@ -33,7 +24,6 @@ from core.studies.inspection.request import InvalidRequestError
 T = TypeVar("T")
 Command = Callable[..., Any]
 
-AUTO = "auto"
 MODELS = f"{', '.join(usages()[:-1])} or {usages()[-1]}"
 FORM = (
     "How the model is asked; auto tries its forms and takes the one whose answers are likeliest, "
@@ -67,54 +57,9 @@ def tell(sentence: str) -> None:
     click.echo(sentence, err=True)
 
 
-def calls() -> Calls:
-    """Open the calls that were paid for."""
-    database = open_database()
-    if database.notice:
-        tell(database.notice)
-    return Calls(database)
-
-
-def by_name(name: str) -> LanguageModel:
-    """Open a model by its name."""
-    # On a public server, too, whoever types commands there is no stranger.
-    key = keys.owners_key(name) if settings.is_public() else None
-    name = with_only_model(name, key)
-    cost = opening_cost(name)
-    if cost:
-        tell(cost)
-    return open_model(name, key) if key else open_model(name)
-
-
-def open_for_study(name: str, form: str, budget: int) -> LanguageModel:
-    """Open a model as a study should ask it; a service's answers are kept in the database."""
-    model, allowed = by_name(name), Budget(budget)
-    if price_unit(name):
-        Budget(budget).take()  # with nothing left, its abilities are not asked for either
-    try:
-        with model.meter.gate(allowed.take):
-            ready = with_layers(model, calls, allowed, tell)
-    finally:  # a request under way counts as well when somebody stops: it may be billed
-        took = model.meter.requests
-        if took:
-            tell(f"Finding out what {name} can do took {costs.calls(took)}.")
-    if form != AUTO and not ready.capabilities.local:  # chosen: no trial has to be paid for
-        return ready.in_form(Form(form))
-    return _in_its_form(ready, None if form == AUTO else Form(form))
-
-
-def _in_its_form(model: LanguageModel, form: Form | None) -> LanguageModel:
-    """Find the form in which a model is asked, and say what that took of a service."""
-    before = model.meter.requests
-    try:
-        formed, trials = in_its_form(model, form, lambda: calls().services)
-    finally:
-        took = model.meter.requests - before
-        if took and not model.capabilities.local:
-            tell(f"Trying how {model.name} is asked took {costs.calls(took)}.")
-    if trials:
-        tell(f"{model.name} is asked in the form {formed.form}. {trials[-1].sentence}")
-    return formed
+calls = partial(opening.calls, tell)
+by_name = partial(opening.by_name, tell=tell)
+open_for_study = partial(opening.open_for_study, tell=tell)
 
 
 @contextmanager

@@ -98,6 +98,12 @@ def number(
     return chosen
 
 
+def number_in_address(key: str, low: float, high: float) -> float | None:
+    """Return a number that the address gives where no field shows it; None unless in range."""
+    text = st.query_params.get(key)
+    return float(text) if text and _is_between(text, low, high) else None
+
+
 def _is_between(text: str, low: float, high: float) -> bool:
     try:
         value = float(text)

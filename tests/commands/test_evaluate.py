@@ -15,10 +15,10 @@ from core import cli
 from core.abstention.metrics import MEASURES
 from core.abstention.policy import from_json
 from core.commands import evaluate as command
-from core.commands import model as model_of_commands
 from core.data.datasets.questions import write_questions
 from core.data.datasets.world import world_questions
 from core.data.world.facts import Band
+from core.language_models import opening
 from core.language_models.errors import RefusedError
 from core.studies.evaluation import cluster
 from core.studies.evaluation.reading import Run, labelled_csv
@@ -37,7 +37,7 @@ def believe(*arguments, **more):
 def world(monkeypatch):
     """Serve a world of numbers instead of the shipped model, under any name."""
     model = World()
-    monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
+    monkeypatch.setattr(opening, "open_model", lambda name: model)
     return model
 
 
@@ -184,7 +184,7 @@ def test_what_failed_is_said_and_asked_again_where_that_is_wanted(world, asked, 
 def test_what_a_service_costs_is_said_first_and_agreed_to(monkeypatch, asked, tmp_path):
     model = World(local=False)
     model.name = "openai:world of numbers"  # the kind says how many tokens a price is for
-    monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
+    monkeypatch.setattr(opening, "open_model", lambda name: model)
     out = tmp_path / "run"
     refused(believe(asked, "--out", out, "--prices", 1, 2), "--yes agrees beforehand")
     refused(believe(asked, "--out", out, input="n\n"), "Nothing was asked.")
@@ -199,7 +199,7 @@ def test_what_a_service_costs_is_said_first_and_agreed_to(monkeypatch, asked, tm
 
 def test_a_budget_ends_the_run_and_more_of_it_goes_on(monkeypatch, asked, tmp_path):
     model, out = World(local=False), tmp_path / "run"
-    monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
+    monkeypatch.setattr(opening, "open_model", lambda name: model)
     result = believe(asked, "--out", out, "--yes", "--budget", 40)
     refused(result, "The budget of 40 calls is used up.")
     finished = Run(out).finished_questions
@@ -216,16 +216,17 @@ def test_bad_input_gets_a_sentence(world, asked, tmp_path):
     out = tmp_path / "run"
     refused(believe("--out", out), "holds no run")
     lines = asked.read_text().splitlines()
-    asked.write_text("\n".join([*lines[:3], "{", lines[4]]))
+    before = lines[4].replace('"id"', '"malformed_before": 2, "id"', 1)  # as `dataset` writes it
+    asked.write_text("\n".join([*lines[:3], "{", before]))
     refused(believe(asked, "--out", out), "Line 4")
     assert not out.exists() and world.asked == []
     result = believe(asked, "--out", out, "--on-malformed", "skip")
     reading = Run(out).manifest["questions"]["reading"]
     assert reading[0] == "4 questions, 4 of them different."
     assert reading[-2].startswith("Left out: Line 4") and "\n".join(reading) in result.stderr
-    assert reading[-1] == "1 malformed row left out."
+    assert reading[-1] == "3 malformed rows left out."
     assert len(rows_of(out)) == 4
-    assert labelled_csv(Run(out))[1] == ("1 malformed row left out.",)  # and so in the promise
+    assert labelled_csv(Run(out))[1] == ("3 malformed rows left out.",)  # and so in the promise
     asked.write_text("")
     refused(believe(asked, "--out", out), "The file is empty")
     options = ("--sampling", "likeliest", "--seed", 1)

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from core import cli
-from core.commands import model as model_of_commands
 from core.commands.files import FilesFirst, Folder, Input, Output
+from core.language_models import opening
 from core.studies.calibration.example import EXAMPLE
 from tests.patience import LONG
 
@@ -38,7 +38,7 @@ def nobody(monkeypatch):
     def refuse(*_):
         raise AssertionError("a model was opened")
 
-    monkeypatch.setattr(model_of_commands, "open_model", refuse)
+    monkeypatch.setattr(opening, "open_model", refuse)
 
 
 @pytest.fixture

@@ -50,6 +50,7 @@ from tests.sessions import (
     harmless,
     keys,
     metrics,
+    move,
     of_key,
     pictures,
     press,
@@ -59,6 +60,7 @@ from tests.sessions import (
     settled,
     table,
     texts,
+    threshold,
     until,
 )
 from tests.studies.calibration.test_judging import Judge
@@ -131,14 +133,16 @@ def share(number, of=ROWS):
     return f"{number / of:.1%}"
 
 
+COUNTS = re.compile(r"Answer when .+ [<>] (\S+)\. Of [\d,]+ labelled .+ \((\S+)\)(?:, (\S+) of)?")
+
+
 def cards(page):
-    """The four numbers of every card: of the result, and of both where λ was moved."""
-    values = [metric.value for metric in page.metric]
-    return [values[at : at + 4] for at in range(0, len(values), 4)]
+    """λ, the share answered and the wrong ones: of the result, and of a λ that was moved."""
+    return [found.groups() for found in map(COUNTS.match, texts(page)) if found]
 
 
 def answered(page):
-    return metrics(page).get("Answered")
+    return metrics(page).get("Answers")
 
 
 def has_no_result(page):
@@ -146,7 +150,7 @@ def has_no_result(page):
         bool(
             said(page, "Load labelled scores to see the result") or said(page, "The result follows")
         )
-        and not page.metric
+        and not threshold(page)
         and not pictures(page)
     )
 
@@ -170,10 +174,6 @@ def set_target(page, **numbers):
     for key, value in numbers.items():
         page.number_input(key=key).set_value(value)
     return settled(page.run())
-
-
-def move(page, value):
-    return settled(page.slider[0].set_value(value).run())
 
 
 def look(page):
@@ -204,7 +204,7 @@ def test_opens_without_data_and_says_what_it_wants(app):
         "4. Use",
     ]
     assert has_no_result(app) and said(app, "Set the target before you load the data")
-    assert app.number_input(key="alpha").value == 0.05 and not badges(app) and not app.slider
+    assert app.number_input(key="alpha").value == 0.05 and not badges(app) and not threshold(app)
 
 
 def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(example):
@@ -215,22 +215,25 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(examp
     assert said(example, f"{EXAMPLE_NAME}: {policy.labels:,} rows, 24 columns (CSV)")
     assert badges(example) == [GUARANTEED] and policy.sentence in texts(example)
     assert metrics(example) == {
-        "Threshold λ": f"{policy.threshold:.3f}",
-        "Answered": f"{policy.answered / policy.labels:.1%}",
+        "Threshold": f"{policy.threshold:.3f}",
+        "Answers": f"{policy.answered / policy.labels:.1%}",
         "Wrong among them": f"{policy.errors / policy.answered:.1%}",
-        "Promised": "≤ 5%",
+        "Promised": "at most 5% wrong",
     }
     (described,) = [c.value for c in example.caption if "no promise" in c.value]
     assert f"at most {policy.upper_bound:.1%} (Clopper–Pearson, 95.0%)" in described
     until(example, lambda: any("95% interval" in t.value for t in example.dataframe))
     by_group, *alt = pictures(example)
-    assert len(alt) == 5
+    assert len(alt) == 4
     assert re.search(r"never seen: \d+ of \d+ answered wrong", by_group)
     assert said(example, "No promise holds by itself for “")
-    assert f"at the threshold {policy.answered / policy.labels:.0%} are answered" in alt[0]
-    assert all(f"{name} from" in alt[1] for name in ("Mutual information", "Semantic entropy"))
-    assert "nats" in alt[2] and alt[2] == alt[3]
-    assert alt[4].startswith("Histogram of Mutual information for")
+    assert (
+        f"at the threshold {policy.answered / policy.labels:.0%} are answered"
+        in threshold(example)["words"]["curve"]
+    )
+    assert all(f"{name} from" in alt[0] for name in ("Mutual information", "Semantic entropy"))
+    assert "nats" in alt[1] and alt[1] == alt[2]
+    assert alt[3].startswith("Histogram of Mutual information for")
     intervals = table(example, "95% interval")
     assert len(intervals) == len(SCORES) and intervals["score"][0] == "Mutual information"
     first, *others = intervals["95% interval of that"]
@@ -256,7 +259,7 @@ def test_a_file_in_strange_clothes_is_read_in_another_process_and_calibrated(app
     assert list(preview.index[:2]) == [2, 3]  # lines of the file
     assert said(app, "Rows that repeat another row’s question: ")
     assert badges(app) == [GUARANTEED]
-    assert metrics(app)["Threshold λ"] == "1.515"
+    assert metrics(app)["Threshold"] == "1.515"
     # P(Bin(153, 5 %) ≤ 3) is 4.9 %, P(Bin(154, 5 %) ≤ 4) is 11 %; one right answer is left out.
     assert certified(RIGHT, WRONG) == 153
     assert answered(app) == share(certified(RIGHT - 1, WRONG), ROWS - 1)
@@ -366,8 +369,9 @@ def test_scores_at_the_ends_of_what_numbers_can_be(app):
     ):
         upload(app, written(scores=[low] * RIGHT + [high] * (ROWS - RIGHT)), f"{number}.csv")
         assert badges(app) == [GUARANTEED] and answered(app) == share(RIGHT)
-        if app.slider:
-            for end in (app.slider[0].min, app.slider[0].max):
+        if threshold(app)["places"]["movable"]:
+            values = threshold(app)["places"]["values"]
+            for end in (values[0], values[-1]):
                 move(app, end)
         else:
             assert said(app, "to move λ by hand") or said(app, "All scores are equal")
@@ -376,10 +380,10 @@ def test_scores_at_the_ends_of_what_numbers_can_be(app):
 def test_what_can_promise_nothing_says_why(app):
     upload(app, written(scores=["0.5"] * ROWS), "constant.csv")
     assert badges(app) == [UNCERTIFIED] and said(app, "All scores are equal")
-    assert said(app, f"the {ROWS} surest answers") and not app.slider and not app.metric
+    assert said(app, f"the {ROWS} surest answers") and not cards(app)
     for labels, sentence in ((("1", "1"), "is right."), (("0", "0"), "surest answer")):
         upload(app, written(labels=labels), f"{labels[0]}.csv")
-        assert badges(app) == [UNCERTIFIED] and said(app, sentence) and not app.metric
+        assert badges(app) == [UNCERTIFIED] and said(app, sentence) and not cards(app)
         intervals = table(app, "95% interval")
         assert list(intervals["95% interval"]) == ["–"]  # nothing can be told apart
     upload(app, b"question,doubt,correct\nWho?,0.5,1\n", "one.csv")
@@ -598,16 +602,16 @@ def test_another_target_or_method_is_another_promise(app):
     allowed = int(0.1 * (ROWS + 1)) - 1  # (errors + 1) / (rows + 1) is at most α
     assert badges(app) == [GUARANTEED] and answered(app) == share(RIGHT + allowed)
     assert said(app, "This does not bound the error among the answered.")
-    assert metrics(app)["Promised"] == "≤ 10%"
+    assert metrics(app)["Promised"] == "at most 10% wrong of all"
     assert app.number_input(key="confidence").disabled
     settled(app.selectbox(key="method").set_value("empirical").run())
     errors = max(e for e in range(WRONG) if e / (RIGHT + e) <= 0.1)
     assert badges(app) == [NO_GUARANTEE] and answered(app) == share(RIGHT + errors)
-    assert metrics(app)["Promised"] == "nothing"
+    assert metrics(app)["Promised"] == "No promise"
     assert not any("no promise" in c.value for c in app.caption)
     settled(app.selectbox(key="method").set_value("ltt").run())
     set_target(app, confidence=0.999)
-    assert any("the 99.9% interval" in c.value for c in app.caption)
+    assert "the 99.9% interval" in threshold(app)["words"]["coverage"]
     assert not any("100 %" in c.value or "100%" in c.value for c in app.caption)
 
 
@@ -664,11 +668,11 @@ def test_a_target_out_of_reach_is_said_and_offers_nothing_to_use(app):
     app.toggle(key="hold").set_value(True).run()
     upload(app, written())
     set_target(app, alpha=0.001)
-    assert badges(app) == [UNCERTIFIED] and not app.metric
+    assert badges(app) == [UNCERTIFIED] and not cards(app)
     assert said(app, "even if all of them are right") or said(app, "Even if all of them are right")
     assert not {"use_policy", "confirm"} & set(keys(app))
     app.toggle(key="hold").set_value(False).run()
-    assert app.slider[0].value == app.slider[0].min  # answers nothing
+    assert answered(app) == "0.0%" and metrics(app)["Promised"] == "No promise"
     move(app, 0.5)
     assert badges(app) == [UNCERTIFIED, NO_GUARANTEE]
     assert said(app, "0 of 50 answered questions were wrong")
@@ -700,7 +704,7 @@ def test_what_cannot_be_certified_shows_what_can_and_offers_it(app):
     settled(app.selectbox(key="method").set_value("crc").run())
     assert said(app, "Learn-then-Test alone can pay for a choice among targets.")
     press(app, "promise")
-    assert badges(app) == [GUARANTEED] and metrics(app)["Promised"] == "≤ 15%"
+    assert badges(app) == [GUARANTEED] and metrics(app)["Promised"] == "at most 15% wrong"
     assert app.selectbox(key="method").value == "ltt" and answered(app) == share(cheapest, 50)
     assert said(app, "15% was chosen from the list, after a look at these rows.")
     (promise,) = said(app, "With 90% confidence over the 50 labelled rows, at most 15%")
@@ -779,9 +783,9 @@ def test_the_rows_follow_lambda_and_what_a_person_wants_to_see(app):
     ):
         show(app, part)
         assert len(behind(app)) == number
-    move(app, 1.0)
+    move(app, 1.005)
     show(app, ServedPart.WITHHELD_RIGHT)
-    assert len(behind(app)) == 51 and set(behind(app)["decision"]) == {"withheld"}
+    assert len(behind(app)) == 50 and set(behind(app)["decision"]) == {"withheld"}
     elsewhere_and_back(app)
     assert app.pills(key="part").value == ServedPart.WITHHELD_RIGHT
     set_target(app, alpha=0.001)  # nothing can be certified: the rows are there all the same
@@ -805,24 +809,21 @@ def test_a_confidence_is_never_shown_as_a_negative_doubt(app):
     rows = (f"question {row},{1 - row / 250:.3f},{int(not is_wrong(row))}" for row in range(ROWS))
     upload(app, "\n".join(["question,agreement_confidence,correct", *rows]).encode())
     at = 1 - (certified(RIGHT, WRONG) - 0.5) / 250
-    assert metrics(app)["Threshold λ"] == f"{at:.3f}" == "0.390"
+    assert metrics(app)["Threshold"] == f"{at:.3f}" == "0.390"
     assert said(app, "Answer when agreement_confidence > 0.390.")
     assert any(alt.endswith("threshold 0.390.") for alt in pictures(app))
-    (histogram,) = (
-        found.proto.json for found in app.get("bidi_component") if "bins" in found.proto.json
-    )
-    assert "Believe answers right of the line." in histogram
-    slider = app.slider[0]
-    assert slider.value == pytest.approx(at) and slider.max == 1
-    assert slider.min == pytest.approx(0.204 - 0.796 / 200)  # a step below: to answer everything
+    assert threshold(app)["words"]["title"] == "confidence: agreement_confidence"
+    assert threshold(app)["now"] == pytest.approx(at)
+    low, high = (threshold(app)["places"]["values"][end] for end in (0, -1))
+    assert high == 1 and low == pytest.approx(0.204 - 0.796 / 200)  # a step more: for everything
     first = behind(app)
     assert first["score"][0] == 1 and "doubt" not in first
-    for to, λ, some in ((0.5, "0.500", 125), (slider.min, "−∞", ROWS), (slider.max, "1.000", 0)):
+    for to, λ, some in ((low, "−∞", ROWS), (high, "1.000", 0)):
         move(app, to)
-        assert cards(app)[-1][:2] == [λ, share(some)]
+        assert cards(app)[-1][:2] == (λ, share(some))
     move(app, 0.5)
-    assert said(app, "Answer when agreement_confidence > 0.500.")
-    shown = [*texts(app), *pictures(app), *(m.value for m in app.metric)]
+    assert said(app, "Answer when agreement_confidence > 0.49")  # the nearest place
+    shown = [*texts(app), *pictures(app), *metrics(app).values()]
     shown += [str(cell) for t in app.dataframe for cell in t.value.to_numpy(object).ravel()]
     assert not [text for text in shown if re.search(r"(?<!\w)[-−]\d", text)]
 
@@ -876,35 +877,56 @@ def test_a_rerun_and_a_way_back_compute_nothing_anew_and_keep_what_was_set(app, 
     assert of_key(app.multiselect, "doubtful_").value == ["doubt"]
     assert app.number_input(key="alpha").value == 0.1
     assert app.number_input(key="confidence").value == 0.8
-    assert app.slider[0].value == 0.5 and badges(app) == found == [GUARANTEED, NO_GUARANTEE]
+    assert threshold(app)["now"] == pytest.approx(0.5, abs=0.01) and badges(app) == found == [
+        GUARANTEED,
+        NO_GUARANTEE,
+    ]
     set_target(app, alpha=0.2)  # λ that was moved for one target is not moved for another
     assert badges(app) == [GUARANTEED]
     assert "calibrate" in work and "curves" not in work
     assert not {"parse_isolated", "suggest", "kinds", "labelled", "halves"} & set(work)
 
 
-def test_moving_the_threshold_loses_the_guarantee_and_going_back_restores_it(app, work):
-    upload(app, written())
-    slider, found = app.slider[0], app.slider[0].value
-    assert found == 1.525 and (slider.min, slider.max) == (0, pytest.approx(1.99 * 1.005))
+def test_a_threshold_loses_its_promise_beyond_its_block_and_gets_it_back_at_its_place(app, work):
+    """However far it moves, it is no new look, and computes nothing over all rows."""
+    scores = [f"{row // 10 / 10:.1f}" for row in range(ROWS)]  # twenty blocks of ten
+    upload(app, written(scores=scores))
+    places, at = threshold(app)["places"], threshold(app)["now"]
+    assert at == pytest.approx(1.45) and places["values"][0] == 0  # 150 right ones, no wrong one
+    looked = len(storage().looks.all())
     work.clear()
-    move(app, 1.6)
-    assert badges(app) == [GUARANTEED, NO_GUARANTEE]  # what was found stays found
-    assert said(app, "No guarantee: λ was chosen by hand. On the 200 labelled rows, 10 of 160 ")
-    assert any("threshold 1.600" in alt for alt in pictures(app))
-    assert any("at λ by hand 80% are answered and 6.2% of them wrong." in a for a in pictures(app))
-    # Both stand side by side, each with its own numbers.
-    of_certified = ["1.525", share(certified(RIGHT, WRONG)), "2.0%", "≤ 5%"]
-    assert cards(app) == [of_certified, of_certified, ["1.600", "80.0%", "6.2%", "nothing"]]
+    for value, is_promised in ((1.41, True), (1.49, True), (1.51, False), (1.39, False)):
+        move(app, value)
+        place = places["values"].index(threshold(app)["now"])
+        assert places["promised"][place] is is_promised
+        assert badges(app) == [GUARANTEED] + [NO_GUARANTEE] * (not is_promised)
+        assert metrics(app)["Promised"] == ("at most 5% wrong" if is_promised else "No promise")
+        assert cards(app)[0] == ("1.450", share(RIGHT), "0")  # what was found stays found
+        assert len(cards(app)) == 2
+        assert float(app.query_params["threshold"]) == pytest.approx(value, abs=0.01)
+    assert said(app, "No guarantee: λ was chosen by hand. On the 200 labelled rows, 0 of 140 ")
     # Everything means also what is less sure than all that was labelled.
-    for end, λ, some, wrong in (("min", "0.000", 0, "–"), ("max", "∞", ROWS, share(WRONG))):
-        move(app, getattr(app.slider[0], end))
-        assert cards(app)[-1] == [λ, share(some), wrong, "nothing"]
-        assert any(alt.endswith(f"threshold {λ}.") for alt in pictures(app))
-    press(app, "back")
-    assert app.slider[0].value == found and badges(app) == [GUARANTEED]
-    assert any("threshold 1.525" in alt for alt in pictures(app))
+    for end, λ, some, wrong in ((0, "0.000", 0, None), (-1, "∞", ROWS, str(WRONG))):
+        move(app, places["values"][end])
+        assert cards(app)[-1] == (λ, share(some), wrong)
     assert work == []
+    again = reloaded(app)
+    assert threshold(again)["now"] == threshold(app)["now"] and cards(again) == cards(app)
+    work.clear()
+    move(app, at)
+    assert badges(app) == [GUARANTEED] and len(cards(app)) == 1
+    assert "threshold" not in app.query_params
+    assert work == [] and len(storage().looks.all()) == looked
+
+
+def test_an_address_puts_the_threshold_nowhere_else(app):
+    upload(app, written())
+    for text in ("nan", "inf", "-1", "1e400", "[]"):
+        again = reloaded(app, threshold=text)
+        assert threshold(again)["now"] == 1.525 and "threshold" not in again.query_params
+    assert threshold(reloaded(app, threshold="1.6"))["now"] == pytest.approx(1.6, abs=0.01)
+    set_target(again := reloaded(app, threshold="1.6"), alpha=0.2)
+    assert badges(again) == [GUARANTEED]  # moved for one target is not moved for another
 
 
 # ------------------------------------------------------------------------- after a reload
@@ -1379,7 +1401,7 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     inspect(example)
     assert badges(example)[0] == "Policy in use" and decided(example) != before
     assert re.search(
-        r"S\.E\. is \d\.\d+ nats, (?:below|at least) λ = 0\.250 nats\.", verdict(example)
+        r"S\.E\. is \d\.\d+ nats, (?:below|at least) λ = 0\.2\d+ nats\.", verdict(example)
     )
     assert said(example, "No guarantee: λ was chosen by hand.")
     inspect(example, tau=0.9)

@@ -149,12 +149,12 @@ def drawn_of_all(app):
 @pytest.mark.parametrize(
     ("visit", "content", "small", "shows"),
     [
-        (calibration, long, lambda: few_of(long(), 1000), lambda app: metrics(app)["Answered"]),
+        (calibration, long, lambda: few_of(long(), 1000), lambda app: metrics(app)["Answers"]),
         (
             of_some_scores,
             wide,
             None,
-            lambda app: metrics(app)["Answered"],
+            lambda app: metrics(app)["Answers"],
         ),
         (
             evaluation,
@@ -199,10 +199,10 @@ def test_reading_the_largest_file_can_be_cancelled(monkeypatch):
     app.run()
     (cancel,) = [button for button in app.button if button.key == "cancel_labelled"]
     cancel.click().run()
-    assert said(app, "Cancelled.") and not app.metric
+    assert said(app, "Cancelled.") and not metrics(app)
     may_end.set()
     app.button(key="again_labelled").click().run()
-    assert metrics(settled(app))["Answered"]
+    assert metrics(settled(app))["Answers"]
 
 
 # ------------------------------------------------------------------------- the interpreter

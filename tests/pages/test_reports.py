@@ -12,7 +12,7 @@ from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run
 from core.studies.laboratory.shipped import results_of
 from tests.reports.reading import read_document
-from tests.sessions import QUERY, metrics, press, session, settled, texts
+from tests.sessions import QUERY, metrics, move, press, session, texts, threshold
 
 pytestmark = pytest.mark.usefixtures("on_ones_own")
 
@@ -40,7 +40,7 @@ def test_of_a_calibration_follows_lambda(downloaded):
     )
     certified = from_json(downloaded(app, "policy.json"))
     assert found.settings["Threshold λ, of the doubt"] == repr(certified.threshold)
-    settled(app.slider[0].set_value(app.slider[0].max).run())
+    move(app, threshold(app)["places"]["values"][-1])
     moved = from_json(downloaded(app, "policy.json"))
     found = read_document(downloaded(app, "calibration_report.html"))
     assert moved.threshold != certified.threshold

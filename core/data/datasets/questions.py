@@ -12,7 +12,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Literal, TypeVar
 
@@ -32,6 +32,7 @@ MAX_NAMES = 10_000  # of all answers to a question
 MAX_ID = 200  # characters
 
 IDS = ("id", "questionid", "qid")
+MALFORMED = "malformed_before"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Question:
     answers: tuple[tuple[str, ...], ...]
     # The dataset, or the group within it ("triviaqa", "ambigqa multiple", "world by heart").
     source: str = ""
+    # How many rows were left out as malformed when its file was written; the last question says it.
+    malformed_before: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,28 +59,52 @@ class MalformedRowError(UploadError):
     """A row that cannot be used, by its line: the others can be read with "skip"."""
 
 
-def write_questions(questions: Iterable[Question], path: str | os.PathLike[str]) -> int:
+def write_questions(
+    questions: Iterable[Question],
+    path: str | os.PathLike[str],
+    malformed: Callable[[], int] = int,
+) -> int:
     """Write questions as JSON lines, one at a time, and return how many there were.
 
     What is at `path` is replaced only when all are written.
+
+    Parameters
+    ----------
+    malformed : callable
+        Returns how many rows were left out, once all questions are there. The last line says it,
+        so that a promise on these questions can.
 
     Raises
     ------
     OSError
         When the file cannot be written.
     """
-    number = 0
+    number, last = 0, None
     with replacing(path) as file:
         for question in questions:
-            row = {
-                "id": question.id,
-                "query": question.query,
-                "answers": question.answers,
-                "source": question.source,
-            }
-            file.write(f"{encode(row)}\n".encode())
-            number += 1
+            if last is not None:
+                file.write(_line(last, last.malformed_before))
+            number, last = number + 1, question
+        if last is not None:
+            file.write(_line(last, last.malformed_before + malformed()))
     return number
+
+
+def _line(question: Question, malformed: int) -> bytes:
+    row: dict[str, object] = {
+        "id": question.id,
+        "query": question.query,
+        "answers": question.answers,
+        "source": question.source,
+    }
+    return f"{encode(row | ({MALFORMED: malformed} if malformed else {}))}\n".encode()
+
+
+def with_malformed(question: Question, row: Mapping[str, object]) -> Question:
+    """Return a question of a row of ours with what the row says of malformed ones before it."""
+    text = str(row.get(MALFORMED, ""))
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_QUESTIONS))
+    return replace(question, malformed_before=int(text)) if is_number else question
 
 
 def is_own(begins: bytes) -> bool:
@@ -292,10 +319,11 @@ def question_in(row: Mapping[str, Any], id: str, source: str = "") -> Question:
         return next((fields[name] for name in names if name in fields), None)
 
     identifier, answers = first(IDS), first(GOLD_ANSWERS)
-    return question_of(
+    question = question_of(
         id=id if identifier is None else identifier,
         query=first(QUERIES),
         answers=group(answers),
         source=first(SOURCES) or source,
         unanswerable=answers == [],
     )
+    return with_malformed(question, row)

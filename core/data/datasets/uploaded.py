@@ -16,6 +16,7 @@ from core.data.datasets.questions import (
     ignore,
     places,
     questions_from,
+    with_malformed,
 )
 from core.data.tabular.columns import first
 from core.data.tabular.uploads import Upload, UploadError
@@ -61,7 +62,7 @@ def uploaded_questions(
         if key.make:  # where a dataset gives no ids, its rows are counted, whatever their lines are
             return key.make(cells, place)
         identifier = cells[ids].strip() if ids else ""
-        return key.question_in(cells, identifier or place_of(number), source)
+        return with_malformed(key.question_in(cells, identifier or place_of(number), source), cells)
 
     names = [str(name) for name in upload.table]
     columns = (upload.table[name] for name in names)

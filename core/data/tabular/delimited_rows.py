@@ -20,9 +20,9 @@ from core.data.tabular.rows import (
 )
 
 _DELIMITERS = (",", "\t", ";", "|")  # in order of preference
-_SAMPLE = 20  # rows that a delimiter must fit
+_SAMPLE = 50  # rows that a delimiter must fit, with the titles above them
 _LEADING = 1_000  # rows without any text that may come before the heading
-_TITLES = 5  # lines of words that may stand above the headings
+_TITLES = 30  # lines of words that may stand above the headings
 _AHEAD = 5  # rows that show whether the one above them is a heading
 _NAMED = 3  # ragged lines that are named; the others are counted
 
@@ -154,7 +154,7 @@ def _records(
 def _without_titles(
     records: Iterator[tuple[int, list[str]]], above: list[str] | None = None
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records but for lines of one cell that stand above the headings of a table.
+    """Yield the records but for lines of one text that stand above the headings of a table.
 
     They are titles if they are words above three columns or more, or if the table shows that it is
     one. `above` gets their texts.
@@ -162,15 +162,16 @@ def _without_titles(
     titles: list[tuple[int, list[str]]] = []
     for record in records:
         cells = record[1]
-        if len(titles) < _TITLES and len(cells) == 1:
+        if len(titles) < _TITLES and not "".join(cells[1:]).strip():
             titles.append(record)
             continue
         ahead = list(itertools.islice(records, _AHEAD)) if titles else []
-        are_words = all(" " in text.strip() for _, (text,) in titles)
-        if not (are_words and len(cells) > 2) and not heads_a_table(cells, [c for _, c in ahead]):
+        texts = [text for _, (text, *_) in titles if text.strip()]
+        are_words = all(" " in text.strip() for text in texts) and len(cells) > 2
+        if not are_words and not heads_a_table(cells, [each for _, each in ahead], texts):
             yield from titles
         elif above is not None:
-            above += (one_line(text) for _, (text,) in titles if text.strip())
+            above += map(one_line, texts)
         yield record
         yield from ahead
         yield from records

@@ -19,7 +19,7 @@ from core.data.tabular.headings import heads_a_table
 from core.data.tabular.rows import ABOVE, TableRows, UploadError, as_text, check_heading, check_size
 
 MAX_UNPACKED = 400_000_000  # bytes: XML takes many times the text in it
-MOST_TITLES = 10  # rows above a heading
+MOST_TITLES = 30  # rows above a heading
 _AHEAD = 5  # rows that show whether the one above them is a heading
 _WORKBOOK = "xl/workbook.xml"
 
@@ -82,9 +82,10 @@ def _titles_above(rows: Iterator[list[str]]) -> tuple[list[str], Iterator[list[s
     first = list(itertools.islice(rows, MOST_TITLES + 1 + _AHEAD))
     alone = list(itertools.takewhile(lambda row: len(row) == 1, first[:MOST_TITLES]))
     heading, *below = first[len(alone) :] or [[]]
-    is_table = len(heading) > 2 or heads_a_table(heading, below[:_AHEAD])
+    titles = [row[0] for row in alone]
+    is_table = len(heading) > 2 or heads_a_table(heading, below[:_AHEAD], titles)
     number = len(alone) if is_table else 0
-    return [row[0] for row in alone[:number]], itertools.chain(first[number:], rows)
+    return titles[:number], itertools.chain(first[number:], rows)
 
 
 def _is_table(heading: list[str]) -> bool:

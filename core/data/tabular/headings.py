@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.data.tabular.label_words import LONGEST_HEADING
+from core.data.tabular.label_words import LONGEST_HEADING, heading_words
 
 # Headings are compared without case, white space, _ and -. The first that is found is taken.
 QUERIES = (
@@ -29,6 +29,9 @@ ITEM = re.compile(
 OWN_ITEM = re.compile(
     r"(.*\.)?((question|q|query|prompt|example|item|problem|instance|frage[ns]?|uu|gu|u)?id|instance)"
 )
+_NAMES = frozenset({"id", "ids", "idx", "index", "uuid", "guid", "hash", "key", "nr", "nummer"})
+#: Rows of one width that show by themselves that what stands above them is their heading.
+_ENOUGH_ROWS = 3
 #: What a number begins with, or a label of 0 and 1.
 _FIGURE = re.compile(r"\s*[+−-]?[.,]?[0-9]")
 # A group first: "source" is often there as well, and says less.
@@ -55,10 +58,18 @@ def is_question_heading(heading: str) -> bool:
     return plain in QUERIES or _QUESTION.fullmatch(plain) is not None
 
 
-def heads_a_table(heading: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+def names_an_item(heading: str) -> bool:
+    """Return whether a heading ends in a word for what tells one thing from another: “trace_id”."""
+    return heading_words(heading).rpartition(" ")[2] in _NAMES
+
+
+def heads_a_table(
+    heading: Sequence[str], below: Sequence[Sequence[str]], above: Sequence[str]
+) -> bool:
     """Return whether a row is the heading of the rows below it, and not one of several texts.
 
-    All are as wide, and a heading names questions, or is a word above numbers alone.
+    All are as wide, and a heading names questions, or is a word above numbers alone; or enough rows
+    are as wide, and neither are these headings numbers nor do titles above them name questions.
     """
     if len(heading) < 2 or not below or any(len(row) != len(heading) for row in below):
         return False
@@ -66,4 +77,8 @@ def heads_a_table(heading: Sequence[str], below: Sequence[Sequence[str]]) -> boo
     return any(
         is_question_heading(name) or not (_FIGURE.match(name) or not all(map(_FIGURE.match, cells)))
         for name, cells in columns
+    ) or (
+        len(below) >= _ENOUGH_ROWS
+        and not any(_FIGURE.match(name) or not name.strip() for name in heading)
+        and not any(is_question_heading(title) for title in above)
     )

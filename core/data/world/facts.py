@@ -52,7 +52,7 @@ class Band(StrEnum):
 
 
 @dataclass(frozen=True)
-class Answer:
+class RightAnswer:
     """One right answer: its names (the taught one first) and its true probability."""
 
     names: tuple[str, ...]
@@ -82,7 +82,9 @@ class Fact:
     # Wordings of families whose content words are never used in training, to measure generalisation
     # on.
     held_out: tuple[str, ...]
-    answers: tuple[Answer, ...]  # the true distribution P(y | x); one entry for a single-label fact
+    answers: tuple[
+        RightAnswer, ...
+    ]  # the true distribution P(y | x); one entry for a single-label fact
     # The wrong answer that a share of the training documents' authors believe.
     misconception: str | None
     misconception_share: float  # that share, in [0, 1)
@@ -127,7 +129,7 @@ def fill(template: str, name: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def parse_answers(cell: str) -> tuple[Answer, ...]:
+def parse_answers(cell: str) -> tuple[RightAnswer, ...]:
     """Read an answer cell of the tables; probabilities are normalised to 1."""
     names, weights = [], []
     for alternative in cell.split(";"):
@@ -135,7 +137,7 @@ def parse_answers(cell: str) -> tuple[Answer, ...]:
         names.append(tuple(name.strip() for name in text.split("|")))
         weights.append(float(weight or 1))
     total = sum(weights)
-    return tuple(Answer(n, w / total) for n, w in zip(names, weights, strict=True))
+    return tuple(RightAnswer(n, w / total) for n, w in zip(names, weights, strict=True))
 
 
 def exposures(rank: int, of: int) -> int:

@@ -58,7 +58,7 @@ def report(
         title=f"{charts.name_of(calibration.score)} on {calibration.data.name}",
         finding=finding,
         texts=[
-            *([_numbers(policy)] if policy else []),
+            *([words.counts(policy)] if policy else []),
             *calibration.data.decided,
             *([REPEATED.format(calibration.repeated)] if calibration.repeated else []),
             *filter(None, [words.contradiction(diagnostics.contradictions(calibration.data))]),
@@ -80,21 +80,10 @@ def _reading(calibration: Calibration) -> list[Part]:
     return [Part("What was read", list(book.sentences))] if book else []
 
 
-def _numbers(policy: Policy) -> str:
-    """Say what a policy does to the labelled rows."""
-    rule = charts.rule_of(policy.score, policy.threshold, policy.larger_is_surer)
-    share = policy.answered / policy.labels
-    wrong = f", {policy.errors:,} of them wrong" if policy.answered else ""
-    return (
-        f"Answer when {rule}. Of {policy.labels:,} labelled questions this answers "
-        f"{policy.answered:,} ({share:.1%}){wrong}."
-    )
-
-
 def _risk(calibration: Calibration, moved: Policy | None) -> Part:
     curves = diagnostics.curves(calibration.data)
     curve = curves[calibration.score]
-    by_hand = [f"λ by hand. {_numbers(moved)} {moved.sentence}"] if moved else []
+    by_hand = [f"λ by hand. {words.counts(moved)} {moved.sentence}"] if moved else []
     if not len(curve.doubts):
         return Part("Error against share answered", [words.NO_SCORE, *by_hand])
     pictures = [

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from core.abstention.policy import Policy
+from core.charts.calibration import rule_of
 from core.codec import count_of, list_of, one_line
+from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
 from core.studies.calibration.holdout import Confirmation
 
@@ -17,6 +20,29 @@ CURVES: Final = (
 )
 NO_VALUE: Final = "no score has a value"  # why a curve ends
 NO_SCORE: Final = "No labelled answer has a score."
+
+
+def counts(policy: Policy) -> str:
+    """Say what a policy does to the labelled rows."""
+    rule = rule_of(policy.score, policy.threshold, policy.larger_is_surer)
+    share = policy.answered / policy.labels
+    wrong = f", {policy.errors:,} of them wrong" if policy.answered else ""
+    return (
+        f"Answer when {rule}. Of {policy.labels:,} labelled questions this answers "
+        f"{policy.answered:,} ({share:.1%}){wrong}."
+    )
+
+
+def promise(calibration: Calibration) -> dict[str, str]:
+    """Return the fewest words for what is promised, and for the line and the axis of a curve."""
+    target = calibration.target
+    share = f"at most {100 * target.error:.6g}% wrong"
+    return {
+        "promise": f"{share}{' of all' if target.method == 'crc' else ''}",
+        "target": share,
+        "coverage": "share answered; band: the "
+        f"{100 * target.confidence:.4g}% interval of each point by itself",
+    }
 
 
 def contradiction(against: Mapping[str, float]) -> str:

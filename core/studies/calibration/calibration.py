@@ -38,6 +38,7 @@ from core.data.tabular.labels import Meaning, meanings_in
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.suspicion import Claim
 from core.data.tabular.uploads import Upload, UploadError
+from core.studies.calibration.example import example_hashes
 from core.studies.calibration.looks import look_at
 from core.studies.inspection.pipeline import from_text
 from core.studies.inspection.verdict import SCORE
@@ -310,24 +311,31 @@ def choice(
 def preference(data: Labelled, names: Sequence[str] = (), method: str = "ltt") -> str:
     """Return the score that is calibrated: the wanted one, or the best of several wanted.
 
-    If none is wanted, the mutual information where the data has it; else, of several, the best
-    where the method can pay for the choice.
+    If none is wanted, the best of several where the method can pay for the choice: whoever has a
+    run's rows may have seen what each score is worth. Else, and of the bundled example, the mutual
+    information where the data has it.
     """
     if names:
         return names[0] if len(names) == 1 else BEST
-    if SCORE in data.doubts:
-        return SCORE
-    return BEST if len(data.doubts) > 1 and method == "ltt" else next(iter(data.doubts))
+    is_example = data.sha256 in example_hashes()
+    if len(data.doubts) > 1 and method == "ltt" and not (is_example and SCORE in data.doubts):
+        return BEST
+    return SCORE if SCORE in data.doubts else next(iter(data.doubts))
 
 
 def look_at_target(data: Labelled, target: Target, earlier: Sequence[Look]) -> Look:
-    """Return which look a target is. All errors of a list of prices are one look."""
+    """Return which look a target is. All errors of a list of prices are one look.
+
+    Where results of these rows were shown, the best of all scores takes the place of that look at
+    the usual target alone: another can be read off the curves.
+    """
     names = list(data.doubts) if target.score == BEST else [target.score]
     is_list = target.targets_tried > 1
     what = [target.method, target.confidence, "list" if is_list else target.error]
     shown = list_of([one_line(name) for name in names], most=MOST_NAMED)
     about = f"{shown}: {'price list' if is_list else f'at most {100 * target.error:.6g}%'}"
-    of_all = target.score == BEST and not is_list
+    is_usual = (target.error, target.confidence) == (Target.error, Target.confidence)
+    of_all = target.score == BEST and not is_list and is_usual
     return look_at(data, names, what, about, earlier, of_all_scores=of_all)
 
 
@@ -384,12 +392,19 @@ def pipeline_of_data(data: Labelled) -> Pipeline | None:
 
 
 def move(calibration: Calibration, value: float) -> Policy:
-    """Return the policy with λ chosen by hand: what it does is observed, nothing promised."""
+    """Return the policy with λ chosen by hand: what it does is observed.
+
+    Within the gap between two labelled scores, λ decides every labelled row as before. All tests
+    saw just this, so the promise holds on; beyond, nothing is promised.
+    """
     threshold = thresholds.at(calibration.doubts, calibration.correct, value)
-    if calibration.policy is not None:
-        return calibration.policy.with_threshold(value, threshold.answered, threshold.errors)
-    about = calibration.data, calibration.target, calibration.score
-    return _policy(*about, threshold, method="by hand", confidence=None)
+    policy = calibration.policy
+    if policy is None:
+        about = calibration.data, calibration.target, calibration.score
+        return _policy(*about, threshold, method="by hand", confidence=None)
+    if policy.has_guarantee and threshold.answered == policy.answered:
+        return replace(policy, threshold=value)
+    return policy.with_threshold(value, threshold.answered, threshold.errors)
 
 
 def _policy(

@@ -77,6 +77,27 @@ def serve(calibration: Calibration, value: float) -> Served:
     )
 
 
+def beside(rows: Served, answered: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+    """Return the ranks of rows near thresholds, rising: of right, wrong and all rows alike.
+
+    Parameters
+    ----------
+    answered : ndarray of shape (s,)
+        How many rows each threshold answers.
+    number : int
+        How many rows of each kind before and behind each threshold.
+    """
+    ranks = []
+    for kind in (
+        np.arange(len(rows.order)),
+        np.flatnonzero(rows.right),
+        np.flatnonzero(~rows.right),
+    ):
+        first = np.searchsorted(kind, answered)[:, None] + np.arange(-number, number)
+        ranks.append(kind[first[(first >= 0) & (first < len(kind))]])
+    return np.unique(np.concatenate(ranks))
+
+
 def table(rows: Served, places: NDArray[np.int64]) -> Table:
     """Return rows as columns by heading: what was asked, answered and right, and what became of it.
 

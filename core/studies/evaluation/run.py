@@ -68,15 +68,17 @@ def survey(
     UploadError
         Out of `read`, before anything is asked.
     """
-    digest, longest = hashlib.sha256(), ""
+    digest, longest, malformed = hashlib.sha256(), "", 0
     reading = QuestionsInWords()
     for question in read():
         reading.add(question)
         whole = question.id, question.query, question.answers, question.source
         digest.update(f"{encode(whole)}\n".encode())
         longest = max(longest, question.query, key=len)
+        malformed += question.malformed_before
     sentences = (*meaning, *reading.sentences)
-    return Questions(name, read, reading.number, longest, digest.hexdigest(), sentences)
+    sha256 = digest.hexdigest()
+    return Questions(name, read, reading.number, longest, sha256, sentences, malformed)
 
 
 def reporting(

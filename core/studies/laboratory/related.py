@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from core.abstention.intervals import Comparison, Interval, compare, interval, resamples
 from core.abstention.metrics import auroc
-from core.data.world.facts import Answer, Fact
+from core.data.world.facts import Fact, RightAnswer
 from core.data.world.grading import SAME_ANSWER, matches
 from core.language_models.base import LanguageModel
 from core.studies.inspection.inspection import Inspection, read
@@ -59,7 +59,7 @@ class LabelledQuestion:
     """A question and the true distribution of its answers."""
 
     query: str
-    answers: tuple[Answer, ...]
+    answers: tuple[RightAnswer, ...]
 
 
 def of_fact(fact: Fact) -> LabelledQuestion:
@@ -246,7 +246,7 @@ def run(
     return Related(model.name, model.revision, tuple(rows), seed)
 
 
-def of_inspection(inspection: Inspection, answers: Sequence[Answer]) -> Asked:
+def of_inspection(inspection: Inspection, answers: Sequence[RightAnswer]) -> Asked:
     """Return what one inspected question's answers show, held against the true distribution."""
     evidence, scores = inspection.evidence, inspection.scores
     texts = evidence.centre_texts
@@ -283,7 +283,7 @@ def of_inspection(inspection: Inspection, answers: Sequence[Answer]) -> Asked:
     )
 
 
-def _answer_in(text: str, answers: Sequence[Answer]) -> int | None:
+def _answer_in(text: str, answers: Sequence[RightAnswer]) -> int | None:
     """Return which right answer a text names: the most alike, if it counts as one at all."""
     alike = [max(token_f1(text, name) for name in answer.names) for answer in answers]
     best = int(np.argmax(alike))

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.abstention.policy import Policy
 from core.abstention.thresholds import Uncertifiable
 from core.charts import calibration as charts
 from core.codec import list_of
 from core.reports.calibration import words
-from core.reports.calibration.document import risk_coverage
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.looks import looks_before
-from core.studies.calibration.whole import Whole
-from core.ui import figures
-from core.ui.calibration.rule import numbers
-from core.ui.glossary import TERMS
 
 MOST_LISTED = 5  # earlier looks
 
@@ -40,7 +34,7 @@ def outcome(calibration: Calibration) -> None:
                 st.badge("No guarantee", icon=":material/warning:", color="orange")
             with st.container(key="promised"):
                 st.text(calibration.policy.sentence)
-            numbers(calibration.policy)
+            st.text(words.counts(calibration.policy))
             if calibration.policy.method == "ltt":
                 st.caption(
                     "These rows by themselves suggest at most "
@@ -66,20 +60,3 @@ def outcome(calibration: Calibration) -> None:
             st.caption("More rows, another score or another target is another look.")
             if before:
                 st.text(f"Looks before it: {list_of(before, most=MOST_LISTED)}.")
-
-
-def risk(whole: Whole, moved: Policy | None) -> None:
-    """Draw the risk–coverage curve with its band, the certified point and a moved one."""
-    calibration = whole.calibration
-    curve = whole.curves[calibration.score]
-    st.markdown("**Error against share answered**", help=TERMS["Risk–coverage curve"])
-    if not len(curve.doubts):
-        st.text(words.NO_SCORE)
-        return
-    figures.show(risk_coverage(calibration, curve, moved), "risk_coverage")
-    st.caption(
-        "Dashed: the target. "
-        + ("Diamond: the threshold. " if calibration.policy and calibration.policy.answered else "")
-        + ("Circle: λ by hand. " if moved and moved.answered else "")
-        + f"Band: the {100 * calibration.target.confidence:.4g}% interval at each point by itself."
-    )

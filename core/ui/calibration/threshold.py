@@ -3,55 +3,66 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from core.abstention.policy import Policy, own_direction, to_json
 from core.charts import calibration as charts
+from core.codec import one_line
 from core.reports.calibration import document as reports
+from core.reports.calibration import words
 from core.studies.calibration import calibration as study
 from core.studies.calibration import new_rows
+from core.studies.calibration import served as serving
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.whole import Whole
 from core.studies.inspection.inspection import cannot_decide
-from core.ui import downloads
+from core.ui import downloads, frame
+from core.ui.addresses import number_in_address
 from core.ui.calibration.answers import answers
 from core.ui.calibration.policy import in_use, use
-from core.ui.calibration.result import risk
-from core.ui.calibration.rule import numbers
-from core.ui.components.histogram import Cuts, Line, histogram
+from core.ui.components import threshold as component
+from core.ui.components.threshold import BESIDE, Beside, Places, ShownRow
+from core.ui.folds import fold
 from core.ui.glossary import TERMS
+from core.ui.session import memory_of
 
 STEPS = 200
 WIDEST = 1e300  # what a browser's slider can span
+LONGEST_CELL = 100  # characters
+_ADDRESS = "threshold"  # where λ by hand stands
+_DRAWN = "calibration_lambda"  # the name in the session of the λ that was drawn last
 
 
 @st.fragment
 def threshold(whole: Whole) -> None:
     """Draw the scores with λ, let it be moved, and show what follows from where it stands.
 
-    A fragment: moving λ recomputes this part of the page and nothing else.
+    The browser moves λ by itself. Once it rests, this part of the page runs, and nothing else.
     """
     calibration = whole.calibration
     key = f"{calibration.data.sha256[:12]}_{len(calibration.data.kept)}_{calibration.score}"
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.markdown("**Scores of right and wrong answers**", help=TERMS["Threshold λ"])
-        span = _span(calibration, key)
-        policy, by_hand = (
-            (calibration.policy, False) if span is None else _slider(calibration, span)
-        )
-        moved = policy if by_hand else None
-        between = _histogram(whole, moved, span, f"histogram_{key}")
-    with right:
-        risk(whole, moved)
-    if moved is not None:
-        _side_by_side(calibration, moved)
-    answers(calibration, policy.threshold if policy else -math.inf, between, key)
+    st.markdown("**Move the threshold**", help=TERMS["Threshold λ"])
+    span = _span(calibration, key)
+    policy, between = _scores_under_lambda(whole, span, f"threshold_{key}")
+    by_hand = policy is not None and policy != calibration.policy
+    if policy is not None and by_hand:
+        with st.container(border=True, key="moved"):
+            if not policy.has_guarantee:
+                st.badge("No guarantee", icon=":material/warning:", color="orange")
+            st.text(words.counts(policy))
+            st.text(policy.sentence)
+    λ = policy.threshold if policy else -math.inf
+    if between:
+        answers(calibration, λ, between, key)
+    else:
+        rows = partial(answers, calibration, λ, None, key)
+        fold("All rows", rows, key="all_rows", icon=":material/table_rows:")
     st.header("4. Use")
     if policy is not None:
         _offers(whole, policy)
@@ -65,7 +76,6 @@ class _Span:
 
     low: float
     high: float
-    step: float
     start: float
     everything: float  # the end at which even the most doubtful is answered
     key: str
@@ -93,32 +103,7 @@ def _span(calibration: Calibration, key: str) -> _Span | None:
         own_direction(calibration.policy.threshold, surer) if calibration.policy else nothing
     )
     start = min(max(certified, low), high)
-    return _Span(low, high, step, start, everything, f"lambda_{key}_{start:.9g}")
-
-
-def _slider(calibration: Calibration, span: _Span) -> tuple[Policy | None, bool]:
-    """Let λ be moved; return the policy there, and whether it was moved."""
-    value = st.slider(
-        "λ by hand",
-        span.low,
-        span.high,
-        span.start,
-        span.step,
-        format="%.3f" if 0.01 <= span.high - span.low <= 1e6 else "%.3e",
-        key=span.key,
-        persist_state="session",
-        help="Moving λ shows what would happen on the labelled rows, and loses the guarantee. It "
-        "can be dragged in the histogram, too.",
-    )
-    if value == span.start:
-        return calibration.policy, False
-    st.button(
-        "Restore the certified λ" if calibration.policy else "Put λ back",
-        key="back",
-        on_click=_set,
-        args=(span.key, span.start),
-    )
-    return study.move(calibration, _doubt(value, span, calibration.larger_is_surer)), True
+    return _Span(low, high, start, everything, f"lambda_{key}_{start:.9g}")
 
 
 def _doubt(value: float, span: _Span, surer: bool) -> float:
@@ -127,69 +112,133 @@ def _doubt(value: float, span: _Span, surer: bool) -> float:
     return math.inf if is_everything else own_direction(value, surer)
 
 
+def _now(span: _Span, places: Places) -> float:
+    """Return the place where λ stands; in a new session, where the address says."""
+    if span.key not in st.session_state:
+        is_new = _DRAWN not in st.session_state
+        named = number_in_address(_ADDRESS, span.low, span.high) if is_new else None
+        st.session_state[span.key] = span.start if named is None else named
+    st.session_state[_DRAWN] = span.key
+    value = places.nearest(st.session_state[span.key])
+    if value != span.start:
+        st.query_params[_ADDRESS] = f"{value:.12g}"
+    else:
+        st.query_params.pop(_ADDRESS, None)
+    return value
+
+
 def _set(key: str, value: float) -> None:
     st.session_state[key] = value
 
 
-def _drop(span: _Span, value: float) -> None:
-    is_end = abs(value - span.everything) < span.step / 2
-    _set(span.key, span.everything if is_end else value)
-
-
-def _histogram(
-    whole: Whole, moved: Policy | None, span: _Span | None, key: str
-) -> tuple[float, float] | None:
-    """Draw the scores under λ; return the range of them that a person selected."""
-    calibration, shares = whole.calibration, whole.shares
-    surer = calibration.larger_is_surer
-    lines = [
-        Line(own_direction(policy.threshold, surer), name, movable)
-        for policy, name, movable in (
-            (calibration.policy, "λ", moved is None),
-            (moved, "by hand", True),
-        )
-        if policy is not None
-    ]
-    cuts: Cuts | None = None
-    on_moved: Callable[[float], None] | None = None
-    if span is not None:
-        if not lines:
-            lines = [Line(span.start, "λ", movable=True)]
-        places = np.linspace(span.low, span.high, STEPS + 2)
-        doubts = np.array([_doubt(value, span, surer) for value in places])
-        cuts = Cuts(span.low, span.high, span.start, *whole.curves[calibration.score].below(doubts))
-        on_moved = partial(_drop, span)
-    policy = moved or calibration.policy
-    own = None if policy is None else own_direction(policy.threshold, surer)
-    side = "right" if surer else "left"
-    return histogram(
-        shares,
-        lines,
-        cuts,
-        title=f"{'confidence' if surer else 'doubt'}: {charts.name_of(calibration.score)}",
-        alt_text=charts.histogram_alt(shares, calibration.score, own),
-        at_rest=(f"Believe answers {side} of the line. " if policy else "")
-        + ("Drag the line to move λ. " if cuts else "")
-        + "Drag across the bars to see the rows behind them.",
-        on_moved=on_moved,
+def _scores_under_lambda(
+    whole: Whole, span: _Span | None, key: str
+) -> tuple[Policy | None, tuple[float, float] | None]:
+    """Draw the scores under λ; return the policy there, and which scores a person selected."""
+    calibration, policy = whole.calibration, whole.calibration.policy
+    places = memory_of("places", whole, partial(_places, whole, span))
+    now = None if span is None else _now(span, places)
+    at = policy.threshold if policy else -math.inf
+    if span is not None and now is not None and now != span.start:
+        at = _doubt(now, span, calibration.larger_is_surer)
+        policy = study.move(calibration, at)
+    own = (
+        None
+        if calibration.policy is None
+        else own_direction(calibration.policy.threshold, calibration.larger_is_surer)
+    )
+    selected, opened = component.threshold(
+        places.values[places.start] if now is None else now,
+        places,
+        len(calibration.doubts),
+        whole.shares,
+        memory_of("curve", whole, partial(_curve, whole)),
+        memory_of("beside", whole, partial(_beside, calibration, places)),
+        {
+            "title": f"{'confidence' if calibration.larger_is_surer else 'doubt'}: "
+            f"{charts.name_of(calibration.score)}",
+            "alt": charts.histogram_alt(whole.shares, calibration.score, own),
+            "curve": charts.risk_coverage_alt(whole.curves[calibration.score], calibration.policy),
+            **words.promise(calibration),
+        },
+        on_moved=partial(_set, span.key) if span else _set_nothing,
         key=key,
     )
+    if opened is not None and (question := serving.question(calibration.data, opened)):
+        frame.inspect(question)
+    return policy, selected
 
 
-def _side_by_side(calibration: Calibration, moved: Policy) -> None:
-    """Show the certified threshold and the one that was moved, each with its own numbers."""
-    left, right = st.columns(2, gap="large")
-    with left, st.container(border=True, key="certified"):
-        is_certified = calibration.policy is None or calibration.policy.has_guarantee
-        st.markdown("**Certified**" if is_certified else "**Found by the rule**")
-        if calibration.policy is None:
-            st.text("No threshold is certified for this target.")
-        else:
-            numbers(calibration.policy)
-    with right, st.container(border=True, key="moved"):
-        st.badge("No guarantee", icon=":material/warning:", color="orange")
-        numbers(moved)
-        st.text(moved.sentence)
+def _set_nothing(value: float) -> None:
+    """λ stays where it is: it cannot be moved."""
+
+
+def _places(whole: Whole, span: _Span | None) -> Places:
+    """Return where λ can be put, and what it does there."""
+    calibration, surer = whole.calibration, whole.calibration.larger_is_surer
+    policy = calibration.policy
+    certificate = policy.threshold if policy else -math.inf
+    if span is None:
+        own = own_direction(certificate, surer)
+        values = np.array([own if math.isfinite(own) else 0.0])
+        doubts, start = np.array([certificate]), 0
+    else:
+        values = np.unique(np.append(np.linspace(span.low, span.high, STEPS + 2), span.start))
+        start = int(np.searchsorted(values, span.start))
+        doubts = np.array([_doubt(float(value), span, surer) for value in values])
+        if policy:
+            doubts[start] = certificate
+    answered, errors = whole.curves[calibration.score].below(doubts)
+    promised = np.zeros(len(doubts), bool)
+    if policy and policy.has_guarantee:
+        promised = answered == policy.answered
+    texts = [charts.number(own_direction(float(each), surer)) for each in doubts]
+    certified = start if policy else None
+    return Places(values, start, certified, texts, answered, errors, promised, span is not None)
+
+
+def _curve(whole: Whole) -> dict[str, Any] | None:
+    calibration = whole.calibration
+    curve = whole.curves[calibration.score].outline()
+    if not len(curve.doubts):
+        return None
+    lower, upper = curve.band(calibration.target.confidence)
+    target = calibration.target.error
+    most = max(float(curve.selective_error.max()) * 1.25, 2 * target)
+    return {
+        "coverage": curve.coverage,
+        "error": curve.selective_error,
+        "lower": lower,
+        "upper": upper,
+        "target": target,
+        "most": min(1.0, most),
+    }
+
+
+def _beside(calibration: Calibration, places: Places) -> Beside:
+    """Return the rows on both sides of every place."""
+    served = serving.serve(calibration, math.inf)
+    ranks = serving.beside(served, places.answered, BESIDE)
+    chosen: NDArray[np.int64] = served.order[ranks]
+    columns = serving.table(served, chosen)
+    score = "score" if calibration.larger_is_surer else "doubt"
+    names = [name for name in ("question", "answer", "right answer") if name in columns]
+    numbers = ["–" if each is None else charts.number(float(str(each))) for each in columns[score]]
+    rows = [
+        ShownRow(
+            (*(_cell(columns[name][i]) for name in names), str(columns["right or wrong"][i]), text),
+            bool(served.right[ranks[i]]),
+            int(chosen[i]),
+            serving.question(calibration.data, int(chosen[i])) is not None,
+        )
+        for i, text in enumerate(numbers)
+    ]
+    before = np.searchsorted(ranks, places.answered)
+    return Beside((*names, "right or wrong", score), rows, before)
+
+
+def _cell(text: object) -> str:
+    return one_line(str(text), LONGEST_CELL)
 
 
 def _report(whole: Whole, moved: Policy | None) -> None:

@@ -1,10 +1,12 @@
 // What every component here is made of. Its own script follows, and defines `draw`.
-// Every text is set as text, never as HTML.
+// Every text is set as text, never as HTML. Where only `now` has changed, nothing is drawn anew:
+// `root.follow` takes it up.
 
 export default function ({ data: [content], parentElement, setTriggerValue, setStateValue }) {
   const root = parentElement.querySelector(".root");
-  const shown = JSON.stringify(content);
-  if (root.shown === shown) return; // the page ran again, and nothing here has changed
+  const { now, ...rest } = content;
+  const shown = JSON.stringify(rest);
+  if (root.shown === shown) return root.follow?.(now); // the page ran again, and little has changed
   root.shown = shown;
   root.replaceChildren();
   draw(root, content, setTriggerValue, setStateValue);

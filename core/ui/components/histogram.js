@@ -1,17 +1,18 @@
-// The scores of right and wrong answers, with λ to drag over them and a range to select.
+// The scores of right and wrong answers, under a line that is dragged. Drawn by `threshold.js`.
 
-function draw(root, { bins, low, high, lines, cuts, selected, words }, send, keep) {
+/** Return the plot; `show(at)` puts the line to a place. `move` is told where it is dragged to. */
+function histogram({ bins, low, high, places, certified, selected, words }, move, keep) {
   const up = Math.sqrt(Math.max(1, ...bins.map((bin) => bin.right)));
   const down = Math.sqrt(Math.max(1, ...bins.map((bin) => bin.wrong)));
   const span = high / 2 - low / 2; // the difference itself can be too large for a number
-  const at = (value) => `${(100 * (value / 2 - low / 2)) / span}%`;
+  const across = (value) => `${(100 * (value / 2 - low / 2)) / span}%`;
   const plot = element("div", { class: "plot", role: "img", "aria-label": words.alt });
   plot.style.setProperty("--zero", `${(100 * up) / (up + down)}%`);
   for (const { start, end, right, wrong } of bins) {
     for (const [kind, number] of [["right", right], ["wrong", wrong]]) {
       const bar = element("div", { class: `bar ${kind}` });
       bar.title = `${short(start)} – ${short(end)}: ${number.toLocaleString("en")} ${kind}`;
-      bar.style.left = at(start);
+      bar.style.left = across(start);
       bar.style.width = `calc(${(100 * (end / 2 - start / 2)) / span}% - 1px)`;
       // Roots: a pile of zeros must not hide the rest.
       bar.style.height = `${(100 * Math.sqrt(number)) / (up + down)}%`;
@@ -19,31 +20,31 @@ function draw(root, { bins, low, high, lines, cuts, selected, words }, send, kee
     }
   }
   const band = element("div", { class: "band" });
-  plot.append(band);
-  for (const { value, text, movable } of lines) {
-    const label = element("span", {}, text);
-    const line = element("div", { class: movable && cuts ? "line movable" : "line" }, label);
-    place(line, value);
-    if (movable && cuts) line.addEventListener("pointerdown", (event) => drag(event, line, label));
-    plot.append(line);
-  }
+  const label = element("span");
+  const line = element("div", { class: places.movable ? "line movable" : "line" }, label);
+  const origin = element("div", { class: "line certified" });
+  plot.append(band, origin, line);
+  if (certified === null) origin.hidden = true;
+  else origin.style.left = across(places.values[certified]);
   const axis = element("div", { class: "axis", "aria-hidden": "true" });
   for (const value of ticks()) {
     const tick = element("span", {}, short(value));
-    tick.style.left = at(value);
+    tick.style.left = across(value);
     axis.append(tick);
   }
-  const live = element("p", { class: "live", role: "status" }, words.rest);
-  root.append(
+  cover(selected);
+  if (places.movable) line.addEventListener("pointerdown", drag);
+  plot.addEventListener("pointerdown", select);
+  const parts = element("div", { class: "histogram" },
     element("div", { class: "key" }, element("span", { class: "right" }, words.right),
       element("span", { class: "wrong" }, words.wrong)),
-    plot, axis, element("div", { class: "title" }, words.title), live,
-  );
-  cover(selected);
+    plot, axis, element("div", { class: "title" }, words.title));
 
-  function place(line, value) {
-    line.style.left = at(value);
+  function show(at) {
+    const value = places.values[at];
+    line.style.left = across(value);
     line.classList.toggle("late", value / 2 - low / 2 > 0.6 * span);
+    label.textContent = `${words.threshold} ${places.texts[at]}`;
   }
 
   function under(event) {
@@ -61,33 +62,26 @@ function draw(root, { bins, low, high, lines, cuts, selected, words }, send, kee
     };
   }
 
-  function drag(event, line, label) {
+  function drag(event) {
     event.stopPropagation();
     event.preventDefault();
-    const last = cuts.answered.length - 1;
-    let value;
     follow(line, event, (moved) => {
-      const step = Math.round((last * (under(moved) / 2 - low / 2)) / span);
-      value = low + (2 * span * step) / last;
+      const value = under(moved);
+      const home = places.values[places.start];
       // Near its own place it falls back into it.
-      const isBack = Math.abs(value / 2 - cuts.start / 2) < span / 100;
-      if (isBack) value = cuts.start;
-      place(line, value);
-      label.textContent = `λ = ${short(value)}`;
-      live.textContent = isBack
-        ? words.rest
-        : words.live.replace("{}", cuts.answered[step]).replace("{}", cuts.wrong[step]);
-    }, () => value !== undefined && send("moved", value));
+      const isBack = Math.abs(value / 2 - home / 2) < span / 100;
+      move(isBack ? places.start : nearest(places.values, value), false);
+    }, () => move(null, true));
   }
 
   function cover(range) {
     band.hidden = !range;
     if (!range) return;
-    band.style.left = at(range[0]);
+    band.style.left = across(range[0]);
     band.style.width = `${(100 * (range[1] / 2 - range[0] / 2)) / span}%`;
   }
 
-  plot.addEventListener("pointerdown", (event) => {
+  function select(event) {
     const from = under(event);
     let range = null;
     follow(plot, event, (moved) => {
@@ -98,20 +92,33 @@ function draw(root, { bins, low, high, lines, cuts, selected, words }, send, kee
       cover(range);
       keep("selected", range); // a click alone selects nothing
     });
-  });
+  }
 
   function ticks() {
     if (!Number.isFinite(2 * span)) return [low, high];
     const rough = (2 * span) / 5, power = 10 ** Math.floor(Math.log10(rough));
     const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
     const first = Math.ceil(low / step);
-    const found = [];
-    for (let i = first; i * step <= high && found.length < 10; i++) found.push(i * step);
-    return found;
+    const marks = [];
+    for (let i = first; i * step <= high && marks.length < 10; i++) marks.push(i * step);
+    return marks;
   }
 
   function short(value) {
     if (value && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) return value.toPrecision(3);
     return String(Number(value.toFixed(3))).replace("-", "−");
   }
+
+  return { parts, show };
+}
+
+/** Return the index of the value that lies nearest, in a rising list. */
+function nearest(values, value) {
+  let from = 0, to = values.length - 1;
+  while (to - from > 1) {
+    const middle = (from + to) >> 1;
+    if (values[middle] <= value) from = middle;
+    else to = middle;
+  }
+  return value / 2 - values[from] / 2 <= values[to] / 2 - value / 2 ? from : to;
 }

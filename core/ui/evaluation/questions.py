@@ -257,7 +257,7 @@ def _draw(
     )
 
     def make(progress: Progress) -> QuestionSample:
-        of, malformed = 0, 0
+        of, malformed, before = 0, 0, 0
         problems: list[str] = []
 
         def tell(sentence: str) -> None:
@@ -267,9 +267,10 @@ def _draw(
                 problems.append(sentence)
 
         def counting() -> Iterator[Question]:
-            nonlocal of
+            nonlocal of, before
             for question in read_all(tell):
                 of += 1
+                before += question.malformed_before
                 progress(f"Reading the questions: {of:,}", 0.0)
                 yield question
 
@@ -278,8 +279,9 @@ def _draw(
 
         some = draw(counting(), min(number, most), seed)
         questions = survey(name, some_questions, meaning)
-        reading = (*questions.reading, *omissions(problems, malformed))
-        sample = replace(questions, read=lambda: iter(some), reading=reading, malformed=malformed)
+        left_out = malformed + before
+        reading = (*questions.reading, *omissions(problems, left_out))
+        sample = replace(questions, read=lambda: iter(some), reading=reading, malformed=left_out)
         return QuestionSample(sample, of)
 
     return result_of(

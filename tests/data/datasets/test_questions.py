@@ -1,6 +1,7 @@
 """Questions as JSON lines: what is written comes back, and what is wrong is named by its line."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,9 @@ from core.data.datasets.questions import (
     read_questions,
     write_questions,
 )
+from core.data.datasets.uploaded import uploaded_questions
 from core.data.tabular.rows import UploadError
+from core.data.tabular.uploads import parse
 from tests.hostile import ANY_TEXTS, HALF
 
 PARIS = Question("1", "What is the capital of France?", (("Paris", "Paris, France"),), "capitals")
@@ -58,6 +61,16 @@ def test_what_is_written_is_read(tmp_path_factory, questions):
     path = tmp_path_factory.mktemp("questions") / "questions.jsonl"
     assert write_questions(iter(questions), path) == len(questions)
     assert list(read_questions(path)) == questions
+
+
+def test_the_last_line_says_how_many_rows_were_malformed(tmp_path):
+    path, again = tmp_path / "questions.jsonl", tmp_path / "again.jsonl"
+    write_questions([PARIS, replace(PARIS, id="2")], path, lambda: 3)
+    assert [each.malformed_before for each in read_questions(path)] == [0, 3]
+    table = parse(path.read_bytes(), path.name)
+    assert [each.malformed_before for each in uploaded_questions(table)] == [0, 3]
+    write_questions(read_questions(path), again, lambda: 1)
+    assert [each.malformed_before for each in read_questions(again)] == [0, 4]
 
 
 def test_hostile_texts_stay_what_they_are(tmp_path):

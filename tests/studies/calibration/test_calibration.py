@@ -299,6 +299,20 @@ def test_moving_lambda_by_hand_drops_the_guarantee(certified, value, answered, e
     assert policy.sentence.startswith("No guarantee: λ was chosen by hand.")
 
 
+def test_a_promise_holds_on_while_lambda_decides_every_labelled_row_as_before(certified):
+    """Whatever the promise is; the paper's rule has none to keep."""
+    a = np.unique(certified.doubts[np.isfinite(certified.doubts)])
+    for method, promised in (("ltt", True), ("crc", True), ("empirical", False)):
+        found = study.calibrate(certified.data, replace(certified.target, method=method, error=0.5))
+        policy = found.policy
+        above = a[a >= policy.threshold].min(initial=math.inf)
+        moved = study.move(found, above)  # below it lie the same rows
+        assert moved.answered == policy.answered and moved.threshold == above
+        assert moved.has_guarantee is promised
+        assert moved == replace(policy, threshold=above) or not promised
+        assert not study.move(found, a[a < policy.threshold].max()).has_guarantee
+
+
 def test_moving_lambda_back_brings_the_guarantee_back(certified):
     assert study.move(certified, certified.policy.threshold) == certified.policy
 
@@ -920,6 +934,9 @@ def test_a_chosen_column_may_have_been_no_guess():
 def test_the_preferred_score(hand, example):
     assert study.preference(example) == INFORMATION
     assert study.preference(example, method="crc") == INFORMATION
+    run = replace(example, sha256="another file")  # whose scores somebody may have compared
+    assert study.preference(run) == BEST
+    assert study.preference(run, method="crc") == INFORMATION
     assert study.preference(example, [ENTROPY]) == ENTROPY
     assert study.preference(example, [ENTROPY, INFORMATION]) == BEST
     assert study.preference(hand) == BEST

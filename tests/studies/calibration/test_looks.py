@@ -144,7 +144,8 @@ def test_rows_that_were_shown_are_a_look_which_the_best_of_all_scores_takes_up()
     assert [each.place for each in views] == [1, 2]
     for here, place in ((data, 1), (part, 2)):
         assert places(calibrate(here, best, looks=views)) == [place]
-    # A score that is named once all were seen, rows that nobody was shown: another choice.
+    # A target or score that is named once all were seen, rows that nobody was shown: a choice.
+    assert places(calibrate(data, replace(best, error=0.06), looks=views)) == [3]
     assert places(calibrate(data, WANTED, looks=views)) == [3]
     assert places(calibrate(rows(data, np.arange(300) < 250), best, looks=views)) == [3]
     # All scores, but after a look at what another target does.

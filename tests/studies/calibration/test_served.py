@@ -10,7 +10,7 @@ from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import Target, calibrate
-from core.studies.calibration.served import ServedPart, question, serve, table
+from core.studies.calibration.served import ServedPart, beside, question, serve, table
 
 CONTENT = b"""question,confidence,correct,response,gold answers
 Who?,0.9,1,She,She | Her
@@ -47,6 +47,18 @@ def test_nothing_and_everything(found):
     everything = serve(found, math.inf)
     assert everything.of(ServedPart.WITHHELD_WRONG).tolist() == [3]  # which has no score
     assert everything.number(ServedPart.WITHHELD_RIGHT) == 0
+
+
+def test_the_rows_beside_thresholds_have_some_of_each_kind():
+    """Of right, wrong, right, right, wrong, …: the nearest of each kind on both sides."""
+    doubts = np.arange(9) / 10
+    lines = [f"q{i},{doubt},{int(i not in (1, 4, 8))}" for i, doubt in enumerate(doubts)]
+    upload = uploads.parse("\n".join(["question,doubt,correct", *lines]).encode(), "nine.csv")
+    rows = serve(calibrate(labelled(upload, suggest(upload)), Target(score="doubt")), math.inf)
+    # Of all 1 and 2, of the right 0 and 2, of the wrong 1 and 4; then the last of each kind.
+    assert beside(rows, np.array([2]), 1).tolist() == [0, 1, 2, 4]
+    assert beside(rows, np.array([2, 9]), 1).tolist() == [0, 1, 2, 4, 7, 8]
+    assert beside(rows, np.array([0, 9]), 9).tolist() == list(range(9))
 
 
 def test_a_range_is_of_the_scores_own_numbers_whichever_way_it_was_drawn(found):

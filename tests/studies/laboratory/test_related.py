@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.data.world.facts import Answer, Band
+from core.data.world.facts import Band, RightAnswer
 from core.reports.laboratory.related import sentence
 from core.studies.amplification.gallery import draw
 from core.studies.inspection.inspection import read
@@ -39,7 +39,9 @@ def many(rules):
 
 def known(query, right, *more):
     total = 1 + len(more)
-    return LabelledQuestion(query, tuple(Answer((text,), 1 / total) for text in (right, *more)))
+    return LabelledQuestion(
+        query, tuple(RightAnswer((text,), 1 / total) for text in (right, *more))
+    )
 
 
 # ------------------------------------------------------------- second-order calibration
@@ -93,7 +95,9 @@ def test_spellings_of_one_right_answer_are_one():
     model = Searched(["Rome", "Roma", "Milan"], rows[0], rows, query=QUERY)
     request = Request(QUERY, 3, sampling=Sampling.LIKELIEST)
     inspection = read(record(request, model))
-    found = of_inspection(inspection, (Answer(("Rome", "Roma"), 0.9), Answer(("Turin",), 0.1)))
+    found = of_inspection(
+        inspection, (RightAnswer(("Rome", "Roma"), 0.9), RightAnswer(("Turin",), 0.1))
+    )
     assert found.answers == ("Rome", "Milan", "Turin")  # the last was not found
     assert found.predicted == pytest.approx((0.9, 0.1, 0))
     assert found.repeated == pytest.approx((0.9, 0.1, 0))

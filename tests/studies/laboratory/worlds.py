@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from core import prompts
-from core.data.world.facts import Answer, Band, Fact, facts
+from core.data.world.facts import Band, Fact, RightAnswer, facts
 from tests.fakes import Searched
 
 SOME = next(fact for fact in facts() if fact.band is Band.HALF_KNOWN)
@@ -15,7 +15,7 @@ def one_right(share: float = 0.4) -> Fact:
     """Ralph Fiennes, as two in five authors do not believe; known by two names."""
     return replace(
         SOME,
-        answers=(Answer(("Ralph Fiennes", "Fiennes"), 1.0),),
+        answers=(RightAnswer(("Ralph Fiennes", "Fiennes"), 1.0),),
         misconception="Judi Dench",
         misconception_share=share,
     )
@@ -24,7 +24,7 @@ def one_right(share: float = 0.4) -> Fact:
 def many_right() -> Fact:
     """Four colours, not all of them as likely."""
     colours = zip(("red", "blue", "green", "black"), (0.4, 0.3, 0.2, 0.1), strict=True)
-    answers = tuple(Answer((name,), p) for name, p in colours)
+    answers = tuple(RightAnswer((name,), p) for name, p in colours)
     return replace(SOME, answers=answers, misconception=None, misconception_share=0.0)
 
 

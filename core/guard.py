@@ -1,0 +1,223 @@
+"""A guard around a language model: it answers where a policy allows it, and else abstains.
+
+It decides as the screens do, on the same evidence, and is stricter in one thing: it serves an
+answer only under a policy that fits, so that what it promises holds for all that it serves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from core.abstention.policy import Policy, PolicyError, check_pipeline, from_json
+from core.language_models.base import LanguageModel
+from core.language_models.client.concurrency import at_once, questions_at_once
+from core.language_models.errors import ModelError
+from core.language_models.opening import AUTO, open_for_study
+from core.reports.inspection import words
+from core.studies.inspection.certificates import certificate
+from core.studies.inspection.inspection import Inspection, cannot_decide, read
+from core.studies.inspection.pipeline import pipeline_of
+from core.studies.inspection.recorder import record, usual_request
+from core.studies.inspection.recording import estimator_of
+from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
+from core.studies.inspection.taught import in_taught_words
+from core.studies.inspection.verdict import Decision, Headline
+
+BUDGET = 2000
+_LOG = logging.getLogger("believe")
+_ANY = "?"  # a question to make a request of; nothing asks it
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the model said, and may be served."""
+
+    text: str
+    question: str  # as it was asked of the guard
+    # Whether the policy promises more of it than of all answers, and it stands: “Believe it.”
+    believed: bool
+    reason: str  # why it is served, and what holds it back
+    promise: str  # of all that is served under this policy, in words; it may be that there is none
+    inspection: Inspection = field(repr=False)  # everything behind it
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON knows of it, for a log."""
+        return {
+            "decision": "answer",
+            "question": self.question,
+            "answer": self.text,
+            "believed": self.believed,
+            "reason": self.reason,
+            "promise": self.promise,
+            "scores": _values(self.inspection),
+        }
+
+
+@dataclass(frozen=True)
+class Abstained:
+    """Nothing that may be served; it counts as false, and its text is empty."""
+
+    question: str
+    reason: str  # why
+    # What was seen, the answer withheld among it; None where the model gave no evidence.
+    inspection: Inspection | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return ""
+
+    def __bool__(self) -> bool:
+        return False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON knows of it, for a log; what the model would have said is not in it."""
+        return {
+            "decision": "abstain",
+            "question": self.question,
+            "reason": self.reason,
+            "scores": _values(self.inspection) if self.inspection else {},
+        }
+
+
+class Guard:
+    """A model and the policy by which its answers are served; see `guard`.
+
+    Attributes
+    ----------
+    model : LanguageModel
+        As it is asked.
+    policy : Policy or None
+        What decides; None where nothing is certified for this model: then all is withheld.
+    """
+
+    def __init__(self, model: LanguageModel, policy: Policy | None = None) -> None:
+        self.model = model
+        self._request, self._reading = _settings(model, policy)
+        here = partial(
+            pipeline_of,
+            *(model.name, model.revision, self._request, self._reading),
+            estimator=estimator_of(model.capabilities),
+        )
+        if policy is None:
+            self.policy = certificate(here(0.0))
+        else:
+            self.policy = policy
+            if reason := cannot_decide(policy):
+                raise PolicyError(reason)
+            assert policy.pipeline is not None  # it would have been the reason
+            check_pipeline(policy, here(policy.pipeline.least_mass))
+        self._brought = policy
+
+    def __call__(self, question: str) -> Answer | Abstained:
+        """Ask one question; whatever goes wrong with the model is a reason to abstain."""
+        try:
+            request = in_taught_words(replace(self._request, query=question), self.model)
+            recording = record(request, self.model)
+            inspection = read(recording, self._reading, policy=self._brought)
+        except (ModelError, InvalidRequestError) as error:
+            return Abstained(question, str(error))
+        return _outcome(question, inspection)
+
+    async def ask(self, question: str) -> Answer | Abstained:
+        """Ask one question in a thread of its own, while others run."""
+        return await asyncio.to_thread(self, question)
+
+    def batch(self, questions: Sequence[str]) -> list[Answer | Abstained]:
+        """Ask several questions, as many at the same time as the model gains from; in order."""
+
+        def beside(question: str) -> Answer | Abstained:
+            with self.model.beside():
+                return self(question)
+
+        workers = questions_at_once(self.model.capabilities)
+        return at_once([partial(beside, question) for question in questions], workers=workers)
+
+
+def guard(
+    model: str | LanguageModel = "embedded",
+    policy: Policy | str | Path | None = None,
+    *,
+    form: str = AUTO,
+    budget: int = BUDGET,
+) -> Guard:
+    """Return a guard around a model: a function from a question to `Answer` or `Abstained`.
+
+    Parameters
+    ----------
+    model : str or LanguageModel
+        A name as the command line takes it, or a model of one's own.
+    policy : Policy, str or Path, optional
+        What decides, or its file. The model is asked with the settings that it was calibrated
+        with. By default the one that is certified for this model; where none is, the guard asks,
+        shows the evidence and serves nothing.
+    form : str
+        How the model is asked: “plain”, “examples”, “chat”; “auto” tries them.
+    budget : int
+        Most requests to a service, in all; what comes after them is withheld.
+
+    Raises
+    ------
+    ModelError
+        When the model cannot be opened.
+    PolicyError
+        When the policy cannot be read, or was calibrated for something else.
+    """
+    if isinstance(policy, str | Path):
+        policy = policy_in(policy)
+    return Guard(open_for_study(model, form, budget, _LOG.info), policy)
+
+
+def policy_in(file: str | Path) -> Policy:
+    """Return the policy of a file.
+
+    Raises
+    ------
+    PolicyError
+        When there is none.
+    """
+    try:
+        return from_json(Path(file).read_bytes())
+    except OSError as error:
+        raise PolicyError(f"The policy {file} cannot be read: {error.strerror}.") from error
+
+
+def _settings(model: LanguageModel, policy: Policy | None) -> tuple[Request, Reading]:
+    """Return how a question is asked and read: as a policy's were, or as one usually does."""
+    pipeline = policy.pipeline if policy else None
+    try:
+        if pipeline is None:
+            return usual_request(_ANY, model.capabilities), Reading()
+        request = Request(
+            _ANY, pipeline.samples, pipeline.temperature, sampling=Sampling(pipeline.sampling)
+        )
+        return request, Reading(
+            pipeline.similarity, pipeline.tau, pipeline.gamma_1, pipeline.gamma_2
+        )
+    except (InvalidRequestError, ValueError) as error:
+        raise PolicyError(f"The policy names settings that there are not: {error}") from error
+
+
+def _outcome(question: str, inspection: Inspection) -> Answer | Abstained:
+    """Serve an answer that a fitting policy lets through, to what the model was taught if known."""
+    reason = " ".join(line.strip() for line in words.beneath(inspection))
+    taught, rule = inspection.nearest_taught, inspection.verdict.rule
+    off = taught is not None and not taught.recognised
+    if rule is None or off or inspection.decision is not Decision.ANSWER:
+        return Abstained(question, reason, inspection)
+    believed = inspection.headline is Headline.BELIEVE
+    text = inspection.verdict.answer
+    if not text:
+        return Abstained(question, "The model’s answer has no text.", inspection)
+    return Answer(text, question, believed, reason, rule.origin, inspection)
+
+
+def _values(inspection: Inspection) -> dict[str, float | None]:
+    return {name: score.value for name, score in inspection.scores.items()}

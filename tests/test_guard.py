@@ -1,0 +1,197 @@
+"""The guard: what it serves and promises, and that nothing it cannot know makes it promise."""
+
+import asyncio
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import believe
+from benchmarks import names
+from core.abstention.policy import Policy, PolicyError, to_json
+from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.errors import ModelError
+from core.studies.inspection.certificates import default_policy
+from tests.fakes import QUERY, Searched, TableModel, certified, falling, knows, words
+
+ROOT = Path(__file__).parents[1]
+FRANCE, NEVADA = "What is the capital of France?", "What is the state capital of Nevada?"
+
+
+@pytest.fixture(scope="module")
+def guard():
+    return believe.guard()
+
+
+def policy_for(model: LanguageModel, **changes) -> Policy:
+    """A policy that a calibration of a model's drawn answers could have made."""
+    own = default_policy().pipeline
+    pipeline = replace(
+        own,
+        model=model.name,
+        revision=model.revision,
+        samples=10,
+        temperature=0.9,
+        sampling="drawn",
+        **changes,
+    )
+    return replace(default_policy(), pipeline=pipeline)
+
+
+def test_what_is_known_is_served_with_its_promise_and_what_is_not_is_withheld(guard):
+    known, unknown = guard.batch([FRANCE, NEVADA])
+    assert isinstance(known, believe.Answer) and known and known.believed
+    assert str(known) == known.text == "Paris"
+    assert known.promise == f"Default policy. {default_policy().sentence}"
+    assert known.inspection.evidence.sampled_mass > 0.9
+    assert known.to_dict()["scores"]["mutual_information"] == pytest.approx(0, abs=0.1)
+    assert isinstance(unknown, believe.Abstained) and not unknown and str(unknown) == ""
+    assert "does not know" in unknown.reason and "promise" not in unknown.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("What is the capital of Zorvania?", "was not taught"),
+        ("", "no question"),
+        ("x" * 2001, "at most 2,000"),
+        ("\ud800", "Unicode"),
+    ],
+)
+def test_what_the_promise_does_not_cover_is_withheld(guard, question, reason):
+    answer = guard(question)
+    assert not answer and reason in answer.reason
+
+
+def test_it_can_be_awaited(guard):
+    async def both():
+        return await asyncio.gather(guard.ask(FRANCE), guard.ask(FRANCE))
+
+    assert [str(answer) for answer in asyncio.run(both())] == ["Paris", "Paris"]
+
+
+def test_without_a_policy_that_fits_the_evidence_is_there_and_nothing_is_served():
+    answer = believe.Guard(knows(6))(QUERY)
+    assert not answer and "Nothing is certified for this model" in answer.reason
+    assert answer.inspection.scores["mutual_information"].value == pytest.approx(0, abs=1e-9)
+
+
+def test_a_policy_of_the_same_model_serves_and_one_of_another_is_refused():
+    model = knows(6)
+    policy = policy_for(model)
+    answer = believe.Guard(model, policy)(QUERY)
+    assert answer and answer.promise == policy.sentence
+    model.revision = "2"
+    with pytest.raises(PolicyError, match=r"revision = “1” there, “2” here"):
+        believe.Guard(model, policy)
+    with pytest.raises(PolicyError, match="model = “embedded” there"):
+        believe.Guard(model, default_policy())
+
+
+def test_another_model_of_the_same_name_is_not_certified():
+    model = Searched(words(3), falling(3), np.tile(falling(3), (3, 1)))
+    certified(model)
+    assert believe.Guard(model).policy == default_policy()  # by name and revision, it is
+    model.revision = "0" * 12
+    assert believe.Guard(model).policy is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"pipeline": None}, "unknown origin"),
+        ({"score": "confidence"}, "is not computed here"),
+        ({"larger_is_surer": True}, "sign of doubt"),
+    ],
+)
+def test_a_policy_that_can_decide_no_inspection_is_refused_at_once(changes, sentence):
+    model = knows(6)
+    with pytest.raises(PolicyError, match=sentence):
+        believe.Guard(model, replace(policy_for(model), **changes))
+
+
+def test_a_policy_that_names_settings_that_are_none_is_refused():
+    model = knows(6)
+    for changes in ({"similarity": "telepathy"}, {"tau": 7.0}):
+        with pytest.raises(PolicyError, match="settings that there are not"):
+            believe.Guard(model, policy_for(model, **changes))
+
+
+def test_a_policy_comes_from_a_file(tmp_path):
+    (tmp_path / "policy.json").write_text(to_json(default_policy()))
+    assert str(believe.guard(policy=tmp_path / "policy.json")(FRANCE)) == "Paris"
+    with pytest.raises(PolicyError, match="cannot be read: No such file"):
+        believe.guard(policy=tmp_path / "none.json")
+    (tmp_path / "policy.json").write_text("{}")
+    with pytest.raises(PolicyError, match="not a Believe policy"):
+        believe.guard(policy=str(tmp_path / "policy.json"))
+
+
+class Impossible(TableModel):
+    """States probabilities that add up to more than 1, and less than 1 each."""
+
+    name = "impossible"
+
+    def log_likelihoods(self, prompts, answers):
+        return np.minimum(super().log_likelihoods(prompts, answers) + math.log(2), -0.1)
+
+
+def test_likelihoods_that_are_no_probabilities_decide_nothing():
+    first = falling(6)
+    model = Impossible(words(6), first, np.tile(first, (6, 1)))
+    answer = believe.Guard(model, policy_for(model))(QUERY)
+    assert not answer and "so they are none" in answer.reason
+
+
+class Failing(TableModel):
+    name = "failing"
+
+    def sample(self, prompt, count, **options):
+        raise ModelError("The server is away.")
+
+
+class Silent(TableModel):
+    name = "silent"
+
+    def sample(self, prompt, count, **options):
+        return [Response("", True)] * count
+
+
+@pytest.mark.parametrize(("kind", "reason"), [(Failing, "is away"), (Silent, "nothing")])
+def test_a_model_that_fails_or_says_nothing_is_a_reason_to_abstain(kind, reason):
+    model = kind(words(3), falling(3), np.tile(falling(3), (3, 1)))
+    answer = believe.Guard(model, policy_for(model))(QUERY)
+    assert not answer and reason in answer.reason and answer.inspection is None
+
+
+class Paid(TableModel):
+    name, capabilities = "paid", Capabilities(scores_given_text=True, local=False)
+
+
+def test_what_comes_after_the_budget_is_withheld(monkeypatch):
+    first = falling(6)
+    model = Paid(words(6), first, np.tile(first, (6, 1)))
+    limited = believe.guard(model, policy_for(model), budget=3)
+    answer = limited(QUERY)
+    assert not answer and "budget of 3 calls is used up" in answer.reason
+
+
+# ------------------------------------------------------------------------------- the pages
+
+
+def test_the_page_runs_from_top_to_bottom(capsys):
+    """Every block of Python, one after the other, as somebody would type them."""
+    page = (ROOT / "docs/code.md").read_text(encoding="utf-8")
+    exec("\n".join(re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)), {})
+    printed = capsys.readouterr().out
+    assert printed.startswith("Paris\nDefault policy. With 90% confidence")
+    assert "Nothing is certified for this model" in printed
+
+
+def test_the_reference_is_that_of_the_code():
+    page = (ROOT / names.PAGE).read_text(encoding="utf-8")
+    assert page == names.page(), "run python -m benchmarks.names --write"
+    assert "## believe.guard" in page and "## believe.Policy" in page
