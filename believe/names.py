@@ -1,7 +1,7 @@
 """The names of ``believe``, from where each of them is at home."""
 
 from core.abstention.policy import Policy, PolicyError
-from core.guard import Abstained, Answer, Guard, guard
+from core.guard import Abstained, Answer, Guard, guard, policy_in
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.errors import ModelError
 from core.language_models.registry import open_model
@@ -18,4 +18,5 @@ __all__ = [
     "Response",
     "guard",
     "open_model",
+    "policy_in",
 ]

@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 import click
 
 from core.abstention.ledger import Look
-from core.abstention.policy import Policy, to_dict, to_json
+from core.abstention.policy import Policy, PolicyError, to_dict, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.codec import encode, one_line
 from core.commands.dashboard import dashboard
 from core.commands.dataset import dataset
+from core.commands.decide import decide
 from core.commands.evaluate import evaluate
 from core.commands.files import FilesFirst, Input, Output
 from core.commands.files import write as write_file
@@ -81,7 +82,7 @@ KEEP = "Save the result to History."
 # What a person can act on, and reads as a sentence.
 PROBLEMS = (
     *(InvalidRequestError, ModelError, StoreError, UploadError, CalibrationError),
-    RunError,
+    *(RunError, PolicyError),
 )
 STOPPED = 130  # exit status after Ctrl-C, as shells have it
 MEANING = (
@@ -148,6 +149,7 @@ def main() -> None:
 
 main.add_command(dataset)
 main.add_command(dashboard)
+main.add_command(decide)
 main.add_command(evaluate)
 main.add_command(laboratory)
 

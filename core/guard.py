@@ -14,7 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.abstention.policy import Policy, PolicyError, check_pipeline, from_json
+from core.abstention.policy import (
+    Policy,
+    PolicyError,
+    check_pipeline,
+    check_promise,
+    from_json,
+)
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import at_once, questions_at_once
 from core.language_models.errors import ModelError
@@ -112,6 +118,7 @@ class Guard:
             self.policy = policy
             if reason := cannot_decide(policy):
                 raise PolicyError(reason)
+            check_promise(policy)
             assert policy.pipeline is not None  # it would have been the reason
             check_pipeline(policy, here(policy.pipeline.least_mass))
         self._brought = policy
@@ -181,10 +188,12 @@ def policy_in(file: str | Path) -> Policy:
     Raises
     ------
     PolicyError
-        When there is none.
+        When there is none, or it promises more than its labels can prove.
     """
     try:
-        return from_json(Path(file).read_bytes())
+        policy = from_json(Path(file).read_bytes())
+        check_promise(policy)
+        return policy
     except OSError as error:
         raise PolicyError(f"The policy {file} cannot be read: {error.strerror}.") from error
 

@@ -1,6 +1,7 @@
 """The guard: what it serves and promises, and that nothing it cannot know makes it promise."""
 
 import asyncio
+import json
 import math
 import re
 from dataclasses import replace
@@ -128,6 +129,12 @@ def test_a_policy_comes_from_a_file(tmp_path):
     (tmp_path / "policy.json").write_text("{}")
     with pytest.raises(PolicyError, match="not a Believe policy"):
         believe.guard(policy=str(tmp_path / "policy.json"))
+    content = json.loads(to_json(default_policy()))
+    (tmp_path / "policy.json").write_text(json.dumps(content | {"threshold": 9.0}))
+    with pytest.raises(PolicyError, match="contradict each other"):
+        believe.guard(policy=tmp_path / "policy.json")
+    with pytest.raises(PolicyError, match="cannot prove"):
+        believe.guard(policy=replace(default_policy(), target_error=0.01))
 
 
 class Impossible(TableModel):

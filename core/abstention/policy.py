@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from core.abstention.codebook import PERSON, Codebook, codebook_from
 from core.abstention.ledger import Rows, from_text
@@ -209,6 +209,44 @@ class Policy:
         return f"{relation} {own:.6g}".replace("-inf", "−∞").replace("inf", "∞")
 
     @property
+    def answer_if(self) -> dict[str, str | float | None]:
+        """When it answers, in the score's own direction: whoever compares so is right.
+
+        With “above” or “below”, the limit; None where every number is beyond it.
+        """
+        limit = finite(own_direction(self.threshold, self.larger_is_surer))
+        return {"score": self.score, "above" if self.larger_is_surer else "below": limit}
+
+    def decide(self, row: Mapping[str, object]) -> Literal["answer", "abstain"]:
+        """Decide on one row, by its number in the column that is named as the score.
+
+        A score that is missing, or no finite number, abstains.
+
+        Parameters
+        ----------
+        row : mapping of str to object
+            A number or its text under the name of the score, in the score's own direction. Where
+            it has a “pipeline”, as tables of Believe do, that must be the policy's.
+
+        Raises
+        ------
+        PolicyError
+            When the row has no such column, or another pipeline made its score.
+        """
+        if self.score not in row:
+            raise PolicyError(
+                f"The row has no “{self.score:.60}”, which this policy decides by. Name its score "
+                "as in the calibration."
+            )
+        if pipeline := row.get("pipeline"):
+            try:
+                check_pipeline(self, pipeline_from_dict(json.loads(str(pipeline))))
+            except (json.JSONDecodeError, RecursionError) as error:
+                raise PolicyError("The row’s “pipeline” is damaged.") from error
+        doubt = own_direction(_number(row[self.score]), self.larger_is_surer)
+        return "answer" if math.isfinite(doubt) and doubt < self.threshold else "abstain"
+
+    @property
     def sentence(self) -> str:
         """The guarantee in words, or that there is none."""
         return self._promise + self._reservation
@@ -309,6 +347,43 @@ def own_direction(doubt: float, larger_is_surer: bool) -> float:
     return 0.0 - doubt if larger_is_surer else doubt  # from 0, for the negative of 0 is −0
 
 
+def _number(value: object) -> float:
+    """Return the number of a cell; NaN where there is none."""
+    if isinstance(value, bool) or value is None:
+        return math.nan
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def check_promise(policy: Policy) -> None:
+    """Check that the labels of a policy can prove what it promises by Learn-then-Test.
+
+    A file that somebody has edited to promise more, of the same labels, is one that they cannot.
+
+    Raises
+    ------
+    PolicyError
+        When they cannot.
+    """
+    from core.abstention.thresholds import p_values  # SciPy takes long to load
+
+    if policy.method != "ltt":
+        return
+    promises = [(policy.target_error, policy.answered, policy.errors)]
+    if policy.belief:
+        own = policy.belief
+        promises.append((own.target_error, own.answered, own.errors))
+    for error, answered, errors in promises:
+        if p_values(answered, errors, error) > 1 - (policy.confidence or 0) + 1e-9:
+            raise PolicyError(
+                f"This policy promises at most {_percent(error)} wrong, and {errors:,} of "
+                f"{answered:,} answered questions were wrong, which cannot prove that. Somebody "
+                "has changed it: calibrate again."
+            )
+
+
 def check_pipeline(policy: Policy, pipeline: Pipeline) -> None:
     """Raise a `PolicyError` that names every field in which a pipeline differs."""
     if policy.pipeline is None:
@@ -332,6 +407,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
         "guarantee": policy.sentence,
         # In the score's own direction; “threshold” is of the doubt, which larger means.
         "rule": f"answer if {policy.score} is {policy.where}",
+        "answer_if": policy.answer_if,
         **asdict(policy),
         "threshold": finite(policy.threshold),
     }
@@ -404,7 +480,13 @@ def policy_from_dict(content: object) -> Policy:
             raise PolicyError(
                 "The policy’s “codebook” is damaged. Download the policy again."
             ) from error
-    return Policy(**values)
+    policy = Policy(**values)
+    if content.get("answer_if", policy.answer_if) != policy.answer_if:
+        raise PolicyError(
+            "The policy’s “answer_if” and “threshold” contradict each other, so somebody has "
+            "changed one of them. Download the policy again, or choose λ on Calibration."
+        )
+    return policy
 
 
 def pipeline_from_dict(content: object) -> Pipeline:

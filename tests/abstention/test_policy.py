@@ -16,6 +16,7 @@ from core.abstention.policy import (
     Policy,
     PolicyError,
     check_pipeline,
+    check_promise,
     from_json,
     pipeline_from_dict,
     to_dict,
@@ -118,8 +119,61 @@ def test_the_file_says_in_words_what_it_promises_and_they_are_not_believed():
     assert (found["format"], found["version"]) == ("believe-policy", 1)
     assert found["guarantee"] == POLICY.sentence
     assert found["threshold"] is None
-    found |= {"guarantee": "Never wrong.", "threshold": POLICY.threshold}
+    assert found["answer_if"] == {"score": "mutual_information", "below": None}
+    found = to_dict(POLICY) | {"guarantee": "Never wrong."}
     assert from_json(json.dumps(found)) == POLICY
+
+
+SURE = replace(POLICY, score="confidence", threshold=-0.404, larger_is_surer=True, pipeline=None)
+
+
+def test_the_file_says_its_rule_in_the_scores_own_direction():
+    found = to_dict(SURE)
+    assert found["answer_if"] == {"score": "confidence", "above": 0.404}
+    refused({**found, "threshold": -0.2}, "contradict each other")
+    refused({**found, "answer_if": {"score": "confidence", "above": 0.2}}, "contradict each other")
+    del found["answer_if"]  # of an older Believe
+    assert from_json(json.dumps(found)) == SURE
+
+
+@pytest.mark.parametrize(
+    ("cell", "decision"),
+    [
+        *((0.41, "answer"), (0.404, "abstain"), (0.4, "abstain"), ("0.5", "answer")),
+        *((None, "abstain"), ("", "abstain"), ("sure", "abstain"), (True, "abstain")),
+        *((math.nan, "abstain"), (math.inf, "abstain"), ("inf", "abstain"), ([1], "abstain")),
+    ],
+)
+def test_a_row_is_decided_by_its_own_number_and_what_is_none_abstains(cell, decision):
+    assert SURE.decide({"confidence": cell, "question": "Who?"}) == decision
+
+
+def test_a_row_of_another_pipeline_or_without_the_score_is_refused():
+    row = {"mutual_information": 0.1, "pipeline": json.dumps(asdict(PIPELINE))}
+    assert POLICY.decide(row) == "answer"
+    with pytest.raises(PolicyError, match="k = 10 there, 30 here"):
+        POLICY.decide(row | {"pipeline": json.dumps(asdict(replace(PIPELINE, samples=30)))})
+    for text in ("no JSON", "{}", "[" * 100_000):
+        with pytest.raises(PolicyError):
+            POLICY.decide(row | {"pipeline": text})
+    with pytest.raises(PolicyError, match="no “confidence”"):
+        SURE.decide({"Confidence": 0.9})
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        replace(POLICY, target_error=0.03),
+        replace(POLICY, confidence=0.99),
+        replace(POLICY, errors=30),
+        replace(BELIEVING, belief=replace(BELIEF, target_error=0.01)),
+    ],
+)
+def test_a_promise_that_its_labels_cannot_prove_was_changed(policy):
+    check_promise(BELIEVING)
+    check_promise(replace(policy, method="empirical", confidence=None, belief=None))
+    with pytest.raises(PolicyError, match="cannot prove that"):
+        check_promise(policy)
 
 
 def test_an_endless_threshold_answers_no_infinite_doubt_and_says_so():

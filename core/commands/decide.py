@@ -1,0 +1,43 @@
+"""The command that decides on rows by a policy that somebody has calibrated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from core.codec import encode
+from core.commands.files import FilesFirst, Input, Output, write
+from core.commands.model import tell
+from core.data.tabular import rows
+from core.data.tabular.isolation import parse_isolated
+from core.guard import policy_in
+from core.studies.calibration.new_rows import new_decisions, new_scores
+
+
+@click.command(
+    cls=FilesFirst,
+    help="Decide on the rows of a table by a POLICY: a column “decision” is added to ROWS, which "
+    "need the column of its score, and no labels.",
+)
+@click.argument("policy", type=Input())
+@click.argument("table", metavar="ROWS", type=Input())
+@click.option("--out", type=Output(), help="Write the CSV there instead.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
+def decide(policy: Path, table: Path, out: Path | None, as_json: bool) -> None:
+    """Print every row with its decision; what is promised goes to standard error."""
+    rule = policy_in(policy)
+    with table.open("rb") as file:
+        upload = parse_isolated(file.read(rows.MAX_BYTES + 1), table.name)
+    fresh = new_scores(upload, rule)
+    decisions = new_decisions(fresh)
+    if out is not None:
+        write(out, decisions)
+    tell(rule.sentence)
+    tell(f"{fresh.answered:,} of {len(fresh.doubts):,} rows are answered.")
+    if as_json:
+        words = ["answer" if each else "abstain" for each in fresh.answers]
+        about = {"answer_if": rule.answer_if, "promise": rule.sentence}
+        click.echo(encode({**about, "answered": fresh.answered, "decisions": words}))
+    elif out is None:
+        click.echo(decisions, nl=False)

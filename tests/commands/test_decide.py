@@ -1,0 +1,54 @@
+"""Rows decided by a policy on the command line: the same as `Policy.decide` says."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from core.abstention.policy import Policy, to_json
+from core.cli import main
+from core.studies.inspection.certificates import default_policy
+
+ROWS = "question,confidence\nWho?,0.9\nWhen?,0.2\nWhere?,\n=1+1,0.5\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    policy = replace(
+        default_policy(), score="confidence", threshold=-0.404, larger_is_surer=True, pipeline=None
+    )
+    (tmp_path / "policy.json").write_text(to_json(policy))
+    (tmp_path / "rows.csv").write_text(ROWS)
+    return tmp_path, policy
+
+
+def believe(*words):
+    return CliRunner().invoke(main, ["decide", *map(str, words)])
+
+
+def test_every_row_gets_its_decision_and_formulas_are_disarmed(files):
+    place, policy = files
+    done = believe(place / "policy.json", place / "rows.csv")
+    assert done.exit_code == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout.removeprefix("\ufeff"))))
+    assert [row["decision"] for row in rows] == ["answer", "abstain", "abstain", "answer"]
+    assert [policy.decide(row) for row in rows] == [row["decision"] for row in rows]
+    assert not rows[-1]["question"].startswith("=")
+    assert policy.sentence in done.stderr and "2 of 4 rows are answered." in done.stderr
+    told = json.loads(believe(place / "policy.json", place / "rows.csv", "--json").stdout)
+    assert told["answer_if"] == {"score": "confidence", "above": 0.404} and told["answered"] == 2
+    to_file = believe(place / "policy.json", place / "rows.csv", "--out", place / "out.csv")
+    assert to_file.stdout == "" and (place / "out.csv").read_text() == done.stdout
+
+
+def test_what_cannot_decide_is_a_sentence(files):
+    place, policy = files
+    (place / "other.csv").write_text("question,surety\nWho?,0.9\n")
+    assert "no column “confidence”" in believe(place / "policy.json", place / "other.csv").stderr
+    better = to_json(Policy(**{**vars(policy), "target_error": 0.001, "belief": None}))
+    (place / "policy.json").write_text(better)
+    done = believe(place / "policy.json", place / "rows.csv")
+    assert done.exit_code == 1 and "Somebody has changed it" in done.stderr
