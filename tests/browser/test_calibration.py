@@ -204,6 +204,7 @@ def test_moving_the_threshold_asks_the_server_once_it_rests(address, open_page):
     with_the_example(page)
     # The scores are compared in a job behind a tab; its end reruns the page once more.
     page.get_by_role("tab", name="Comparison with intervals").click()
+    page.get_by_role("button", name="Compare with intervals").click()
     expect(page.get_by_text("Paired bootstrap, 2,000 resamples")).to_be_visible()
     at_rest(page)
     assert "FINISHED_SUCCESSFULLY" in runs

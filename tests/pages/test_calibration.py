@@ -234,7 +234,9 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     }
     (described,) = [c.value for c in app.caption if "no promise" in c.value]
     assert f"at most {policy.upper_bound:.1%} (Clopper–Pearson, 95.0%)" in described
-    until(app, lambda: any("95% interval" in t.value for t in app.dataframe))
+    assert not has_intervals(app)  # the page opens at once
+    press(app, "compare")
+    until(app, lambda: has_intervals(app))
     by_group, *alt = pictures(app)
     assert len(alt) == 4
     assert re.search(r"never seen: \d+ of \d+ answered wrong", by_group)
