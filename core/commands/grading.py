@@ -64,13 +64,13 @@ def grading(options: Mapping[str, Any]) -> Callable[[Upload], Upload] | None:
     if grader not in (BY_HAND, BY_MODEL):
         return lambda upload: grade_by(upload, Grader(grader), *columns)
 
-    def graded(upload: Upload) -> Upload:
+    def with_labels(upload: Upload) -> Upload:
         rows = predictions_of(upload, *columns)
         name, labels = _by_hand(rows) if grader == BY_HAND else _by_model(rows, options)
         by_rule = {NAMES[each]: grade(rows, each) for each in Grader}
         return with_grades(upload, rows, name, labels, by_rule)
 
-    return graded
+    return with_labels
 
 
 def _by_hand(rows: Predictions) -> tuple[str, NDArray[np.float64]]:
