@@ -85,7 +85,6 @@ def main() -> None:
             page.goto(address)
             steps = page.get_by_role("slider", name="Contradict it").evaluate(STEPS)
             page.goto(f"{address}/calibration")
-            page.get_by_role("button", name="Use the bundled example").click()
             slider = page.get_by_role("slider", name="Answer more, or fewer")
             slider.wait_for()
             at_rest(page)

@@ -25,6 +25,7 @@ from core.commands.decide import decide
 from core.commands.evaluate import evaluate
 from core.commands.files import FilesFirst, Input, Output
 from core.commands.files import write as write_file
+from core.commands.grading import grades, grading
 from core.commands.laboratory import laboratory
 from core.commands.looks import ledger
 from core.commands.model import asks, by_name, calls, open_for_study, payment, tell, usage
@@ -34,7 +35,6 @@ from core.data.datasets.predictions import UngradedError
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
-from core.data.tabular.grading import Grader
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labelled import Labelled, UnknownLabelsError, UnknownQuestionsError
 from core.data.tabular.labels import Meaning, UnreadLabelsError
@@ -89,10 +89,6 @@ MEANING = (
     "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
     "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
 )
-GRADE = (
-    "Make the labels here, of predictions beside references. What is promised then is agreement "
-    "with this rule."
-)
 VOUCH = f"Say of a suspicious score that it {' and '.join(Claim)}. Repeat it for several."
 DIRECTION = (
     "Direction of all the scores; needed where a heading does not say it, as “confidence” and "
@@ -108,7 +104,7 @@ OPTIONS = {
         "Add --larger-is-surer or --larger-is-doubt; of several scores, name the one you mean with "
         "--score."
     ),
-    UngradedError: "Add --grade same-answer, --grade paper, or --correct COLUMN.",
+    UngradedError: "Add --grade same-answer, paper, person or model, or --correct COLUMN.",
     UnknownLabelsError: "Add --correct COLUMN.",
     SuspiciousScoreError: "Add --vouch SCORE to say so.",
     UnknownQuestionsError: 'Add --question COLUMN, or --question "" if every row asks another.',
@@ -266,9 +262,7 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
 @click.option("--group", help="Column of groups; guessed if omitted, none if empty.")
 @click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help=DIRECTION)
 @click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
-@click.option("--grade", "grader", type=click.Choice([*map(str, Grader)]), help=GRADE)
-@click.option("--prediction", metavar="COLUMN", help="What is graded; guessed if omitted.")
-@click.option("--reference", metavar="COLUMN", help="What it is compared with; guessed if omitted.")
+@grades
 @click.option("--vouch", "vouched", multiple=True, metavar="SCORE", help=VOUCH)
 @click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
@@ -298,9 +292,7 @@ def calibrate(
         group=options["group"],
         question=options["question"],
         vouched=options["vouched"],
-        grader=options["grader"] and Grader(options["grader"]),
-        prediction=options["prediction"],
-        reference=options["reference"],
+        graded=grading(options),
     )
     score = calibration.preference(data, scores, method)
     target = usage(

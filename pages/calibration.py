@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.studies.calibration.calibration import CalibrationError
 from core.ui.calibration import policy
-from core.ui.calibration.data import has_file, labelled_data, remember
+from core.ui.calibration.data import labelled_data, remember
 from core.ui.calibration.diagnostics import comparison
 from core.ui.calibration.directions import contradictions
 from core.ui.calibration.groups import groups
@@ -54,11 +54,7 @@ def page() -> None:
         except CalibrationError as error:
             problem(str(error))
         if data is None:
-            st.text(
-                "The result follows once the data and the target are clear."
-                if has_file()
-                else "Load labelled scores to see the result."
-            )
+            st.text("The result follows once the data and the target are clear.")
         elif whole is not None:
             outcome(whole.calibration)
             prices(whole, rows)

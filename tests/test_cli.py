@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from core import cli, prompts
 from core.abstention.policy import from_json, policy_from_dict, to_json
+from core.data.datasets.predictions import predictions_in, read_predictions, row_hashes
 from core.data.tabular.uploads import parse
 from core.language_models import opening
 from core.language_models.base import Capabilities, LanguageModel, Response
@@ -23,6 +24,7 @@ from core.reports.amplification import words as curve_words
 from core.reports.inspection.words import likely
 from core.reports.opening import FROM_FILE
 from core.store.database import open_database
+from core.store.labels import Labels
 from core.store.results import SavedResults
 from core.studies.amplification import curve
 from core.studies.amplification.curve import Case
@@ -588,11 +590,12 @@ def test_rows_are_different_questions_only_if_somebody_says_so(tmp_path):
     assert (every["labels"], by_text["labels"]) == (200, 50)
 
 
-def test_predictions_beside_references_are_graded_if_somebody_says_by_what(tmp_path):
+def test_predictions_beside_references_are_graded_if_somebody_says_by_what(tmp_path, monkeypatch):
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
     said = {0: "2 days", 1: "Paris"}  # else 5 days
     rows = [(f"q{i}", said.get(i % 20, "5 days"), "2 days", i / 1000) for i in range(200)]
     path = scores_file(tmp_path, ["question", "prediction", "gold", "doubt"], rows)
-    check_refusal(believe("calibrate", path), "Add --grade same-answer, --grade paper", 1)
+    check_refusal(believe("calibrate", path), "Add --grade same-answer, paper, person", 1)
     both = ("--grade", "paper", "--correct", "gold")
     check_refusal(believe("calibrate", path, *both), "Give either --grade or --correct.", 2)
     options = ("--target-error", 0.2, "--prediction", "prediction", "--reference", "gold")
@@ -603,6 +606,18 @@ def test_predictions_beside_references_are_graded_if_somebody_says_by_what(tmp_p
     assert "by the paper’s rule (token F1 ≥ 0.25), of “prediction” beside “gold”" in result.stderr
     assert "differ on 90.0% of 200 questions" in result.stderr
     assert "The labels were made by the paper’s rule" in result.stdout
+    check_refusal(believe("calibrate", path, "--grade", "model"), "Name it with --model.", 1)
+    check_refusal(believe("calibrate", path, "--grade", "person"), "No row of this file has a", 1)
+    table = parse(path.read_bytes(), path.name)
+    items = row_hashes(read_predictions(table, predictions_in(table)))
+    with open_database() as database:  # as the page Calibration saves them
+        for item, row in zip(items[:100], rows, strict=False):
+            Labels(database).save(item, "right" if row[1] == "2 days" else "wrong")
+    result = believe("calibrate", path, "--grade", "person", "--method", "empirical")
+    assert (
+        "made by a person" in result.stderr and "differ on 0.0% of 100 questions" in result.stderr
+    )
+    assert "answered 1 of 100" in result.stdout
     unscored = scores_file(tmp_path, ["question", "prediction", "gold"], [r[:3] for r in rows])
     says = "Of 200 predictions 10 are right by the rule “same answer”."
     check_refusal(believe("calibrate", unscored, "--grade", "same-answer"), says, 1)

@@ -56,9 +56,11 @@ class Labels:
                 rows += connection.execute(statement.where(some)).all()
         return {row.item: row.label for row in sorted(rows, key=lambda row: row.number)}
 
-    def forget(self, item: str) -> None:
-        """Keep the label of an item no longer."""
+    def forget(self, items: Sequence[str]) -> None:
+        """Keep the labels of items no longer."""
         with self._database.write() as connection:
-            connection.execute(
-                delete(schema.labels).where(self._own, schema.labels.c.item == storable(item))
-            )
+            for start in range(0, len(items), AT_ONCE):
+                some = [storable(each) for each in items[start : start + AT_ONCE]]
+                connection.execute(
+                    delete(schema.labels).where(self._own, schema.labels.c.item.in_(some))
+                )

@@ -19,11 +19,14 @@ from core.ui.components.lanes import lanes
 from core.ui.components.present import present
 from core.ui.components.suggestions import suggest
 from core.ui.folds import fold
-from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import example_inspection
 from core.ui.messages import problem
 
 _STORIES = 3  # to present: one known, one with many answers, one that everybody gets wrong
+_MEASURES = (
+    "The number is the threshold λ. How much answers differ is their semantic entropy; how much "
+    "one in the prompt changes the next, their mutual information. Both are in nats."
+)
 _OWN = "own"  # in the address: the visitor's question, once asked
 
 
@@ -70,21 +73,20 @@ def experiment() -> None:
 def the_challenge() -> None:
     """Let the person look for a threshold that decides all lanes well."""
     lanes = prepared_lanes()
-    st.header("Now decide by a number", anchor=False, help=TERMS["Threshold λ"])
+    st.header("Now decide by a number", anchor=False, help=_MEASURES)
     entropy, information = (challenge(lanes, measure) for measure in MEASURES)
     st.markdown(
         "Drag the dashed line: what lies left of it is answered. **Find a place where all four "
-        "decisions are right.** Entropy measures how much the answers differ; mutual "
-        "information, how much one answer in the prompt changes the next."
+        "decisions are right.**"
     )
     draw_challenge(lanes, list(PREPARED.values()), key="challenge")
     if not entropy.can_be_won and information.can_be_won:
         with st.expander("Is there such a place?", icon=":material/lightbulb:"):
             st.text(
-                f"With entropy, no: a question with many right answers has {entropy.lowest:.2f} "
-                f"nats, more than a wrong answer with {entropy.highest:.2f}. With mutual "
-                f"information, anywhere between {information.lowest:.2f} and "
-                f"{information.highest:.2f}."
+                "By how much its answers differ, no: a question with many right answers has "
+                f"{entropy.lowest:.2f}, more than a wrong answer with {entropy.highest:.2f}. By "
+                "how much one answer changes the next, anywhere between "
+                f"{information.lowest:.2f} and {information.highest:.2f}."
             )
 
 

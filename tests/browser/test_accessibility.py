@@ -42,7 +42,6 @@ def too_little(page, address):
 def calibrated(page, address):
     page.goto(f"{address}/calibration")
     at_rest(page)
-    page.get_by_role("button", name="Use the bundled example").click()
     expect(page.locator(".st-key-outcome")).to_contain_text("Guaranteed")
 
 

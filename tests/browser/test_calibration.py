@@ -12,7 +12,6 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.abstention.policy import from_json
 from core.studies.calibration.calibration import BEST
-from core.studies.calibration.example import EXAMPLE_NAME
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import usual_request
@@ -121,8 +120,8 @@ def downloaded(page, button, within=None):
 
 
 def with_the_example(page):
-    page.get_by_role("button", name="Use the bundled example").click()
-    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,994 rows")).to_be_visible()
+    """The page opens with it."""
+    expect(page.locator(".st-key-example")).to_contain_text("1,994 questions")
     expect(outcome(page)).to_contain_text("Guaranteed")
     at_rest(page)
 
@@ -205,6 +204,7 @@ def test_moving_the_threshold_asks_the_server_once_it_rests(address, open_page):
     with_the_example(page)
     # The scores are compared in a job behind a tab; its end reruns the page once more.
     page.get_by_role("tab", name="Comparison with intervals").click()
+    page.get_by_role("button", name="Compare with intervals").click()
     expect(page.get_by_text("Paired bootstrap, 2,000 resamples")).to_be_visible()
     at_rest(page)
     assert "FINISHED_SUCCESSFULLY" in runs
@@ -304,10 +304,8 @@ def test_from_the_histogram_to_a_row_to_its_inspection_and_back_after_a_reload(a
     behind.locator(".dvn-scroller").click(position={"x": 20, "y": 55})  # the first row's box
     expect(page.get_by_text(f"Question: {rows[0]['question']}")).to_be_visible()
 
-    page.reload()  # the file is found again by its hash
-    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,994 rows")).to_be_visible()
-    expect(outcome(page)).to_contain_text("Guaranteed")
-    at_rest(page)
+    page.reload()
+    with_the_example(page)
     opened(page, "All rows")
     at_rest(page)
     page.get_by_test_id("stButtonGroup").get_by_text("Answered and wrong").click()
@@ -357,9 +355,8 @@ def test_the_target_stands_in_the_address_and_new_scores_are_decided(address, op
     error.press("Enter")
     page.wait_for_url(re.compile(r"alpha=0\.1"))
     expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
-    page.reload()  # which finds the file again
-    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,994 rows")).to_be_visible()
-    at_rest(page)
+    page.reload()
+    with_the_example(page)
     expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
 
 

@@ -27,7 +27,7 @@ def bar(page, at):
 
 def all_drawn(page):
     expect(page.locator(".lane")).to_have_count(len(PREPARED))
-    expect(page.get_by_role("radio", name="Mutual information")).to_be_visible()
+    expect(page.get_by_role("radio", name="one answer in the prompt")).to_be_visible()
     at_rest(page)
 
 
@@ -36,6 +36,9 @@ def test_the_control_contradicts_every_lane_without_asking_the_server(address, o
     all_drawn(page)
     sent = []
     page.on("websocket", lambda socket: sent.append("a new connection"))
+    expect(control(page)).to_have_attribute("aria-valuetext", "told 1 times")
+    expect(lane(page, 2).get_by_text("and is wrong")).to_be_visible()
+    control(page).press("Home")
     untold = [bar(page, at) for at in range(4)]
     expect(page.get_by_text("Believe it", exact=True).first).not_to_be_visible()
     page.evaluate(
@@ -53,6 +56,18 @@ def test_the_control_contradicts_every_lane_without_asking_the_server(address, o
     control(page).press("Home")
     assert [bar(page, at) for at in range(4)] == untold
     assert page.evaluate("window.frames_sent") == 0 and not sent
+
+
+def test_the_control_moves_once_by_itself_unless_motion_is_not_wanted(address, open_page):
+    page = open_page("about:blank")
+    page.emulate_media(reduced_motion="no-preference")
+    page.goto(address)
+    expect(control(page)).to_have_attribute("aria-valuetext", "told 0 times")
+    expect(control(page)).to_have_attribute("aria-valuetext", "told 1 times")
+    control(page).press("Home")
+    at_rest(page)
+    expect(control(page)).to_have_attribute("aria-valuetext", "told 0 times")
+    page.emulate_media(reduced_motion="reduce")
 
 
 def test_a_lane_opens_as_an_inspection(address, open_page):
@@ -89,7 +104,7 @@ def test_the_challenge_cannot_be_won_with_entropy_and_can_with_mutual_informatio
     page = open_page(address)
     all_drawn(page)
     threshold = page.get_by_role("slider", name="Answer below")
-    for measure, can_be_won in (("Semantic entropy", False), ("Mutual information", True)):
+    for measure, can_be_won in (("its answers differ", False), ("one answer in the prompt", True)):
         page.get_by_role("radio", name=measure).check()
         threshold.focus()
         threshold.press("Home")
@@ -146,6 +161,7 @@ def test_fits_the_screen(address, open_page):
     for name in screens(page):
         all_drawn(page)
         control(page).focus()
+        control(page).press("Home")
         for _ in range(TIMES.index(5)):
             control(page).press("ArrowRight")
         expect(lane(page, 3)).to_contain_text(re.compile("Don’t believe it"))

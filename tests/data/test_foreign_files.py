@@ -106,7 +106,7 @@ def test_minus_the_logarithm_of_a_probability_is_asked_about():
     [
         ("g01", [], "(100.0%), and the target is 5%"),
         ("g02", [], "(100.0%), and the target is 5%"),
-        ("g04", [], "Add --grade same-answer, --grade paper, or --correct COLUMN."),
+        ("g04", [], "Add --grade same-answer, paper, person or model, or --correct COLUMN."),
         ("g04", ["--correct", "label"], "Add --meaning VALUE=right"),
         ("g07", [], "Add --vouch SCORE"),
         ("g22", [], "Add --larger-is-surer or --larger-is-doubt"),

@@ -8,7 +8,7 @@ import pytest
 
 from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.ui import addresses
-from tests.sessions import press, said, session
+from tests.sessions import said, session
 
 ROOT = Path(__file__).parents[2]
 OWN, WORLD, MECHANISM = (
@@ -47,8 +47,6 @@ def test_no_address_makes_a_page_fail(page, keys):
     app = session(
         page, **{k: ("1e999", HALF_A_SURROGATE)[i % 2] for i, k in enumerate(names)}, **tab
     )
-    if page == "calibration":
-        press(app, "use_example")
     wrong = {sentence.split()[3] for sentence in said(app, "The address gives ")}
     assert wrong == numbers() & {*names}
 

@@ -71,6 +71,7 @@ ROWS = RIGHT + WRONG + 1  # the last one is right: a score without a mistake is 
 GUARANTEED, UNCERTIFIED = "Guaranteed", "Cannot be certified"
 PROBLEM, NO_GUARANTEE = "Problem", "No guarantee"
 ASKED = "Your answer is needed"
+OPENING = ["Example", GUARANTEED]  # the badges of the page that nobody has brought anything to
 READ_APART = isolation.parse_isolated
 
 
@@ -87,7 +88,8 @@ def app(fresh):
 
 @pytest.fixture
 def example(app):
-    return press(app, "use_example")
+    """The example as a file that somebody brought."""
+    return upload(app, example_bytes(), EXAMPLE_NAME)
 
 
 def upload(page, content, name="labels.csv", key="labelled_file"):
@@ -146,13 +148,7 @@ def answered(page):
 
 
 def has_no_result(page):
-    return (
-        bool(
-            said(page, "Load labelled scores to see the result") or said(page, "The result follows")
-        )
-        and not threshold(page)
-        and not pictures(page)
-    )
+    return bool(said(page, "The result follows")) and not threshold(page) and not pictures(page)
 
 
 def choose_scores(page, *doubts, surer=()):
@@ -195,51 +191,67 @@ def elsewhere_and_back(page):
 # --------------------------------------------------------------------------- opening it
 
 
-def test_opens_without_data_and_says_what_it_wants(app):
+def shows_example(page):
+    """Whether the bundled example is shown, labelled as that, and nothing else."""
+    return "Example" in badges(page) and bool(said(page, "Of the bundled example:"))
+
+
+def test_opens_with_the_example_which_costs_nobody_a_look(app):
     assert app.title[0].value == "When should it answer?"
     assert [heading.value for heading in app.header] == [
         "1. Data",
         "2. Target",
         "3. Result",
         "4. Use",
+        "Behind the threshold",
     ]
-    assert has_no_result(app) and said(app, "Set the target before you load the data")
-    assert app.number_input(key="alpha").value == 0.05 and not badges(app) and not threshold(app)
+    assert shows_example(app) and said(app, "Set the target before you load the data")
+    assert badges(app) == OPENING and look(app) == 1
+    assert app.number_input(key="alpha").value == 0.05 and "file" not in app.query_params
+    # Another target of the example is a later look at it, also after a reload: it opened with one.
+    set_target(app, alpha=0.11)
+    place = look(app)
+    assert place > 1 and look(session("calibration", alpha="0.11")) == place
+    assert not storage().looks.all()
+    # The same questions in a file of one's own are of that file.
+    lines = example_bytes().decode().splitlines()
+    upload(app, "\n".join(lines[:1500]).encode(), "mine.csv")
+    assert not shows_example(app) and look(app) == 1
 
 
-def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(example):
+def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     """At half of δ it is the policy that decides unless somebody brings another."""
     policy = calibrate(
         study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE), looks=()
     ).policy
-    assert said(example, f"{EXAMPLE_NAME}: {policy.labels:,} rows, 24 columns (CSV)")
-    assert badges(example) == [GUARANTEED] and policy.sentence in texts(example)
-    assert metrics(example) == {
+    assert said(app, f"{policy.labels:,} questions of the embedded model’s world")
+    assert badges(app) == OPENING and policy.sentence in texts(app)
+    assert metrics(app) == {
         "Threshold": f"{policy.threshold:.3f}",
         "Answers": f"{policy.answered / policy.labels:.1%}",
         "Wrong among them": f"{policy.errors / policy.answered:.1%}",
         "Promised": "at most 5% wrong",
     }
-    (described,) = [c.value for c in example.caption if "no promise" in c.value]
+    (described,) = [c.value for c in app.caption if "no promise" in c.value]
     assert f"at most {policy.upper_bound:.1%} (Clopper–Pearson, 95.0%)" in described
-    until(example, lambda: any("95% interval" in t.value for t in example.dataframe))
-    by_group, *alt = pictures(example)
+    assert not has_intervals(app)  # the page opens at once
+    press(app, "compare")
+    until(app, lambda: has_intervals(app))
+    by_group, *alt = pictures(app)
     assert len(alt) == 4
     assert re.search(r"never seen: \d+ of \d+ answered wrong", by_group)
-    assert said(example, "No promise holds by itself for “")
+    assert said(app, "No promise holds by itself for “")
     assert (
         f"at the threshold {policy.answered / policy.labels:.0%} are answered"
-        in threshold(example)["words"]["curve"]
+        in threshold(app)["words"]["curve"]
     )
     assert all(f"{name} from" in alt[0] for name in ("Mutual information", "Semantic entropy"))
     assert "nats" in alt[1] and alt[1] == alt[2]
     assert alt[3].startswith("Histogram of Mutual information for")
-    intervals = table(example, "95% interval")
+    intervals = table(app, "95% interval")
     assert len(intervals) == len(SCORES) and intervals["score"][0] == "Mutual information"
     first, *others = intervals["95% interval of that"]
     assert first == "–" and all(re.fullmatch(r"[+-]0\.\d+ to [+-]0\.\d+", o) for o in others)
-    example.button(key="remove_upload").click().run()
-    assert has_no_result(settled(example)) and not said(example, EXAMPLE_NAME)
 
 
 # ------------------------------------------------------------------------ reading a file
@@ -952,8 +964,7 @@ def test_a_reload_finds_the_file_what_was_said_of_it_and_what_was_tried(app):
     assert of_key(again.multiselect, "doubtful_").value == ["doubt"]
     # Chosen from the list after a look: a reload does not make it a target set before.
     assert said(again, "10% was chosen from the list") and look(again) == look(app)
-    press(again, "remove_upload")
-    assert "file" not in again.query_params
+    assert shows_example(press(again, "remove_upload")) and "file" not in again.query_params
     gone = reloaded(app)
     assert badges(gone) == [PROBLEM] and said(gone, "The file that this address names is not saved")
     upload(gone, content, "mine.csv")
@@ -969,7 +980,8 @@ def test_a_reload_keeps_the_policy_in_use_until_it_is_stopped(example):
     press(again, "stop_policy")
     assert "policy" not in again.query_params and badges(reloaded(again)) == [GUARANTEED]
     page = session("calibration", policy="nobody-knows-it")
-    assert said(page, "The policy that this address names is not saved here") and not badges(page)
+    assert said(page, "The policy that this address names is not saved here")
+    assert badges(page) == OPENING
 
 
 def test_what_cannot_be_saved_says_so(app, monkeypatch):
@@ -1006,7 +1018,7 @@ def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_
     with monkeypatch.context() as broken:
         for kind in (SavedResults, files.Files):
             broken.setattr(kind, "save", full)
-        press(app, "use_example")
+        upload(app, example_bytes(), EXAMPLE_NAME)
         assert badges(app) == [PROBLEM, GUARANTEED] and "file" not in app.query_params
         assert said(app, "The disk is full. Make room. Until then, a reload of the page loses")
         use(app)
@@ -1028,12 +1040,12 @@ def test_what_waits_to_be_saved_and_is_given_up_is_not_saved(app, monkeypatch):
     with monkeypatch.context() as broken:
         for kind in (SavedResults, files.Files):
             broken.setattr(kind, "save", full)
-        press(app, "use_example")
+        upload(app, example_bytes(), EXAMPLE_NAME)
         use(app)
         press(app, "stop_policy")
         press(app, "remove_upload")
     app.run()
-    assert not badges(app) and not app.query_params
+    assert badges(app) == OPENING and not app.query_params
     assert storage().results.search().total == saved
 
 
@@ -1042,11 +1054,12 @@ def test_what_waits_to_be_saved_and_is_given_up_is_not_saved(app, monkeypatch):
 
 def test_a_half_is_held_back_and_confirms_once(app):
     app.toggle(key="hold").set_value(True).run()  # before anything was seen
-    press(app, "use_example")
-    first, second = holdout.halves(study.read(example_bytes(), EXAMPLE_NAME, ()))
+    own = example_bytes() + b"\n"
+    upload(app, own)
+    first, second = holdout.halves(study.read(own, EXAMPLE_NAME))
     half = len(first.kept)
     assert said(app, f"Rows to try settings on: {half}; held back: {len(second.kept)}.")
-    found = calibrate(first, Target(score="mutual_information"), looks=())
+    found = calibrate(first, Target(), looks=())
     assert answered(app) == f"{found.outcome.coverage:.1%}" and badges(app) == [GUARANTEED]
     press(app, "confirm")
     expected = holdout.confirm(found.policy, second, 0.9)
@@ -1115,7 +1128,8 @@ def test_a_policy_can_be_brought_and_says_why_where_it_can_decide_nothing(app):
         (to_json(entropy).replace('"version": 1', '"version": 99'), "This policy has version 99"),
     ):
         bring(app, content)
-        assert badges(app) == [PROBLEM] and said(app, sentence) and "use_uploaded" not in keys(app)
+        assert badges(app) == [*OPENING, PROBLEM] and said(app, sentence)
+        assert "use_uploaded" not in keys(app)
     for change, sentence in (
         ({"pipeline": None}, "This policy was calibrated on scores of unknown origin"),
         ({"larger_is_surer": True}, "as a sign of a sure answer; here it is a sign of doubt."),
@@ -1123,9 +1137,9 @@ def test_a_policy_can_be_brought_and_says_why_where_it_can_decide_nothing(app):
         bring(app, to_json(replace(default_policy(), **change)))
         assert said(app, sentence) and app.button(key="use_uploaded").disabled
     bring(app, to_json(entropy))
-    assert entropy.sentence in texts(app) and not badges(app)
+    assert entropy.sentence in texts(app) and badges(app) == OPENING
     press(app, "use_uploaded")
-    assert badges(app) == ["Policy in use"]
+    assert badges(app) == ["Policy in use", *OPENING]
 
 
 # ----------------------------------------------------------------------- new scores
@@ -1267,6 +1281,9 @@ def test_a_person_labels_one_row_at_a_time_and_only_labelled_rows_count(app):
     assert said(again, "195 rows without a label were left out")
     press(again, "use_labels")
     assert said(again, "194 rows without a label were left out") and look(again) == before + 1
+    press(again, "label_delete_all")
+    assert said(again, "0 of 200 labelled") and has_no_result(again)
+    assert said(session("calibration", **address), "0 of 200 labelled")
 
 
 def test_a_model_judges_once_somebody_agrees_to_what_that_takes(app, monkeypatch):
@@ -1355,9 +1372,9 @@ def test_a_run_begun_here_survives_a_restart_and_goes_on_where_it_was(world):
         assert said(here, "12 of 12 questions finished.")
         assert said(here, "Too few labelled answers have a score: 12.")
     assert sorted({*world.in_runs}) == list(range(12)) and len(world.in_runs) <= 12 + 1
-    assert "run" not in press(alone, "close_run").query_params and has_no_result(alone)
+    assert "run" not in press(alone, "close_run").query_params and shows_example(alone)
     press(again, "remove_upload")
-    assert has_no_result(again) and session("evaluation", run=key)
+    assert shows_example(again) and session("evaluation", run=key)
 
 
 # ------------------------------------------------------------ the inspection follows

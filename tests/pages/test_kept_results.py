@@ -208,7 +208,7 @@ def test_a_curve_opens_as_it_was_without_asking(no_model):
 
 
 def test_a_used_policy_opens_on_calibration():
-    page = press(session("calibration"), "use_example")
+    page = session("calibration")
     press(page, "use_policy")
     example = study.read(example_bytes(), EXAMPLE_NAME)
     policy = calibrate(example, Target(score=SCORE), looks=()).policy

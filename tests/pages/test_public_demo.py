@@ -9,6 +9,7 @@ from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.errors import BudgetError
 from core.language_models.usage import Budget
+from core.studies.calibration.example import example_bytes
 from core.ui import lending
 from tests.language_models import gemini_server
 from tests.language_models.openai_server import serving
@@ -275,11 +276,13 @@ def test_the_budget_is_never_more_than_the_owner_allows_and_may_be_lowered(anywh
 
 
 def test_a_file_and_a_policy_end_with_the_session_and_the_page_says_so():
-    page = press(session("calibration"), "use_example")
+    page, own = session("calibration"), example_bytes() + b"\n"
+    page.file_uploader(key="labelled_file").set_value(("mine.csv", own, "text/csv")).run()
+    settled(page)
     assert said(page, "This public demo saves no files.") and "file" not in page.query_params
     page.button(key="use_policy").click().run()
     settled(page.run())
     assert "policy" not in page.query_params
     assert any("a reload of the page goes back" in caption.value for caption in page.caption)
     again = session("calibration", **page.query_params)
-    assert not metrics(again) and not said(again, "embedded_world.csv")
+    assert said(again, "Of the bundled example:") and not said(again, "mine.csv")

@@ -12,7 +12,7 @@ from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run
 from core.studies.laboratory.shipped import results_of
 from tests.reports.reading import read_document
-from tests.sessions import QUERY, metrics, move, press, session, texts, threshold
+from tests.sessions import QUERY, metrics, move, session, texts, threshold
 
 pytestmark = pytest.mark.usefixtures("on_ones_own")
 
@@ -33,7 +33,7 @@ def test_of_the_curves_that_are_drawn(downloaded):
 
 
 def test_of_a_calibration_follows_lambda(downloaded):
-    app = press(session("calibration"), "use_example")
+    app = session("calibration")
     found = read_document(downloaded(app, "calibration_report.html"))
     assert found.texts[2] == f"Mutual information on {EXAMPLE_NAME}" and found.texts[3] in texts(
         app

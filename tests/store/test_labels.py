@@ -9,7 +9,7 @@ def test_labels_are_kept_in_order_replaced_and_forgotten(database):
     for item, label in (("a", "right"), ("b", "wrong"), ("a", "wrong"), ("c", "right")):
         labels.save(item, label)
     assert list(labels.of("abcd").items()) == [("b", "wrong"), ("a", "wrong"), ("c", "right")]
-    labels.forget("a")
+    labels.forget(["a"])
     assert labels.of(["c", "a"]) == {"c": "right"} and labels.of([]) == {}
     many = [f"{at}" for at in range(AT_ONCE + 1)]
     for item in (many[-1], many[0]):

@@ -283,6 +283,28 @@ def with_grades(
     return with_labels(upload, grading, labels)
 
 
+def predictions_of(
+    upload: Upload,
+    prediction: str | None = None,
+    reference: str | None = None,
+    question: str | None = None,
+) -> Predictions:
+    """Return every row of a table that has predictions beside references, as it will be compared.
+
+    Raises
+    ------
+    UploadError
+        When it has none.
+    """
+    columns = predictions_in(upload, prediction, reference, question)
+    if columns is None:
+        raise UploadError(
+            "The file has no column of predictions beside one of references. Say which they are, "
+            "or call them “prediction” and “reference”."
+        )
+    return read_predictions(upload, columns)
+
+
 def grade_by(
     upload: Upload,
     grader: Grader,
@@ -297,13 +319,7 @@ def grade_by(
     UploadError
         When it has no predictions beside references, or none can be compared.
     """
-    columns = predictions_in(upload, prediction, reference, question)
-    if columns is None:
-        raise UploadError(
-            "The file has no column of predictions beside one of references. Say which they are, "
-            "or call them “prediction” and “reference”."
-        )
-    rows = read_predictions(upload, columns)
+    rows = predictions_of(upload, prediction, reference, question)
     labels, other = grade(rows, grader), OTHER[grader]
     return with_grades(upload, rows, NAMES[grader], labels, {NAMES[other]: grade(rows, other)})
 

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 #: What the heading of labels begins with that says who made them, also in a file that comes back.
 GRADED_BY: Final = "graded by "
 RIGHT, WRONG, NO_LABEL = "right", "wrong", ""
+SKIP: Final = "skip"  # of a row of which a person cannot tell
+VALUES: Final = {RIGHT: 1.0, WRONG: 0.0, SKIP: np.nan}
+#: Who grades where no rule does.
+BY_HAND: Final = "person"
+BY_MODEL: Final = "model"
 
 
 class Grader(StrEnum):

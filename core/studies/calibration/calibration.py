@@ -23,7 +23,6 @@ from core.data.datasets.predictions import (
     UNGRADED,
     UngradedError,
     asks_for_grading,
-    grade_by,
     without_scores,
 )
 from core.data.datasets.uploaded import holds_questions
@@ -32,7 +31,6 @@ from core.data.tabular.candidates import no_score, questions_alone, without_labe
 from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
 from core.data.tabular.fingerprints import fingerprints
-from core.data.tabular.grading import Grader
 from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning, meanings_in
 from core.data.tabular.suggestions import label_columns, suggest
@@ -226,9 +224,7 @@ def read(
     group: str | None = None,
     question: str | None = None,
     vouched: Sequence[str] = (),
-    grader: Grader | None = None,
-    prediction: str | None = None,
-    reference: str | None = None,
+    graded: Callable[[Upload], Upload] | None = None,
 ) -> Labelled:
     """Read a labelled file, guessing what is not said about its columns.
 
@@ -246,10 +242,8 @@ def read(
         The column that says which question a row asks, or "" if each asks another; guessed if None.
     vouched : sequence of str
         Scores that a person vouches for: `core.data.tabular.suspicion`.
-    grader : Grader, optional
-        The rule that makes the labels, of predictions beside references.
-    prediction, reference : str, optional
-        Their columns; guessed if None.
+    graded : callable, optional
+        Makes the labels of a table, of predictions beside references.
 
     Raises
     ------
@@ -261,12 +255,12 @@ def read(
         When the file cannot be read, or lacks what it takes.
     """
     upload = parse(content, name)
-    if grader:
-        upload = grade_by(upload, grader, prediction, reference, question)
+    if graded:
+        upload = graded(upload)
     elif not correct and asks_for_grading(upload):
         raise UngradedError(UNGRADED)
     guess = suggest(upload)
-    if grader and not guess.scores and not scores:
+    if graded and not guess.scores and not scores:
         raise UploadError(without_scores(upload))
     if not (scores or guess.scores) and holds_questions(upload):
         raise UploadError(questions_alone(upload))

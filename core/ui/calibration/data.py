@@ -30,7 +30,7 @@ from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import BEST, REPEATED, independent
-from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.opening import example
 from core.ui import downloads
 from core.ui.calibration import keeping, run
 from core.ui.calibration.directions import directions
@@ -72,21 +72,12 @@ MEANINGS = {
 
 def labelled_data() -> Labelled | None:
     """Let the person bring labelled data; return it once it can be calibrated on."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Use the bundled example",
-            key="use_example",
-            type="secondary" if has_file() else "primary",
-            icon=":material/dataset:",
-            on_click=_use_example,
-            help="Questions of the embedded model’s world, scored and labelled.",
-        )
-        downloads.download(
-            "Template",
-            template,
-            "template.csv",
-            help="A small CSV whose columns are recognised automatically.",
-        )
+    downloads.download(
+        "Template",
+        template,
+        "template.csv",
+        help="A small CSV whose columns are recognised automatically.",
+    )
     wait_for("labelled_file", TYPES)
     file = st.file_uploader(
         "Labelled data: scores with right or wrong, or questions with their right answers",
@@ -106,6 +97,9 @@ def labelled_data() -> Labelled | None:
     if failed := st.session_state.get(_PROBLEM):
         problem(failed)
     upload: Upload | None = st.session_state.get(_UPLOAD)
+    if shows_example():
+        _read_example()
+        return example()
     if upload is None:
         rows = run.rows_of_address()
     else:
@@ -125,10 +119,22 @@ def _what_it_lacks(upload: Upload) -> Callable[[Upload], Upload | None]:
     return run.rows_of_questions if run.is_to_ask(upload) else lambda of: of
 
 
-def has_file() -> bool:
-    """Say whether a file or a run is here, or on its way in this run of the page."""
-    is_here = _UPLOAD in st.session_state or run.is_shown()
-    return is_here or st.session_state.get("labelled_file") is not None
+def shows_example() -> bool:
+    """Say whether the bundled example is shown: nobody has brought anything, not even in vain."""
+    is_here = _UPLOAD in st.session_state or _PROBLEM in st.session_state
+    return not (is_here or run.is_shown() or keeping.names_file())
+
+
+def _read_example() -> None:
+    """Say that this is the example, and what was read."""
+    with st.container(border=True, key="example"):
+        st.badge("Example", icon=":material/dataset:", color="gray")
+        st.text(
+            f"{count_of(len(example().kept), 'question')} of the embedded model’s world. Your own "
+            "file takes its place."
+        )
+        with st.expander("What was read"):
+            st.text("\n".join(example().reading))
 
 
 def _after_reload() -> None:
@@ -172,10 +178,6 @@ def use(content: bytes, name: str) -> None:
 def choose_best() -> None:
     """Take the best of all scores of the table in use, at the price of all."""
     st.session_state[f"score_{st.session_state[_UPLOAD].sha256[:16]}"] = BEST
-
-
-def _use_example() -> None:
-    use(example_bytes(), EXAMPLE_NAME)
 
 
 def _keep(content: bytes, name: str) -> None:

@@ -17,6 +17,7 @@ from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.diagnostics import AurocComparison
 from core.studies.calibration.whole import Whole
 from core.ui import downloads, figures
+from core.ui.calibration.ledger import is_example
 from core.ui.glossary import TERMS
 from core.ui.runs.job import Job
 from core.ui.runs.widget import run, run_of, want
@@ -80,6 +81,7 @@ def _intervals(calibration: Calibration) -> None:
     key = memory_of("compared", calibration.data, object), calibration.target
     resampled: dict[str, Comparison] = memory_of("resampled", calibration.data, dict)
     small = len(calibration.data.kept) * len(calibration.data.doubts) <= AT_ONCE
+    small = small and not is_example(calibration.data)  # with which the page opens at once
     compared = run(
         PLACE,
         key,

@@ -20,7 +20,15 @@ from core.data.datasets.predictions import (
 )
 from core.data.tabular.columns import kinds
 from core.data.tabular.csv_export import to_csv
-from core.data.tabular.grading import NAMES, NO_LABEL, RIGHT, WRONG, Grader
+from core.data.tabular.grading import (
+    BY_HAND,
+    BY_MODEL,
+    NAMES,
+    NO_LABEL,
+    RIGHT,
+    WRONG,
+    Grader,
+)
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.progress import Progress
@@ -32,13 +40,11 @@ from core.ui.runs.large import result_of
 from core.ui.session import memory_of
 
 COLUMN: Final = "column"
-BY_HAND: Final = "person"
-MODEL: Final = "model"
 TITLES: Final = {  # by `Grader`
     "same-answer": "Same answer",
     "paper": "The paper’s F1",
     BY_HAND: "A person",
-    MODEL: "The model",
+    BY_MODEL: "The model",
     COLUMN: "A column of the file",
 }
 COMPARED: Final = {
@@ -163,7 +169,7 @@ def _labels_of(
     """Return the labels of every grader there is; None while the chosen one has given none."""
     if grader == BY_HAND:
         own = label_here(rows, by_rule, upload.sha256[:16])
-    elif grader == MODEL:
+    elif grader == BY_MODEL:
         own = judge_here(rows, upload.sha256)
     else:
         return by_rule
@@ -178,7 +184,7 @@ def _with_grades(
 
 
 def _name(grader: str) -> str:
-    if grader == MODEL:
+    if grader == BY_MODEL:
         return judge_name()
     return PERSON if grader == BY_HAND else NAMES[Grader(grader)]
 

@@ -95,6 +95,11 @@ def after_reload() -> File | str | None:
     return stored
 
 
+def names_file() -> bool:
+    """Say whether the address names a file."""
+    return _ADDRESS in st.query_params
+
+
 def why_not() -> None:
     """Say why the file is not saved, if it is not; where that can pass, try again."""
     if waiting := st.session_state.get(_WAITING):

@@ -14,14 +14,12 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from core.data.datasets.predictions import Predictions, labelling_order, row_hashes
-from core.data.tabular.grading import RIGHT, WRONG
+from core.data.tabular.grading import RIGHT, SKIP, VALUES, WRONG
 from core.store.errors import StoreError
 from core.ui.messages import problem
 from core.ui.results import storage
 from core.ui.session import alone, memory_of, person, public
 
-SKIP: Final = "skip"
-VALUES: Final = {RIGHT: 1.0, WRONG: 0.0, SKIP: np.nan}
 MOST_NAMES: Final = 10  # of accepted answers, in words
 SESSION_ONLY: Final = (
     "Your labels last as long as this page is open: nobody could find them again here. Download "
@@ -95,8 +93,22 @@ def _one_at_a_time(rows: Predictions, by_rule: Mapping[str, Labels], key: str) -
             shortcut="U",
             disabled=not own,
             on_click=_undo,
-            args=(next(reversed(own), ""),),
+            args=([next(reversed(own), "")],),
         )
+        with st.popover("Delete all", key="label_delete", type="tertiary", disabled=not own):
+            st.text(
+                "What you said of the rows of this file is deleted, here and where it is saved. "
+                "Looks at these labels stay counted."
+            )
+            if st.button(
+                f"Delete {len(own):d} labels",
+                key="label_delete_all",
+                icon=":material/delete:",
+                on_click=_undo,
+                args=([*own],),
+            ):
+                st.session_state[_use_key(key)] = 0
+                st.rerun()
     if not _save():
         problem(
             "The newest labels are not saved yet; the next one tries again. Until then, a reload "
@@ -175,10 +187,11 @@ def _label(item: str, word: str) -> None:
         _save()
 
 
-def _undo(item: str) -> None:
-    if _all_labels().pop(item, None) is not None:
-        _backlog()[item] = None
-        _save()
+def _undo(items: Sequence[str]) -> None:
+    for item in items:
+        if _all_labels().pop(item, None) is not None:
+            _backlog()[item] = None
+    _save()
 
 
 def _backlog() -> dict[str, str | None]:
@@ -190,10 +203,10 @@ def _save() -> bool:
     """Save what is not saved yet; say whether all is."""
     unsaved = _backlog()
     try:
+        if gone := [item for item, word in unsaved.items() if word is None]:
+            storage().labels.forget(gone)
         for item, word in list(unsaved.items()):
-            if word is None:
-                storage().labels.forget(item)
-            else:
+            if word is not None:
                 storage().labels.save(item, word)
             del unsaved[item]
     except StoreError:

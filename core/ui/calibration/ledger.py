@@ -1,4 +1,8 @@
-"""What was looked at of labels: in the database and, where that fails, in this session."""
+"""What was looked at of labels: in the database and, where that fails, in this session.
+
+The bundled example has a ledger of its own, which ends with the session: everybody has seen it, and
+nobody's own labels are to pay for that.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,22 @@ from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled import Labelled
 from core.store.errors import StoreError
 from core.studies.calibration.looks import from_json, to_json
+from core.studies.calibration.opening import example, first_calibration
 from core.ui.results import storage
 
 _LOOKS = "calibration_looks"  # by setting; those of the database, too, once they were read
+_OF_EXAMPLE = "calibration_looks_at_example"
 
 
-def all_looks() -> tuple[Look, ...]:
-    """Return every look at labels that is known here."""
+def is_example(data: Labelled) -> bool:
+    """Say whether rows are of the bundled example."""
+    return data.sha256 == example().sha256
+
+
+def all_looks(data: Labelled | None = None) -> tuple[Look, ...]:
+    """Return every look at labels that is known here; of the example, those at it."""
+    if data is not None and is_example(data):
+        return tuple(_looks_at_example().values())
     looks: dict[str, Look] = st.session_state.setdefault(_LOOKS, {})
     try:
         for text in storage().looks.all():
@@ -28,8 +41,11 @@ def all_looks() -> tuple[Look, ...]:
     return tuple(looks.values())
 
 
-def note(taken: Iterable[Look]) -> None:
+def note(taken: Iterable[Look], data: Labelled | None = None) -> None:
     """Remember what is looked at, before it is shown."""
+    if data is not None and is_example(data):
+        _looks_at_example().update({each.setting: each for each in taken})
+        return
     looks: dict[str, Look] = st.session_state.setdefault(_LOOKS, {})
     new = {each.setting: each for each in taken if each.setting not in looks}
     looks |= new
@@ -44,5 +60,14 @@ def note(taken: Iterable[Look]) -> None:
 def looks_at(data: Labelled) -> int:
     """Return how many looks there were at any of these rows."""
     looks: dict[str, Look] = st.session_state.setdefault(_LOOKS, {})
+    if is_example(data):
+        looks = _looks_at_example()
     rows = fingerprints(data, next(iter(data.doubts)))
     return len(related_looks(rows, tuple(looks.values())))
+
+
+def _looks_at_example() -> dict[str, Look]:
+    """Return the looks at the example by their setting; the page has opened with the first."""
+    first = {each.setting: each for each in first_calibration().looks}
+    looks: dict[str, Look] = st.session_state.setdefault(_OF_EXAMPLE, first)
+    return looks

@@ -10,6 +10,7 @@ from core.codec import list_of
 from core.reports.calibration import words
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.looks import looks_before
+from core.ui.calibration.ledger import is_example
 
 MOST_LISTED = 5  # earlier looks
 
@@ -32,6 +33,8 @@ def outcome(calibration: Calibration) -> None:
                 st.badge("Guaranteed", icon=":material/verified:", color="green")
             else:
                 st.badge("No guarantee", icon=":material/warning:", color="orange")
+            if is_example(calibration.data):
+                st.text("Of the bundled example:")
             with st.container(key="promised"):
                 st.text(calibration.policy.sentence)
             st.text(words.counts(calibration.policy))

@@ -18,10 +18,11 @@ from core.studies.calibration.calibration import (
     Target,
     preference,
 )
+from core.studies.calibration.opening import FIRST, first_calibration
 from core.studies.calibration.price_list import TARGETS, list_entry
 from core.studies.calibration.whole import Whole, whole
 from core.ui.addresses import number
-from core.ui.calibration.ledger import all_looks, note
+from core.ui.calibration.ledger import all_looks, is_example, note
 from core.ui.glossary import TERMS
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of
@@ -52,8 +53,9 @@ def target(data: Labelled | None) -> Target:
         confidence = number(
             "confidence", 0.5, 0.999, 0.9, 0.05, format="%.3f", disabled=method != "ltt"
         )
-    if data is None:
+    if data is None or is_example(data):
         st.text(BEFORE)
+    if data is None:
         return Target(error, confidence)
     typed = Target(error, confidence, method, score)
     return list_entry(typed, error) if _is_from_the_list(data, typed) else typed
@@ -90,6 +92,8 @@ def _is_on(target: Target) -> bool:
 
 def _first(data: Labelled, error: float) -> float:
     """Return the target that was set when these labels were first looked at."""
+    if is_example(data):
+        return FIRST.error
     return _first_targets().setdefault(_rows_of(data), error)
 
 
@@ -104,8 +108,10 @@ def calibration_for(data: Labelled, target: Target) -> Whole | None:
         As of `calibrate`.
     """
     _first(data, target.error)
+    if data is first_calibration().calibration.data and target == FIRST and not _price_lists(data):
+        return first_calibration()
     earlier: dict[Any, Any] = memory_of("calibration_earlier", data, dict)
-    looks = memory_of("calibration_looks_before", data, all_looks, target)
+    looks = memory_of("calibration_looks_before", data, lambda: all_looks(data), target)
     listing = _price_lists(data).get((target.confidence, target.score))
     result = result_of(
         "calibration",
@@ -118,13 +124,13 @@ def calibration_for(data: Labelled, target: Target) -> Whole | None:
         refuses=CalibrationError,
     )
     if result is not None:
-        note(result.looks)
+        note(result.looks, data)
     return result
 
 
 def want_prices(data: Labelled, target: Target) -> None:
     """Have the list of prices for this confidence and score from now on: it is another look."""
-    _price_lists(data)[target.confidence, target.score] = all_looks()
+    _price_lists(data)[target.confidence, target.score] = all_looks(data)
 
 
 def _price_lists(data: Labelled) -> dict[tuple[float, str], tuple[Look, ...]]:

@@ -7,14 +7,16 @@ from typing import Final
 
 from core.studies.lanes import MEASURES, Lane
 from core.ui.components.registered import register
-from core.uncertainty.scores import SCORES
 
 mount = register("challenge")
 
+#: The measures in plain words; their names and their unit stand in the help of the heading.
+PLAIN: Final = dict(
+    zip(MEASURES, ("its answers differ", "one answer in the prompt changes the next"), strict=True)
+)
 WORDS: Final = {
-    "measure": "Measure doubt by",
+    "measure": "Measure doubt by how much",
     "threshold": "Answer below",
-    "unit": "nats",
     "answers": "answers, and is",
     "withholds": "withholds what is",
     "right": "right",
@@ -33,7 +35,7 @@ def challenge(lanes: Sequence[Lane], names: Sequence[str], *, key: str) -> None:
             {"name": name, "doubts": dict(lane.doubts), "right": bool(lane.right)}
             for name, lane in zip(names, lanes, strict=True)
         ],
-        "measures": [{"key": name, "title": SCORES[name].title} for name in MEASURES],
+        "measures": [{"key": name, "title": PLAIN[name]} for name in MEASURES],
         "widest": 1.1 * max(value for lane in lanes for value in lane.doubts.values()),
         "words": WORDS,
     }

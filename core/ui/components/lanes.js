@@ -1,11 +1,14 @@
 // The lanes of the home page. All numbers come with the page, so a step of the control draws anew
 // without asking the server.
 
+const ONCE = 1; // the step at which every lane is contradicted once
+const LOOK = 1500; // milliseconds to look before the control moves by itself
+
 function draw(root, { lanes, times, words }, send) {
   const range = element("input", {
     type: "range", min: 0, max: times.length - 1, step: 1, id: "times",
   });
-  range.value = root.dataset.step ?? 0;
+  range.value = root.dataset.step ?? (calm() ? ONCE : 0);
   const count = element("output", { for: "times" });
   root.append(
     element("div", { class: "control" }, element("label", { for: "times" }, words.control), range, count),
@@ -37,6 +40,16 @@ function draw(root, { lanes, times, words }, send) {
       type(putIn, at ? words.told.replace("{}", lane.told) : "", animated);
     }
   }
-  range.addEventListener("input", () => step(true));
+  range.addEventListener("input", () => {
+    root.dataset.moved = "by hand";
+    step(true);
+  });
   step(false);
+  if (Number(range.value) || root.dataset.moved) return;
+  setTimeout(() => {
+    if (root.dataset.moved || !range.isConnected) return;
+    root.dataset.moved = "by itself";
+    range.value = ONCE;
+    step(true);
+  }, LOOK);
 }

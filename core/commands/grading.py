@@ -1,0 +1,98 @@
+"""Who says which predictions are right, where `calibrate --grade` asks for labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from core.abstention.codebook import PERSON
+from core.codec import one_line
+from core.commands.model import Command, asks, open_for_study, payment
+from core.data.datasets.predictions import (
+    Predictions,
+    grade,
+    grade_by,
+    predictions_of,
+    row_hashes,
+    with_grades,
+)
+from core.data.tabular.grading import BY_HAND, BY_MODEL, NAMES, VALUES, Grader
+from core.data.tabular.uploads import Upload, UploadError
+from core.language_models.errors import ModelError
+from core.language_models.true_false import NO_JUDGE
+from core.store.database import open_database
+from core.store.labels import Labels
+from core.studies.calibration.judging import control_prompts, judge_predictions, judge_prompts
+from core.studies.costs import plan_judging
+
+GRADE: Final = (
+    "Make the labels here, of predictions beside references: by a rule, by what a person said on "
+    "the page Calibration, or by the model of --model. What is promised then is agreement with "
+    "this grader."
+)
+EMBEDDED: Final = "embedded"
+
+
+def grades(command: Command) -> Command:
+    """Add the options on who grades what."""
+    graders = click.Choice([*map(str, Grader), BY_HAND, BY_MODEL])
+    for option in (
+        click.option(
+            "--reference", metavar="COLUMN", help="What it is compared with; guessed if omitted."
+        ),
+        click.option("--prediction", metavar="COLUMN", help="What is graded; guessed if omitted."),
+        click.option("--grade", "grader", type=graders, help=GRADE),
+    ):
+        command = option(command)
+    return asks(command)
+
+
+def grading(options: Mapping[str, Any]) -> Callable[[Upload], Upload] | None:
+    """Return what makes the labels of a table, by the options of `grades`; None without a grader.
+
+    It raises an `UploadError` where there is nothing to grade or no label, and a `ModelError` where
+    the model cannot judge.
+    """
+    columns = options["prediction"], options["reference"], options["question"]
+    grader = options["grader"]
+    if grader is None:
+        return None
+    if grader not in (BY_HAND, BY_MODEL):
+        return lambda upload: grade_by(upload, Grader(grader), *columns)
+
+    def with_labels(upload: Upload) -> Upload:
+        rows = predictions_of(upload, *columns)
+        name, labels = _by_hand(rows) if grader == BY_HAND else _by_model(rows, options)
+        by_rule = {NAMES[each]: grade(rows, each) for each in Grader}
+        return with_grades(upload, rows, name, labels, by_rule)
+
+    return with_labels
+
+
+def _by_hand(rows: Predictions) -> tuple[str, NDArray[np.float64]]:
+    """Return what was said of these rows on the page; NaN where nobody said anything."""
+    items = row_hashes(rows)
+    with open_database() as database:
+        words = Labels(database).of(sorted(set(items)))
+    labels = np.array([VALUES.get(words.get(item, ""), np.nan) for item in items])
+    if np.isnan(labels).all():
+        raise UploadError(
+            "No row of this file has a label that a person saved here. Give them on the page "
+            "Calibration: under “Graded by”, choose “A person”."
+        )
+    return PERSON, labels
+
+
+def _by_model(rows: Predictions, options: Mapping[str, Any]) -> tuple[str, NDArray[np.float64]]:
+    if options["model"] == EMBEDDED:
+        raise ModelError(f"{NO_JUDGE} Name it with --model.")
+    model = open_for_study(options["model"], options["form"], options["budget"])
+    prompts = dict.fromkeys(prompt for each in judge_prompts(rows) for prompt in each)
+    plan = plan_judging([*control_prompts(rows), *prompts], model.capabilities)
+    with payment(model, plan, options["budget"], options["prices"]):
+        labels = judge_predictions(rows, model)
+    return f"the model {one_line(model.name)}", labels

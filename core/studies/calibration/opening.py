@@ -1,0 +1,26 @@
+"""The bundled example worked through: what the page opens with."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.data.tabular.labelled import Labelled
+from core.once import once
+from core.studies.calibration.calibration import Target, independent, read
+from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.whole import Whole, whole
+from core.studies.inspection.verdict import SCORE
+
+FIRST: Final = Target(score=SCORE)
+
+
+@once
+def example() -> Labelled:
+    """Return the rows of the bundled example, one of every question."""
+    return independent(read(example_bytes(), EXAMPLE_NAME))
+
+
+@once
+def first_calibration() -> Whole:
+    """Return the example worked through. What it looks at is the example's, and nobody's own."""
+    return whole(example(), FIRST, looks=())
