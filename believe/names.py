@@ -5,10 +5,12 @@ from core.guard import Abstained, Answer, Guard, guard, policy_in
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.errors import ModelError
 from core.language_models.registry import open_model
+from core.uncertainty.own_answers import AnswerScores, score
 
 __all__ = [
     "Abstained",
     "Answer",
+    "AnswerScores",
     "Capabilities",
     "Guard",
     "LanguageModel",
@@ -19,4 +21,5 @@ __all__ = [
     "guard",
     "open_model",
     "policy_in",
+    "score",
 ]

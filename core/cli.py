@@ -31,6 +31,7 @@ from core.commands.looks import ledger
 from core.commands.model import asks, by_name, calls, open_for_study, payment, tell, usage
 from core.commands.report import report_option, write
 from core.commands.request import reads, request_of
+from core.commands.score import score
 from core.data.datasets.predictions import UngradedError
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
@@ -148,6 +149,7 @@ main.add_command(dashboard)
 main.add_command(decide)
 main.add_command(evaluate)
 main.add_command(laboratory)
+main.add_command(score)
 
 
 @main.command(help="Ask a model one question and report whether to believe the answer.")
