@@ -104,7 +104,7 @@ def _together(question: str, cells: Mapping[str, list[list[str]]]) -> RepeatedAn
     greedy = next(filter(None, texts.get("greedy", [])), None)
     return RepeatedAnswers(
         question,
-        [_unpacked(text) for text in texts["responses"]],
+        [_text_of(text) for text in texts["responses"]],
         _numbers(texts.get("log_probabilities")),
         None if second is None else [parse_list(text) or text for text in second],
         _numbers(texts.get("second_log_probabilities")),
@@ -112,7 +112,7 @@ def _together(question: str, cells: Mapping[str, list[list[str]]]) -> RepeatedAn
     )
 
 
-def _unpacked(text: str) -> str:
+def _text_of(text: str) -> str:
     """Return a text out of a list of one, as the harness keeps each sample."""
     items = parse_list(text)
     return items[0] if items is not None and len(items) == 1 else text
