@@ -98,7 +98,7 @@ class Trivial(LanguageModel):
         )
 
 
-def nothing() -> None:
+def nothing(under_way: float) -> None:
     """Tick."""
 
 

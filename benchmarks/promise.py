@@ -131,7 +131,7 @@ def certified_from_the_seed_on(n, repetitions):
     for seed in range(repetitions):
         model, asked = half_known.drawn(seed, n)
         task = Task(model, Request("any", 5, 1.0, seed), Reading(), usual_least_mass())
-        rows = list(local(iter(asked), task, lambda: None))
+        rows = list(local(iter(asked), task, lambda _: None))
         doubts = np.array([row.values[SCORE] for row in rows], float)
         correct = [row.is_right(SCORE) for row in rows]
         found = learn_then_test(doubts, correct, target_error=0.05, confidence=0.9)

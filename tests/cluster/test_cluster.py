@@ -146,7 +146,7 @@ def stop_at(number):
 
 
 def local_rows(asked):
-    return local(iter(asked), task(World()), lambda: None)
+    return local(iter(asked), task(World()), lambda _: None)
 
 
 def test_a_question_that_fails_is_a_row_and_a_missing_key_ends_the_run(

@@ -35,7 +35,7 @@ from core.language_models.client.concurrency import TICK, questions_at_once
 from core.language_models.client.stack import Prepared
 from core.language_models.usage import Budget
 from core.studies.evaluation.files import RunError, writing
-from core.studies.evaluation.local import Engine, Task
+from core.studies.evaluation.local import Engine, Task, Tick
 from core.studies.evaluation.rows import Row
 from core.studies.evaluation.worker import (
     RETURNED,
@@ -105,9 +105,7 @@ def engine_on(
         what can be pickled, and hold no secret: keys are in the environment of the machines.
     """
 
-    def engine(
-        questions: Iterator[Question], task: Task, tick: Callable[[], None]
-    ) -> Generator[Row, None, None]:
+    def engine(questions: Iterator[Question], task: Task, tick: Tick) -> Generator[Row, None, None]:
         staged, model = folder.resolve() / STAGED, task.model
         first = next(questions, None)
         if first is None:  # what is staged was gathered before
@@ -132,9 +130,7 @@ class _Work:
         self._calls = 0  # to a service, of the rows that are gathered
         self._failure: BaseException | None = None  # what ends the run
 
-    def rows(
-        self, questions: Iterator[Question], tick: Callable[[], None]
-    ) -> Generator[Row, None, None]:
+    def rows(self, questions: Iterator[Question], tick: Tick) -> Generator[Row, None, None]:
         """Yield the rows of the questions; see `Engine`."""
         with writing(self._staged):
             self._staged.mkdir(exist_ok=True)
@@ -164,13 +160,13 @@ class _Work:
             if block is not None:
                 yield from rows_in(block)[0]
 
-    def _blocks(self, questions: Iterator[Question], tick: Callable[[], None]) -> Iterator[Any]:
+    def _blocks(self, questions: Iterator[Question], tick: Tick) -> Iterator[Any]:
         """Put questions into Ray's store, and yield a reference to each block of them."""
         import ray
 
         size = self._block_size
         for number in count():
-            tick()
+            tick(0.0)
             block = list(islice(questions, size))
             if not block:
                 return
@@ -183,7 +179,7 @@ class _Work:
         times = 1 if able.local and not able.quick else TIMES_AT_ONCE
         return times * questions_at_once(able)
 
-    def _new_rows(self, blocks: list[Any], tick: Callable[[], None]) -> Generator[Row, None, None]:
+    def _new_rows(self, blocks: list[Any], tick: Tick) -> Generator[Row, None, None]:
         """Ask, and yield the rows as they are written."""
         import ray
 
@@ -197,7 +193,7 @@ class _Work:
             while self._failure is None and asking.is_alive():
                 yield from self._finished_rows()
                 try:
-                    tick()
+                    tick(0.0)
                     asking.join(TICK)
                 except BaseException as error:
                     self._failure = error

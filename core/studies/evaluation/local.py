@@ -10,7 +10,6 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Protocol
 
 from core.data.datasets.questions import Question
@@ -57,42 +56,63 @@ class Task:
     least_mass: float  # the sampled mass below which a score decides nothing
 
 
+#: Told how many questions' worth of work has been done on those that are not finished; may raise.
+Tick = Callable[[float], None]
+
+
 class Engine(Protocol):
     """What works through questions."""
 
     def __call__(
-        self, questions: Iterator[Question], task: Task, tick: Callable[[], None]
+        self, questions: Iterator[Question], task: Task, tick: Tick
     ) -> Generator[Row, None, None]:
         """Yield the row of every question, once, in any order, as soon as it is finished.
 
         `tick` is called several times a second, in the caller's thread, and may raise: then the
-        rows that are finished are yielded, and the error goes on.
+        rows that are finished are yielded, and the error goes on. It is given 0 where nobody knows.
         """
 
 
-def local(
-    questions: Iterator[Question], task: Task, tick: Callable[[], None]
-) -> Generator[Row, None, None]:
+def local(questions: Iterator[Question], task: Task, tick: Tick) -> Generator[Row, None, None]:
     """Ask in this process; see `Engine`."""
-    return stream(
-        questions, partial(ask, task), workers=questions_at_once(task.model.capabilities), tick=tick
-    )
+    shares: dict[str, float] = {}  # of questions under way, by their ids
+
+    def work(question: Question, go_on: Callable[[], None]) -> Row:
+        def report(share: float) -> None:
+            shares[question.id] = share
+            go_on()
+
+        return ask(task, question, report)
+
+    for row in stream(
+        questions,
+        work,
+        workers=questions_at_once(task.model.capabilities),
+        tick=lambda: tick(sum(tuple(shares.values()))),
+    ):
+        shares.pop(row.id, None)
+        yield row
 
 
-def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
+def ask(task: Task, question: Question, report: Callable[[float], None]) -> Row:
     """Ask one question, and hold every score's answer against the right ones.
+
+    Parameters
+    ----------
+    report : callable
+        Given the share that is done, in [0, 1), before every call of the model. May raise.
 
     Raises
     ------
     Exception
-        One of `ENDS_A_RUN`, or out of `go_on`. Any other becomes part of the row.
+        One of `ENDS_A_RUN`, or out of `report`. Any other becomes part of the row.
     """
     at_a_price = not task.model.capabilities.local
     meter, started = Meter(), time.perf_counter()
     model = meter_for(task.model, meter) if at_a_price else task.model
 
     def progress(stage: str, share: float) -> None:
-        go_on()
+        report(share)
 
     def cost() -> tuple[Used | None, float]:
         return meter.usage if at_a_price else None, time.perf_counter() - started
@@ -122,5 +142,5 @@ def lasts(longest: str, task: Task) -> float:
     longest : str
         A question that takes as long as any.
     """
-    row = ask(task, Question("", longest[:MAX_QUERY_CHARACTERS], (("?",),)), lambda: None)
+    row = ask(task, Question("", longest[:MAX_QUERY_CHARACTERS], (("?",),)), lambda _: None)
     return float(row.values["seconds"])

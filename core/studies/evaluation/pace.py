@@ -33,19 +33,26 @@ class Pace:
     ) -> None:
         self._number, self._clock = number, clock
         self._begun = clock()
-        self._seen = deque([(self._begun, done)])  # when so many were finished
+        self._seen = deque([(self._begun, float(done))])  # when so many were finished
 
-    def sentence(self, done: int, failed: int = 0) -> str:
-        """Say how far the run is, how fast it goes, and when it will be done."""
+    def sentence(self, done: int, failed: int = 0, under_way: float = 0.0) -> str:
+        """Say how far the run is, how fast it goes, and when it will be done.
+
+        Parameters
+        ----------
+        under_way : float
+            How many questions' worth of work has been done on those that are not finished.
+        """
         sentence = f"{done:,} of {count_of(self._number, 'question')}"
-        rate = self._rate(done)
+        work = done + under_way
+        rate = self._rate(work)
         if rate:
             sentence += f", {_rate(rate)}"
-            if done < self._number:
-                sentence += f", {lasting((self._number - done) / rate)} left"
+            if work < self._number:
+                sentence += f", {lasting((self._number - work) / rate)} left"
         return f"{sentence}, {failed:,} failed" if failed else sentence
 
-    def _rate(self, done: int) -> float:
+    def _rate(self, done: float) -> float:
         """Return questions a second, of late; 0 while nobody can say."""
         now = self._clock()
         if done > self._seen[-1][1] and now - self._seen[-1][0] >= 1:

@@ -140,8 +140,9 @@ def evaluate(
         left = (each for each in _in_order(questions, manifest) if each.id not in done)
         number = before
 
-        def tick() -> None:
-            progress(pace.sentence(number, failed), number / max(questions.number, 1))
+        def tick(under_way: float) -> None:
+            done = number + under_way
+            progress(pace.sentence(number, failed, under_way), done / max(questions.number, 1))
 
         try:
             with closing(engine(left, task, tick)) as rows:

@@ -180,7 +180,7 @@ class Worker:
             return row_block(number, (), self._failure)
         rows: list[Row] = []
         try:
-            for row in local(questions_in(block), self._task, self._look):
+            for row in local(questions_in(block), self._task, lambda _: self._look()):
                 rows.append(row)
         except ENDS_A_RUN as error:
             stop(self._task.model)

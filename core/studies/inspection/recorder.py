@@ -171,6 +171,7 @@ class _Asking:
     progress: Progress
     calls: list[Call]
     searched: Sequence[Response] = ()  # the likeliest answers, those left out too
+    reached: float = 0.0  # the share of all stages, which never falls
 
     @property
     def pairs_a_call(self) -> int:
@@ -194,11 +195,18 @@ class _Asking:
         each = at_once(
             [partial(calls_of, self.model, group) for group in groups],
             workers=1 if local else AT_ONCE,
-            tick=lambda share: self.progress(stage, share),
+            tick=partial(self._report, stage),
         )
         done = [pair for group in each for pair in group]
         self.calls += list_calls([call for _, call in done])
         return [result for result, _ in done]
+
+    def _report(self, stage: str, share: float) -> None:
+        """Report a share of a stage as one of all that are asked for."""
+        judging = [JUDGING] if self.request.judged else []
+        stages = [SAMPLING, TELLING, *judging, TELLING_OTHERS]
+        self.reached = max(self.reached, (stages.index(stage) + share) / len(stages))
+        self.progress(stage, self.reached)
 
     def sample(self, first: int, count: int) -> ModelTask:
         return self._draw("sample", self.first_prompt, self.request.seed, first, count)

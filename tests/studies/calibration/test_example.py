@@ -174,7 +174,7 @@ def test_rows_drawn_at_random_are_what_the_model_says(rows, embedded):
         question = Question("q", row["question"], names, row["source"])
         request = usual_request(question.query, embedded.capabilities)
         task = Task(embedded, request, Reading(), least)
-        content = labelled_table([ask(task, question, lambda: None)], pipeline_for(task))
+        content = labelled_table([ask(task, question, lambda _: None)], pipeline_for(task))
         (again,) = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
         again["stands"] = str(int(run(request, embedded).stands))
         numbers = {"entropy", "sampled_mass", *(n for n in SCORES if row[n])}

@@ -41,7 +41,7 @@ def turning():
 def row_of(model, request, answers=("answer0",), reading=USUAL, least_mass=LEAST):
     """The row of the one question that a model knows."""
     question = Question("q", QUERY, tuple((name,) for name in answers), "s")
-    row = ask(Task(model, request, reading, least_mass), question, lambda: None)
+    row = ask(Task(model, request, reading, least_mass), question, lambda _: None)
     assert not row.failed, row.values["error"]
     return row
 
@@ -157,7 +157,7 @@ def test_each_question_says_what_a_server_counted_for_it(tmp_path):
         task = Task(model, Request("unused", 5), Reading(), LEAST)
 
         def used(questions):
-            rows = {row.id: row.values for row in local(iter(questions), task, lambda: None)}
+            rows = {row.id: row.values for row in local(iter(questions), task, lambda _: None)}
             return {
                 id: Used(*(row[name] for name in ("requests", "prompt_tokens", "response_tokens")))
                 for id, row in rows.items()

@@ -185,6 +185,19 @@ def progress_until(number):
     return progress
 
 
+def test_progress_moves_before_the_first_question_is_finished_and_never_back(tmp_path):
+    seen = []
+    evaluate(
+        surveyed(questions(30)),
+        task(World()),
+        tmp_path / "run",
+        lambda stage, share: seen.append((stage, share)),
+    )
+    assert [share for stage, share in seen if stage.startswith("0 of 30") and share > 0]
+    shares = [share for _, share in seen]
+    assert shares == sorted(shares) and shares[-1] < 1
+
+
 @pytest.mark.parametrize("number", [0, 1, 7, 13, 14, 29])
 def test_who_cancels_keeps_what_is_done_and_goes_on_later(tmp_path, whole, number):
     model, asked, folder = World(), surveyed(questions(30)), tmp_path / "run"
@@ -503,7 +516,7 @@ def test_a_question_does_not_depend_on_its_neighbours(tmp_path, embedded, sampli
     together = rows_of(tmp_path / "together")
     assert_same(together, rows_of(tmp_path / "backwards"))
     assert_same(together, rows_of(tmp_path / "resumed"))
-    rows = [ask(wanted, question, lambda: None) for question in asked[:6]]
+    rows = [ask(wanted, question, lambda _: None) for question in asked[:6]]
     nothing = dict.fromkeys(("requests", "prompt_tokens", "response_tokens"))
     alone = {row.id: row.values | nothing for row in rows}
     for row in alone.values():
@@ -523,7 +536,7 @@ def test_a_question_does_not_depend_on_its_neighbours(tmp_path, embedded, sampli
 def test_memory_does_not_grow_with_the_number_of_questions(tmp_path, monkeypatch):
     """200,000 questions may take 200 MB; of so many rows more, a kilobyte each."""
     monkeypatch.setattr(files, "PART", 500)
-    (model_row,) = local(iter(questions(1)), task(World()), lambda: None)
+    (model_row,) = local(iter(questions(1)), task(World()), lambda _: None)
     (asked,) = questions(1)
 
     def engine(left, task, tick):

@@ -25,7 +25,7 @@ def test_questions_are_the_same_behind_a_table():
 
 def test_rows_are_the_same_behind_a_table():
     broken = {3: ValueError("by hand"), 4: UnreachableError("Nobody is there.")}
-    rows = list(local(iter(questions(9)), task(World(broken)), lambda: None))
+    rows = list(local(iter(questions(9)), task(World(broken)), lambda _: None))
     block = row_block(7, rows)
     found, error = rows_in(block)
     assert error is None and set(block["block"].to_pylist()) == {7}
@@ -39,7 +39,7 @@ def test_rows_are_the_same_behind_a_table():
     ("error", "kind"), [(NeedsKeyError("Say it."), NeedsKeyError), (StoppedError("x"), BudgetError)]
 )
 def test_what_ended_the_run_comes_behind_the_rows(error, kind):
-    rows = list(local(iter(questions(2)), task(World()), lambda: None))
+    rows = list(local(iter(questions(2)), task(World()), lambda _: None))
     for finished in (rows, []):
         found, raised = rows_in(row_block(1, finished, error))
         assert [row.id for row in found] == [row.id for row in finished]
