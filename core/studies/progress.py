@@ -25,3 +25,25 @@ class Progress(Protocol):
 
 def silent(stage: str, share: float) -> None:
     """Report nothing and never cancel."""
+
+
+class Stages:
+    """Progress of one stage after another as one share, which never falls.
+
+    Parameters
+    ----------
+    progress : Progress
+        Told the share of all stages.
+    *stages : str
+        In their order; one may be left out, or come in several parts.
+    """
+
+    def __init__(self, progress: Progress, *stages: str) -> None:
+        self._progress, self._stages = progress, stages
+        self._reached = 0.0
+
+    def __call__(self, stage: str, share: float) -> None:
+        """Meet the `Progress` protocol with the share of one stage."""
+        reached = (self._stages.index(stage) + share) / len(self._stages)
+        self._reached = max(self._reached, reached)
+        self._progress(stage, self._reached)

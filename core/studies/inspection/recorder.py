@@ -39,7 +39,7 @@ from core.studies.inspection.recording import (
 )
 from core.studies.inspection.request import MOST_TEXTS, InvalidRequestError, Request, Sampling
 from core.studies.inspection.tasks import ModelTask, calls_of, in_groups, list_calls
-from core.studies.progress import Progress, silent
+from core.studies.progress import Progress, Stages, silent
 from core.uncertainty.logarithms import log_sum_exp
 
 # How many (prompt, answer) pairs one scoring call holds. Small enough that progress moves
@@ -106,6 +106,7 @@ def record(
             return fewer.without_judgement()
         if previous.request.judged:
             return fewer
+    progress = Stages(progress, SAMPLING, TELLING, *[JUDGING][: request.judged], TELLING_OTHERS)
     asking = _Asking(request, model, progress, list(previous.calls) if previous else [])
     before = model.meter.usage
     recording = fewer or (_exact if estimator in EXACT else _sample)(asking, previous, estimator)
@@ -171,7 +172,6 @@ class _Asking:
     progress: Progress
     calls: list[Call]
     searched: Sequence[Response] = ()  # the likeliest answers, those left out too
-    reached: float = 0.0  # the share of all stages, which never falls
 
     @property
     def pairs_a_call(self) -> int:
@@ -195,18 +195,11 @@ class _Asking:
         each = at_once(
             [partial(calls_of, self.model, group) for group in groups],
             workers=1 if local else AT_ONCE,
-            tick=partial(self._report, stage),
+            tick=lambda share: self.progress(stage, share),
         )
         done = [pair for group in each for pair in group]
         self.calls += list_calls([call for _, call in done])
         return [result for result, _ in done]
-
-    def _report(self, stage: str, share: float) -> None:
-        """Report a share of a stage as one of all that are asked for."""
-        judging = [JUDGING] if self.request.judged else []
-        stages = [SAMPLING, TELLING, *judging, TELLING_OTHERS]
-        self.reached = max(self.reached, (stages.index(stage) + share) / len(stages))
-        self.progress(stage, self.reached)
 
     def sample(self, first: int, count: int) -> ModelTask:
         return self._draw("sample", self.first_prompt, self.request.seed, first, count)
