@@ -7,9 +7,8 @@ else.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +27,8 @@ from core.commands.files import write as write_file
 from core.commands.grading import grades, grading
 from core.commands.laboratory import laboratory
 from core.commands.looks import ledger
-from core.commands.model import asks, by_name, calls, open_for_study, payment, tell, usage
+from core.commands.model import asks, open_for_study, payment, usage
+from core.commands.probe import probe
 from core.commands.report import report_option, write
 from core.commands.request import reads, request_of
 from core.commands.score import score
@@ -41,8 +41,7 @@ from core.data.tabular.labelled import Labelled, UnknownLabelsError, UnknownQues
 from core.data.tabular.labels import Meaning, UnreadLabelsError
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import UploadError
-from core.language_models.base import Capabilities, LanguageModel
-from core.language_models.client.retry import Resilient
+from core.guard import policy_in, settings_of
 from core.language_models.errors import ModelError
 from core.reports.amplification.words import remarks, verdict
 from core.reports.amplification.words import to_dict as curve_to_dict
@@ -53,7 +52,6 @@ from core.reports.text import table
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import MAX_BYTES, SavedResults
-from core.studies import costs
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
 from core.studies.amplification.curve import (
@@ -69,16 +67,19 @@ from core.studies.costs import plan, plan_curves, quick_plan
 from core.studies.evaluation.files import RunError
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
-from core.studies.inspection.inspection import Inspection, run
+from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.quick import ANSWERS, quick_look
-from core.studies.inspection.recorder import check_samples, usual_request
-from core.studies.inspection.recording import estimator_of
+from core.studies.inspection.recorder import check_samples, record, usual_request
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.studies.inspection.taught import in_taught_words
 from core.uncertainty.scores import SCORES
 
 T = TypeVar("T")
 
+SETTINGS = (
+    *("samples", "sampling", "temperature", "seed", "similarity", "threshold"),
+    *("gamma_1", "gamma_2"),
+)
 KEEP = "Save the result to History."
 # What a person can act on, and reads as a sentence.
 PROBLEMS = (
@@ -149,6 +150,7 @@ main.add_command(dashboard)
 main.add_command(decide)
 main.add_command(evaluate)
 main.add_command(laboratory)
+main.add_command(probe)
 main.add_command(score)
 
 
@@ -167,6 +169,9 @@ main.add_command(score)
     "--as-typed",
     is_flag=True,
     help="Ask in these words, though a question that the model was taught is surely meant.",
+)
+@click.option(
+    "--policy", type=Input(), help="Decide by this policy, asking with the settings it holds for."
 )
 @report_option
 @click.option(
@@ -234,13 +239,19 @@ def _quick(query: str | None, report: Path | None, as_json: bool, options: dict[
 def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
     """Ask a question anew, by the options of `inspect`."""
     chosen, reading = request_of(query, options)
+    policy = policy_in(options["policy"]) if options["policy"] else None
+    if policy:
+        _refuse_settings_beside_policy()
     model = open_for_study(options["model"], options["form"], options["budget"])
     request = usual_request(query or "", model.capabilities, **chosen)
+    if policy and policy.pipeline:
+        request, reading = settings_of(model, policy)
+        request = replace(request, query=query or "")
     if not options["as_typed"]:
         request = in_taught_words(request, model)
     check_samples(request, model.capabilities)
     with payment(model, plan(request, model.capabilities), options["budget"], options["prices"]):
-        inspection = run(request, model, reading)
+        inspection = read(record(request, model), reading, policy=policy)
     if options["keep"]:
         text = serialise_inspection.to_json(inspection)
         _keep("inspection", request.query, model.name, text, inspection.outcome)
@@ -443,41 +454,6 @@ def _curve(amplification: Amplification) -> str:
     return "\n".join([verdict(amplification), *remarks([amplification]), "", *table(points)])
 
 
-@main.command(help="Ask a model what it can do, and report how that was found out.")
-@click.argument("model")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def probe(model: str, as_json: bool) -> None:
-    """Print what a model can do; the next commands start from that."""
-    opened_model = by_name(model)
-    opened_model.remember_in(lambda: calls().services)
-    resilient = Resilient(opened_model, tell=tell).probe()
-    able = opened_model.capabilities
-    content = {
-        "model": opened_model.name,
-        "revision": opened_model.revision,
-        "estimator": estimator_of(able),
-        "capabilities": asdict(able),
-        "asked": resilient,
-    }
-    click.echo(json.dumps(content) if as_json else _abilities(opened_model, able, resilient))
-
-
-def _abilities(model: LanguageModel, able: Capabilities, names: Sequence[str]) -> str:
-    lines = [
-        f"{model.name}: {model.revision}",
-        f"Estimator: {estimator_of(able)}.",
-        f"Self-verification: {'probabilities of next tokens' if able.next_token else 'samples'}."
-        if not able.scores_given_text
-        else "Self-verification: exact likelihoods.",
-    ]
-    if not able.local:
-        lines.append(f"Answers a request: up to {able.candidates_a_call}.")
-    lines += able.notes
-    if names:
-        lines += ["", f"Found out by {costs.calls(len(names))}:", *names]
-    return "\n".join(lines)
-
-
 def _keep(kind: str, query: str, model: str, payload: str, outcome: str) -> None:
     """Keep a result for History; what was found is printed even where that fails."""
     try:
@@ -496,6 +472,15 @@ def _refuse_options_beside_from() -> None:
             raise click.UsageError(
                 f"--from recomputes what was saved; omit --{name.replace('_', '-')}."
             )
+
+
+def _refuse_settings_beside_policy() -> None:
+    """A policy holds for the settings that it was calibrated with, and asks with these."""
+    context = click.get_current_context()
+    for name in (*SETTINGS, "quick"):
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--policy asks with its own settings; omit --{option}.")
 
 
 def _beginning(file: Path, most: int) -> bytes:

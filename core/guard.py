@@ -106,7 +106,7 @@ class Guard:
 
     def __init__(self, model: LanguageModel, policy: Policy | None = None) -> None:
         self.model = model
-        self._request, self._reading = _settings(model, policy)
+        self._request, self._reading = settings_of(model, policy)
         here = partial(
             pipeline_of,
             *(model.name, model.revision, self._request, self._reading),
@@ -198,8 +198,14 @@ def policy_in(file: str | Path) -> Policy:
         raise PolicyError(f"The policy {file} cannot be read: {error.strerror}.") from error
 
 
-def _settings(model: LanguageModel, policy: Policy | None) -> tuple[Request, Reading]:
-    """Return how a question is asked and read: as a policy's were, or as one usually does."""
+def settings_of(model: LanguageModel, policy: Policy | None) -> tuple[Request, Reading]:
+    """Return how a question is asked and read: as a policy's were, or as one usually does.
+
+    Raises
+    ------
+    PolicyError
+        When it names settings that there are not.
+    """
     pipeline = policy.pipeline if policy else None
     try:
         if pipeline is None:

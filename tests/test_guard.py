@@ -202,3 +202,14 @@ def test_the_reference_is_that_of_the_code():
     page = (ROOT / names.PAGE).read_text(encoding="utf-8")
     assert page == names.page(), "run python -m benchmarks.names --write"
     assert "## believe.guard" in page and "## believe.Policy" in page
+
+
+def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch, capfd):
+    cells = json.loads((ROOT / "docs/guard.ipynb").read_text(encoding="utf-8"))["cells"]
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for the command that it starts
+    monkeypatch.chdir(tmp_path)
+    exec("\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code"), {})
+    printed = capfd.readouterr().out
+    assert "Paris\nTrue" in printed and "['Paris', 'Banana']" in printed
+    assert "'score': 'mutual_information', 'below': 0.5" in printed
+    assert printed.endswith("answer abstain\n")

@@ -24,11 +24,13 @@ from core.commands.model import asks, open_for_study, payment, tell
 from core.commands.request import reads, request_of
 from core.data.datasets.in_words import omissions
 from core.data.datasets.tables import QuestionFile
+from core.guard import policy_in
 from core.reports.evaluation import words
 from core.reports.text import table
 from core.studies import costs
 from core.studies.evaluation import mixing
 from core.studies.evaluation.comparison import ScoreComparison, compare
+from core.studies.evaluation.deciding import decide
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.looks import view
@@ -121,6 +123,9 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
     "none of very many rows.",
 )
 @click.option(
+    "--policy", type=Input(), help="Say what this policy decides on the rows, and what is wrong."
+)
+@click.option(
     "--figures",
     type=Folder(),
     help="A folder for the paper's Figures 5 and 6 as SVG.",
@@ -162,11 +167,29 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
         for sentence in say(results):
             tell(sentence)
     _note_views(results, options)
+    if options["policy"] is not None:
+        summary["decisions"] = _decisions(results, options["policy"])
     if options["figures"] is not None:
         summary["figures"] = _figures(measured, options["figures"], options)
     if options["labelled"] is not None:
         write(options["labelled"], labelled_csv(run, chosen, options["match"])[0])
     click.echo(encode(summary) if as_json else _report(measured, summary))
+
+
+def _decisions(results: Results, policy: Path) -> dict[str, Any]:
+    """Say what a policy does to the rows of a run, and return it in numbers."""
+    decided = decide(results, policy_in(policy))
+    for sentence in words.decisions(decided):
+        tell(sentence)
+    observed = decided.observed
+    return {
+        "questions": observed.queries,
+        "answered": observed.answered,
+        "errors": observed.errors,
+        "upper_bound": finite(observed.upper_bound),
+        "confidence": decided.confidence,
+        "own_questions": decided.own,
+    }
 
 
 def _note_views(results: Results, options: dict[str, Any]) -> None:
