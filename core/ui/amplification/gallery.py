@@ -69,16 +69,12 @@ def _bands(
         "training showed the question**"
     )
     figures.show(document.bands(by_band), "bands")
-    st.text(
-        f"{REGION} Below, each thin line is one question, and the colour lies between the "
-        "quartiles."
-    )
+    st.text(f"{REGION} Below, each thin line is one question.")
     columns = iter(st.columns(len(groups)))
     for name, several in by_band.items():
         with next(columns), st.container(border=True, height="stretch"):
             st.text(name.capitalize(), help=BANDS[name])
             figures.show(document.band(name, several), f"band_{name}")
-            st.text(medians(several)[1])
     return by_band
 
 
