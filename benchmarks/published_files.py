@@ -34,6 +34,14 @@ def parquet(*rows):
     return buffer.getvalue()
 
 
+ABOUT = """\
+`python -m benchmarks.published_files` prints this page: what a person is asked before a model is,
+or before anything is certified. **The rows are invented**, in the shape of the published files,
+and what is asked is counted by the command, not by clicks on the page. On the page these
+published files were opened: NQ-open, AmbigNQ and TriviaQA in two forms ask for nothing before
+*Start*; answers of a real system with human labels and a column `score` take one click, on its
+direction (`tests/pages/test_foreign_files.py`, which needs the files).
+"""
 CREW = "Which crew?"
 SQUAD = {"id": "a", "title": "T", "context": "C", "question": CREW}
 SQUAD_2 = {
@@ -451,11 +459,7 @@ def _codes(names: list[str]) -> str:
 def main() -> None:
     """Print both tables."""
     print("# The field's best-known files, and how each is read\n")
-    print(
-        "`python -m benchmarks.published_files` prints this page. The rows are invented, in the "
-        "shape of the published files:\nwhat a person is asked before a model is, or before "
-        "anything is certified.\n"
-    )
+    print(ABOUT)
     print("## Questions with right answers\n")
     print("| file | question | right | besides | answers |")
     print("| --- | --- | --- | --- | ---: |")

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.promise import LAW_1
 from core.abstention.ledger import look
-from core.abstention.thresholds import Threshold
+from core.abstention.thresholds import Threshold, learn_then_test
 from core.data.datasets.draw import random_order
 from core.data.datasets.questions import Question
 from core.data.tabular.fingerprints import fingerprints
@@ -16,6 +17,7 @@ from core.reports.calibration import words
 from core.studies.calibration.calibration import BEST, Target, calibrate, rows
 from core.studies.calibration.groups import by_group
 from core.studies.calibration.looks import from_json, looks_before, to_json
+from core.studies.evaluation.looks import GROWTH
 
 WANTED = Target(0.05, 0.9, "ltt", "s0")
 
@@ -238,6 +240,47 @@ def test_naming_one_score_after_the_other_keeps_the_promise(n):
                 broken += 1
                 break
     assert broken / RUNS <= 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("first", "most", "step"), [(50, 800, 25), (300, 1200, 25)])
+def test_a_run_stopped_when_its_numbers_look_good_keeps_the_promise(first, most, step):
+    """Looked at all along; that is a look when the rows have doubled, and once it is stopped."""
+    best = replace(WANTED, score=BEST)
+    broken = {"with views": 0, "without": 0}
+    for seed in range(RUNS):
+        data = scored(np.random.default_rng(seed), most, 0.0501)
+        views, last, ended = (), 0, set()
+        for n in range(first, most + 1, step):
+            part = rows(data, np.arange(most) < n)
+            if n >= GROWTH * last:
+                views, last = (*views, seen(part, views)), n
+            stopped = views if n == last else (*views, seen(part, views))
+            for way, looks in (("with views", stopped), ("without", ())):
+                if way not in ended and is_broken(calibrate(part, best, looks=looks)):
+                    ended.add(way)
+        for way in ended:
+            broken[way] += 1
+    assert broken["with views"] / RUNS <= 0.1 < broken["without"] / RUNS, broken
+
+
+@pytest.mark.slow
+def test_a_target_read_off_the_curves_keeps_the_promise():
+    """Broken if any target from 1 to 30% is certified that does not hold, whoever chooses it."""
+    broken = {2: 0, 1: 0}
+    for seed in range(RUNS):
+        doubts, correct = LAW_1.draw(np.random.default_rng(seed), 300)
+        for place in broken:
+            for target in np.arange(0.01, 0.3, 0.01):
+                found = learn_then_test(
+                    doubts, correct, target_error=target, confidence=1 - 0.1 / 2**place
+                )
+                if isinstance(found, Threshold):
+                    answered, wrong = LAW_1.truth(found.value)
+                    if wrong > target * answered:
+                        broken[place] += 1
+                        break
+    assert broken[2] / RUNS <= 0.1 < broken[1] / RUNS, broken
 
 
 def least_wrong(data):
