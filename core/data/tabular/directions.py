@@ -45,6 +45,10 @@ _OF_THE_TRUTH = re.compile(
     r"\b(references?|gold|ground ?truth|target|expected|referenz|référence)\b"
 )
 _NEGATIVE = re.compile(r"\bneg|\bminus\b|\binverse\b")
+#: In one word with a confidence, which then is the lack or the loss of one: a person is asked.
+_LACK = re.compile(
+    r"\b(un|in|des|dis|non|anti|mis|miss)[ck]onfi|\bimprob|[ck]onfi\w*(verlust|mangel|lücke|abfall)"
+)
 _TURNED = re.compile(r"\s*(1\s*)?[-−]")  # −log p, 1 − confidence
 
 
@@ -63,7 +67,7 @@ def direction_of(heading: str) -> bool | None:
     words = heading_words(heading)
     doubt, rest = _DOUBT.search(words), _DOUBT.sub(" ", words)
     sure = _SURE.search(rest)
-    if bool(doubt) == bool(sure) or _OF_THE_TRUTH.search(words):
+    if bool(doubt) == bool(sure) or _OF_THE_TRUTH.search(words) or _LACK.search(words):
         return None
     if _OF_SOMETHING.search(rest) and not all(map(_is_neutral, rest.split())):
         return None
