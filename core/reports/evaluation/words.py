@@ -374,6 +374,7 @@ def price_of_view(taken: Look) -> str:
     if taken.place > MOST_LOOKS:
         return no_budget(taken.place)
     return (
-        f"Look {taken.place} at these labels: other rows or labels of them were shown before, and "
-        f"a promise made of these pays for the choice. It may spend δ/{2**taken.place:,}."
+        f"Look {taken.place} at these labels: other rows or labels of them were shown before, or "
+        "a run is looked at while it goes on, and a promise made of these pays for the choice. It "
+        f"may spend δ/{2**taken.place:,}."
     )

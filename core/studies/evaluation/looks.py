@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -26,7 +27,9 @@ def view(
 ) -> Look | None:
     """Return the look that is taken by showing results: of these rows with these labels.
 
-    A run that goes on is looked at again and again. That is a new look when its rows have doubled.
+    A run that goes on is looked at again and again, and whoever sees it may stop it when its
+    numbers look good. Its first view costs a place more, and it is a new look when its rows have
+    doubled: so simulations keep the promise (`tests/studies/calibration/test_looks.py`).
     A bundled run shown whole is none: everybody sees it, and nothing was chosen.
 
     Parameters
@@ -38,8 +41,10 @@ def view(
         return None
     first = next(iter(results.scores or SCORES))
     rows = of_questions(results.queries) | results.correct[first].astype(np.uint64)
-    if results.run.manifest["ended"] is None and target is None:
-        for each in related_looks(rows, earlier):
+    is_watched = results.run.manifest["ended"] is None and target is None
+    related = related_looks(rows, earlier) if is_watched else ()
+    if is_watched:
+        for each in related:
             grows = len(rows) < GROWTH * len(each.rows) and np.isin(each.rows, rows).all()
             if each.is_view and grows:
                 return each
@@ -47,7 +52,9 @@ def view(
     setting.update(np.sort(rows).tobytes())
     name = one_line(str(results.run.manifest["questions"]["name"]))
     about = ", ".join(("shown", count_of(len(results), "row"), name))
-    return look(setting.hexdigest(), about, rows, earlier, is_view=True)
+    new = look(setting.hexdigest(), about, rows, earlier, is_view=True)
+    before = (each for each in related if each.is_view and np.isin(each.rows, rows).all())
+    return replace(new, place=new.place + 1) if is_watched and not any(before) else new
 
 
 def _is_as_bundled(results: Results) -> bool:
