@@ -11,7 +11,7 @@ from core.ui.calibration.groups import groups
 from core.ui.calibration.holdout import confirmation, holding_back, holdout_split, new_scores
 from core.ui.calibration.ledger import looks_at
 from core.ui.calibration.prices import prices
-from core.ui.calibration.result import outcome
+from core.ui.calibration.result import outcome, reading
 from core.ui.calibration.target import calibration_for, target
 from core.ui.calibration.threshold import threshold
 from core.ui.header import page_header
@@ -22,15 +22,13 @@ def page() -> None:
     """Draw the page in the order of the thought: data, target, result, use."""
     page_header(
         "When should it answer?",
-        "Upload answers that you know to be right or wrong, and choose how many of the "
-        "answered questions may be wrong. You get **a threshold that guarantees it**, with its "
-        "cost, or a clear statement that the data cannot support one.",
+        "Bring answers that you know to be right or wrong. You get **a threshold that keeps a "
+        "promise**, or a plain no.",
     )
     policy.banner()
     policy.reopen()
     asking, seeing = st.columns([2, 3], gap="large")
     with asking:
-        st.header("1. Data")
         data = labelled_data()
         hold = holding_back()
         if data is not None:
@@ -39,7 +37,6 @@ def page() -> None:
         if data is not None and halves is not None:
             rows, untouched = halves
             contradictions(rows)
-        st.header("2. Target")
         try:
             chosen = target(None if data is None else rows)
         except CalibrationError as error:
@@ -47,9 +44,9 @@ def page() -> None:
             data = None
     whole = None
     with seeing:
-        st.header("3. Result")
         try:
             if data is not None:
+                reading(data)
                 whole = calibration_for(rows, chosen)
         except CalibrationError as error:
             problem(str(error))
@@ -57,17 +54,16 @@ def page() -> None:
             st.text("The result follows once the data and the target are clear.")
         elif whole is not None:
             outcome(whole.calibration)
+            threshold(whole)
+    if data is not None and whole is not None:
+        with asking:
             prices(whole, rows)
-            groups(whole)
-    if data is None or whole is None:
-        st.header("4. Use")
-    else:
-        threshold(whole)
         confirmation(whole.calibration, untouched, looks_at(untouched) if untouched else 0)
         new_scores(whole.calibration)
     policy.bring()
     if whole is not None:
         st.header("Behind the threshold")
+        groups(whole)
         comparison(whole)
     remember()
 

@@ -34,8 +34,8 @@ LABELS = {
         "Dimension of the statement vectors. Y is random: the fewer dimensions, the more of it is "
         "in the span by chance.",
     ),
-    "alpha": ("Target error α", TERMS["Target error α"]),
-    "confidence": ("Confidence 1 − δ", TERMS["Confidence 1 − δ"]),
+    "alpha": ("At most this share wrong", TERMS["Target error α"]),
+    "confidence": ("How sure", TERMS["Confidence 1 − δ"]),
 }
 LONGEST_SHOWN = 40  # characters of an address in a sentence
 _REFUSED = "refused_in_address"  # for each key: what the address gave, and what is used instead

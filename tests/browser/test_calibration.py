@@ -16,7 +16,7 @@ from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
-from tests.browser.server import at_rest, go_to, screens, shoot, too_wide
+from tests.browser.server import at_rest, exporting, go_to, screens, shoot, too_wide
 
 pytestmark = pytest.mark.browser
 
@@ -113,6 +113,13 @@ def outcome(page):
     return page.locator(".st-key-outcome")
 
 
+def exported(page, button):
+    """A file of the menu, which is closed again."""
+    content = downloaded(page, button, exporting(page))
+    page.keyboard.press("Escape")
+    return content
+
+
 def downloaded(page, button, within=None):
     with page.expect_download() as download:
         (within or page).get_by_role("button", name=button, exact=True).first.click()
@@ -153,16 +160,16 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     expect(number(page, "promised")).to_have_text("No promise")
     moved = page.locator(".st-key-moved")
     expect(moved).to_contain_text("No guarantee")
-    by_hand = json.loads(downloaded(page, "Policy (JSON)"))
+    by_hand = json.loads(exported(page, "Policy (JSON)"))
     assert by_hand["method"] == "by hand" and by_hand["threshold"] > FOUND
     page.get_by_role("button", name="Back to its place").click()
     expect(moved).to_have_count(0)
     at_rest(page)
 
-    policy = from_json(downloaded(page, "Policy (JSON)"))
+    policy = from_json(exported(page, "Policy (JSON)"))
     assert (policy.method, policy.score, policy.threshold) == ("ltt", "semantic_entropy", FOUND)
     assert (policy.labels, policy.answered, policy.errors) == (ROWS, CERTIFIED, CERTIFIED - RIGHT)
-    content = downloaded(page, "Decisions (CSV)").decode("utf-8-sig")
+    content = exported(page, "Decisions (CSV)").decode("utf-8-sig")
     decisions = list(csv.DictReader(io.StringIO(content, newline="")))
     assert [row["decision"] for row in decisions].count("answer") == CERTIFIED
     assert decisions[1]["query"] == f"'{FORMULA} 1"  # a spreadsheet shows it, and runs nothing
@@ -350,7 +357,7 @@ def test_the_target_stands_in_the_address_and_new_scores_are_decided(address, op
     assert [row["decision"] for row in decisions[:3]] == ["answer", "abstain", "abstain"]
     assert {row["name"] for row in decisions} == {f"'{FORMULA}"}
 
-    error = page.get_by_role("spinbutton", name="Target error α")
+    error = page.get_by_role("spinbutton", name="At most this share wrong")
     error.fill("0.1")
     error.press("Enter")
     page.wait_for_url(re.compile(r"alpha=0\.1"))
@@ -368,6 +375,7 @@ def test_hostile_text_stays_text(address, open_page):
     expect(page.locator(".st-key-direction")).to_contain_text(f"a larger “{IMAGE}” or “{PRICE}”")
     choose(page, DOUBTS, IMAGE, close=True)
     choose(page, SURER, PRICE, close=True)
+    opened(page, "Method and score")
     choose(page, "Score", BEST)
     expect(outcome(page)).to_contain_text(f"each tested at δ divided by 2: {IMAGE}.")
     opened(page, "Look at the data")

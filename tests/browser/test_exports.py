@@ -75,7 +75,9 @@ def test_tables_of_the_calibration_and_its_downloads(address, open_page):
     )
     expect(page.locator(".st-key-outcome")).to_contain_text("Guaranteed")
     gives_nothing_away(page, 2)
+    exporting(page)
     assert f"'{FORMULA} 1" in disarmed(rows_of(page, "Decisions (CSV)"))
+    page.keyboard.press("Escape")
     page.get_by_role("tab", name="Comparison with intervals").click()
     heading, row = rows_of(page, "Table (CSV)", at=-1)  # behind that of the rows
     assert heading[0] == "score" and row[0] == "doubt" and 0.5 < float(row[1]) <= 1

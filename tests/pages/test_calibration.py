@@ -198,14 +198,8 @@ def shows_example(page):
 
 def test_opens_with_the_example_which_costs_nobody_a_look(app):
     assert app.title[0].value == "When should it answer?"
-    assert [heading.value for heading in app.header] == [
-        "1. Data",
-        "2. Target",
-        "3. Result",
-        "4. Use",
-        "Behind the threshold",
-    ]
-    assert shows_example(app) and said(app, "Set the target before you load the data")
+    assert [heading.value for heading in app.header] == ["Use", "Behind the threshold"]
+    assert shows_example(app)
     assert badges(app) == OPENING and look(app) == 1
     assert app.number_input(key="alpha").value == 0.05 and "file" not in app.query_params
     # Another target of the example is a later look at it, also after a reload: it opened with one.
@@ -232,7 +226,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         "Wrong among them": f"{policy.errors / policy.answered:.1%}",
         "Promised": "at most 5% wrong",
     }
-    (described,) = [c.value for c in app.caption if "no promise" in c.value]
+    (described,) = [text.help for text in app.text if "no promise" in text.help]
     assert f"at most {policy.upper_bound:.1%} (Clopper–Pearson, 95.0%)" in described
     assert not has_intervals(app)  # the page opens at once
     press(app, "compare")
@@ -620,7 +614,7 @@ def test_another_target_or_method_is_another_promise(app):
     errors = max(e for e in range(WRONG) if e / (RIGHT + e) <= 0.1)
     assert badges(app) == [NO_GUARANTEE] and answered(app) == share(RIGHT + errors)
     assert metrics(app)["Promised"] == "No promise"
-    assert not any("no promise" in c.value for c in app.caption)
+    assert not any("no promise" in text.help for text in app.text)
     settled(app.selectbox(key="method").set_value("ltt").run())
     set_target(app, confidence=0.999)
     assert "the 99.9% interval" in threshold(app)["words"]["coverage"]
@@ -1109,11 +1103,11 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     choose_scores(example, "semantic_entropy", surer=["sampled_mass"])
     score(example).set_value("sampled_mass")
     set_target(example, alpha=0.3)
-    assert example.button(key="use_policy").disabled
+    assert "use_policy" not in keys(example)
     assert said(example, "This policy uses the score “sampled_mass”, which is not computed here.")
     choose_scores(example, surer=["semantic_entropy"])
     example.selectbox(key="method").set_value("empirical").run()
-    assert badges(example) == [NO_GUARANTEE] and example.button(key="use_policy").disabled
+    assert badges(example) == [NO_GUARANTEE] and "use_policy" not in keys(example)
     assert said(example, "takes a large “semantic_entropy” as a sign of a sure answer")
 
 
@@ -1151,7 +1145,7 @@ def new_scores(page, content, name="new.csv"):
 
 def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     upload(app, written())
-    assert app.button(key="use_policy").disabled
+    assert "use_policy" not in keys(app) and "ask_here" not in keys(app)
     assert said(app, "The file does not say how its scores were made")
     same = "\n".join(["doubt", *(f"{(row + 0.4) / 50}" for row in range(ROWS // 2))])
     new_scores(app, same.encode())
@@ -1325,6 +1319,17 @@ def test_labels_that_cannot_be_saved_stay_and_are_saved_with_the_next(app, monke
     assert said(again, "2 of 200 labelled, 0 of them left out")
 
 
+def test_scores_of_unknown_origin_decide_nothing_here_and_the_questions_can_be_asked(app):
+    lines = [f"{line},right {row}" for row, line in enumerate(written().decode().splitlines())]
+    upload(app, "\n".join(lines).replace("right 0", "gold answers", 1).encode())
+    assert badges(app) == [GUARANTEED] and "use_policy" not in keys(app)
+    assert said(app, "Have a model asked questions with right answers for a policy that can.")
+    press(app, "ask_here")
+    assert "start_run" in keys(app) and has_no_result(app)
+    settled(of_key(app.checkbox, "scored_").check().run())
+    assert badges(app) == [GUARANTEED]  # the scores of the file are there as before
+
+
 def test_questions_with_right_answers_are_asked_in_a_run_and_calibrated_on(app, gold, embedded):
     upload(app, gold + b"\nWho is it?,,people\n,Nobody,people\n", "gold.csv")
     assert said(app, "Left out: Line 6: there is no right answer.")
@@ -1341,7 +1346,7 @@ def test_questions_with_right_answers_are_asked_in_a_run_and_calibrated_on(app, 
     assert [d.proto.label for d in app.get("download_button")].count("Download the scored table")
     app.selectbox(key="method").set_value("empirical")
     set_target(app, alpha=0.5)
-    assert not app.button(key="use_policy").disabled  # the model here made these scores
+    assert "use_policy" in keys(app)  # the model here made these scores
 
 
 def test_a_run_begun_here_survives_a_restart_and_goes_on_where_it_was(world):

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from core.abstention.policy import Policy
-from core.charts.calibration import rule_of
+from core.charts.calibration import name_of, rule_of
 from core.codec import count_of, list_of, one_line
-from core.studies.calibration.calibration import Calibration
+from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
 from core.studies.calibration.holdout import Confirmation
+from core.studies.calibration.looks import looks_before
+from core.studies.inspection.inspection import cannot_decide
 
 MOST_NAMED: Final = 5  # groups in a sentence
+MOST_LISTED: Final = 5  # earlier looks
 CURVES: Final = (
     "The paper’s curves. Recall is the share of questions answered, precision is the share "
     "of right answers among them. A curve starts at its smallest block: mutual information "
@@ -43,6 +46,65 @@ def promise(calibration: Calibration) -> dict[str, str]:
         "coverage": "share answered; band: the "
         f"{100 * target.confidence:.4g}% interval of each point by itself",
     }
+
+
+def rule(policy: Policy) -> str:
+    """Say by which rule the files of a policy decide."""
+    when = rule_of(policy.score, policy.threshold, policy.larger_is_surer)
+    promised = "" if policy.has_guarantee else " Nothing is promised."
+    return f"What these take along: answer when {when}.{promised}"
+
+
+def no_use(policy: Policy) -> str | None:
+    """Say why a policy cannot decide inspections, and what to do; None where it can."""
+    if policy.pipeline is None:
+        return (
+            "The file does not say how its scores were made, so the policy can decide on such "
+            "files, but not on inspections here. Have a model asked questions with right answers "
+            "for a policy that can."
+        )
+    return cannot_decide(policy)
+
+
+def bound(calibration: Calibration) -> str:
+    """Say what the labelled rows by themselves suggest; "" where nothing was tested on them."""
+    policy, target = calibration.policy, calibration.target
+    if policy is None or policy.method != "ltt" or policy.upper_bound is None:
+        return ""
+    confidence = 1 - (1 - target.test_confidence) / policy.scores_tried
+    return (
+        f"These rows by themselves suggest at most {policy.upper_bound:.1%} wrong "
+        f"(Clopper–Pearson, {confidence:.1%}). That is a description and no promise, because λ was "
+        "chosen on the same rows."
+    )
+
+
+def choice(calibration: Calibration) -> str:
+    """Say what the choice among several scores cost; "" where one was named."""
+    number = len(calibration.data.doubts)
+    if calibration.target.score != BEST:
+        return ""
+    return (
+        f"Best of {number} scores, each tested at δ divided by {number}: "
+        f"{name_of(calibration.score)}."
+    )
+
+
+def looks(calibration: Calibration) -> list[str]:
+    """Say which look at the labels this is, what it may spend, and what came before."""
+    look, target = calibration.look, calibration.target
+    if look is None or target.method != "ltt":
+        return []
+    sentences = ["More rows, another score or another target is another look."]
+    if calibration.policy is None:  # whose sentence says it
+        sentences.insert(
+            0,
+            f"Look {look.place:d} at these labels: it may spend {target.delta:.4f} of "
+            f"δ = {1 - target.confidence:.3f}.",
+        )
+    if before := looks_before(look, calibration.looks or ()):
+        sentences.append(f"Looks before it: {list_of(before, most=MOST_LISTED)}.")
+    return sentences
 
 
 def contradiction(against: Mapping[str, float]) -> str:

@@ -15,6 +15,7 @@ from core.abstention.codebook import EVERY_ROW
 from core.charts.inspection import shown
 from core.codec import count_of
 from core.data.datasets.predictions import asks_for_grading
+from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.labelled import (
@@ -58,8 +59,9 @@ WHERE = {  # by whether this is a public demo
 RIGHT_OR_WRONG = (
     "Whether the answer that this score would serve is right. It can differ between scores."
 )
-WHAT_WAS_READ = (
-    "Check it before you look at the result. “What the columns mean” changes each part of it."
+BEFORE_DATA = (
+    "Set the target before you load the data: one that was chosen after a look at the results has "
+    "to be paid for."
 )
 MEANINGS = {
     "query": "Question",
@@ -72,20 +74,14 @@ MEANINGS = {
 
 def labelled_data() -> Labelled | None:
     """Let the person bring labelled data; return it once it can be calibrated on."""
-    downloads.download(
-        "Template",
-        template,
-        "template.csv",
-        help="A small CSV whose columns are recognised automatically.",
-    )
     wait_for("labelled_file", TYPES)
     file = st.file_uploader(
         "Labelled data: scores with right or wrong, or questions with their right answers",
         TYPES,
         key="labelled_file",
         on_change=_on_change,
-        help="CSV, TSV, JSON, Parquet or Excel (.xlsx), text preferably in UTF-8. "
-        + WHERE[public()],
+        help=f"{BEFORE_DATA} CSV, TSV, JSON, Parquet or Excel (.xlsx), text preferably in UTF-8. "
+        f"{WHERE[public()]}",
     )
     prepare()
     _after_reload()
@@ -105,18 +101,42 @@ def labelled_data() -> Labelled | None:
     else:
         _what_was_read(upload)
         keeping.why_not()
-        lacks = result_of("lacks", upload, lambda _: _what_it_lacks(upload), large=is_long(upload))
+        from_here = st.session_state.get(_to_ask(upload), False)
+        lacks = result_of(
+            "lacks",
+            upload,
+            lambda _: _what_it_lacks(upload, from_here),
+            from_here,
+            large=is_long(upload),
+        )
         if lacks is None:
             return None
         rows = lacks(upload)
     return None if rows is None else _map(rows)
 
 
-def _what_it_lacks(upload: Upload) -> Callable[[Upload], Upload | None]:
+def _what_it_lacks(upload: Upload, from_here: bool) -> Callable[[Upload], Upload | None]:
     """Return what brings a file its labels, or its scores; what it has needs nothing."""
     if asks_for_grading(upload):
         return grade_here
-    return run.rows_of_questions if run.is_to_ask(upload) else lambda of: of
+    return run.rows_of_questions if from_here or run.is_to_ask(upload) else lambda of: of
+
+
+def has_questions() -> bool:
+    """Say whether the file in use has questions with right answers, which a model can be asked."""
+    upload: Upload | None = st.session_state.get(_UPLOAD)
+    return upload is not None and memory_of(
+        "has_questions", upload, lambda: holds_questions(upload)
+    )
+
+
+def ask_model() -> None:
+    """Have the questions of the file in use asked here, in place of the scores that it has."""
+    st.session_state[_to_ask(st.session_state[_UPLOAD])] = True
+
+
+def _to_ask(upload: Upload) -> str:
+    return f"ask_{upload.sha256[:16]}"
 
 
 def shows_example() -> bool:
@@ -133,8 +153,12 @@ def _read_example() -> None:
             f"{count_of(len(example().kept), 'question')} of the embedded model’s world. Your own "
             "file takes its place."
         )
-        with st.expander("What was read"):
-            st.text("\n".join(example().reading))
+        downloads.download(
+            "Template",
+            template,
+            "template.csv",
+            help="A small CSV whose columns are recognised automatically.",
+        )
 
 
 def _after_reload() -> None:
@@ -433,12 +457,6 @@ def _read(upload: Upload, columns: Columns) -> Labelled | None:
     if read_rows is None:
         return None
     rows, repeated = read_rows
-    with st.container(border=True, key="reading"):
-        st.text("What was read", help=WHAT_WAS_READ)
-        st.text("\n".join(rows.reading))
-        if others := rows.reading_of_others:
-            with st.expander("The other scores"):
-                st.text("\n".join(others))
     for complaint in rows.problems:
         if complaint not in rows.reading:
             st.text(complaint)

@@ -9,6 +9,7 @@ from core.reports.calibration.document import price_columns, share_answered
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.price_list import Price, smallest
 from core.studies.calibration.whole import Whole
+from core.ui.calibration.ledger import is_example
 from core.ui.calibration.target import want_prices, why
 from core.ui.glossary import TERMS
 
@@ -21,6 +22,7 @@ def prices(whole: Whole, data: Labelled) -> None:
     calibration, listed = whole.calibration, whole.prices
     st.markdown("**What each target costs**", help=TERMS["Price list"])
     if not listed:
+        cost = f"{why(calibration)} The list is another look at these labels."
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 "Show the list",
@@ -28,10 +30,10 @@ def prices(whole: Whole, data: Labelled) -> None:
                 icon=":material/price_change:",
                 on_click=want_prices,
                 args=(data, calibration.target),
+                help=cost if is_example(data) else None,
             )
-            st.text(
-                f"{why(calibration)} The list is another look at these labels.", width="stretch"
-            )
+            if not is_example(data):
+                st.text(cost, width="stretch")
         return
     best = smallest(listed)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -28,33 +28,29 @@ from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of
 
 Rows = tuple[str, int]  # the hash of a file, and how many of its rows
-BEFORE = (
-    "Set the target before you load the data: one that was chosen after a look at the results has "
-    "to be paid for."
-)
 
 
 def target(data: Labelled | None) -> Target:
     """Ask for the target; everything stands in the address but the score of this data."""
-    method = st.selectbox(
-        "Method",
-        list(METHODS),
-        key="method",
-        format_func=METHODS.__getitem__,
-        bind="query-params",
-        persist_state="session",
-        help=TERMS["Learn-then-Test"],
-    )
-    score = BEST if data is None else _score(data, method)
-    left, right = st.columns(2)
+    fields, settings = st.container(), st.expander("Method and score")
+    with settings:
+        method = st.selectbox(
+            "Method",
+            list(METHODS),
+            key="method",
+            format_func=METHODS.__getitem__,
+            bind="query-params",
+            persist_state="session",
+            help=TERMS["Learn-then-Test"],
+        )
+        score = BEST if data is None else _score(data, method)
+    left, right = fields.columns(2)
     with left:
         error = number("alpha", 0.001, 0.5, 0.05, 0.01, format="%.3f")
     with right:
         confidence = number(
             "confidence", 0.5, 0.999, 0.9, 0.05, format="%.3f", disabled=method != "ltt"
         )
-    if data is None or is_example(data):
-        st.text(BEFORE)
     if data is None:
         return Target(error, confidence)
     typed = Target(error, confidence, method, score)

@@ -21,10 +21,10 @@ from core.studies.calibration import new_rows
 from core.studies.calibration import served as serving
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.whole import Whole
-from core.studies.inspection.inspection import cannot_decide
 from core.ui import downloads, frame
 from core.ui.addresses import number_in_address
 from core.ui.calibration.answers import answers
+from core.ui.calibration.data import ask_model, has_questions
 from core.ui.calibration.policy import in_use, use
 from core.ui.components import threshold as component
 from core.ui.components.threshold import BESIDE, Beside, Places, ShownRow
@@ -47,7 +47,6 @@ def threshold(whole: Whole) -> None:
     """
     calibration = whole.calibration
     key = f"{calibration.data.sha256[:12]}_{len(calibration.data.kept)}_{calibration.score}"
-    st.markdown("**Move the threshold**", help=TERMS["Threshold λ"])
     span = _span(calibration, key)
     policy, between = _scores_under_lambda(whole, span, f"threshold_{key}")
     by_hand = policy is not None and policy != calibration.policy
@@ -63,11 +62,8 @@ def threshold(whole: Whole) -> None:
     else:
         rows = partial(answers, calibration, λ, None, key)
         fold("All rows", rows, key="all_rows", icon=":material/table_rows:")
-    st.header("4. Use")
-    if policy is not None:
-        _offers(whole, policy)
-    else:
-        _report(whole, None)
+    st.header("Use", help=TERMS["Threshold λ"])
+    _offers(whole, policy)
 
 
 @dataclass(frozen=True)
@@ -241,38 +237,45 @@ def _cell(text: object) -> str:
     return one_line(str(text), LONGEST_CELL)
 
 
-def _report(whole: Whole, moved: Policy | None) -> None:
-    downloads.report(partial(reports.report, whole.calibration, moved, whole.prices), "calibration")
-
-
-def _offers(whole: Whole, policy: Policy) -> None:
-    calibration = whole.calibration
-    reason = cannot_decide(policy)
+def _offers(whole: Whole, policy: Policy | None) -> None:
+    """Offer the policy to decide here, and its files; say the next step where it cannot decide."""
+    reason = None if policy is None else words.no_use(policy)
     with st.container(horizontal=True):
-        if st.button(
-            "Use this policy",
-            key="use_policy",
-            type="primary" if policy.has_guarantee else "secondary",
-            icon=":material/policy:",
-            disabled=reason is not None,
-            help="Verdicts on Inspection follow it from now on, in this session.",
+        if (
+            policy is not None
+            and reason is None
+            and st.button(
+                "Use this policy",
+                key="use_policy",
+                type="primary" if policy.has_guarantee else "secondary",
+                icon=":material/policy:",
+                help="Verdicts on Inspection follow it from now on, in this session.",
+            )
         ):
             use(policy)
             st.rerun()  # all of the page: its top says what is in use
-        _report(whole, policy if policy != calibration.policy else None)
-        downloads.download("Policy (JSON)", lambda: to_json(policy), "policy.json")
-        downloads.download(
-            "Decisions (CSV)", lambda: new_rows.decisions(calibration.data, policy), "decisions.csv"
-        )
-    taken = charts.rule_of(policy.score, policy.threshold, policy.larger_is_surer)
-    promised = "" if policy.has_guarantee else " Nothing is promised."
-    st.text(f"What these take along: answer when {taken}.{promised}")
-    if policy.pipeline is None:
-        st.text(
-            "The file does not say how its scores were made, so the policy can decide on such "
-            "files, but not on inspections here."
-        )
-    elif reason:
+        if (
+            reason is not None
+            and has_questions()
+            and st.button("Ask the model in use here", key="ask_here", icon=":material/forum:")
+        ):
+            ask_model()
+            st.rerun()
+        downloads.menu(partial(_files, whole, policy))
+    if reason is not None:
         st.text(reason)
-    elif in_use() == policy:
+    elif policy is not None and in_use() == policy:
         st.text("In use: verdicts on Inspection follow this policy.")
+
+
+def _files(whole: Whole, policy: Policy | None) -> None:
+    calibration = whole.calibration
+    moved = policy if policy != calibration.policy else None
+    downloads.report(partial(reports.report, calibration, moved, whole.prices), "calibration")
+    if policy is None:
+        return
+    downloads.download("Policy (JSON)", lambda: to_json(policy), "policy.json")
+    downloads.download(
+        "Decisions (CSV)", lambda: new_rows.decisions(calibration.data, policy), "decisions.csv"
+    )
+    st.text(words.rule(policy))
