@@ -226,7 +226,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         "Wrong among them": f"{policy.errors / policy.answered:.1%}",
         "Promised": "at most 5% wrong",
     }
-    (described,) = [text.help for text in app.text if "no promise" in text.help]
+    (described,) = said(app, "no promise")
     assert f"at most {policy.upper_bound:.1%} wrong (Clopper–Pearson, 95.0%)" in described
     assert not has_intervals(app)  # the page opens at once
     press(app, "compare")
@@ -614,7 +614,7 @@ def test_another_target_or_method_is_another_promise(app):
     errors = max(e for e in range(WRONG) if e / (RIGHT + e) <= 0.1)
     assert badges(app) == [NO_GUARANTEE] and answered(app) == share(RIGHT + errors)
     assert metrics(app)["Promised"] == "No promise"
-    assert not any("no promise" in text.help for text in app.text)
+    assert not said(app, "no promise")
     settled(app.selectbox(key="method").set_value("ltt").run())
     set_target(app, confidence=0.999)
     assert "the 99.9% interval" in threshold(app)["words"]["coverage"]

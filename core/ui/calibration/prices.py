@@ -22,7 +22,6 @@ def prices(whole: Whole, data: Labelled) -> None:
     calibration, listed = whole.calibration, whole.prices
     st.markdown("**What each target costs**", help=TERMS["Price list"])
     if not listed:
-        cost = f"{why(calibration)} The list is another look at these labels."
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 "Show the list",
@@ -30,10 +29,13 @@ def prices(whole: Whole, data: Labelled) -> None:
                 icon=":material/price_change:",
                 on_click=want_prices,
                 args=(data, calibration.target),
-                help=cost if is_example(data) else None,
+                help="The list is another look at these labels, and is paid for.",
             )
             if not is_example(data):
-                st.text(cost, width="stretch")
+                st.text(
+                    f"{why(calibration)} The list is another look at these labels.",
+                    width="stretch",
+                )
         return
     best = smallest(listed)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -48,10 +48,10 @@ def outcome(calibration: Calibration) -> None:
                 st.text("Of the bundled example:")
             with st.container(key="promised"):
                 st.text(policy.sentence)
-            st.text(words.counts(policy), help=words.bound(calibration) or None)
+            st.text(words.counts(policy))
         for sentence in filter(None, [*calibration.data.decided, words.choice(calibration)]):
             st.text(sentence)
-        if looks := words.looks(calibration):
-            with st.expander("Looks at these labels"):
-                for sentence in looks:
+        if more := [*filter(None, [words.bound(calibration)]), *words.looks(calibration)]:
+            with st.expander("What this rests on"):
+                for sentence in more:
                     st.text(sentence)
