@@ -66,7 +66,7 @@ def no_use(policy: Policy) -> str | None:
     return cannot_decide(policy)
 
 
-def bound(calibration: Calibration) -> str:
+def upper_limit(calibration: Calibration) -> str:
     """Say what the labelled rows by themselves suggest; "" where nothing was tested on them."""
     policy, target = calibration.policy, calibration.target
     if policy is None or policy.method != "ltt" or policy.upper_bound is None:

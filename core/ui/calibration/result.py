@@ -51,7 +51,7 @@ def outcome(calibration: Calibration) -> None:
             st.text(words.counts(policy))
         for sentence in filter(None, [*calibration.data.decided, words.choice(calibration)]):
             st.text(sentence)
-        if more := [*filter(None, [words.bound(calibration)]), *words.looks(calibration)]:
+        if more := [*filter(None, [words.upper_limit(calibration)]), *words.looks(calibration)]:
             with st.expander("What this rests on"):
                 for sentence in more:
                     st.text(sentence)
