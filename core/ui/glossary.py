@@ -31,7 +31,7 @@ TERMS: Final[dict[str, str]] = {
     "Certified mutual information": "A lower bound of the model’s own mutual information that "
     "holds whatever answers were not seen. It can only be too low. Symbol M.I. ≥.",
     "Cluster": "Texts that count as one answer, named by the likeliest of them.",
-    "Confidence 1 − δ": "1 − δ: how reliable the guarantee should be, such as 0.9: on "
+    "Confidence 1 − δ": "How reliable the guarantee should be, such as 0.9: on "
     "average, at most one in ten calibrations on new labelled data breaks it.",
     "Coverage": "The share of all questions that are answered; the paper calls it recall.",
     "Embedded model": "The small transformer that comes with this program. It was trained on a "
@@ -104,7 +104,7 @@ TERMS: Final[dict[str, str]] = {
     "0.25.",
     "Stabilisation γ": "Small numbers added inside the logarithm of M.I. that keep rare pairs "
     "from dominating it. The paper’s experiments use 0; above 0, M.I. can leave its range.",
-    "Target error α": "α: the share of the answered questions that may be wrong, such as 0.05.",
+    "Target error α": "The share of the answered questions that may be wrong, such as 0.05.",
     "Temperature": "How freely answers are drawn, 0.05 to 2: a low value favours the likeliest. "
     "Likelihoods are always at temperature 1; counts are at this temperature.",
     "Threshold λ": "Believe abstains when the doubt is at least λ, or the confidence at most λ. "
