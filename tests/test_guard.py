@@ -4,6 +4,8 @@ import asyncio
 import json
 import math
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -213,3 +215,9 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch, capfd):
     assert "Paris\nTrue" in printed and "['Paris', 'Banana']" in printed
     assert "'score': 'mutual_information', 'below': 0.5" in printed
     assert printed.endswith("answer abstain\n")
+
+
+def test_the_command_line_loads_nothing_that_an_extra_brings():
+    code = "import sys, core.cli, believe.names; print(*{*sys.modules} & {'altair', 'streamlit'})"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, "")

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from core.abstention.policy import Policy
-from core.charts.calibration import name_of, rule_of
 from core.codec import count_of, list_of, one_line
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
@@ -27,6 +26,8 @@ NO_SCORE: Final = "No labelled answer has a score."
 
 def counts(policy: Policy) -> str:
     """Say what a policy does to the labelled rows."""
+    from core.charts.calibration import rule_of  # Altair takes long to load
+
     rule = rule_of(policy.score, policy.threshold, policy.larger_is_surer)
     share = policy.answered / policy.labels
     wrong = f", {policy.errors:,} of them wrong" if policy.answered else ""
@@ -50,6 +51,8 @@ def promise(calibration: Calibration) -> dict[str, str]:
 
 def rule(policy: Policy) -> str:
     """Say by which rule the files of a policy decide."""
+    from core.charts.calibration import rule_of  # Altair takes long to load
+
     when = rule_of(policy.score, policy.threshold, policy.larger_is_surer)
     promised = "" if policy.has_guarantee else " Nothing is promised."
     return f"What these take along: answer when {when}.{promised}"
@@ -81,6 +84,8 @@ def upper_limit(calibration: Calibration) -> str:
 
 def choice(calibration: Calibration) -> str:
     """Say what the choice among several scores cost; "" where one was named."""
+    from core.charts.calibration import name_of  # Altair takes long to load
+
     number = len(calibration.data.doubts)
     if calibration.target.score != BEST:
         return ""
