@@ -32,6 +32,8 @@ Again = Callable[[], io.TextIOWrapper]
 def delimiter_of(again: Again, first: str) -> str:
     """Return what separates most columns in the heading, if the rows below agree.
 
+    What takes the first line for a heading comes before what takes it for a title.
+
     Parameters
     ----------
     again : callable
@@ -39,14 +41,16 @@ def delimiter_of(again: Again, first: str) -> str:
     first : str
         The delimiter that wins where several separate equally many columns.
     """
-    widths: dict[str, int] = {}
+    widths: dict[str, tuple[bool, int]] = {}
     fitting: set[str] = set()
     for delimiter in sorted(_DELIMITERS, key=lambda each: each != first):
-        records = _without_titles(itertools.islice(_records(again(), delimiter, 0), _SAMPLE))
+        titles: list[str] = []
+        sample = itertools.islice(_records(again(), delimiter, 0), _SAMPLE)
+        records = _without_titles(sample, titles)
         try:
             width = len(_heading(records))
             if width > 1:
-                widths[delimiter] = width
+                widths[delimiter] = (not titles, width)
                 if all(len(cells) == width for _, cells in records):
                     fitting.add(delimiter)
         except UploadError:

@@ -121,6 +121,7 @@ def test_line_numbers_count_the_lines_within_quoted_cells(end):
         ('"one, two, three";b\n"x, y";2\n', ["one, two, three", "b"]),
         ("Question, asked;score;right\na;1;1\n", ["Question, asked", "score", "right"]),
         ("one;two;three,b\n1,2\n3,4\n", ["one;two;three", "b"]),  # as the rows say
+        ("text asked,names\n" + "Q,a|b|c\n" * 5, ["text asked", "names"]),  # no title
     ],
 )
 def test_what_separates_most_headings_and_fits_the_rows_is_the_separator(content, heading):
@@ -847,8 +848,8 @@ def test_titles_and_comments_above_the_headings_are_left_out():
         ("Results of July\nscore;correct\n0,5;1\n0,7;0\n", ["score", "correct"], ["0,5", "1"]),
         ("Results\nJuly\nQuestion,Answer\nQ?,A\n", ["Question", "Answer"], ["Q?", "A"]),
         ("Results\nscore,correct,n\n0.5,1,x\n", ["score", "correct", "n"], ["0.5", "1", "x"]),
-        ("Results\nanswer,judge\nA,x\nB,y\nC,x\n", ["answer", "judge"], ["A", "x"]),
-        ("Results,\n,\nanswer,judge\nA,x\nB,y\nC,x\n", ["answer", "judge"], ["A", "x"]),
+        ("Our results\nanswer,judge\nA,x\nB,y\nC,x\n", ["answer", "judge"], ["A", "x"]),
+        ("Our results,\n,\nanswer,judge\nA,x\nB,y\nC,x\n", ["answer", "judge"], ["A", "x"]),
         ("Made by\n" * 9 + "answer,judge\nA,x\nB,y\nC,x\n", ["answer", "judge"], ["A", "x"]),
         ("question\nWho?\nWhere?\n", ["question"], ["Who?"]),
         ("score,\n0.5,1\n0.7,0\n0.6,1\n0.4,1\n", ["score", "column 2"], ["0.5", "1"]),
