@@ -10,7 +10,7 @@ from tests.loops import in_own_loop
 ROUND = 11  # actions, after which every kind has been done
 DRAWN = (  # by then
     *("told", "amplify"),  # of an inspection
-    *("remove_upload", "part"),  # of a file that was read, and of what was calibrated on it
+    *("remove_upload", "all_rows"),  # of a file that was read, and of what was calibrated on it
     "draw",  # of the questions on the page Amplification
 )
 
