@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Final
 
 import altair as alt
@@ -30,6 +31,8 @@ PAPERS: Final = (
 )
 HEIGHT: Final = 320
 BARS_HEIGHT: Final = 260
+ROW_HEIGHT: Final = 42  # of a dot, with its number above it
+LONGEST_LINE: Final = 19  # characters of a score's name beside its dot
 MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
 MOST_SOURCES: Final = 5  # with a shape of their own
 NAME_WIDTH: Final = 130  # pixels of a source: a phone has room for two of them
@@ -62,6 +65,63 @@ def _looks(scores: Sequence[str], of: Sequence[object]) -> dict[str, object]:
     return {symbol_of(name): of[places[name] % len(of)] for name in scores}
 
 
+# ------------------------------------------------------------------- dots and whiskers
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number of a score with its interval, as it is drawn: a row."""
+
+    score: str
+    value: float
+    # lower, upper: NaN where there is no interval.
+    lower: float
+    upper: float
+    is_shown: bool = True  # a filled dot; else a ring
+
+
+def estimates(rows: Sequence[Estimate], reference: float, title: str, palette: Palette) -> Chart:
+    """Numbers with their intervals, a row each, beside a line; mutual information in blue."""
+    data = pd.DataFrame(
+        {
+            "score": ["\n".join(wrap(SCORES[each.score].title, LONGEST_LINE)) for each in rows],
+            "value": [each.value for each in rows],
+            "lower": [each.lower for each in rows],
+            "upper": [each.upper for each in rows],
+            "main": [each.score == PAPERS[0] for each in rows],
+            "shown": [each.is_shown for each in rows],
+        }
+    )
+    ends = np.append(data[["value", "lower", "upper"]].to_numpy(float).ravel(), reference)
+    ends = ends[np.isfinite(ends)]
+    scale = alt.Scale(domain=[float(ends.min()), float(ends.max())], nice=True, zero=False)
+    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5))
+    y = alt.Y("score:N", title=None, sort=None, axis=alt.Axis(labelExpr=IN_LINES, labelLimit=200))
+    is_main = {"test": "datum.main", "value": palette.primary}
+    ink = alt.ColorValue(palette.muted, condition=is_main)
+    ring = {"test": "!datum.shown", "value": palette.background}
+    layers = (
+        alt.Chart(pd.DataFrame({"at": [reference]}))
+        .mark_rule(color=palette.text)
+        .encode(x=alt.X("at:Q", scale=scale)),
+        alt.Chart(data.dropna())
+        .mark_rule(strokeWidth=2.5)
+        .encode(x=alt.X("lower:Q", scale=scale), x2=alt.X2("upper:Q"), y=y, color=ink),
+        alt.Chart(data)
+        .mark_point(size=90, strokeWidth=2, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            stroke=alt.StrokeValue(palette.muted, condition=is_main),
+            fill=alt.FillValue(palette.muted, condition=[ring, is_main]),
+        ),
+        alt.Chart(data)
+        .mark_text(dy=-13)
+        .encode(x=x, y=y, text=alt.Text("value:Q", format=".2f"), color=ink),
+    )
+    return theme(alt.layer(*layers).properties(height=ROW_HEIGHT * max(len(rows), 1)), palette)
+
+
 # --------------------------------------------------------------------------- Figure 5
 
 
@@ -92,8 +152,9 @@ def precision_recall(bands: Mapping[str, ConfidenceBand], palette: Palette) -> C
     color = contrast(alt.Color, "score:N", _looks(names, palette.categories), legend=legend)
     dash = contrast(alt.StrokeDash, "score:N", _looks(names, DASHES), legend=legend)
     x = alt.X("recall:Q", **share("recall: share answered", tickCount=10))
-    # Without resamples there are no bands, and a missing value is not drawn.
-    area = alt.Chart(data.dropna()).mark_area(opacity=0.15, clip=True)
+    # Several bands hide each other: only the first score has one, and without resamples none.
+    first = data[data["score"] == symbol_of(names[0])] if names else data
+    area = alt.Chart(first.dropna()).mark_area(opacity=0.15, clip=True)
     line = alt.Chart(data.drop(columns=["lower", "upper"]).dropna())
     tooltip = [
         alt.Tooltip("score:N"),

@@ -45,6 +45,11 @@ def points(n=40, sources=("one", "many")):
     return charts.Points(rng.random(n), rng.random(n), rng.random(n) < 0.5, named)
 
 
+INTERVALS = [
+    charts.Estimate(INFORMATION, 0.9, 0.8, 0.95),
+    charts.Estimate("min_conditional_entropy", 0.6, 0.45, 0.7, is_shown=False),
+    charts.Estimate(ENTROPY, 0.55, math.nan, math.nan),
+]
 NO_POINTS = charts.Points(*(np.zeros(0),) * 2, np.zeros(0, bool), np.zeros(0, object))
 
 
@@ -55,6 +60,8 @@ def drawings(palette):
         "figure 5, all": charts.precision_recall(dict.fromkeys(SCORES, BANDS[ENTROPY]), palette),
         "figure 6, recall": charts.mixture_bars(FOUND, charts.RECALL, palette),
         "figure 6, error": charts.mixture_bars(FOUND, charts.ERROR, palette),
+        "dots": charts.estimates(INTERVALS, 0.5, "AUROC", palette),
+        "dots without intervals": charts.estimates(INTERVALS[2:], 0.5, "AUROC", palette),
         "scatter": charts.scatter(points(), palette),
         "scatter, many sources": charts.scatter(points(60, list("abcdefghij")), palette),
     }
@@ -92,6 +99,18 @@ def test_a_curve_and_its_band_are_drawn_point_by_point():
         "Precision by recall: M.I. from 100% right of 20% answered to 80% of 100%, 94% of half; "
         "S.E. from 95% right of 40% answered to 80% of 100%, 88% of half."
     )
+
+
+def test_a_dot_has_its_name_its_number_and_its_interval_if_there_is_one():
+    chart = charts.estimates(INTERVALS, 0.5, "AUROC", LIGHT)
+    whiskers = [row for row in rows_of(chart, "lower") if not math.isnan(row["lower"] or math.nan)]
+    assert {(row["lower"], row["upper"]) for row in whiskers} == {(0.8, 0.95), (0.45, 0.7)}
+    found = drawn(chart)
+    assert {"Mutual information", "0.90", "0.60", "0.55"} <= set(texts(found))
+    assert re.findall(r"<tspan[^>]*>([^<]*)</tspan>", found) == ["Minimum conditional", "entropy"]
+    dots = re.findall(r'fill="([^"]*)" stroke="([^"]*)" stroke-width="2"', found)
+    blue, grey = LIGHT.primary, LIGHT.muted
+    assert dots == [(blue, blue), (LIGHT.background, grey), (grey, grey)]
 
 
 def test_bars_have_their_two_standard_deviations_within_what_can_be():

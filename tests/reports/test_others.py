@@ -10,7 +10,7 @@ from core.reports.amplification import document
 from core.reports.amplification.words import verdict
 from core.reports.calibration import document as calibration
 from core.reports.evaluation.document import report as evaluation_report
-from core.reports.evaluation.words import finding
+from core.reports.evaluation.words import answer, finding
 from core.reports.laboratory import document as laboratory
 from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.studies.amplification.curve import Case, amplify
@@ -116,10 +116,10 @@ def test_an_evaluation_says_what_every_score_is_worth_and_what_it_was_asked():
     by_f1 = made.results.correct_by("f1")[FIRST].mean()
     assert table[0][3:5] == ["right by F1", "AUROC"] and table[1][3] == f"{by_f1:.1%}"
     assert table[1][4].startswith(f"{made.interval(FIRST, 'auroc').value:.3f} (")
-    assert finding(made.results) in found.texts
+    assert {answer(made), finding(made.results)} <= set(found.texts)
     assert found.settings["Rows that count"] == str(run.finished_questions)
     assert run.manifest["questions"]["sha256"] in found.settings["Questions"]
-    assert len(found.pictures) == 3
+    assert len(found.pictures) == 4
 
 
 def test_rows_of_one_kind_have_no_threshold_for_two():
@@ -127,4 +127,4 @@ def test_rows_of_one_kind_have_no_threshold_for_two():
         read_results(Run(folders()["smollm2_real_questions"]), sources=["triviaqa"]), 0
     )
     found = read(evaluation_report(made))
-    assert len(found.pictures) == 1 and "500 rows count here." in found.texts
+    assert len(found.pictures) == 2 and answer(made) in found.texts

@@ -14,11 +14,12 @@ from core.charts import evaluation as charts
 from core.codec import count_of
 from core.reports.evaluation import words
 from core.reports.report import Cell, Part, Picture, Report, Table
-from core.studies.evaluation.comparison import compare
+from core.studies.evaluation.comparison import ScoreComparison, compare, ranking
 from core.studies.evaluation.mixing import RULES, kinds, mix, sources
 from core.studies.evaluation.results import RunMeasures
 from core.studies.evaluation.rows import RIGHT_BY
 from core.studies.evaluation.run import reading_in
+from core.uncertainty.scores import SCORES
 
 READING: Final = (
     "A model was asked questions whose right answers are known. Every score says how much to doubt "
@@ -41,8 +42,9 @@ def report(measured: RunMeasures) -> Report:
     return Report(
         kind="Evaluation of a model",
         title=f"{pipeline.model} on {questions['name']}",
-        finding=words.finding(results) or f"{count_of(len(results), 'row')} count here.",
+        finding=words.answer(measured) or f"{count_of(len(results), 'row')} count here.",
         texts=[
+            *filter(None, [words.finding(results)]),
             *results.dropped,
             *words.labels(results),
             *words.missing_scores(results),
@@ -58,6 +60,30 @@ def report(measured: RunMeasures) -> Report:
 def _reading(manifest: Mapping[str, Any]) -> list[Part]:
     lines = reading_in(manifest)
     return [Part("What was read", lines)] if lines else []
+
+
+def aurocs(measured: RunMeasures) -> Picture:
+    """Return how well every score that has an AUROC finds wrong answers, the best first."""
+    by = {name: measured.interval(name, "auroc") for name in ranking(measured)}
+    rows = [charts.Estimate(name, of.value, of.lower, of.upper) for name, of in by.items()]
+    each = (f"{SCORES[name].title} {words.with_interval(of)}" for name, of in by.items())
+    alt = f"AUROC, the largest first: {'; '.join(each)}."
+    axis = "wrong answer doubted more (AUROC)"
+    return Picture("Which doubt finds the wrong answers", alt, charts.estimates, (rows, 0.5, axis))
+
+
+def differences(every: Sequence[ScoreComparison]) -> Picture:
+    """Return by how much one score exceeds every other that it can be compared with."""
+    some = [each for each in every if not math.isnan(each.difference.value)]
+    some = sorted(some, key=lambda each: -each.difference.value)
+    rows = [
+        charts.Estimate(each.other, of.value, of.lower, of.upper, each.is_significant)
+        for each in some
+        for of in [each.difference]
+    ]
+    alt = " ".join(map(words.comparison, some))
+    axis = f"{every[0].measure.upper()} of {charts.symbol_of(every[0].score)} minus the other’s"
+    return Picture("Differences", alt, charts.estimates, (rows, 0.0, axis))
 
 
 def precision_recall(bands: Mapping[str, ConfidenceBand]) -> Picture:
@@ -107,7 +133,7 @@ def _scores(measured: RunMeasures) -> Part:
     bands: dict[str, ConfidenceBand] = {
         name: measured.bands[name] for name in charts.PAPERS if name in measured.results.scores
     }
-    pictures = [precision_recall(bands)] if bands else []
+    pictures = [aurocs(measured), precision_recall(bands)] if ranking(measured) else []
     reference = next(iter(measured.results.scores), None)
     others = compare(measured, reference) if measured.number and reference else ()
     columns: dict[str, Sequence[Cell]] = dict(words.score_columns(measured))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from core.codec import count_of, list_of, one_line
 from core.reports import text
 from core.studies.evaluation import mixing
 from core.studies.evaluation import results as study
-from core.studies.evaluation.comparison import ScoreComparison
+from core.studies.evaluation.comparison import FEWEST_OF_A_KIND, Lead, ScoreComparison, lead
 from core.studies.evaluation.deciding import Decided
 from core.studies.evaluation.listing import Plotted
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, Mixed
@@ -88,6 +89,70 @@ def missing_scores(results: Results) -> tuple[str, ...]:
                 "one, nothing shows how well doubt tells them apart."
             )
     return tuple(notes)
+
+
+def answer(measured: RunMeasures) -> str:
+    """Return which doubt finds the wrong answers, no more surely than is shown; "" of none."""
+    of = lead(measured)
+    return "" if of is None else _answer(measured, of)
+
+
+def _answer(measured: RunMeasures, of: Lead) -> str:
+    results, name = measured.results, SCORES[of.score].title
+    correct = results.correct[of.score]
+    for kind, count in (("wrong", int((~correct).sum())), ("right", int(correct.sum()))):
+        if count < FEWEST_OF_A_KIND:
+            return (
+                f"Too few answers are {kind} to say which doubt finds the wrong ones: {count:,} of "
+                f"{len(results):,}."
+            )
+    auroc = measured.interval(of.score, "auroc")
+    ends = "" if math.isnan(auroc.lower) else f" ({auroc.lower:.0%} to {auroc.upper:.0%})"
+    does = (
+        f"in {auroc.value:.0%}{ends} of all pairs of a wrong and a right answer it doubts the "
+        "wrong one more"
+    )
+    if not measured.number:
+        return f"{name} leads: {does}. How much of that is chance is not known yet."
+    if not of.beats_chance:
+        return (
+            f"No doubt is shown to find the wrong answers. {name} leads: {does}; a coin would in "
+            "50%."
+        )
+    if of.rivals:
+        others = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
+        return (
+            f"No single doubt is shown to be the best. {name} leads: {does}. Its lead over "
+            f"{others} may be chance."
+        )
+    if len(results.scores) < 2:
+        return f"{name} finds wrong answers: {does}. There is no other score to compare."
+    return f"{name} finds the wrong answers best: {does}, more often than any other score."
+
+
+def better_and_worse(every: Sequence[ScoreComparison]) -> str:
+    """Return which scores one is shown to be better than, worse than, and neither."""
+    of = every[0]
+    shown = [each for each in every if each.is_significant]
+    parts = [
+        f"{how} than {_names(others)}"
+        for how, others in (
+            ("better", [each for each in shown if each.better]),
+            ("worse", [each for each in shown if not each.better]),
+        )
+        if others
+    ]
+    rest = [each for each in every if not each.is_significant]
+    head = f"{SCORES[of.score].title} {BETTER[of.measure]} "
+    sentence = f"{head}{' and '.join(parts)}." if parts else ""
+    if not rest:
+        return sentence
+    none = f"No difference between {SCORES[of.score].title} and {_names(rest)} is shown."
+    return f"{sentence} {none}".strip()
+
+
+def _names(every: Sequence[ScoreComparison]) -> str:
+    return list_of([SCORES[each.other].title for each in every], most=len(every))
 
 
 def score_columns(measured: RunMeasures) -> dict[str, list[str]]:

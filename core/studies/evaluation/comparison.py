@@ -3,6 +3,11 @@
 Scores that serve the same answers share their labels: their AUROCs are compared by DeLong's
 test. Others, and other measures, are compared by the paired bootstrap. The p-values of all
 comparisons with one score are adjusted for their number by Holm's method.
+
+References
+----------
+.. [1] J. Hsu: Simultaneous Confidence Intervals for All Distances from the "Best", Annals of
+   Statistics 9, 1981.
 """
 
 from __future__ import annotations
@@ -22,6 +27,9 @@ from core.studies.evaluation.results import CONFIDENCE, RunMeasures
 Test = Literal["DeLong", "paired bootstrap"]
 
 LEVEL: Final = 0.05  # of an adjusted p-value, below which a difference counts as shown
+FEWEST_OF_A_KIND: Final = (
+    10  # right answers, and wrong ones: of fewer, no score leads by more than luck
+)
 LARGER_IS_BETTER: Final = {"auroc": True, "aurc": False, "augrc": False, "prr": True}
 
 
@@ -68,6 +76,49 @@ def compare(
         if other != score
     ]
     return adjust(comparisons)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The score with the largest AUROC, and whether it is shown to be the best."""
+
+    score: str
+    #: At a confidence of 1 − .05/k of k scores: it was chosen as the largest of so many.
+    widened: Interval
+    rivals: tuple[str, ...]  # those that chance may have put behind it
+
+    @property
+    def beats_chance(self) -> bool:
+        """Whether it is shown to find wrong answers at all."""
+        return self.widened.lower > 0.5
+
+
+def ranking(measured: RunMeasures) -> tuple[str, ...]:
+    """Return the scores with an AUROC, the largest first."""
+    values = {name: measured.interval(name, "auroc").value for name in measured.results.scores}
+    return tuple(
+        sorted((name for name in values if math.isfinite(values[name])), key=lambda n: -values[n])
+    )
+
+
+def lead(measured: RunMeasures) -> Lead | None:
+    """Return which score finds the wrong answers best, and how sure that is; None without AUROCs.
+
+    The leader is chosen by the data. It is wrongly called the best only if it is shown to be ahead
+    of the one that truly is, which it meets in one of k − 1 comparisons: so each p-value is taken
+    k − 1 times [1]_.
+    """
+    names = ranking(measured)
+    if not names:
+        return None
+    first, *others = names
+    unsure = [
+        each.other
+        for each in compare(measured, first)
+        if each.other in others and not each.p_value * len(others) < LEVEL
+    ]
+    confidence = 1 - (1 - CONFIDENCE) / len(names)
+    return Lead(first, measured.resampled.interval(first, "auroc", confidence), tuple(unsure))
 
 
 def adjust(comparisons: Sequence[ScoreComparison]) -> tuple[ScoreComparison, ...]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from core.charts import evaluation as charts
 from core.codec import finite, list_of
@@ -132,8 +134,22 @@ def _scores(both: Sides) -> tuple[RunSide, ...]:
             f"Paired bootstrap of {number:,d} resamples of the shared questions, 95% intervals, "
             "p-values of both tests of all scores adjusted together (Holm)."
         )
-    downloads.table(lambda: _numbers(shown_now), "evaluation_two_runs")
     return shown_now
+
+
+def _files(both: Sides, every: tuple[RunSide, ...], places: NDArray[np.int64], score: str) -> None:
+    """Offer the scores of both runs, and the questions that are listed."""
+    if every:
+        downloads.download(
+            "Scores (CSV)",
+            lambda: downloads.as_csv(_numbers(every)),
+            "evaluation_two_runs.csv",
+        )
+    downloads.download(
+        "Questions (CSV)",
+        lambda: downloads.as_csv(both.table(places, score)),
+        "evaluation_questions.csv",
+    )
 
 
 def _numbers(every: tuple[RunSide, ...]) -> dict[str, list[object]]:
@@ -179,6 +195,7 @@ def _questions(both: Sides, every: tuple[RunSide, ...]) -> None:
     )
     places = both.of(change, score)
     st.caption(f"Questions: {len(places):,d}, the largest change of doubt first.")
+    downloads.menu(partial(_files, both, every, places, score))
     if not len(places):
         st.text("There is no such question.")
         return
@@ -194,7 +211,6 @@ def _questions(both: Sides, every: tuple[RunSide, ...]) -> None:
     )
     if len(places) > MOST_SHOWN:
         st.caption(f"Shown: the first {MOST_SHOWN:,d} questions.")
-    downloads.table(lambda: both.table(places, score), "evaluation_questions")
     if not picked.selection.rows or picked.selection.rows[0] >= len(places):
         st.text("Choose a question to open its inspection.")
         return

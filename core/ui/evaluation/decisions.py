@@ -9,7 +9,8 @@ import streamlit as st
 from core.abstention.policy import Policy, PolicyError
 from core.reports.calibration.document import by_group
 from core.reports.evaluation import words
-from core.studies.evaluation.deciding import decide, decisions_csv
+from core.reports.report import Picture
+from core.studies.evaluation.deciding import Decided, decide, decisions_csv
 from core.studies.evaluation.results import Results
 from core.studies.inspection.certificates import certified_model, default_policy
 from core.ui import downloads, figures
@@ -44,13 +45,21 @@ def decisions(results: Results) -> None:
         return
     for sentence in words.decisions(decided):
         st.text(sentence)
+    picture = None
     if decided.by_source:
         parts = decided.by_source[:MOST_DRAWN]
         st.markdown("**Wrong among the answered, by source**")
-        figures.show(by_group(parts, policy.target_error), "results_groups")
+        picture = by_group(parts, policy.target_error)
+        figures.show(picture, "results_groups")
+    downloads.menu(partial(_files, decided, picture))
+
+
+def _files(decided: Decided, picture: Picture | None) -> None:
     downloads.download(
         "Decisions (CSV)", lambda: decisions_csv(decided), "evaluation_decisions.csv"
     )
+    if picture:
+        figures.as_files("wrong_by_source", picture)
 
 
 def _offers(results: Results) -> dict[str, Policy]:

@@ -16,6 +16,7 @@ from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
 from core.ui import downloads, figures
 from core.ui.addresses import number
+from core.ui.evaluation.bundled import finding_of, is_everybodys
 from core.ui.evaluation.cells import digest, source_name
 from core.ui.evaluation.views import note_view
 from core.ui.session import memory_of
@@ -24,6 +25,9 @@ from core.uncertainty.scores import SCORES
 
 def mixtures(results: Results) -> None:
     """Let the person tell the kinds apart and set the target; draw what a threshold does."""
+    if sentence := _finding(results):
+        with st.container(border=True, key="finding"):
+            st.text(sentence)
     st.text(
         "Half of the questions of both kinds calibrate one threshold for each score, the other "
         "half tests it."
@@ -100,6 +104,12 @@ def mixtures(results: Results) -> None:
         "answered there."
     )
     downloads.menu(partial(_files, pictures))
+
+
+def _finding(results: Results) -> str:
+    if is_everybodys(results):
+        return finding_of(results.run.folder)
+    return memory_of("results_finding", results, lambda: words.finding(results))
 
 
 def _files(pictures: Mapping[str, Picture]) -> None:

@@ -8,13 +8,13 @@ from typing import Final
 
 import streamlit as st
 
-from core.reports.evaluation.words import finding
+from core.codec import count_of
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.mixing import sources
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import Results, read_results, stamp
 from core.studies.evaluation.rows import RIGHT, RIGHT_BY, Match
-from core.ui.evaluation.bundled import finding_of, is_bundled, is_everybodys, rows_of
+from core.ui.evaluation.bundled import is_bundled, rows_of
 from core.ui.evaluation.cells import digest, source_name
 from core.ui.evaluation.compare import compare
 from core.ui.evaluation.decisions import decisions
@@ -66,9 +66,6 @@ def results(run: Run, others: Mapping[str, Run]) -> None:
         if not len(counting):
             st.text("No row is left to show. Choose fewer filters, or other sources.")
             return
-        if sentence := _finding(counting):
-            with st.container(border=True, key="finding"):
-                st.text(sentence)
         _parts(counting, others)
     except RunError as error:
         problem(complaint(error, run.folder))
@@ -97,12 +94,6 @@ def _every(run: Run) -> Results:
     return memory_of("results_every", None, partial(read_results, run), _version(run))
 
 
-def _finding(results: Results) -> str:
-    if is_everybodys(results):
-        return finding_of(results.run.folder)
-    return memory_of("results_finding", results, lambda: finding(results))
-
-
 def _version(run: Run) -> tuple[str, object]:
     return str(run.folder), stamp(run)
 
@@ -110,7 +101,8 @@ def _version(run: Run) -> tuple[str, object]:
 def _that_count(run: Run, every: Results) -> Results:
     """Let the person choose which rows count, and when an answer is right; return them."""
     names = [source.name for source in sources(every)]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    above = st.container(horizontal=True, vertical_alignment="center")
+    with above.popover("Choose rows and labels", icon=":material/tune:"):
         match: Match = st.selectbox(
             "An answer is right",
             list(RIGHT),
@@ -159,6 +151,6 @@ def _that_count(run: Run, every: Results) -> Results:
             ),
             (match, judged, *only, "of", *chosen),
         )
-    st.caption(f"Rows that count: {len(counting):,d}.")
+    above.text(f"{count_of(len(counting), 'row')}. Right: {RIGHT_BY[match]}.")
     note_view(counting)
     return counting

@@ -1,9 +1,11 @@
-"""Every score of a run: a table with intervals, the paper's Figure 5, and comparisons."""
+"""Which doubt finds the wrong answers: a sentence, its picture, and the numbers folded."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
+from typing import Final
 
 import streamlit as st
 
@@ -11,55 +13,85 @@ from core.abstention.metrics import MEASURES
 from core.charts import evaluation as charts
 from core.codec import finite
 from core.reports.evaluation import words
-from core.reports.evaluation.document import precision_recall, report
+from core.reports.evaluation.document import aurocs, differences, precision_recall, report
 from core.reports.report import Picture
 from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures, share_right
 from core.ui import downloads, figures
+from core.ui.evaluation.form import FOLD
 from core.ui.evaluation.measures import measures
+from core.ui.folds import fold
 from core.ui.glossary import TERMS
 from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 
+BETTER: Final = "results_better"
+NUMBERS: Final = "results_numbers"
+REFERENCE, MEASURE = "results_reference", "results_measure"
+AUROC: Final = (
+    "AUROC: the share of pairs of a wrong and a right answer whose wrong one is doubted more. The "
+    "line at 0.5 is a coin."
+)
+WIDENED: Final = " The sentence above allows for choosing the best of all scores after looking."
+
 
 def scores(results: Results) -> None:
-    """Draw what every score is worth, and which is better than which."""
+    """Say which doubt finds the wrong answers, draw what shows it, and fold the numbers."""
     measured, is_waiting = measures(results)
-    _table(measured)
-    for sentence in (
-        *words.labels(results),
-        *words.missing_scores(results),
-        *words.right_half(results),
-    ):
+    pictures: dict[str, Picture] = {}
+    if answer := words.answer(measured):
+        with st.container(border=True, key="finding"):
+            st.text(answer)
+    for sentence in (*words.missing_scores(results), *words.right_half(results)):
         st.text(sentence)
-    picture: Picture | None = None
-    comparisons: tuple[ScoreComparison, ...] = ()
-    if results.scores:
+    if answer:
+        pictures["which_doubt"] = _aurocs(measured)
         st.subheader("Precision by recall")
-        picture = _curves(results, measured)
-        st.subheader("Which score is better")
-        if is_waiting:
-            st.text("The comparisons come with the intervals.")
-        else:
-            comparisons = _comparisons(results, measured)
-    downloads.menu(partial(_files, measured, picture, comparisons))
+        if curves := _curves(results, measured):
+            pictures["precision_recall"] = curves
+    else:
+        st.button("Start another run", key="another_run", on_click=_unfold, type="primary")
+    can_compare = len(results.scores) > 1 and bool(answer) and not is_waiting
+    if can_compare:
+        draw = partial(_comparisons, results, measured, pictures)
+        fold("Which score is better than which", draw, key=BETTER, icon=":material/compare_arrows:")
+    fold(
+        "Every measure in numbers",
+        partial(_table, measured),
+        key=NUMBERS,
+        icon=":material/table:",
+    )
+    downloads.menu(partial(_files, measured, pictures, can_compare=can_compare))
 
 
-def _files(
-    measured: RunMeasures, picture: Picture | None, comparisons: tuple[ScoreComparison, ...]
-) -> None:
+def _aurocs(measured: RunMeasures) -> Picture:
+    picture = aurocs(measured)
+    figures.show(picture, "results_which_doubt")
+    st.text(f"{words.intervals(measured)}{WIDENED if measured.number else ''}")
+    st.caption(AUROC)
+    return picture
+
+
+def _unfold() -> None:
+    """Open the form of a new run."""
+    st.session_state[FOLD] = True
+
+
+def _files(measured: RunMeasures, pictures: Mapping[str, Picture], *, can_compare: bool) -> None:
     downloads.report(partial(report, measured), "evaluation")
     downloads.download(
         "Scores (CSV)", lambda: downloads.as_csv(numbers(measured)), "evaluation_scores.csv"
     )
-    if comparisons:
+    if can_compare:
         downloads.download(
             "Comparisons (CSV)",
-            lambda: downloads.as_csv(_as_numbers(comparisons)),
+            lambda: downloads.as_csv(
+                _as_numbers(_comparisons_of(measured, *_choice(measured.results)))
+            ),
             "evaluation_comparisons.csv",
         )
-    if picture:
-        figures.as_files("precision_recall", picture)
+    for name, picture in pictures.items():
+        figures.as_files(name, picture)
 
 
 def _table(measured: RunMeasures) -> None:
@@ -74,7 +106,8 @@ def _table(measured: RunMeasures) -> None:
         key="results_scores",
         alt="Every score with its measures",
     )
-    st.text(words.intervals(measured))
+    for sentence in words.labels(measured.results):
+        st.text(sentence)
 
 
 def numbers(measured: RunMeasures) -> dict[str, list[object]]:
@@ -115,7 +148,7 @@ def _curves(results: Results, measured: RunMeasures) -> Picture | None:
     for sentence in words.curve_ends(results):
         st.text(sentence)
     shaded = (
-        f"Shaded: the {CONFIDENCE:.0%} interval at each point by itself. "
+        f"Shaded: the {CONFIDENCE:.0%} interval of the first, at each point by itself. "
         if measured.number
         else ""
     )
@@ -127,39 +160,45 @@ def _curves(results: Results, measured: RunMeasures) -> Picture | None:
     return picture
 
 
-def _comparisons(results: Results, measured: RunMeasures) -> tuple[ScoreComparison, ...]:
-    """Compare a score with every other by a measure; return the comparisons."""
-    if len(results.scores) < 2:
-        st.text("Two scores with a value are needed to compare them.")
-        return ()
+def _comparisons(results: Results, measured: RunMeasures, pictures: dict[str, Picture]) -> None:
+    """Compare a score with every other by a measure; add the picture to those of the page."""
     left, right = st.columns(2)
     score = left.selectbox(
         "Score",
         list(results.scores),
         format_func=charts.symbol_of,
-        key="results_reference",
+        key=REFERENCE,
         persist_state="session",
     )
-    measure = right.selectbox(
-        "Measure", list(MEASURES), format_func=str.upper, key="results_measure"
-    )
-    every = memory_of(
-        "results_compared", measured, lambda: compare(measured, score, measure), (score, measure)
-    )
+    measure = right.selectbox("Measure", list(MEASURES), format_func=str.upper, key=MEASURE)
+    every = _comparisons_of(measured, score, measure)
     if all(math.isnan(each.difference.value) for each in every):
         st.text(
             f"{charts.symbol_of(score)} and the others cannot be compared by {measure.upper()}."
         )
-    else:
-        for each in every:
-            st.text(words.comparison(each))
+        return
+    st.text(words.better_and_worse(every))
+    pictures["differences"] = differences(every)
+    figures.show(pictures["differences"], "results_differences")
     st.caption(
-        "Where two scores serve the same answers, their AUROCs are compared by DeLong’s test; "
-        "else the same resamples of the questions are drawn for both. Holm’s method adjusts the "
-        "p-values for the number of comparisons above; choosing another score or measure after "
-        "looking is not accounted for."
+        "Filled: shown to differ. Where two scores serve the same answers, their AUROCs are "
+        "compared by DeLong’s test; else the same resamples of the questions are drawn for both. "
+        "Holm’s method adjusts the p-values for the number of comparisons above; choosing another "
+        "score or measure after looking is not accounted for."
     )
-    return every
+
+
+def _choice(results: Results) -> tuple[str, str]:
+    """Return the score and the measure that a person chose to compare by."""
+    score = st.session_state.get(REFERENCE)
+    usual = score if score in results.scores else results.scores[0]
+    return usual, st.session_state.get(MEASURE) or next(iter(MEASURES))
+
+
+def _comparisons_of(measured: RunMeasures, score: str, measure: str) -> tuple[ScoreComparison, ...]:
+    return memory_of(
+        "results_compared", measured, lambda: compare(measured, score, measure), (score, measure)
+    )
 
 
 def _as_numbers(every: tuple[ScoreComparison, ...]) -> dict[str, list[object]]:

@@ -1,6 +1,7 @@
 """One score held against another: by the right test, adjusted, in a sentence with numbers."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from core.studies.evaluation.comparison import (
     ScoreComparison,
     adjust,
     compare,
+    lead,
 )
 from core.studies.evaluation.results import measure_run, read_results
+from core.uncertainty.scores import SCORES
 from tests.studies.evaluation.worlds import written
 
 INFORMATION, ENTROPY, GREEDY = "mutual_information", "semantic_entropy", "greedy_probability"
@@ -86,6 +89,57 @@ def test_a_difference_is_said_with_its_numbers_in_either_direction(made):
     assert words.comparison(lower_is_better).startswith(
         "M.I. orders the questions better than S.E."
     )
+
+
+def test_the_best_is_named_where_it_is_shown_to_be(found, made):
+    best = lead(made)
+    assert (best.score, best.rivals) == (INFORMATION, ()) and best.beats_chance
+    assert best.widened == made.resampled.interval(INFORMATION, "auroc", 1 - 0.05 / 3)
+    value = made.interval(INFORMATION, "auroc")
+    assert words.answer(made) == (
+        f"Mutual information finds the wrong answers best: in {value.value:.0%} "
+        f"({value.lower:.0%} to {value.upper:.0%}) of all pairs of a wrong and a right answer it "
+        "doubts the wrong one more, more often than any other score."
+    )
+    assert words.answer(measure_run(found, 0)).endswith("is chance is not known yet.")
+    assert words.better_and_worse(compare(made, INFORMATION)) == (
+        "Mutual information finds wrong answers better than Semantic entropy and Greedy "
+        "probability."
+    )
+    assert words.better_and_worse(compare(made, ENTROPY)) == (
+        "Semantic entropy finds wrong answers worse than Mutual information. No difference "
+        "between Semantic entropy and Greedy probability is shown."
+    )
+
+
+def alike(found, rng, signal, wrong=60):
+    """Three scores of the same answers that are equally good; so many of 120 are wrong."""
+    results, correct = replace(found), np.arange(len(found)) >= wrong
+    three = (INFORMATION, ENTROPY, GREEDY)
+    noise = dict.fromkeys(SCORES, np.full(len(found), math.nan))
+    noise |= {name: rng.normal(size=len(found)) - signal * correct for name in three}
+    vars(results).update(doubts=noise, correct=dict.fromkeys(SCORES, correct))
+    return results
+
+
+def test_of_equal_scores_hardly_ever_one_is_called_the_best(found):
+    rng = np.random.default_rng(1)
+    runs = [measure_run(alike(found, rng, 1.0), 0) for _ in range(200)]
+    assert sum(not lead(each).rivals for each in runs) <= 0.05 * len(runs)
+
+
+def test_less_evidence_is_no_stronger_word(found):
+    rng = np.random.default_rng(2)
+    said = words.answer(measure_run(alike(found, rng, 1.0), 200))
+    assert said.startswith("No single doubt is shown to be the best. ")
+    assert said.endswith(" may be chance.")
+    said = words.answer(measure_run(alike(found, rng, 0.0), 200))
+    assert said.startswith("No doubt is shown to find the wrong answers. ")
+    few = measure_run(alike(found, rng, 9.0, wrong=9), 200)  # which all three tell apart
+    assert words.answer(few) == (
+        "Too few answers are wrong to say which doubt finds the wrong ones: 9 of 120."
+    )
+    assert words.answer(measure_run(alike(found, rng, 1.0, wrong=0), 0)) == ""
 
 
 def test_where_nothing_is_shown_that_is_said(made):

@@ -18,6 +18,7 @@ from core.ui import downloads
 from core.ui.evaluation import results as page
 from core.ui.evaluation import scatter
 from core.ui.evaluation.results import TABS
+from core.ui.evaluation.scores import BETTER, NUMBERS
 from core.uncertainty.scores import SCORES
 from tests.hostile import TEXTS
 from tests.sessions import harmless, keys, of_key, pictures, press, said, settled, table, texts
@@ -56,7 +57,8 @@ def opened(run, others=(), tab=SCORE):
 
 def shows(app, tab):
     app.session_state["results"] = tab
-    app.session_state["export"] = True
+    for key in ("export", BETTER, NUMBERS):
+        app.session_state[key] = True
     return settled(app.run())
 
 
@@ -74,26 +76,32 @@ def test_every_score_has_its_measures_with_intervals_and_comparisons(runs, monke
     assert found["symbol"].tolist() == [info.symbol for info in SCORES.values()]
     assert all(" to " in cell for name in ("AUROC", "AURC", "AUGRC", "PRR") for cell in found[name])
     assert said(app, "paired bootstrap of 1,000 resamples of the questions, the same for every")
-    assert len(said(app, "Holm-adjusted p")) == len(SCORES) - 1
-    assert pictures(app)[0].startswith("Precision by recall: M.I. from ")
+    assert said(app, " leads: in ") or said(app, " finds the wrong answers best: in ")
+    dots, curves, compared = pictures(app)
+    assert dots.startswith("AUROC, the largest first: ")
+    assert curves.startswith("Precision by recall: M.I. from ")
+    assert compared.count("Holm-adjusted p") == len(SCORES) - 1
     assert download(app, "Scores (CSV)") == download(app, "Comparisons (CSV)") == 1
-    assert download(app, "Report (HTML)") == 1 and download(app, "SVG") == 1
+    assert download(app, "Report (HTML)") == 1 and download(app, "SVG") == 3
     app.selectbox(key="results_reference").set_value(ENTROPY)
     app.selectbox(key="results_measure").set_value("prr").run()
-    assert said(app, "PRR") and not said(app, "AUROC ")
-    assert said(app, "S.E. orders the questions worse than M.I.: PRR ")
+    (sentence,) = said(app, "Semantic entropy orders the questions ")
+    assert "worse than Mutual information" in sentence
+    assert "S.E. orders the questions worse than M.I.: PRR " in pictures(app)[2]
+    assert "AUROC" not in pictures(app)[2]
     assert len(readings) == 1  # however often the page has run
 
 
 def test_rows_that_count_are_chosen(runs):
     app = opened(runs / "one")
-    assert next(c.value for c in app.caption) == "Rows that count: 60."
+    assert said(app, "60 rows. Right: the same answer.") and len(pictures(app)) == 3
     of_key(app.multiselect, "results_sources_").set_value(["many"])
     settled(app.selectbox(key="results_match").set_value("exact").run())
     assert said(app, "Left out 45 rows of other sources.")
     assert len(said(app, "Every answer of M.I., S.E., ")) == 1
     assert table(app, "AUROC")["AUROC"].tolist() == ["–"] * len(SCORES)
-    assert len(said(app, "cannot be compared by AUROC.")) == 1
+    assert pictures(app) == []  # a sentence and a button, and no empty picture
+    assert press(app, "another_run").session_state["new_run"]
     settled(app.multiselect(key="results_only").set_value(["short", "diverse"]).run())
     assert said(app, "Dropped ")
 
@@ -162,6 +170,7 @@ def test_two_runs_beside_each_other(runs):
     assert said(app, "What differs: k = 4 there, 10 here.")
     assert said(app, "60 questions in both; 0 rows only in this run")
     both = table(app, "here minus there")
+    assert download(app, "Scores (CSV)") == download(app, "Questions (CSV)") == 1
     assert len(both) == len(SCORES) and all(
         cell.startswith("p = ") for cell in both["McNemar, adjusted"]
     )
@@ -185,7 +194,8 @@ def test_a_policy_decides_on_the_rows(runs):
     shows(app, POLICY)
     assert said(app, policy.sentence) and said(app, "The policy answers ")
     assert said(app, "All of these questions made this policy, so they are no test of it")
-    assert download(app, "Decisions (CSV)") == 1 and pictures(app)[0].startswith("one: ")
+    assert download(app, "Decisions (CSV)") == download(app, "PNG") == 1
+    assert pictures(app)[0].startswith("one: ")
     app = opened(runs / "other")
     app.session_state["policy_in_use"] = policy
     assert said(shows(app, POLICY), "k = 10 there, 4 here.")
