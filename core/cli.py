@@ -39,6 +39,7 @@ from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labelled import Labelled, UnknownLabelsError, UnknownQuestionsError
 from core.data.tabular.labels import Meaning, UnreadLabelsError
+from core.data.tabular.mixtures import RowFilter, UnknownMixtureError
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import UploadError
 from core.guard import policy_in, settings_of
@@ -91,6 +92,10 @@ MEANING = (
     "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
     "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
 )
+FILTER = (
+    "Rows that count, of several models, filters or epochs: COLUMN=VALUE, or COLUMN for all as a "
+    "mix. Repeat it for several columns."
+)
 VOUCH = f"Say of a suspicious score that it {' and '.join(Claim)}. Repeat it for several."
 DIRECTION = (
     "Direction of all the scores; needed where a heading does not say it, as “confidence” and "
@@ -108,6 +113,7 @@ OPTIONS = {
     ),
     UngradedError: "Add --grade same-answer, paper, person or model, or --correct COLUMN.",
     UnknownLabelsError: "Add --correct COLUMN.",
+    UnknownMixtureError: "Add --filter COLUMN=VALUE, or --filter COLUMN if their mix counts.",
     SuspiciousScoreError: "Add --vouch SCORE to say so.",
     UnknownQuestionsError: 'Add --question COLUMN, or --question "" if every row asks another.',
 }
@@ -276,6 +282,7 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
 @click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help=DIRECTION)
 @click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
 @grades
+@click.option("--filter", "filters", multiple=True, metavar="COLUMN[=VALUE]", help=FILTER)
 @click.option("--vouch", "vouched", multiple=True, metavar="SCORE", help=VOUCH)
 @click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
@@ -306,6 +313,7 @@ def calibrate(
         question=options["question"],
         vouched=options["vouched"],
         graded=grading(options),
+        filters=_filters(options["filters"]),
     )
     score = calibration.preference(data, scores, method)
     target = usage(
@@ -366,6 +374,16 @@ def _payment(outcome: Calibration) -> dict[str, Any]:
         "delta": round(outcome.target.delta, 12) if pays else None,
         "spent_by": looks.looks_before(outcome.look, outcome.looks),
     }
+
+
+def _filters(options: tuple[str, ...]) -> list[RowFilter]:
+    """Read COLUMN=VALUE, or COLUMN alone."""
+    filters: dict[str, str | None] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if filters.setdefault(name, word := word_of(value) if equals else None) != word:
+            raise click.UsageError("--filter takes one value of a column; give it one.")
+    return [*filters.items()]
 
 
 def _meanings(options: tuple[str, ...]) -> dict[str, Meaning]:

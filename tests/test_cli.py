@@ -623,6 +623,26 @@ def test_predictions_beside_references_are_graded_if_somebody_says_by_what(tmp_p
     check_refusal(believe("calibrate", unscored, "--grade", "same-answer"), says, 1)
 
 
+def test_which_filter_counts_is_asked_and_another_one_is_another_look(tmp_path, monkeypatch):
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path / 'looks.sqlite'}")
+    rows = [
+        (f"q{i}", i / 100 + len(kind), i % 50 > 0, kind)
+        for i in range(200)
+        for kind in ("strict", "loose")
+    ]
+    path = scores_file(tmp_path, ["question", "doubt", "correct", "filter"], rows)
+    base = ("calibrate", path, "--target-error", 0.2, "--json")
+    check_refusal(believe(*base), "Add --filter COLUMN=VALUE, or --filter COLUMN if their mix", 1)
+    strict = one_object(believe(*base, "--filter", "filter=strict"))
+    mix = one_object(believe(*base, "--filter", "filter"))
+    assert [(each["labels"], each["looks"]) for each in (strict, mix)] == [(200, 1), (200, 2)]
+    only = "As you said, only rows in which “filter” is “strict” count."
+    assert only in policy_from_dict(strict).sentence
+    assert not policy_from_dict(mix).selection
+    both = ("--filter", "filter=strict", "--filter", "filter")
+    check_refusal(believe(*base, *both), "--filter takes one value of a column; give it one.", 2)
+
+
 def test_the_label_can_be_named(scores):
     base = ("calibrate", scores, "--score", "doubt", "--target-error", 0.2, "--json")
     own = one_object(believe(*base))

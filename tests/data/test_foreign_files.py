@@ -30,10 +30,10 @@ def upload(name):
     return parse(path.read_bytes(), path.name)
 
 
-def read(name, claims=Claim):
+def read(name, claims=Claim, filters=()):
     table, columns = upload(name), suggest(upload(name))
     vouched = tuple((score.column, claim) for score in columns.scores for claim in claims)
-    return labelled(table, replace(columns, vouched=vouched))
+    return labelled(table, replace(columns, vouched=vouched, filters=filters))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,9 @@ def test_numbers_are_read_as_other_programs_write_them():
 
 
 def test_forty_questions_under_two_filters_are_forty():
-    assert len(set(read("g09").questions.tolist())) == 40
+    for value, rows in (("strict", 40), (None, 80)):
+        data = read("g09", filters=(("filter", value),))
+        assert (len(data.kept), len(set(data.questions.tolist()))) == (rows, 40)
 
 
 def test_of_a_gold_and_a_predicted_column_neither_is_taken_as_labels():
@@ -109,6 +111,8 @@ def test_minus_the_logarithm_of_a_probability_is_asked_about():
         ("g04", [], "Add --grade same-answer, paper, person or model, or --correct COLUMN."),
         ("g04", ["--correct", "label"], "Add --meaning VALUE=right"),
         ("g07", [], "Add --vouch SCORE"),
+        ("g09", [], "Add --filter COLUMN=VALUE"),
+        ("g09", ["--filter", "filter=strict"], "Too few labelled answers have a score: 40."),
         ("g22", [], "Add --larger-is-surer or --larger-is-doubt"),
     ],
 )

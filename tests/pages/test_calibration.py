@@ -495,6 +495,24 @@ def test_a_score_without_a_mistake_promises_nothing_until_somebody_vouches(app):
         assert said(page, "As you said, “doubt” was made without a look at the right answers.")
 
 
+def test_which_model_counts_is_asked_kept_and_can_be_changed(app):
+    lines = (
+        f"question {row},{row / 100 + at},{int(not is_wrong(row))},{model}"
+        for row in range(ROWS)
+        for at, model in enumerate(("m", IMAGE))
+    )
+    upload(app, "\n".join(["question,doubt,correct,model", *lines]).encode())
+    assert asked(app) and has_no_result(app)
+    choose(app, "filter_", 0)
+    before = "As you said, only rows in which “model” is “m” count"
+    for page in (app, reloaded(app)):
+        assert badges(page) == [GUARANTEED] and look(page) == 1 and said(page, before)
+    choose(app, "filter_", 2)
+    assert badges(app) == [GUARANTEED] and look(app) == 2 and said(app, "holds for this mix")
+    choose(app, "filter_", None)
+    assert asked(app) and has_no_result(app)
+
+
 def test_columns_are_guessed_and_the_person_decides(app):
     upload(app, two_scores(lambda row: ",kind,spread" if row < 0 else f",k{row % 2},{row % 3}"))
     assert said(app, "There is no column with the sem")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.codebook import Codebook
-from core.codec import list_of, one_line
-from core.data.tabular.columns import column_of, columns_named, is_missing, word_of
+from core.codec import one_line
+from core.data.tabular.columns import column_of, is_missing, word_of
 from core.data.tabular.grading import grader_in
 from core.data.tabular.labels import Meaning, display, meanings_of, spelling
 from core.data.tabular.uploads import Upload
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
     from core.data.tabular.labelled import Columns
 
 FIRST = 3  # rows in words
-#: What rows of one file may be several of, each of which would have a threshold of its own.
-_SEVERAL = (
-    *("model", "modelname", "modelid", "provider", "provider.id", "filter", "epoch", "annotator"),
-    *("llm", "lm", "engine", "modell", "modèle", "modele", "modelo", "modello", "checkpoint"),
-)
-_FEW = 12  # of them
-_NAMED = 3
 
 
 def codebooks_of(
@@ -54,6 +47,7 @@ def codebooks_of(
     """
     roles = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
     used = {*roles, *columns.labels, *(score.column for score in columns.scores)}
+    used |= {name for name, _ in columns.filters}
     unused = tuple(str(name) for name in upload.table.columns if name not in used)
     number = len(np.unique(questions))
     books = {}
@@ -80,22 +74,6 @@ def codebooks_of(
             grading=here.sentences if here else (),
         )
     return books
-
-
-def mixtures_in(upload: Upload, usable: NDArray[np.int64]) -> Iterator[str]:
-    """Yield a sentence on each column by which rows are of several models, filters or epochs."""
-    for name in columns_named(upload, _SEVERAL):
-        column = column_of(upload, name)
-        codes = np.unique(column.codes[usable]).tolist()
-        if not 1 < len(codes) <= _FEW:
-            continue
-        values = list(dict.fromkeys(word_of(column.text(code)) for code in codes))
-        if len(values) > 1:
-            shown = list_of([display(value) for value in values], most=_NAMED)
-            yield (
-                f"“{one_line(name)}” is {shown} in the rows used: a guarantee holds for this mix, "
-                "not for one of them alone. To have it for one, leave out the rows of the others."
-            )
 
 
 def _meanings(upload: Upload, columns: Columns, label: str) -> Iterator[tuple[str, Meaning]]:

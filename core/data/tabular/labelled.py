@@ -18,7 +18,7 @@ from pyarrow import compute
 
 from core.abstention.codebook import Codebook
 from core.codec import list_of, one_line
-from core.data.tabular.codebooks import codebooks_of, mixtures_in
+from core.data.tabular.codebooks import codebooks_of
 from core.data.tabular.columns import (
     HOLDS,
     Cell,
@@ -42,6 +42,13 @@ from core.data.tabular.labels import (
     series_in,
     spelling,
     such_as,
+)
+from core.data.tabular.mixtures import (
+    RowFilter,
+    check_mixtures,
+    rows_that_count,
+    selection,
+    sentences,
 )
 from core.data.tabular.suspicion import Claim, vouched_claims
 from core.data.tabular.uploads import Upload, UploadError
@@ -97,6 +104,8 @@ class Columns:
     truth: str | None = None
     # What a person vouches for of a score that looks as no score should.
     vouched: tuple[tuple[str, Claim], ...] = ()
+    # Which rows count, of those of several models, filters or epochs.
+    filters: tuple[RowFilter, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -172,7 +181,8 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     UploadError
         When a column does not exist or does not fit, nobody has said what a larger score means
         (`UnknownDirectionError`), which column has the labels (`UnknownLabelsError`) or the
-        questions (`UnknownQuestionsError`), there are more than `MAX_SCORED` scores times rows, no
+        questions (`UnknownQuestionsError`), or which of several models counts
+        (`UnknownMixtureError`), there are more than `MAX_SCORED` scores times rows, no
         row says whether its answer is right, nothing says what a label means
         (`UnreadLabelsError`), a score has no number or is the label, looks as no score should
         (`SuspiciousScoreError`), or its commas can be read in two ways.
@@ -181,8 +191,11 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     correct = check_labels(columns)
     if columns.query is None:
         raise UnknownQuestionsError(repeats_unknown(upload))
-    usable, right, problems = _rows(upload, columns)
-    problems += mixtures_in(upload, usable)
+    counts = rows_that_count(upload, columns.filters)
+    usable, right, problems = _rows(upload, columns, counts)
+    others = columns.query or "", *correct, *columns.labels
+    check_mixtures(upload, columns.filters, usable, others)
+    problems += sentences(upload, columns.filters, usable)
     left_out = tuple(problems)
     scores = {}
     for score in columns.scores:
@@ -228,7 +241,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         kept=usable,
         problems=tuple(problems),
         decided=tuple(decisions(upload, columns.meant)),
-        left_out=len(upload.table) - len(usable),
+        left_out=int(counts.sum()) - len(usable),
         one_kind=frozenset(
             name for name, label in correct.items() if len(np.unique(right[label])) == 1
         ),
@@ -236,7 +249,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         truths=column_of(upload, columns.truth)[usable] if columns.truth else None,
         codebooks=codebooks_of(upload, columns, usable, questions, right, left_out, claims),
         numbered=questions,
-        selection=_selection(upload, usable),
+        selection=_selection(upload, columns.filters, usable),
     )
 
 
@@ -330,21 +343,21 @@ def _refuse_label(
 
 
 def _rows(
-    upload: Upload, columns: Columns
+    upload: Upload, columns: Columns, counts: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], dict[str, NDArray[np.bool_]], list[str]]:
-    """Return the rows that are labelled for every score, their labels, and complaints."""
+    """Return the rows that count and are labelled for every score, their labels, and complaints."""
     meant = {(each.column, each.value): each.meaning for each in columns.meant}
     check_meanings(upload, columns.labels, meant)
     values: dict[str, NDArray[np.float64]] = {}
     problems: list[str] = []
-    usable = np.ones(len(upload.table), bool)
+    usable = counts.copy()
     for name in columns.labels:
         cells = column_of(upload, name)
         own = meanings_of(upload, name)
         own |= {each.value: each.meaning for each in columns.meant if each.column == name}
         values[name] = cells.correctness({value: _TRUTH[own[value]] for value in own})
         for value in (value for value in own if own[value] is Meaning.OUT):
-            rows = cells.of_word(value)
+            rows = cells.of_word(value) & counts
             what = f"“{one_line(name)}” is {display(spelling(cells, value))}"
             problems += complaint(upload, rows, what, LEFT_OUT)
         usable &= ~np.isnan(values[name])
@@ -471,10 +484,11 @@ def _pipeline(upload: Upload, rows: NDArray[np.int64]) -> tuple[str, list[str]]:
     ]
 
 
-def _selection(upload: Upload, rows: NDArray[np.int64]) -> str:
+def _selection(upload: Upload, filters: tuple[RowFilter, ...], rows: NDArray[np.int64]) -> str:
     name = first(upload, [plain_heading(SELECTION)])
     texts = dict.fromkeys(column_of(upload, name)[rows].tolist()) if name else {}
-    return one_line(" ".join(text for text in texts if text), LONGEST_SELECTION)
+    every = (*texts, selection(upload, filters))
+    return one_line(" ".join(text for text in every if text), LONGEST_SELECTION)
 
 
 # ------------------------------------------------------------------------- without labels

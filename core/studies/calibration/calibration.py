@@ -33,6 +33,7 @@ from core.data.tabular.directions import direction_in
 from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning, meanings_in
+from core.data.tabular.mixtures import RowFilter
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.suspicion import Claim
 from core.data.tabular.uploads import Upload, UploadError
@@ -225,6 +226,7 @@ def read(
     question: str | None = None,
     vouched: Sequence[str] = (),
     graded: Callable[[Upload], Upload] | None = None,
+    filters: Sequence[RowFilter] = (),
 ) -> Labelled:
     """Read a labelled file, guessing what is not said about its columns.
 
@@ -244,9 +246,13 @@ def read(
         Scores that a person vouches for: `core.data.tabular.suspicion`.
     graded : callable, optional
         Makes the labels of a table, of predictions beside references.
+    filters : sequence of RowFilter
+        Which rows count, of those of several models, filters or epochs.
 
     Raises
     ------
+    UnknownMixtureError
+        When rows are of several models, filters or epochs, and nothing says which of them count.
     UnknownDirectionError
         When neither a heading nor `larger_is_surer` says which way a score points.
     UnreadLabelsError
@@ -273,7 +279,7 @@ def read(
         names = [name for name in columns.labels if name in upload.table.columns]
         columns = replace(columns, meant=meanings_in(upload, names, meanings))
     claims = tuple((score, claim) for score in vouched for claim in Claim)
-    return labelled(upload, replace(columns, vouched=claims))
+    return labelled(upload, replace(columns, vouched=claims, filters=tuple(filters)))
 
 
 def choice(

@@ -26,6 +26,7 @@ from core.data.tabular.labelled import (
     repeats_unknown,
     template,
 )
+from core.data.tabular.mixtures import UnknownMixtureError
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import Upload, UploadError
@@ -37,6 +38,7 @@ from core.ui.calibration import keeping, run
 from core.ui.calibration.directions import directions
 from core.ui.calibration.grading import grade_here
 from core.ui.calibration.label_meanings import meanings, reversal
+from core.ui.calibration.mixtures import ask_which_counts, filters_of
 from core.ui.calibration.vouching import claims_of, vouch_for
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
@@ -289,6 +291,7 @@ def _map(upload: Upload) -> Labelled | None:
         truth = _column("truth", upload, guess.truth)
         source = _column("source", upload, guess.source)
         entropy = _column("entropy", upload, guess.entropy)
+        filters = filters_of(upload)
         labels_chosen = dict.fromkeys(name for name in correct.values() if name)
         can_turn = labels_chosen and not upload.grading
         turns = reversal(upload, [*labels_chosen]) if can_turn else ()
@@ -296,7 +299,8 @@ def _map(upload: Upload) -> Labelled | None:
         return None
     scores = tuple(ScoreColumn(name, way, correct[name]) for name, way in surer.items())
     vouched = claims_of(upload)
-    columns = Columns(query, source, scores, entropy, answer=answer, truth=truth, vouched=vouched)
+    roles = Columns(query, source, scores, entropy, answer=answer, truth=truth)
+    columns = replace(roles, vouched=vouched, filters=filters)
     try:
         meant = meanings(upload, [name for name in columns.labels if name not in surer])
     except UploadError as error:
@@ -448,6 +452,9 @@ def _read(upload: Upload, columns: Columns) -> Labelled | None:
             large=len(upload.table) * len(columns.scores) > SMALL,
             refuses=UploadError,
         )
+    except UnknownMixtureError as error:
+        ask_which_counts(upload, error)
+        return None
     except SuspiciousScoreError as error:
         vouch_for(upload, error)
         return None

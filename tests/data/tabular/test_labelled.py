@@ -27,6 +27,7 @@ from core.data.tabular.labelled import (
     template,
 )
 from core.data.tabular.labels import Meaning, Meant
+from core.data.tabular.mixtures import UnknownMixtureError
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
 
@@ -630,10 +631,33 @@ def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
     )
 
 
-def test_several_models_in_one_file_are_named():
-    content = b"question,Modell,confidence,correct\na,m,0.9,1\na,n,0.2,0\nb,m,0.3,1\n"
-    upload = parse(content, "x.csv")
-    data = labelled(upload, suggest(upload))
-    (sentence,) = data.problems
-    assert sentence.startswith("“Modell” is “m” and “n” in the rows used: a guarantee holds for")
-    assert sentence in data.reading
+def of_models(*filters):
+    """Three questions of two models, one row without a label, as filters choose them."""
+    rows = [["a", "m", "0.9", "1"], ["a", "N", "0.2", "0"], ["b", "m", "0.3", "0"]]
+    upload = table(["question", "Modell", "confidence", "correct"], *rows, ["c", "n ", "0.4", ""])
+    columns = meaning(suggest(upload), correct=[("", OUT)])
+    return labelled(upload, replace(columns, filters=filters))
+
+
+def test_which_of_several_models_counts_is_asked():
+    with pytest.raises(UnknownMixtureError, match="“Modell” is “m” and “N” in the rows that") as of:
+        of_models()
+    assert of.value.column == "Modell"
+    one = of_models(("Modell", "m"))
+    chosen = "As you said, only rows in which “Modell” is “m” count"
+    assert one.kept.tolist() == [0, 2] and one.selection == f"{chosen}."
+    assert f"{chosen} (left out: 2 rows of others)." in one.reading
+    assert one.left_out == 0 and of_models(("Modell", "n")).left_out == 1  # of those that count
+    mix = of_models(("Modell", None))
+    assert mix.kept.tolist() == [0, 1, 2] and mix.selection == ""
+    (sentence,) = (each for each in mix.reading if "a guarantee holds for this mix" in each)
+    assert sentence.startswith("“Modell” is “m” and “N” in the rows used: as you said,")
+
+
+def test_rows_are_chosen_by_a_column_of_models_and_a_value_that_it_has_alone():
+    for filters, says in (
+        (("correct", "1"), "“correct” is no column of models, .* there is “Modell”"),
+        (("Modell", "x"), "No row has “x” in “Modell”. It has “m” and “N”; choose one"),
+    ):
+        with pytest.raises(UploadError, match=says):
+            of_models(filters)
