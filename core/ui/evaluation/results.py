@@ -151,6 +151,7 @@ def _that_count(run: Run, every: Results) -> Results:
             ),
             (match, judged, *only, "of", *chosen),
         )
-    above.text(f"{count_of(len(counting), 'row')}. Right: {RIGHT_BY[match]}.")
+    of = f" Judged: {SCORES[judged].symbol}’s answer." if judged else ""
+    above.text(f"{count_of(len(counting), 'row')}. Right: {RIGHT_BY[match]}.{of}")
     note_view(counting)
     return counting

@@ -102,6 +102,8 @@ def test_rows_that_count_are_chosen(runs):
     assert table(app, "AUROC")["AUROC"].tolist() == ["–"] * len(SCORES)
     assert pictures(app) == []  # a sentence and a button, and no empty picture
     assert press(app, "another_run").session_state["new_run"]
+    settled(app.selectbox(key="results_served").set_value(ENTROPY).run())
+    assert said(app, "Right: word for word. Judged: S.E.’s answer.")
     settled(app.multiselect(key="results_only").set_value(["short", "diverse"]).run())
     assert said(app, "Dropped ")
 
