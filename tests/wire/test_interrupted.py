@@ -117,7 +117,7 @@ def test_any_command_ends_with_its_own_status(monkeypatch, tmp_path):
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "run", interrupt)
+    monkeypatch.setattr(cli, "record", interrupt)
     ended = CliRunner().invoke(cli.main, ["inspect", "Name a mammal", "--no-keep"])
     assert (ended.exit_code, ended.stdout, ended.stderr) == (130, "", "Stopped.\n")
 
@@ -128,7 +128,7 @@ def test_threads_that_nobody_can_stop_do_not_keep_it_alive(tmp_path):
         "import sys, time; from concurrent.futures import ThreadPoolExecutor; "
         "import core.cli as cli; "
         "pool = ThreadPoolExecutor(); pool.submit(time.sleep, 600); "
-        "cli.run = lambda *_: (print('begun', flush=True), time.sleep(600)); " + PROGRAM
+        "cli.record = lambda *_: (print('begun', flush=True), time.sleep(600)); " + PROGRAM
     )
     running_program = subprocess.Popen(
         [sys.executable, "-c", program, "inspect", "Name a mammal", "--no-keep"],
