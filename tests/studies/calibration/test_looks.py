@@ -243,7 +243,7 @@ def test_naming_one_score_after_the_other_keeps_the_promise(n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("first", "most", "step"), [(50, 800, 25), (300, 1200, 25)])
+@pytest.mark.parametrize(("first", "most", "step"), [(50, 800, 75), (300, 1200, 100)])
 def test_a_run_stopped_when_its_numbers_look_good_keeps_the_promise(first, most, step):
     """Looked at all along; that is a look when the rows have doubled, and once it is stopped."""
     best = replace(WANTED, score=BEST)
