@@ -51,16 +51,19 @@ function draw(root, { stories, address, here, code, words }) {
     if (!by) return;
     event.preventDefault();
     go(now + by);
+    fill();
   });
 
   // A dialog has the screen and the focus to itself wherever a browser grants no full screen. What
-  // leaves one leaves the other.
+  // leaves one leaves the other. A busy browser refuses what it grants at the next key.
   const full = () => document.fullscreenElement !== null;
+  const fill = () => full() || stage.requestFullscreen?.().then(
+    () => dialog.open || document.exitFullscreen(), () => {});
   open.addEventListener("click", () => {
     go(0);
     dialog.showModal();
     next.focus();
-    stage.requestFullscreen?.().then(() => dialog.open || document.exitFullscreen(), () => {});
+    fill();
   });
   stage.addEventListener("fullscreenchange", () => full() || dialog.close());
   dialog.addEventListener("close", async () => {
