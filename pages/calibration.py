@@ -22,15 +22,17 @@ def page() -> None:
     """Draw the page in the order of the thought: data, target, result, use."""
     page_header(
         "When should it answer?",
-        "Bring answers that you know to be right or wrong. You get **a threshold that keeps a "
-        "promise**, or a plain no.",
+        "Bring answers known to be right or wrong. You get **a threshold that keeps a promise**, "
+        "or a plain no.",
     )
     policy.banner()
     policy.reopen()
     asking, seeing = st.columns([2, 3], gap="large")
     with asking:
         data = labelled_data()
-        hold = holding_back()
+        fields, settings = st.container(), st.expander("Method, score, rows held back")
+        with settings:
+            hold = holding_back()
         if data is not None:
             halves = holdout_split(data) if hold else (data, None)
             data = None if halves is None else data
@@ -38,7 +40,7 @@ def page() -> None:
             rows, untouched = halves
             contradictions(rows)
         try:
-            chosen = target(None if data is None else rows)
+            chosen = target(None if data is None else rows, fields, settings)
         except CalibrationError as error:
             problem(str(error))
             data = None
@@ -54,10 +56,9 @@ def page() -> None:
             st.text("The result follows once the data and the target are clear.")
         elif whole is not None:
             outcome(whole.calibration)
-            threshold(whole)
-    if data is not None and whole is not None:
-        with asking:
             prices(whole, rows)
+    if data is not None and whole is not None:
+        threshold(whole)
         confirmation(whole.calibration, untouched, looks_at(untouched) if untouched else 0)
         new_scores(whole.calibration)
     policy.bring()

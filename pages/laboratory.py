@@ -2,17 +2,20 @@
 
 from core.ui.header import page_header
 from core.ui.laboratory.bench import bench
+from core.ui.laboratory.cards import cards
 from core.ui.laboratory.choice import choice
 
 
 def page() -> None:
-    """Draw the page: the questions, and the experiment that answers the chosen one."""
+    """Draw the page: the claims, or the experiment that tries the chosen one."""
     page_header(
         "Is the number right?",
-        "Every claim of the paper, tried where the truth is known: **on distributions whose mutual "
-        "information can be computed, and on a model whose world we made.**",
+        "Seven claims, tried where the truth is known.",
     )
-    bench(choice().name)
+    if (experiment := choice()) is None:
+        cards()
+    else:
+        bench(experiment.name)
 
 
 page()

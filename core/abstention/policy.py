@@ -249,18 +249,14 @@ class Policy:
     @property
     def sentence(self) -> str:
         """The guarantee in words, or that there is none."""
-        return self._promise + self._reservation
+        return self.promise + self.payment
 
     @property
-    def _reservation(self) -> str:
-        sentence = self._of_labels
+    def promise(self) -> str:
+        """What is guaranteed, of which questions, and what weakens it; or that nothing is."""
+        sentence = self._of_error + self._of_labels
         if not self.has_guarantee:
             return sentence
-        if self.targets_tried > 1:
-            sentence += (
-                f" The target was chosen among {self.targets_tried} after a look at the rows: they "
-                "were tested together, so that this holds for all of them at once."
-            )
         if self.left_out:
             were = "row without a label was" if self.left_out == 1 else "rows without a label were"
             sentence += (
@@ -271,16 +267,27 @@ class Policy:
             sentence += (
                 f" {self.selection} So this holds only for questions like those that remain."
             )
-        if self.looks:
-            confidence = 1 - (1 - (self.confidence or 0)) / 2**self.looks
-            sentence += (
-                f" Look {self.looks} at these labels: it was tested at {_percent(confidence)}, so "
-                "that this holds for all looks at them together."
-            )
         if self.settings_tried > 1:
             sentence += (
                 f" This is one of {self.settings_tried} settings tried on these rows; choosing "
                 "among them afterwards weakens the guarantee."
+            )
+        return sentence
+
+    @property
+    def payment(self) -> str:
+        """How the guarantee holds in spite of other looks and targets; "" where there are none."""
+        sentence = ""
+        if self.has_guarantee and self.targets_tried > 1:
+            sentence += (
+                f" The target was chosen among {self.targets_tried} after a look at the rows: they "
+                "were tested together, so that this holds for all of them at once."
+            )
+        if self.has_guarantee and self.looks:
+            confidence = 1 - (1 - (self.confidence or 0)) / 2**self.looks
+            sentence += (
+                f" Look {self.looks} at these labels: it was tested at {_percent(confidence)}, so "
+                "that this holds for all looks at them together."
             )
         return sentence
 
@@ -295,7 +302,7 @@ class Policy:
         return f"{who}: what it calls wrong counts, so this promises agreement with it, not truth."
 
     @property
-    def _promise(self) -> str:
+    def _of_error(self) -> str:
         population = "for questions drawn like these and scored by the same pipeline"
         if self.method == "ltt":
             return (

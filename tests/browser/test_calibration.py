@@ -375,7 +375,7 @@ def test_hostile_text_stays_text(address, open_page):
     expect(page.locator(".st-key-direction")).to_contain_text(f"a larger “{IMAGE}” or “{PRICE}”")
     choose(page, DOUBTS, IMAGE, close=True)
     choose(page, SURER, PRICE, close=True)
-    opened(page, "Method and score")
+    opened(page, "Method, score")
     choose(page, "Score", BEST)
     expect(outcome(page)).to_contain_text(f"each tested at δ divided by 2: {IMAGE}.")
     opened(page, "Look at the data")

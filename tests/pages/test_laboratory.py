@@ -11,12 +11,14 @@ import pytest
 from click.testing import CliRunner
 
 from core.cli import main
-from core.reports.laboratory.catalogue import EXPERIMENTS, QUESTIONS
+from core.reports.laboratory.catalogue import EXPERIMENTS
+from core.reports.laboratory.claims import CLAIMS
 from core.studies.laboratory.experiment import Outcome
 from core.studies.laboratory.shipped import results_of
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
 from tests.sessions import (
+    badges,
     chosen,
     go,
     harmless,
@@ -40,19 +42,25 @@ def command(page):
     return found
 
 
-def test_opens_on_the_first_experiment_as_it_is_shipped():
+def test_opens_on_the_claims_and_looks_closer_at_one_as_it_is_shipped():
     page = session("laboratory")
     assert page.title[0].value == "Is the number right?"
+    rulings = [claim.rule(results_of(claim.experiment)[0]) for claim in CLAIMS.values()]
+    assert badges(page) == [ruling.word for ruling in rulings] and len(pictures(page)) == 7
+    assert {ruling.number for ruling in rulings} <= {*texts(page)}
+    press(page, "claim_estimator_open")
+    assert page.query_params["experiment"] == "estimator"
     (finding,) = results_of("estimator")
     assert texts(page)[0] == finding.sentence and said(page, "Asks no model.")
     assert len(pictures(page)) == 3 and command(page) == "python -m core laboratory estimator"
-    assert page.pills(key="laboratory_question").options == list(QUESTIONS)
     names = ["html", "csv", "json"] + ["png", "svg"] * 3
     assert [button.proto.id.rpartition(".")[2] for button in page.get("download_button")] == names
+    press(page, "claims")
+    assert "experiment" not in page.query_params and len(badges(page)) == 7
 
 
 def test_a_setting_is_computed_at_once_and_the_command_finds_the_same():
-    page = session("laboratory", estimator_seeds="3")
+    page = session("laboratory", experiment="estimator", estimator_seeds="3")
     page.number_input(key="estimator_n").set_value(2).run()
     settled(page.number_input(key="estimator_largest").set_value(100).run())
     line = command(page)
@@ -70,19 +78,20 @@ def test_an_address_opens_an_experiment_with_its_settings_and_returns_to_it():
     settled(go(page, "history").run())
     settled(go(page, "laboratory").run())
     assert command(page).endswith("missing_mass --law uniform")
-    page.pills(key="laboratory_question").set_value("Does the bound hold?").run()
-    assert command(settled(page)).endswith("laboratory theorem")
+    page.segmented_control(key="laboratory_which").set_value("finite_samples").run()
+    assert command(settled(page)).endswith("laboratory finite_samples")
+    page = session("laboratory", experiment="theorem")
     assert said(page, "Asks the embedded model, whichever is chosen above")
 
 
 @pytest.mark.parametrize("hostile", TEXTS[:2])
 def test_what_an_address_may_hold_instead_is_said(hostile):
     page = session("laboratory", experiment=hostile)
-    assert said(page, "There is no experiment “") and texts(page).count("Asks no model.") == 1
+    assert said(page, "There is no experiment “") and len(badges(page)) == 1 + len(CLAIMS)
     page = session("laboratory", experiment="hallucination", hallucination_question=hostile)
     assert said(page, "What is true about this question is not known here.")
     assert said(page, "Correct the settings") and not pictures(page) and harmless(page)
-    page = session("laboratory", estimator_n="77")
+    page = session("laboratory", experiment="estimator", estimator_n="77")
     assert said(page, "The address gives estimator_n = 77, which is not a number from 2 to 10")
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from core.charts.ends import ROOM, before_names, ends_of_lines
 from core.charts.theme import (
     AUTOSIZE,
     DASHES,
@@ -52,8 +53,6 @@ LONGEST_ANSWER = 28
 LEGEND_WIDTH = 46  # characters a line: what a telephone has room for
 # A constant, so that no text of a person or a model is ever read as an expression.
 IN_LINES = "split(datum.label, '\\n')"
-ROOM = 112  # pixels for the names at the ends of the lines
-APART = 15  # pixels between two of them
 LONGEST_END = 17
 TITLE_WIDTH = 22  # characters a line: what a fifth of the page has room for
 # One below the other, so that a telephone shows them.
@@ -147,7 +146,7 @@ def curves(
         for i, a in enumerate(series)
         if (last := a.points[-1]).normalised_probability is not None
     ]
-    layers += _ends(ends, _most(series), x, y, colour, (0, 1), HEIGHT, palette)
+    layers += ends_of_lines(ends, _most(series), x, y, colour, (0, 1), HEIGHT, palette)
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED]
     layers += crosshair(base, x, y, ["query", "t"], [*tooltip, REPETITIONS, SHARE], palette)
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
@@ -209,7 +208,7 @@ def probabilities(
     ]
     layers = [
         lines,
-        *_ends(ends, _most(series), x, y, colour, (min(powers), 0), HEIGHT, palette),
+        *ends_of_lines(ends, _most(series), x, y, colour, (min(powers), 0), HEIGHT, palette),
         *crosshair(base, x, y, ["query", "which", "t"], tooltip, palette),
     ]
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
@@ -271,7 +270,7 @@ def bands(by_band: Mapping[str, Sequence[Amplification]], palette: Palette) -> C
     layers = [
         *_alive(every, x, palette, named=True),
         lines,
-        *_ends(ends, _most(every), x, y, colour, (0, 1), LARGE, palette),
+        *ends_of_lines(ends, _most(every), x, y, colour, (0, 1), LARGE, palette),
         *crosshair(base, x, y, ["band", "t"], [alt.Tooltip("band:N"), *QUARTILES], palette),
     ]
     return theme(alt.layer(*layers).properties(height=LARGE), palette)
@@ -317,9 +316,7 @@ def _repetitions(
 ) -> alt.X:
     """Return the axis of repetitions; `room` stays free behind its end."""
     most = _most(series)
-    # A part of the width, so that a telephone keeps some for the lines.
-    end = alt.ExprRef(f"width - min({room}, 0.4 * width)")
-    free: dict[str, Any] = {"range": [0, end]} if room else {}
+    free: dict[str, Any] = {"range": before_names(room)} if room else {}
     if scale == "linear":
         return alt.X(
             "t:Q",
@@ -393,47 +390,6 @@ def _end(i: int, text: str, series: Sequence[Amplification]) -> str:
     """Return what stands at the end of a line: its answer, behind its number among several."""
     number = f"{i + 1}. " if len(series) > 1 else ""
     return number + one_line(text, LONGEST_END)
-
-
-def _ends(
-    ends: Sequence[tuple[str, float | None, str]],
-    most: int,
-    x: alt.X,
-    y: alt.Y,
-    colour: alt.Color,
-    domain: tuple[float, float],
-    height: int,
-    palette: Palette,
-) -> list[Any]:
-    """Name lines where they end, with a dot of their colour, none on top of another.
-
-    `ends` are the names, the last values, and what the colours go by.
-    """
-    low, high = domain
-    values = [float(value) for _, value, _ in ends if value is not None]
-    at = _apart(values, (high - low) * APART / height, low, high)
-    field, value = colour.shorthand.split(":")[0], y.shorthand.split(":")[0]
-    rows = [(most, where, name, key) for (name, _, key), where in zip(ends, at, strict=True)]
-    base = alt.Chart(pd.DataFrame(rows, columns=["t", value, "label", field])).encode(x=x, y=y)
-    dots = base.mark_point(filled=True, size=45, opacity=1, xOffset=12).encode(color=colour)
-    names = base.mark_text(
-        align="left", baseline="middle", dx=20, fontSize=12, limit=ROOM - 22, color=palette.text
-    )
-    return [dots, names.encode(text=alt.Text("label:N"))]
-
-
-def _apart(values: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move values as little as it takes for no two to be nearer than `gap`, within limits."""
-    order = sorted(range(len(values)), key=lambda i: values[i])
-    gap = min(gap, (high - low) / max(len(values) - 1, 1))
-    placed: list[float] = []
-    for i in order:
-        placed.append(max(values[i], low, *(p + gap for p in placed[-1:])))
-    top = high
-    for k in reversed(range(len(placed))):
-        placed[k] = min(placed[k], top)
-        top = placed[k] - gap
-    return [placed[order.index(i)] for i in range(len(values))]
 
 
 def crosshair(

@@ -21,10 +21,15 @@ K = "number of draws k"
 
 
 def _of(content: Drawn, bounds: bool) -> dict[str, CurveColumns]:
-    return {
-        name: CurveColumns(middle, low, high)
-        for name, (low, middle, high) in content["bands"].items()
+    """Return the curves; the first alone has a band: several would hide each other."""
+    of = [
+        (name, band)
+        for name, band in content["bands"].items()
         if (name in content["bounds"]) is bounds
+    ]
+    return {
+        name: CurveColumns(middle) if place else CurveColumns(middle, low, high)
+        for place, (name, (low, middle, high)) in enumerate(of)
     }
 
 
@@ -93,7 +98,7 @@ PICTURES = (
         "Estimates",
         estimates,
         estimates_alt,
-        "Line: the median over seeds. Band: 90% of them. Dashed across: the exact value.",
+        "Line: the median over seeds. Band: 90% of those of Algorithm 1. Dashed: the exact value.",
         half=True,
     ),
     LaboratoryPicture(

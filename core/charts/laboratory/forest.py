@@ -66,7 +66,7 @@ def forest(
     color = alt.Color(
         "kind:N",
         legend=None,
-        scale=alt.Scale(domain=["first", "others"], range=[palette.epistemic, palette.primary]),
+        scale=alt.Scale(domain=["first", "others"], range=[palette.primary, palette.muted]),
     )
     base = alt.Chart(data).encode(y=y, tooltip=[alt.Tooltip("said:N", title="95% interval")])
     layers = (

@@ -22,7 +22,7 @@ NAMES: Final = (
     "Bound by the number of kinds",
     "Bound by the entropy",
     "Zipf’s rate",
-    "Limits of U, each with the confidence",
+    "Limits of U",
 )
 
 

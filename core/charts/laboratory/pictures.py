@@ -11,14 +11,15 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts.ends import before_names, ends_of_lines
 from core.charts.theme import DASHES, Chart, Palette, contrast, theme
 from core.studies.laboratory.settings import always
 
 Drawn = Mapping[str, Any]
-HEIGHT: Final = 300  # without the legend, of which each name takes a line on a phone
-A_NAME: Final = 16
+HEIGHT: Final = 300
 #: Of a legend: on a phone, the names of two would be cut off.
 COLUMNS: Final = "width < 350 ? 1 : 2"
+NAME_ROOM: Final = 190  # pixels for the names at the ends of the lines
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def curves(
     places: Sequence[str] = (),
     ends: tuple[float, float] | None = None,
 ) -> Chart:
-    """Draw curves over k, told apart by colour and dashes, and the exact value across.
+    """Draw curves over k, each named at its end, and the exact value across.
 
     Parameters
     ----------
@@ -92,19 +93,12 @@ def curves(
     at = {name: order.index(name) for name in by_name}
     colours = {n: palette.categories[i % len(palette.categories)] for n, i in at.items()}
     dashes = {n: DASHES[i % len(DASHES)] for n, i in at.items()}
-    legend = alt.Legend(
-        symbolType="stroke",
-        symbolOpacity=1,
-        symbolStrokeWidth=2,
-        symbolSize=300,
-        columns=alt.ExprRef(COLUMNS),
-    )
-    color = contrast(alt.Color, "name:N", colours, legend=legend)
-    dash = contrast(alt.StrokeDash, "name:N", dashes, legend=legend)
+    color = contrast(alt.Color, "name:N", colours, legend=None)
+    dash = contrast(alt.StrokeDash, "name:N", dashes, legend=None)
     across = alt.X(
         "k:Q",
         title=x,
-        scale=alt.Scale(type="log", nice=False),
+        scale=alt.Scale(type="log", nice=False, range=before_names(NAME_ROOM)),
         axis=alt.Axis(
             values=powers(min(k), max(k)),
             format="~s",
@@ -130,12 +124,20 @@ def curves(
     ]
     if exact is not None:
         layers.append(
-            alt.Chart(pd.DataFrame({"exact": [exact]}))
+            alt.Chart(pd.DataFrame({"exact": [exact], "k": [min(k)], "end": [max(k)]}))
             .mark_rule(color=palette.text, strokeDash=[6, 4], strokeWidth=1.5, clip=True)
-            .encode(y=alt.Y("exact:Q"))
+            .encode(x=across, x2=alt.X2("end:Q"), y=alt.Y("exact:Q"))
         )
-    height = HEIGHT + A_NAME * len(by_name)
-    return theme(alt.layer(*layers).properties(height=height), palette)
+    last = data.dropna(subset=["middle"]).groupby("name", sort=False)["middle"].last()
+    axis: Any = y.to_dict()
+    scale = axis["scale"]
+    layers += ends_of_lines(
+        [(str(name), float(value), str(name)) for name, value in last.items()],
+        *(max(k), across, y, color, scale["domain"], HEIGHT, palette),
+        room=NAME_ROOM,
+        logarithmic=scale.get("type") == "log",
+    )
+    return theme(alt.layer(*layers).properties(height=HEIGHT), palette)
 
 
 def powers(low: float, high: float) -> list[float]:

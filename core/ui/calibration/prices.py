@@ -20,16 +20,15 @@ def prices(whole: Whole, data: Labelled) -> None:
     The list is a look at the labels, so it is there once somebody asks for it.
     """
     calibration, listed = whole.calibration, whole.prices
-    st.markdown("**What each target costs**", help=TERMS["Price list"])
     if not listed:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
-                "Show the list",
+                "What each target costs",
                 key="show_prices",
                 icon=":material/price_change:",
                 on_click=want_prices,
                 args=(data, calibration.target),
-                help="The list is another look at these labels, and is paid for.",
+                help=f"{TERMS['Price list']} The list is another look at these labels.",
             )
             if not is_example(data):
                 st.text(
@@ -37,6 +36,7 @@ def prices(whole: Whole, data: Labelled) -> None:
                     width="stretch",
                 )
         return
+    st.markdown("**What each target costs**", help=TERMS["Price list"])
     best = smallest(listed)
     with st.container(horizontal=True, vertical_alignment="center"):
         if best is None:

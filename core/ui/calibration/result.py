@@ -40,18 +40,22 @@ def outcome(calibration: Calibration) -> None:
             if isinstance(calibration.outcome, Uncertifiable):
                 st.text(calibration.outcome.reason)
         else:
-            if policy.has_guarantee:
-                st.badge("Guaranteed", icon=":material/verified:", color="green")
-            else:
-                st.badge("No guarantee", icon=":material/warning:", color="orange")
-            if is_example(calibration.data):
-                st.text("Of the bundled example:")
+            with st.container(horizontal=True):
+                if policy.has_guarantee:
+                    st.badge("Guaranteed", icon=":material/verified:", color="green")
+                else:
+                    st.badge("No guarantee", icon=":material/warning:", color="orange")
+                if is_example(calibration.data):
+                    st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
             with st.container(key="promised"):
-                st.text(policy.sentence)
-            st.text(words.counts(policy))
+                st.text(policy.promise)
         for sentence in filter(None, [*calibration.data.decided, words.choice(calibration)]):
             st.text(sentence)
-        if more := [*filter(None, [words.upper_limit(calibration)]), *words.looks(calibration)]:
+        more = [words.counts(policy), policy.payment.strip()] if policy else []
+        if more := [
+            *filter(None, [*more, words.upper_limit(calibration)]),
+            *words.looks(calibration),
+        ]:
             with st.expander("What this rests on"):
                 for sentence in more:
                     st.text(sentence)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.abstention.ledger import Look
 from core.charts.calibration import name_of
@@ -30,9 +31,8 @@ from core.ui.session import memory_of
 Rows = tuple[str, int]  # the hash of a file, and how many of its rows
 
 
-def target(data: Labelled | None) -> Target:
+def target(data: Labelled | None, fields: DeltaGenerator, settings: DeltaGenerator) -> Target:
     """Ask for the target; everything stands in the address but the score of this data."""
-    fields, settings = st.container(), st.expander("Method and score")
     with settings:
         method = st.selectbox(
             "Method",

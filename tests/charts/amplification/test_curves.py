@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from core.charts import ends as ends_of
 from core.charts import export
 from core.charts.amplification import curves as charts
 from core.charts.theme import DARK, LIGHT
@@ -194,7 +195,7 @@ def test_lines_are_named_at_their_ends_and_no_name_covers_another(draw):
     at = sorted(row[field] for row in ends)
     assert low <= at[0] + 1e-9 and at[-1] <= high + 1e-9
     between = [after - before for before, after in itertools.pairwise(at)]
-    assert min(between) >= (high - low) * charts.APART / charts.HEIGHT - 1e-9
+    assert min(between) >= (high - low) * ends_of.APART / charts.HEIGHT - 1e-9
 
 
 def test_a_line_alone_needs_no_number_and_a_name_that_is_free_stands_where_its_line_ends():

@@ -335,7 +335,9 @@ def _check_sizes(network: Any, tokenizer: Any, name: str) -> None:
 def _end_tokens(network: Any, tokenizer: Any, name: str) -> frozenset[int]:
     """Return the ids of the tokens that end a text: the tokenizer's, and the model's own."""
     config = network.config.get_text_config()
-    ids = _named_ends(tokenizer) | _named_ends(network.generation_config) or _named_ends(config)
+    ids = _ends_of_lines(tokenizer) | _ends_of_lines(network.generation_config) or _ends_of_lines(
+        config
+    )
     inside = frozenset(token for token in ids if token < config.vocab_size)
     if not inside:
         raise BrokenModelError(
@@ -344,7 +346,7 @@ def _end_tokens(network: Any, tokenizer: Any, name: str) -> frozenset[int]:
     return inside
 
 
-def _named_ends(source: Any) -> set[int]:
+def _ends_of_lines(source: Any) -> set[int]:
     named = getattr(source, "eos_token_id", None)
     return {named} if isinstance(named, int) else set(named or ())
 
