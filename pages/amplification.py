@@ -4,7 +4,6 @@ import streamlit as st
 
 from core.language_models.errors import ModelError
 from core.ui import saved_result
-from core.ui.amplification import form
 from core.ui.amplification.gallery import paper, world
 from core.ui.amplification.mechanism import mechanism
 from core.ui.amplification.question import your_question
@@ -12,30 +11,28 @@ from core.ui.amplification.saving import saved_curves
 from core.ui.header import page_header
 from core.ui.messages import problem
 
-OWN = "Your question"
-
 
 def page() -> None:
-    """Draw the page: the world by exposure, one curve typed by hand, the paper's, the mechanism."""
+    """Draw the page: one curve typed by hand, the world by exposure, the paper's, the mechanism.
+
+    A service is asked for no curve before its price was said and agreed to; see `curves`.
+    """
     page_header(
         "What does repeating an answer do?",
-        "Repeat one answer in the prompt, then ask. **What the model knows stays, however "
-        "often the prompt says otherwise. What it half knows changes at once. Of many right "
-        "answers, each keeps a share.** Mutual information measures this effect.",
+        "Repeat one answer in the prompt, then ask. **What the model knows stays. What it half "
+        "knows changes at once. Of many right answers, each keeps a share.**",
     )
     if result := saved_result.open_result("amplification"):
         saved_curves(result)
         return
-    if form.in_address() and "tab" not in {*st.query_params, *st.session_state}:
-        st.session_state["tab"] = OWN
-    by_band, curve, published, why = st.tabs(
-        ["The embedded world", OWN, "The paper’s questions", "The mechanism"],
+    curve, by_band, published, why = st.tabs(
+        ["Your question", "The embedded world", "The paper’s questions", "The mechanism"],
         key="tab",
         bind="query-params",
     )
     for tab, draw in (
-        (by_band, world),
         (curve, your_question),
+        (by_band, world),
         (published, paper),
         (why, mechanism),
     ):

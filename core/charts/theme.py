@@ -131,13 +131,13 @@ def repetitions(
 
 
 def of_band(band: str, palette: Palette) -> str:
-    """Return a band's colour: from blue, what is known, to orange, what is not; grey for many."""
+    """Return a band's colour: from blue, by heart, to grey, never seen; green for many answers."""
     return {
         Band.BY_HEART.value: palette.primary,
         Band.HALF_KNOWN.value: palette.categories[3],
         Band.RARELY.value: palette.categories[4],
-        Band.NEVER_SEEN.value: palette.epistemic,
-    }.get(band, palette.muted)
+        Band.NEVER_SEEN.value: palette.muted,
+    }.get(band, palette.categories[2])
 
 
 def contrast(

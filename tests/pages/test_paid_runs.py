@@ -55,6 +55,7 @@ def test_no_link_and_no_page_spends_anything_by_itself(server):
         ("inspection", {"q": QUERY, "k": "40", "temperature": "2", "seed": "7"}),
         ("inspection", {"q": QUERY, "saved": "no-such-id"}),
         ("amplification", CASE | {"most": "1000", "tab": "Your question"}),
+        ("amplification", {}),
         ("amplification", {"tab": "The paper’s questions"}),
         ("amplification", {"tab": "The embedded world", "each": "3"}),
         ("amplification", {"tab": "The mechanism"}),

@@ -38,12 +38,6 @@ MOST_KEPT = MOST_CURVES - 1
 KEPT = "kept"  # in the address: one JSON list of three texts for each curve
 
 
-def in_address() -> bool:
-    """Return whether the address has something for the form."""
-    mine = (*FIELDS, KEPT, "most", "scale")
-    return any(name in st.query_params for name in mine)
-
-
 def ask() -> Case | None:
     """Let the person type a case; None, with a sentence, while it is none.
 

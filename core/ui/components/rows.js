@@ -9,18 +9,19 @@ function draw(root, { answers, rows, words }) {
   const list = element("ol", { class: "rows" });
   for (const { told, at, says } of rows) {
     const rest = Math.max(0, 1 - says.reduce((sum, share) => sum + share, 0));
+    const ownAnswer = at === 0; // the likeliest, whether it is told or not
     const label = told === null ? words.nothing : words.told.replace("{}", () => told);
     const bar = element("div", { class: "bar", role: "img" });
     const spoken = [];
     says.forEach((share, i) => {
-      if (share >= 0.0005) bar.append(part(answers[i], share, i, i === at));
+      if (share >= 0.0005) bar.append(part(answers[i], share, i, i === at && !ownAnswer));
       if (share >= 0.005) spoken.push(`${answers[i]} ${percent(share)}`);
     });
     if (rest >= 0.0005) bar.append(part(words.else, rest, -1, false));
     if (rest >= 0.005) spoken.push(`${words.else} ${percent(rest)}`);
     bar.setAttribute("aria-label", `${label}, ${words.says}: ${spoken.join(", ")}.`);
     list.append(
-      element("li", { class: told === null ? "row nothing" : "row" },
+      element("li", { class: told === null ? "row nothing" : ownAnswer ? "row itself" : "row" },
         element("div", { class: "name" }, label), bar),
     );
   }
