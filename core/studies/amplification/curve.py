@@ -225,8 +225,6 @@ def amplify(
     ------
     InvalidRequestError
         Also when a prompt does not fit: it names the largest t that does.
-    ModelError
-        With a sentence for the person.
     """
     times = tidy(repetitions)
     progress(stage := f"Repeating an answer up to {times[-1]} times", 0.0)

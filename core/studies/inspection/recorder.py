@@ -83,10 +83,6 @@ def record(
     InvalidRequestError
         When the samples are too few, or too cold, for what the model can do, or when its
         likeliest answers are wanted and it cannot be searched.
-    ModelError
-        With a sentence for the person.
-    Cancelled
-        Out of `progress`.
     """
     if (
         previous

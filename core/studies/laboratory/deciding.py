@@ -342,11 +342,7 @@ def run(
     Raises
     ------
     InvalidRequestError
-        When there is no question, or a setting is out of its limits.
-    ModelError
-        With a sentence for the person.
-    Cancelled
-        Out of `progress`.
+        When there is no question.
     """
     if not queries:
         raise InvalidRequestError("There is no question. Give at least one.")

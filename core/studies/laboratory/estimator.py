@@ -172,15 +172,7 @@ class EstimatorComparison:
 def run(
     settings: EstimatorSettings | None = None, progress: Progress = silent
 ) -> EstimatorComparison:
-    """Draw, estimate and compare.
-
-    Raises
-    ------
-    InvalidRequestError
-        When a setting is out of its limits.
-    Cancelled
-        Out of `progress`, which is called before each k.
-    """
+    """Draw, estimate and compare."""
     settings = settings or EstimatorSettings()
     n, p = settings.n, np.exp(gibbs.log_probabilities(settings.n, settings.temperature))
     cumulative = p.cumsum() / p.sum()

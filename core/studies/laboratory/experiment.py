@@ -148,9 +148,6 @@ class Experiment:
         ------
         InvalidRequestError
             When a value is out of its limits.
-        ModelError
-        Cancelled
-            Out of `progress`.
         """
         whole = self.complete(values or {})
         outcome = self.work(self.settings.of(whole), model, progress)  # type: ignore[arg-type]

@@ -104,12 +104,8 @@ def run(
 
     Raises
     ------
-    InvalidRequestError
-        When a setting is out of its limits.
     ModelError
         Also when the model does not score given, whole answers.
-    Cancelled
-        Out of `progress`.
     """
     settings = settings or HallucinationSettings()
     must_score(model)

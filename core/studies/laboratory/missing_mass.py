@@ -191,15 +191,7 @@ class MissingMassCurves:
 def run(
     settings: MissingMassSettings | None = None, progress: Progress = silent
 ) -> MissingMassCurves:
-    """Compute and simulate what k draws miss of a known distribution.
-
-    Raises
-    ------
-    InvalidRequestError
-        When a setting is out of its limits.
-    Cancelled
-        Out of `progress`, which is called before each k.
-    """
+    """Compute and simulate what k draws miss of a known distribution."""
     settings = settings or MissingMassSettings()
     p, k = settings.probabilities, np.array(settings.draws)
     rest = max(0.0, 1 - float(p.sum()))

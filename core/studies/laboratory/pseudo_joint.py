@@ -65,12 +65,7 @@ class PseudoJoint:
 
 
 def pseudo_joint(model: LanguageModel, question: str, texts: Sequence[str]) -> PseudoJoint:
-    """Score every text under F₀ and under F₁ with every text.
-
-    Raises
-    ------
-    ModelError
-    """
+    """Score every text under F₀ and under F₁ with every text."""
     query, support = model.reads(question), list(dict.fromkeys(texts))
     contexts = [prompts.iterative(query), *(prompts.iterative(query, [text]) for text in support)]
     scores = model.log_likelihoods(contexts, support)

@@ -228,10 +228,6 @@ def run(
     ------
     InvalidRequestError
         When there is no question.
-    ModelError
-        With a sentence for the person.
-    Cancelled
-        Out of `progress`.
     """
     if not questions:
         raise InvalidRequestError("There is no question. Give at least one.")

@@ -183,11 +183,9 @@ def run(
     Raises
     ------
     InvalidRequestError
-        When a setting is out of its limits, or there is no question.
+        When there is no question.
     ModelError
         Also when the model does not score given, whole answers.
-    Cancelled
-        Out of `progress`.
     """
     settings = settings or TheoremSettings()
     must_score(model)

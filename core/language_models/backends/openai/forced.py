@@ -31,12 +31,7 @@ BEFORE = "A:"  # what stands in front of an answer: some vocabularies read its s
 
 
 def tokens(service: Service, text: str) -> list[int]:
-    """Return the tokens of a text, as the server reads it.
-
-    Raises
-    ------
-    ModelError
-    """
+    """Return the tokens of a text, as the server reads it."""
     listed = service.post("/tokenize", {"content": text}, beside=True, free=True).get("tokens")
     if not isinstance(listed, list) or not all(type(token) is int for token in listed):
         raise service.reply_error("a text without its tokens")
@@ -58,12 +53,7 @@ def tokens_behind(service: Service, before: str, text: str) -> list[int]:
 
 
 def is_parted(service: Service, tokens: Sequence[int], text: str) -> bool:
-    """Whether one of the tokens of a text is only a part of a character.
-
-    Raises
-    ------
-    ModelError
-    """
+    """Whether one of the tokens of a text is only a part of a character."""
     if text.isascii():
         return False
     body = {"content": text, "with_pieces": True}
