@@ -151,16 +151,10 @@ def calibrate(
 ) -> Calibration:
     """Find the threshold that a target asks for, on one row of every question.
 
-    Parameters
-    ----------
-    looks : sequence of Look, optional
-        What was looked at before, by anybody, on these labels or others: this is the next look,
-        and spends its part of δ. All of δ where they are not given.
+    `looks`: what was looked at before, by anybody, on these labels or others: this is the next
+    look, and spends its part of δ. All of δ where they are not given.
 
-    Raises
-    ------
-    CalibrationError
-        When the target's score is none of the data.
+    Raises `CalibrationError` when the target's score is none of the data.
     """
     if target.score != BEST and target.score not in data.doubts:
         raise CalibrationError(

@@ -87,10 +87,7 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
 def drift_from(calibration: Calibration, fresh: NewScores) -> Drift:
     """Compare new scores with those of the calibration.
 
-    Raises
-    ------
-    CalibrationError
-        When there is no score to compare.
+    Raises `CalibrationError` when there is no score to compare.
     """
     try:
         return drift(calibration.doubts, fresh.doubts)

@@ -40,10 +40,7 @@ class Served:
     def of(self, part: ServedPart, between: tuple[float, float] | None = None) -> NDArray[np.int64]:
         """Return the places in the data of some rows, the least doubtful first.
 
-        Parameters
-        ----------
-        between : pair of float, optional
-            Only rows whose score, in its own direction, is in this range.
+        `between`: only rows whose score, in its own direction, is in this range.
         """
         selection = self._in(part)
         if between is not None:
