@@ -21,6 +21,7 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
     "str": (str,),
     "bool": (bool,),
     "int": (int,),
+    "int | None": (int, type(None)),
     "float": (int, float),
     "float | None": (int, float, type(None)),
 }
@@ -94,8 +95,8 @@ def typed_fields(
         has_default = field.default is not MISSING or field.default_factory is not MISSING
         if field.name in entries:
             value, annotation = entries[field.name], str(field.type)
-            most = min(largest, LARGEST) if annotation == "int" else largest
-            low = least if least is not None and annotation == "int" else -most
+            most = min(largest, LARGEST) if annotation.startswith("int") else largest
+            low = least if least is not None and annotation.startswith("int") else -most
             if not _is_sane(value, annotation, low, most):
                 raise DamagedError(kind.__name__, field.name)
             whole = type(value) is int and annotation.startswith("float")
