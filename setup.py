@@ -18,6 +18,7 @@ REQUIREMENTS = ROOT / "requirements"
 EXTRAS = {
     "dashboard": ["streamlit", "altair", "vl-convert-python", "starlette", "segno"],
     "gemini": ["google-generativeai"],
+    "serve": ["starlette", "uvicorn"],
     "gguf": ["gguf"],
 }
 PARTS = ["core", "pages", "app.py", ".streamlit/config.toml"]
@@ -64,7 +65,9 @@ class Build(build_py):
 
 
 library = requirements(ROOT / "requirements.txt")
-extras = {extra: [library.pop(name) for name in names] for extra, names in EXTRAS.items()}
+extras = {extra: [library[name] for name in names] for extra, names in EXTRAS.items()}
+for name in {name for names in EXTRAS.values() for name in names}:
+    del library[name]
 local = requirements(REQUIREMENTS / "local.txt")
 setup(
     install_requires=[*library.values()],

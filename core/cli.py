@@ -32,6 +32,7 @@ from core.commands.probe import probe
 from core.commands.report import report_option, write
 from core.commands.request import reads, request_of
 from core.commands.score import score
+from core.commands.serve import serve
 from core.data.datasets.predictions import UngradedError
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
@@ -117,9 +118,8 @@ OPTIONS = {
     SuspiciousScoreError: "Add --vouch SCORE to say so.",
     UnknownQuestionsError: 'Add --question COLUMN, or --question "" if every row asks another.',
 }
-WITHOUT_DASHBOARD = (
-    "The package “{}” is not installed. Install what the dashboard and reports need with "
-    "pip install 'believe[dashboard]'."
+NOT_INSTALLED = (
+    "The package “{}” is not installed. Install what {} needs with pip install 'believe[{}]'."
 )
 SAY_SHOW = "Add --show-untaught to see what it would have said."
 
@@ -137,7 +137,9 @@ class Stoppable(click.Group):
             option = next((add for kind, add in OPTIONS.items() if isinstance(error, kind)), "")
             raise click.ClickException(f"{error} {option}".strip()) from error
         except ModuleNotFoundError as error:
-            raise click.ClickException(WITHOUT_DASHBOARD.format(error.name)) from error
+            serves = (error.name or "").partition(".")[0] in {"starlette", "uvicorn"}
+            what = ("this", "serve") if serves else ("the dashboard or a report", "dashboard")
+            raise click.ClickException(NOT_INSTALLED.format(error.name, *what)) from error
         except KeyboardInterrupt:
             click.echo("Stopped.", err=True)
         ctx.exit(STOPPED)
@@ -158,6 +160,7 @@ main.add_command(evaluate)
 main.add_command(laboratory)
 main.add_command(probe)
 main.add_command(score)
+main.add_command(serve)
 
 
 @main.command(help="Ask a model one question and report whether to believe the answer.")
@@ -272,7 +275,11 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
     multiple=True,
     help="Column of scores; of several, the best, at δ divided by their number.",
 )
-@click.option("--correct", help="Column that says right or wrong; guessed if omitted.")
+@click.option(
+    "--correct",
+    help="Column that says right or wrong; guessed if omitted. Of a run’s rows also f1: each "
+    "score’s own labels by the paper’s rule.",
+)
 @click.option(
     "--question",
     help="Column of questions, of which rows with the same count once; empty if every row asks "

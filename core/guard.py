@@ -21,6 +21,7 @@ from core.abstention.policy import (
     check_promise,
     from_json,
 )
+from core.codec import finite
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import at_once, questions_at_once
 from core.language_models.errors import ModelError
@@ -34,6 +35,7 @@ from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.studies.inspection.taught import in_taught_words
 from core.studies.inspection.verdict import Decision, Headline
+from core.studies.progress import Progress, silent
 
 BUDGET = 2000
 _LOG = logging.getLogger("believe")
@@ -84,7 +86,10 @@ class Abstained:
         return False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON knows of it, for a log; what the model would have said is not in it."""
+        """Return what JSON knows of it, for a log; the answer is not in it.
+
+        The reason may quote the model: two answers, say, that are not the same.
+        """
         return {
             "decision": "abstain",
             "question": self.question,
@@ -123,11 +128,17 @@ class Guard:
             check_pipeline(policy, here(policy.pipeline.least_mass))
         self._brought = policy
 
-    def __call__(self, question: str) -> Answer | Abstained:
-        """Ask one question; whatever goes wrong with the model is a reason to abstain."""
+    def __call__(self, question: str, progress: Progress | None = None) -> Answer | Abstained:
+        """Ask one question; whatever goes wrong with the model is a reason to abstain.
+
+        Raises
+        ------
+        Cancelled
+            Out of `progress`.
+        """
         try:
             request = in_taught_words(replace(self._request, query=question), self.model)
-            recording = record(request, self.model)
+            recording = record(request, self.model, progress or silent)
             inspection = read(recording, self._reading, policy=self._brought)
         except (ModelError, InvalidRequestError) as error:
             return Abstained(question, str(error))
@@ -235,4 +246,5 @@ def _outcome(question: str, inspection: Inspection) -> Answer | Abstained:
 
 
 def _values(inspection: Inspection) -> dict[str, float | None]:
-    return {name: score.value for name, score in inspection.scores.items()}
+    values = ((name, score.value) for name, score in inspection.scores.items())
+    return {name: None if value is None else finite(value) for name, value in values}

@@ -39,9 +39,16 @@ PRICES = (
 
 def asks(command: Command) -> Command:
     """Add the options on which model is asked, how, and for how much."""
-    forms, numbers = click.Choice([AUTO, *map(str, Form)]), (float, float)
+    prices = click.option(
+        "--prices", type=(float, float), default=(0, 0), metavar="IN OUT", help=PRICES
+    )
+    return opens(prices(command))
+
+
+def opens(command: Command) -> Command:
+    """Add the options on which model is opened, how, and within which budget."""
+    forms = click.Choice([AUTO, *map(str, Form)])
     for option in (
-        click.option("--prices", type=numbers, default=(0, 0), metavar="IN OUT", help=PRICES),
         click.option(
             "--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET
         ),

@@ -26,11 +26,6 @@ def opinion(model: LanguageModel, prompt: str, *, seed: int = 0) -> NDArray[np.f
 
     Of its next tokens, all spellings of a word together; else of the share of samples, with
     half a vote for either.
-
-    Raises
-    ------
-    ModelError
-        With a sentence for the person.
     """
     if model.capabilities.next_token:
         return from_next_token(model.next_token(prompt))
@@ -87,11 +82,6 @@ def sameness(model: LanguageModel, contexts: Sequence[str]) -> NDArray[np.float6
     -------
     ndarray of float64, (n,)
         p("True") / (p("True") + p("False")), in [0, 1]; NaN where the model says neither.
-
-    Raises
-    ------
-    ModelError
-        With a sentence for the person.
     """
     if model.capabilities.scores_given_text:
         opinions = model.log_likelihoods(contexts, [TRUE, FALSE])

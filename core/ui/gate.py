@@ -26,8 +26,8 @@ from starlette.routing import Match, Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util, net_util, runtime
 from streamlit.runtime import runtime_util
-from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from core.hosts import is_host_allowed, is_origin_allowed
 from core.once import once
 from core.ui import frame
 from core.ui.absent import ABSENT
@@ -148,10 +148,11 @@ class Gate:
             await self._app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Refusal | None:
-        headers = Headers(scope=scope)
-        if below(scope) != _ALIVE and not is_host_allowed(headers.get("host")):
+        headers, names = Headers(scope=scope), st.get_option("server.allowedHosts")
+        host = headers.get("host")
+        if below(scope) != _ALIVE and not is_host_allowed(host, names):
             return Refusal(HTTPStatus.FORBIDDEN, WRONG_NAME)
-        if not all(is_origin_allowed(o, headers.get("host")) for o in headers.getlist("origin")):
+        if not all(is_origin_allowed(o, host, names) for o in headers.getlist("origin")):
             return Refusal(HTTPStatus.FORBIDDEN, WRONG_PAGE)
         if scope["type"] == "websocket":
             client = scope.get("client") or ("",)
@@ -312,27 +313,6 @@ class Body:
         if whole is not None:
             tell(self._session, sentence)
             whole.request_rerun(whole._client_state)  # the page as it is
-
-
-def is_origin_allowed(origin: str, host: str | None) -> bool:
-    """Say whether a page of this origin may speak to this server.
-
-    Its name must stand in `server.allowedHosts`. Where only a wildcard there fits it, or the list
-    is empty, it must be the name by which the page asks, too: a wildcard says under which names
-    this server is reached, not that all their pages are trusted.
-    """
-    try:
-        parts = urlsplit(origin)
-        name, port = parts.hostname, parts.port
-    except ValueError:
-        return False
-    plain = f"{parts.scheme}://{parts.netloc}"
-    if parts.scheme not in {"http", "https"} or not name or port == 0 or origin != plain:
-        return False
-    if not is_host_allowed(parts.netloc):
-        return False
-    names = {entry.strip().lower().rstrip(".") for entry in st.get_option("server.allowedHosts")}
-    return name.rstrip(".") in names or name == urlsplit(f"//{host}").hostname
 
 
 def leads_somewhere(scope: Scope) -> bool:

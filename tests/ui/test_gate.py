@@ -54,7 +54,7 @@ def test_a_class_may_open_its_pages_at_once():
 
 
 def test_one_handshake_too_many_is_answered_with_a_sentence(monkeypatch):
-    monkeypatch.setattr(gate, "is_host_allowed", lambda host: True)
+    monkeypatch.setattr(gate, "is_host_allowed", lambda host, names: True)
     opened, sent = [], []
 
     async def app(scope, receive, send):

@@ -19,16 +19,10 @@ from core.charts.laboratory import (
 )
 from core.charts.laboratory.pictures import LaboratoryPicture
 
+_MODULES: Final = (
+    *(estimator, listing, missing_mass, finite_samples, effective_support, theorem),
+    *(hallucination, deciding, chains, yielding, related),
+)
 PICTURES: Final[dict[str, tuple[LaboratoryPicture, ...]]] = {
-    "estimator": estimator.PICTURES,
-    "listing": listing.PICTURES,
-    "missing_mass": missing_mass.PICTURES,
-    "finite_samples": finite_samples.PICTURES,
-    "effective_support": effective_support.PICTURES,
-    "theorem": theorem.PICTURES,
-    "hallucination": hallucination.PICTURES,
-    "deciding": deciding.PICTURES,
-    "chains": chains.PICTURES,
-    "yielding": yielding.PICTURES,
-    "related": related.PICTURES,
+    module.__name__.rpartition(".")[2]: module.PICTURES for module in _MODULES
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import altair as alt
 import numpy as np
@@ -23,7 +24,8 @@ TITLES = {
 SURVIVAL = ("mass",)
 
 
-def _histogram(content: Drawn, name: str, palette: Palette) -> Chart:
+def histogram(content: Drawn, palette: Palette, name: str) -> Chart:
+    """The distribution of one quantity over questions, with its cumulative curve."""
     values = np.array(content[name], float)
     ends = _ends(values)
     counts, edges = np.histogram(values, BINS, ends)
@@ -67,42 +69,13 @@ def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
     return (low, high) if high > low else (max(0.0, low - 0.05), min(1.0, low + 0.05))
 
 
-def _alt(content: Drawn, name: str) -> str:
+def histogram_alt(content: Drawn, name: str) -> str:
+    """Say the quantiles of one quantity."""
     low, middle, high = np.quantile(content[name], [0.1, 0.5, 0.9])
     return (
         f"{TITLES[name]}: the median over questions is {middle:.1%}, a tenth is below {low:.1%} "
         f"and a tenth above {high:.1%}."
     )
-
-
-def highs(content: Drawn, palette: Palette) -> Chart:
-    """What k draws miss at most."""
-    return _histogram(content, "high", palette)
-
-
-def highs_alt(content: Drawn) -> str:
-    """Say its quantiles."""
-    return _alt(content, "high")
-
-
-def missing(content: Drawn, palette: Palette) -> Chart:
-    """What k draws miss of the effective support."""
-    return _histogram(content, "missing", palette)
-
-
-def missing_alt(content: Drawn) -> str:
-    """Say its quantiles."""
-    return _alt(content, "missing")
-
-
-def masses(content: Drawn, palette: Palette) -> Chart:
-    """What the effective support holds."""
-    return _histogram(content, "mass", palette)
-
-
-def masses_alt(content: Drawn) -> str:
-    """Say its quantiles."""
-    return _alt(content, "mass")
 
 
 def sizes(content: Drawn, palette: Palette) -> Chart:
@@ -135,31 +108,19 @@ def sizes_alt(content: Drawn) -> str:
     )
 
 
+def _of(name: str, title: str, caption: str) -> LaboratoryPicture:
+    chart, words = partial(histogram, name=name), partial(histogram_alt, name=name)
+    return LaboratoryPicture(name, title, chart, words, caption, half=True)
+
+
 PICTURES = (
-    LaboratoryPicture(
+    _of(
         "high",
         "What k draws miss, at most",
-        highs,
-        highs_alt,
         "Bars: questions. Line: the share of questions with no more.",
-        half=True,
     ),
-    LaboratoryPicture(
-        "missing",
-        "… of the answers found",
-        missing,
-        missing_alt,
-        "Line: the share of questions with no more.",
-        half=True,
-    ),
-    LaboratoryPicture(
-        "mass",
-        "What the answers found hold",
-        masses,
-        masses_alt,
-        "Line: the share of questions with more.",
-        half=True,
-    ),
+    _of("missing", "… of the answers found", "Line: the share of questions with no more."),
+    _of("mass", "What the answers found hold", "Line: the share of questions with more."),
     LaboratoryPicture(
         "sizes", "How many answers that takes", sizes, sizes_alt, "A point a question.", half=True
     ),

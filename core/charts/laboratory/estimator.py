@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 import altair as alt
 
@@ -33,8 +33,10 @@ def _of(content: Drawn, bounds: bool) -> dict[str, CurveColumns]:
     }
 
 
-def _bands(content: Drawn, palette: Palette, bounds: bool, places: Sequence[str]) -> Chart:
+def bands(content: Drawn, palette: Palette, bounds: bool) -> Chart:
+    """Every estimate, as the paper draws Algorithm 1, or what bounds the exact value."""
     by_name, exact = _of(content, bounds), content["exact"]
+    places = list((BOUNDS if bounds else ESTIMATES).values())
     # A bound that says nothing is far below 0, and would leave no room for the others.
     middles = [v for curve in by_name.values() for v in curve.middle if v is not None]
     high = max(exact * 1.6, *(v for v in values_of(by_name) if v < 3 * max(exact, *middles)))
@@ -43,16 +45,6 @@ def _bands(content: Drawn, palette: Palette, bounds: bool, places: Sequence[str]
     scale = alt.Scale(domain=list(ends), nice=False)
     y = alt.Y("middle:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=6))
     return curves(content["k"], by_name, palette, x=K, y=y, exact=exact, places=places, ends=ends)
-
-
-def estimates(content: Drawn, palette: Palette) -> Chart:
-    """The paper's figure of Appendix A, with every other estimate beside Algorithm 1."""
-    return _bands(content, palette, False, list(ESTIMATES.values()))
-
-
-def bounds(content: Drawn, palette: Palette) -> Chart:
-    """What the exact value lies between."""
-    return _bands(content, palette, True, list(BOUNDS.values()))
 
 
 def errors(content: Drawn, palette: Palette) -> Chart:
@@ -67,23 +59,14 @@ def errors(content: Drawn, palette: Palette) -> Chart:
     return curves(content["k"], by_name, palette, x=K, y=y, places=places)
 
 
-def _alt(content: Drawn, bounds: bool) -> str:
+def bands_alt(content: Drawn, bounds: bool) -> str:
+    """Say the ends of every curve."""
     of = "; ".join(
         f"{name} {curve.middle[0]:.3f} at k = {content['k'][0]:,}, {curve.middle[-1]:.3f} at "
         f"{content['k'][-1]:,}"
         for name, curve in _of(content, bounds).items()
     )
     return f"The exact value is {content['exact']:.3f} nats. Medians: {of}."
-
-
-def estimates_alt(content: Drawn) -> str:
-    """Say the ends of every estimate's curve."""
-    return _alt(content, False)
-
-
-def bounds_alt(content: Drawn) -> str:
-    """Say the ends of every bound's curve."""
-    return _alt(content, True)
 
 
 def errors_alt(content: Drawn) -> str:
@@ -96,16 +79,16 @@ PICTURES = (
     LaboratoryPicture(
         "estimates",
         "Estimates",
-        estimates,
-        estimates_alt,
+        partial(bands, bounds=False),
+        partial(bands_alt, bounds=False),
         "Line: the median over seeds. Band: 90% of those of Algorithm 1. Dashed: the exact value.",
         half=True,
     ),
     LaboratoryPicture(
         "bounds",
         "Bounds",
-        bounds,
-        bounds_alt,
+        partial(bands, bounds=True),
+        partial(bands_alt, bounds=True),
         "Below the exact value: the certified bound, the lower limit, the theorem’s bound. L and U "
         "hold on average only.",
         half=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import altair as alt
@@ -42,7 +43,8 @@ def _by(place: str) -> alt.EncodingSortField:
     return alt.EncodingSortField(place, op="min")
 
 
-def _cells(content: Drawn, palette: Palette, which: str) -> Chart:
+def cells(content: Drawn, palette: Palette, which: str) -> Chart:
+    """A table over pairs of answers: Q̃, P̃, or Q̃ − P̃ where it is above 0."""
     names = _names(content)
     m = len(names)
     at = np.ix_(_places(content), _places(content))
@@ -131,29 +133,14 @@ def answers_alt(content: Drawn) -> str:
     )
 
 
-def model(content: Drawn, palette: Palette) -> Chart:
-    """Q̃: what the model says."""
-    return _cells(content, palette, "q")
-
-
 def model_alt(content: Drawn) -> str:
     """Say the largest cell."""
     return f"Q̃ over {len(content['texts']) ** 2} pairs; the likeliest has {_top(content, 'q'):.0%}."
 
 
-def true(content: Drawn, palette: Palette) -> Chart:
-    """P̃: what is true."""
-    return _cells(content, palette, "p")
-
-
 def true_alt(content: Drawn) -> str:
     """Say the largest cell."""
     return f"P̃ over the same pairs; the likeliest has {_top(content, 'p'):.0%}."
-
-
-def excess(content: Drawn, palette: Palette) -> Chart:
-    """Q̃ − P̃ where it is above 0."""
-    return _cells(content, palette, "excess")
 
 
 def excess_alt(content: Drawn) -> str:
@@ -178,11 +165,13 @@ PICTURES = (
     LaboratoryPicture(
         "excess",
         "Mass that should not be there",
-        excess,
+        partial(cells, which="excess"),
         excess_alt,
         "Q̃ − P̃ over pairs of answers, where it is above 0. The scale is that of Q̃ and P̃.",
         half=True,
     ),
-    LaboratoryPicture("model", "What the model says, Q̃", model, model_alt, half=True),
-    LaboratoryPicture("truth", "What is true, P̃", true, true_alt, half=True),
+    LaboratoryPicture(
+        "model", "What the model says, Q̃", partial(cells, which="q"), model_alt, half=True
+    ),
+    LaboratoryPicture("truth", "What is true, P̃", partial(cells, which="p"), true_alt, half=True),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import altair as alt
@@ -26,7 +27,8 @@ WAYS: Final = {
 }
 
 
-def _scatter(content: Drawn, palette: Palette, against: str, title: str) -> Chart:
+def scatter(content: Drawn, palette: Palette, against: str, title: str) -> Chart:
+    """D against I, question by question; on the diagonal both are equal."""
     points = content["points"]
     data = pd.DataFrame({**points, "depends": ["yes" if d else "no" for d in points["depends"]]})
     data = data.dropna(subset=[against])
@@ -64,22 +66,12 @@ def _scatter(content: Drawn, palette: Palette, against: str, title: str) -> Char
     return theme(alt.layer(diagonal, marks).properties(height=HEIGHT), palette)
 
 
-def truth(content: Drawn, palette: Palette) -> Chart:
-    """D from the truth against I."""
-    return _scatter(content, palette, "divergence", "D(Q̃, P̃) from the truth, nats")
-
-
 def truth_alt(content: Drawn) -> str:
     """Say how many questions are on or above the diagonal."""
     return (
         f"D(Q̃, P̃) against I(Q̃): {content['held']} of {len(content['points']['band'])} questions "
         "are on or above the diagonal."
     )
-
-
-def corpus(content: Drawn, palette: Palette) -> Chart:
-    """D from what the training documents say against I: the theorem's assumption is broken."""
-    return _scatter(content, palette, "corpus_divergence", "D from the documents, nats")
 
 
 def corpus_alt(content: Drawn) -> str:
@@ -105,7 +97,8 @@ def has_corpus(content: Drawn) -> bool:
     return any(value is not None for value in content["points"]["corpus_divergence"])
 
 
-def _bars(content: Drawn, palette: Palette, parts: dict[str, str], *, stacked: bool) -> Chart:
+def bars(content: Drawn, palette: Palette, parts: dict[str, str], *, stacked: bool) -> Chart:
+    """Means by band: the parts of D, stacked, or what clusters and few answers leave of I."""
     data = pd.DataFrame(
         [
             (row["band"], words, place, row[name])
@@ -123,7 +116,7 @@ def _bars(content: Drawn, palette: Palette, parts: dict[str, str], *, stacked: b
         scale=alt.Scale(domain=order),
         axis=alt.Axis(labelLimit=110, ticks=False, domain=False),
     )
-    bars = (
+    marks = (
         alt.Chart(data)
         .mark_bar()
         .encode(
@@ -139,23 +132,14 @@ def _bars(content: Drawn, palette: Palette, parts: dict[str, str], *, stacked: b
         )
     )
     if not stacked:
-        bars = bars.encode(
+        marks = marks.encode(
             yOffset=alt.YOffset("part:N", scale=alt.Scale(domain=list(parts.values())))
         )
-    return theme(bars.properties(height=HEIGHT - 80), palette)
+    return theme(marks.properties(height=HEIGHT - 80), palette)
 
 
-def slack(content: Drawn, palette: Palette) -> Chart:
-    """What D consists of, by band."""
-    return _bars(content, palette, PARTS, stacked=True)
-
-
-def losses(content: Drawn, palette: Palette) -> Chart:
-    """What clusters and few answers leave of I, by band."""
-    return _bars(content, palette, WAYS, stacked=False)
-
-
-def _bars_alt(content: Drawn, parts: dict[str, str]) -> str:
+def bars_alt(content: Drawn, parts: dict[str, str]) -> str:
+    """Say every mean of every band."""
     sentences = [
         f"{row['band']}: " + ", ".join(f"{words} {row[name]:.2f}" for name, words in parts.items())
         for row in content["means"]
@@ -163,21 +147,11 @@ def _bars_alt(content: Drawn, parts: dict[str, str]) -> str:
     return f"Means in nats. {'; '.join(sentences)}."
 
 
-def slack_alt(content: Drawn) -> str:
-    """Say the parts of every band."""
-    return _bars_alt(content, PARTS)
-
-
-def losses_alt(content: Drawn) -> str:
-    """Say the ways of every band."""
-    return _bars_alt(content, WAYS)
-
-
 PICTURES = (
     LaboratoryPicture(
         "truth",
         "D from the truth, against I",
-        truth,
+        partial(scatter, against="divergence", title="D(Q̃, P̃) from the truth, nats"),
         truth_alt,
         "A point a question. On or above the dashed line, where D = I, the theorem holds.",
         half=True,
@@ -185,7 +159,7 @@ PICTURES = (
     LaboratoryPicture(
         "corpus",
         "D from the training documents, against I",
-        corpus,
+        partial(scatter, against="corpus_divergence", title="D from the documents, nats"),
         corpus_alt,
         "One author answers the same twice, so the documents’ answers depend on each other, and "
         "questions fall below the diagonal. Those that no document asks are left out.",
@@ -195,8 +169,8 @@ PICTURES = (
     LaboratoryPicture(
         "slack",
         "What D consists of",
-        slack,
-        slack_alt,
+        partial(bars, parts=PARTS, stacked=True),
+        partial(bars_alt, parts=PARTS),
         "M.I. finds I(Q̃). The rest is how far the first answers, Q̃₁, and the second ones, Q̃₂, are "
         "from the truth by themselves.",
         half=True,
@@ -204,8 +178,8 @@ PICTURES = (
     LaboratoryPicture(
         "losses",
         "What is left of I",
-        losses,
-        losses_alt,
+        partial(bars, parts=WAYS, stacked=False),
+        partial(bars_alt, parts=WAYS),
         "Means over questions. Clusters and few answers find less of what is there.",
         half=True,
     ),

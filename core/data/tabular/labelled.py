@@ -23,6 +23,7 @@ from core.data.tabular.columns import (
     HOLDS,
     Cell,
     column_of,
+    columns_named,
     first,
     question_column,
     question_numbers,
@@ -39,6 +40,7 @@ from core.data.tabular.labels import (
     decisions,
     display,
     meanings_of,
+    own_labels,
     series_in,
     spelling,
     such_as,
@@ -46,10 +48,12 @@ from core.data.tabular.labels import (
 from core.data.tabular.mixtures import (
     RowFilter,
     check_mixtures,
+    constants,
     rows_that_count,
     selection,
     sentences,
 )
+from core.data.tabular.other_labels import OtherLabels, other_labels
 from core.data.tabular.suspicion import Claim, vouched_claims
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
@@ -144,6 +148,8 @@ class Labelled:
     numbered: NDArray[np.int64] | None = None
     # Which rows of their run are not here, in words; "" where none is missing or nobody says it.
     selection: str = ""
+    # By score, where the table has labels by another rule.
+    others: Mapping[str, OtherLabels] = field(default_factory=dict)
 
     @property
     def questions(self) -> NDArray[np.int64]:
@@ -196,6 +202,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     others = columns.query or "", *correct, *columns.labels
     check_mixtures(upload, columns.filters, usable, others)
     problems += sentences(upload, columns.filters, usable)
+    problems += constants(upload, usable, _roles(upload, columns))
     left_out = tuple(problems)
     scores = {}
     for score in columns.scores:
@@ -228,6 +235,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     if columns.source is not None:
         sources = column_of(upload, columns.source)[usable]
         _refuse_groups_of_labels(columns.source, sources, right)
+    by_rule = other_labels(upload, correct, usable)
     return Labelled(
         name=upload.name,
         sha256=upload.sha256,
@@ -240,16 +248,19 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         pipeline=pipeline,
         kept=usable,
         problems=tuple(problems),
-        decided=tuple(decisions(upload, columns.meant)),
+        decided=tuple(decisions(upload, columns.meant, counts)),
         left_out=int(counts.sum()) - len(usable),
         one_kind=frozenset(
             name for name, label in correct.items() if len(np.unique(right[label])) == 1
         ),
         answers=column_of(upload, columns.answer)[usable] if columns.answer else None,
         truths=column_of(upload, columns.truth)[usable] if columns.truth else None,
-        codebooks=codebooks_of(upload, columns, usable, questions, right, left_out, claims),
+        codebooks=codebooks_of(
+            *(upload, columns, usable, questions, right, left_out, claims, by_rule)
+        ),
         numbered=questions,
         selection=_selection(upload, columns.filters, usable),
+        others=by_rule,
     )
 
 
@@ -278,6 +289,16 @@ def _check(upload: Upload, columns: Columns) -> None:
                 f"“{one_line(name)}” is chosen both as a score and as the labels; choose two "
                 "columns."
             )
+
+
+def _roles(upload: Upload, columns: Columns) -> list[str]:
+    """Return the columns whose meaning is settled, whatever they say in each row."""
+    own = [name for score in columns.scores for name in own_labels(upload, score.column).values()]
+    system = columns_named(upload, ["pipeline", plain_heading(SELECTION)])
+    roles = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
+    scores = [score.column for score in columns.scores]
+    filters = [name for name, _ in columns.filters]
+    return [name for name in (*roles, *scores, *columns.labels, *own, *system, *filters) if name]
 
 
 def check_labels(columns: Columns) -> dict[str, str]:
@@ -487,7 +508,7 @@ def _pipeline(upload: Upload, rows: NDArray[np.int64]) -> tuple[str, list[str]]:
 def _selection(upload: Upload, filters: tuple[RowFilter, ...], rows: NDArray[np.int64]) -> str:
     name = first(upload, [plain_heading(SELECTION)])
     texts = dict.fromkeys(column_of(upload, name)[rows].tolist()) if name else {}
-    every = (*texts, selection(upload, filters))
+    every = (*texts, selection(upload, filters, rows))
     return one_line(" ".join(text for text in every if text), LONGEST_SELECTION)
 
 

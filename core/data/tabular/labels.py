@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.codec import one_line
 from core.data.tabular.columns import (
@@ -22,11 +23,12 @@ from core.data.tabular.columns import (
     Column,
     ColumnKind,
     column_of,
+    columns_named,
     has_several_numbers,
     word_of,
 )
 from core.data.tabular.grading import NO_LABEL
-from core.data.tabular.headings import plain_heading
+from core.data.tabular.headings import RULES, plain_heading
 from core.data.tabular.label_words import is_judgement, rightness_of
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
@@ -107,6 +109,14 @@ def spelling(column: Column, value: str) -> str:
     return next((text.strip() for text in column.texts if word_of(text) == value), value)
 
 
+def spellings_of(column: Column) -> dict[str, str]:
+    """Return how a column writes each of its values the first time, the most frequent first."""
+    first: dict[str, str] = {}
+    for text in column.texts:
+        first.setdefault(word_of(text), text.strip())
+    return {value: first[value] for value in values_of(column)}
+
+
 def values_of(column: Column) -> Counter[str]:
     """Return every different value of a column, as `word_of` gives it, and how many rows have it.
 
@@ -142,12 +152,30 @@ def meanings_of(upload: Upload, name: str) -> dict[str, Meaning]:
 def is_of_a_score(upload: Upload, name: str) -> bool:
     """Return whether a heading says that the answer of one score is right: “nll_correct”."""
     plain = plain_heading(name)
+    for rule in map(plain_heading, RULES):
+        plain = plain.removesuffix(rule) if plain.endswith(f"correct{rule}") else plain
     of = {plain.removesuffix("correct"), plain.removeprefix("correct")} - {plain}
     return bool(of) and any(
         plain_heading(other) in of
         and (column_of(upload, other).kind is ColumnKind.NUMBER or other in SCORES)
         for other in map(str, upload.table.columns)
     )
+
+
+def own_labels(upload: Upload, score: str) -> dict[str, str]:
+    """Return the columns of labels of one score's answers, by the rule that judged them.
+
+    "" is the rule of those that count, which a heading does not name.
+    """
+    plain = plain_heading(score)
+    headings = {rule: [f"{plain}correct{plain_heading(rule)}"] for rule in RULES}
+    headings[""] = [f"{plain}correct", f"correct{plain}"]
+    columns = {rule: columns_named(upload, names) for rule, names in headings.items()}
+    return {
+        rule: names[0]
+        for rule, names in columns.items()
+        if names and (not rule or column_of(upload, names[0]).kind is ColumnKind.LABEL)
+    }
 
 
 def judges(column: Column) -> bool:
@@ -266,12 +294,22 @@ def check_meanings(
         raise UnreadLabelsError(" ".join(sentences))
 
 
-def decisions(upload: Upload, meant: Sequence[Meant]) -> list[str]:
-    """Return what a person decided, a sentence for every value, with the rows that it concerns."""
+def decisions(
+    upload: Upload, meant: Sequence[Meant], counts: NDArray[np.bool_] | None = None
+) -> list[str]:
+    """Return what a person decided, a sentence for every value, with the rows that it concerns.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n,), optional
+        Which rows of the table count; all by default.
+    """
     sentences = []
     for each in meant:
         column = column_of(upload, each.column)
-        number, text = values_of(column)[each.value], spelling(column, each.value)
+        concerned = column.of_word(each.value)
+        number = int(np.count_nonzero(concerned if counts is None else concerned & counts))
+        text = spelling(column, each.value)
         where = f"{rows(number)} in which “{one_line(each.column)}” is {display(text)}"
         became = "left out" if each.meaning is Meaning.OUT else f"counted as {each.meaning.value}"
         was = "was" if number == 1 else "were"

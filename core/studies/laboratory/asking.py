@@ -54,12 +54,7 @@ def of_each(
 
 
 def must_score(model: LanguageModel) -> None:
-    """Refuse a model that does not say how likely given, whole answers are.
-
-    Raises
-    ------
-    ModelError
-    """
+    """Refuse a model that does not say how likely given, whole answers are."""
     able = model.capabilities
     if not (able.scores_given_text and able.whole_answers):
         raise ModelError(

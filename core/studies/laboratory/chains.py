@@ -150,11 +150,9 @@ def run(
     Raises
     ------
     InvalidRequestError
-        When a setting is out of its limits, or the recording is another model's.
+        When the recording is another model’s.
     ModelError
         Also when the model says of no answer how likely it is.
-    Cancelled
-        Out of `progress`.
     """
     settings, reading = settings or ChainsSettings(), reading or Reading()
     if (recording.model, recording.revision) != (model.name, model.revision):

@@ -36,7 +36,7 @@ from core.studies.inspection.request import (
 )
 from core.studies.inspection.verdict import Decision, DecisionRule, rule_of
 from core.studies.laboratory.asking import Seldom, of_each
-from core.studies.laboratory.limits import within
+from core.studies.laboratory.settings import within
 from core.studies.progress import Progress, silent
 from core.uncertainty.similarity import JUDGE, SIMILARITIES, usual_threshold
 
@@ -329,6 +329,8 @@ def run(
 ) -> Variations:
     """Move everything that a score depends on, one thing at a time.
 
+    Raises `InvalidRequestError` when there is no question.
+
     Parameters
     ----------
     request : Request, optional
@@ -338,15 +340,6 @@ def run(
     rule : DecisionRule, optional
         How it is decided; by the policy that is certified for these settings, if there is none.
         Where none is, every setting is decided as an inspection with it would be.
-
-    Raises
-    ------
-    InvalidRequestError
-        When there is no question, or a setting is out of its limits.
-    ModelError
-        With a sentence for the person.
-    Cancelled
-        Out of `progress`.
     """
     if not queries:
         raise InvalidRequestError("There is no question. Give at least one.")

@@ -123,11 +123,9 @@ def run(
     Raises
     ------
     InvalidRequestError
-        When a setting is out of its limits, or there is no question.
+        When there is no question.
     ModelError
         Also when the model does not score given, whole answers, or scores them above 1.
-    Cancelled
-        Out of `progress`.
     """
     settings = settings or EffectiveSupportSettings()
     must_score(model)

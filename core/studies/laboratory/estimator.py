@@ -15,7 +15,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.studies.laboratory.limits import within
 from core.studies.laboratory.settings import (
     ExperimentSettings,
     confidence_setting,
@@ -23,6 +22,7 @@ from core.studies.laboratory.settings import (
     seed_setting,
     setting,
     sizes,
+    within,
 )
 from core.studies.progress import Progress, silent
 from core.uncertainty import entropies, gibbs, many_samples
@@ -172,15 +172,7 @@ class EstimatorComparison:
 def run(
     settings: EstimatorSettings | None = None, progress: Progress = silent
 ) -> EstimatorComparison:
-    """Draw, estimate and compare.
-
-    Raises
-    ------
-    InvalidRequestError
-        When a setting is out of its limits.
-    Cancelled
-        Out of `progress`, which is called before each k.
-    """
+    """Draw, estimate and compare."""
     settings = settings or EstimatorSettings()
     n, p = settings.n, np.exp(gibbs.log_probabilities(settings.n, settings.temperature))
     cumulative = p.cumsum() / p.sum()

@@ -130,13 +130,6 @@ def run(
 
     The best of several X̃ is taken, each the likeliest pairs; a person who may choose only one gets
     no more.
-
-    Raises
-    ------
-    InvalidRequestError
-        When a setting is out of its limits.
-    Cancelled
-        Out of `progress`, which is called before each k.
     """
     settings = settings or FiniteSamplesSettings()
     first, rows = settings.law

@@ -55,15 +55,7 @@ class Panel:
 def panels(
     settings: ListingSettings | None = None, progress: Progress = silent
 ) -> tuple[Panel, ...]:
-    """Return the panels, a temperature after the other.
-
-    Raises
-    ------
-    InvalidRequestError
-        When a setting is out of its limits.
-    Cancelled
-        Out of `progress`.
-    """
+    """Return the panels, a temperature after the other."""
     settings = settings or ListingSettings()
     grid = [(n, temperature) for temperature in TEMPERATURES for n in COORDINATES]
     results = []

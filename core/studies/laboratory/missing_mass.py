@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.limits import within
 from core.studies.laboratory.settings import (
     ExperimentSettings,
     Values,
@@ -27,6 +26,7 @@ from core.studies.laboratory.settings import (
     seed_setting,
     setting,
     sizes,
+    within,
 )
 from core.studies.progress import Progress, silent
 from core.uncertainty import missing_mass as mass
@@ -62,15 +62,10 @@ ANSWERS: Final = 200  # of a model, found by a search
 def probabilities_of(text: str) -> tuple[float, ...]:
     """Read numbers that a person typed or pasted, and divide them by their sum.
 
-    Parameters
-    ----------
-    text : str
-        Numbers of at least 0, between them white space, semicolons, or commas.
+    `text`: numbers of at least 0, between them white space, semicolons, or commas.
 
-    Raises
-    ------
-    InvalidRequestError
-        If there is none, one is no such number, all are 0, or there are too many.
+    Raises `InvalidRequestError` if there is none, one is no such number, all are 0, or there are
+    too many.
     """
     # One more than are allowed is enough to refuse them.
     parts = re.split(r"[\s;,]+", text.strip(" \t\r\n;,"), maxsplit=MOST_KINDS)
@@ -191,15 +186,7 @@ class MissingMassCurves:
 def run(
     settings: MissingMassSettings | None = None, progress: Progress = silent
 ) -> MissingMassCurves:
-    """Compute and simulate what k draws miss of a known distribution.
-
-    Raises
-    ------
-    InvalidRequestError
-        When a setting is out of its limits.
-    Cancelled
-        Out of `progress`, which is called before each k.
-    """
+    """Compute and simulate what k draws miss of a known distribution."""
     settings = settings or MissingMassSettings()
     p, k = settings.probabilities, np.array(settings.draws)
     rest = max(0.0, 1 - float(p.sum()))

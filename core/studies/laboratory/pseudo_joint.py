@@ -20,8 +20,7 @@ from core.data.world.facts import Band, Fact
 from core.data.world.plain import plain
 from core.language_models.base import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.limits import within
-from core.studies.laboratory.settings import setting
+from core.studies.laboratory.settings import setting, within
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
 
 Floats = NDArray[np.float64]
@@ -65,12 +64,7 @@ class PseudoJoint:
 
 
 def pseudo_joint(model: LanguageModel, question: str, texts: Sequence[str]) -> PseudoJoint:
-    """Score every text under F₀ and under F₁ with every text.
-
-    Raises
-    ------
-    ModelError
-    """
+    """Score every text under F₀ and under F₁ with every text."""
     query, support = model.reads(question), list(dict.fromkeys(texts))
     contexts = [prompts.iterative(query), *(prompts.iterative(query, [text]) for text in support)]
     scores = model.log_likelihoods(contexts, support)
@@ -89,10 +83,7 @@ def pseudo_joint(model: LanguageModel, question: str, texts: Sequence[str]) -> P
 def support_of(model: LanguageModel, fact: Fact, likeliest: int) -> list[str]:
     """Return the texts that are right, the misconception, and the model's likeliest answers.
 
-    Raises
-    ------
-    ModelError
-        Also when `likeliest` is above 0 and the model cannot be searched.
+    Raises `ModelError`, also when `likeliest` is above 0 and the model cannot be searched.
     """
     texts = [answer.text for answer in fact.answers]
     texts += [fact.misconception] if fact.misconception else []
@@ -155,10 +146,7 @@ def corpus_of(fact: Fact, texts: Sequence[str]) -> tuple[Floats, Floats] | None:
 def smooth(probabilities: Floats, smoothing: float) -> Floats:
     """Return ln of (1 − ε) p + ε / m along the last axis, nats; p sums to 1.
 
-    Raises
-    ------
-    InvalidRequestError
-        If ε is out of its range.
+    Raises `InvalidRequestError` if ε is out of its range.
     """
     within("smoothing", smoothing, LEAST_SMOOTHING, MOST_SMOOTHING)
     m = probabilities.shape[-1]

@@ -14,7 +14,6 @@ from typing import Any, Final, Self
 import numpy as np
 
 from core.studies.inspection.request import InvalidRequestError, Request
-from core.studies.laboratory.limits import within
 from core.uncertainty.confidence import CONFIDENCE
 
 Value = int | float | str
@@ -60,10 +59,8 @@ class Field:
     def valid_value(self, value: Any) -> Any:
         """Return a value of this kind.
 
-        Raises
-        ------
-        InvalidRequestError
-            When it is of another kind, out of the limits, none of the options, or unreadable.
+        Raises `InvalidRequestError` when it is of another kind, out of the limits, none of the
+        options, or unreadable.
         """
         if self.kind is float and type(value) is int:
             value = float(value)
@@ -133,10 +130,7 @@ def draw_of_questions(
 def query_of(text: str) -> str:
     """Return a question as a model is asked it.
 
-    Raises
-    ------
-    InvalidRequestError
-        When it is none.
+    Raises `InvalidRequestError` when it is none.
     """
     return Request(text).query
 
@@ -173,10 +167,7 @@ class ExperimentSettings:
     def of(cls, values: Values) -> Self:
         """Return the settings that these values of all fields make.
 
-        Raises
-        ------
-        InvalidRequestError
-            When they do not go together.
+        Raises `InvalidRequestError` when they do not go together.
         """
         return cls(
             **{
@@ -208,3 +199,19 @@ def _in_order(smallest: int, largest: int) -> None:
         raise InvalidRequestError(
             f"The smallest k, {smallest:,}, is above the largest, {largest:,}. Exchange them."
         )
+
+
+def within(name: str, value: float, least: float, most: float) -> None:
+    """Refuse a value out of its limits, or NaN.
+
+    Raises `InvalidRequestError` with a sentence that names it.
+    """
+    if not least <= value <= most:
+        raise InvalidRequestError(
+            f"The {name} is {_display(value)}; choose one from {_display(least)} to "
+            f"{_display(most)}."
+        )
+
+
+def _display(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"

@@ -196,8 +196,6 @@ def run(
         When the model does not run here, or normalises its keys.
     InvalidRequestError
         Also when a curve does not fit the model's context.
-    Cancelled
-        Out of `progress`.
     """
     settings = settings or YieldingSettings()
     if not isinstance(model, LlamaModel):

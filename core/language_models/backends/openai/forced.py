@@ -31,12 +31,7 @@ BEFORE = "A:"  # what stands in front of an answer: some vocabularies read its s
 
 
 def tokens(service: Service, text: str) -> list[int]:
-    """Return the tokens of a text, as the server reads it.
-
-    Raises
-    ------
-    ModelError
-    """
+    """Return the tokens of a text, as the server reads it."""
     listed = service.post("/tokenize", {"content": text}, beside=True, free=True).get("tokens")
     if not isinstance(listed, list) or not all(type(token) is int for token in listed):
         raise service.reply_error("a text without its tokens")
@@ -46,10 +41,7 @@ def tokens(service: Service, text: str) -> list[int]:
 def tokens_behind(service: Service, before: str, text: str) -> list[int]:
     """Return the tokens of a text behind another one.
 
-    Raises
-    ------
-    ModelError
-        Also when a token stands across the border, or nothing is behind it.
+    Raises `ModelError`, also when a token stands across the border, or nothing is behind it.
     """
     first, both = tokens(service, before), tokens(service, before + text)
     if both[: len(first)] != first or len(both) == len(first):
@@ -58,12 +50,7 @@ def tokens_behind(service: Service, before: str, text: str) -> list[int]:
 
 
 def is_parted(service: Service, tokens: Sequence[int], text: str) -> bool:
-    """Whether one of the tokens of a text is only a part of a character.
-
-    Raises
-    ------
-    ModelError
-    """
+    """Whether one of the tokens of a text is only a part of a character."""
     if text.isascii():
         return False
     body = {"content": text, "with_pieces": True}
@@ -75,10 +62,7 @@ def is_parted(service: Service, tokens: Sequence[int], text: str) -> bool:
 def request_at(body: Reply, before: Sequence[int], other: int) -> Reply:
     """Return a request for the likeliest tokens behind a prompt and some tokens of an answer.
 
-    Parameters
-    ----------
-    other : int
-        The token that is drawn there, whose text is whole: else nothing would be listed.
+    `other`: the token that is drawn there, whose text is whole: else nothing would be listed.
     """
     rest = {name: value for name, value in body.items() if name != "stop"}
     prompt = [body["prompt"], *before] if before else body["prompt"]
