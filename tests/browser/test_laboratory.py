@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 def test_an_experiment_and_its_settings_stand_in_the_address(address, open_page):
     page = open_page(f"{address}/laboratory")
     at_rest(page)
-    expect(page.get_by_text("Broken", exact=True)).to_have_count(1)
+    expect(page.locator("[class*=st-key-claim_number]")).to_have_count(7)
     page.get_by_role("button", name="Look closer").first.click()
     page.wait_for_url(re.compile("experiment=estimator"))
     at_rest(page)
