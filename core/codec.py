@@ -21,6 +21,7 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
     "str": (str,),
     "bool": (bool,),
     "int": (int,),
+    "int | None": (int, type(None)),
     "float": (int, float),
     "float | None": (int, float, type(None)),
 }
@@ -39,10 +40,8 @@ class DamagedError(ValueError):
 def encode(value: object, *, indent: int | None = None) -> str:
     """Return JSON text; its letters stay readable.
 
-    Raises
-    ------
-    ValueError
-        When there is an infinity or NaN in it, which JSON does not know: see `finite`.
+    Raises `ValueError` when there is an infinity or NaN in it, which JSON does not know: see
+    `finite`.
     """
     return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
 
@@ -58,10 +57,8 @@ def decode(kind: type[T], value: object) -> T:
     Whole numbers are not negative, and fields with a default may be missing: older files lack
     them.
 
-    Raises
-    ------
-    ValueError
-        When it is no such dataclass, a field is wrong (`DamagedError`), or one is not known.
+    Raises `ValueError` when it is no such dataclass, a field is wrong (`DamagedError`), or one is
+    not known.
     """
     if not isinstance(value, Mapping):
         raise ValueError(f"a {kind.__name__} is invalid")
@@ -80,6 +77,8 @@ def typed_fields(
 ) -> dict[str, Any]:
     """Return what JSON held of the fields of a dataclass, each of the kind its annotation says.
 
+    Raises `DamagedError` with the name of the first field that is wrong.
+
     Parameters
     ----------
     kind : type
@@ -90,19 +89,14 @@ def typed_fields(
         What no number exceeds, whatever its sign; whole ones never exceed `LARGEST`.
     defaults : bool
         Whether fields with a default may be missing.
-
-    Raises
-    ------
-    DamagedError
-        With the name of the first field that is wrong.
     """
     values: dict[str, Any] = {}
     for field in fields(kind):
         has_default = field.default is not MISSING or field.default_factory is not MISSING
         if field.name in entries:
             value, annotation = entries[field.name], str(field.type)
-            most = min(largest, LARGEST) if annotation == "int" else largest
-            low = least if least is not None and annotation == "int" else -most
+            most = min(largest, LARGEST) if annotation.startswith("int") else largest
+            low = least if least is not None and annotation.startswith("int") else -most
             if not _is_sane(value, annotation, low, most):
                 raise DamagedError(kind.__name__, field.name)
             whole = type(value) is int and annotation.startswith("float")
@@ -129,10 +123,7 @@ def _is_sane(value: Any, annotation: str, least: float, largest: float) -> bool:
 def text_of(value: object) -> str:
     """Return a text that JSON held.
 
-    Raises
-    ------
-    ValueError
-        When it is none, or one that cannot be written.
+    Raises `ValueError` when it is none, or one that cannot be written.
     """
     if not isinstance(value, str) or not is_writable(value):
         raise ValueError("a text is invalid")

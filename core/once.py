@@ -19,10 +19,7 @@ class once(Generic[P, T]):  # a decorator
     for the first. Nothing is forgotten, so the arguments must be few, and nobody's own. The
     function may call others, but must not wait for a thread that asks for the same.
 
-    Parameters
-    ----------
-    build : callable
-        Of hashable arguments. What it raises is not kept: who waited tries again.
+    `build`: of hashable arguments. What it raises is not kept: who waited tries again.
     """
 
     def __init__(self, build: Callable[P, T]) -> None:

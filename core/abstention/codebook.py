@@ -35,6 +35,8 @@ class Codebook:
     # Who made the labels, as a sentence names it; empty where the table does not say it.
     grader: str = ""
     grading: tuple[str, ...] = ()  # how they were made, a sentence each
+    # The column of the same answers' labels by another rule, which did not count; empty without.
+    other: str = ""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -70,7 +72,7 @@ def codebook_from(content: object) -> Codebook:
     """Return a codebook out of JSON that somebody may have edited; raises `ValueError`."""
     names = {field.name: str(field.type) for field in fields(Codebook)}
     if isinstance(content, Mapping):  # older ones lack what has a default
-        content = {"claims": (), "grader": "", "grading": (), **content}
+        content = {"claims": (), "grader": "", "grading": (), "other": "", **content}
     if not isinstance(content, Mapping) or content.keys() != names.keys():
         raise ValueError("a codebook is invalid")
     values: dict[str, Any] = {}

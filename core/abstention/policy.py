@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.abstention.codebook import PERSON, Codebook, codebook_from
 from core.abstention.ledger import MOST_KEPT, Rows, asks_the_same, from_text
-from core.codec import DamagedError, encode, finite, typed_fields
+from core.codec import DamagedError, encode, finite, one_line, typed_fields
 
 FORMAT: Final = "believe-policy"
 VERSION: Final = 1
@@ -164,6 +164,8 @@ class Policy:
     rows: str = field(default="", repr=False)
     # Which rows of their run the labelled ones lack, in words: failed, filtered out, not reached.
     selection: str = ""
+    # Of the answered, how many are wrong by `codebook.other`; None where there are no such labels.
+    other_errors: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no calibration could have made."""
@@ -183,6 +185,11 @@ class Policy:
             raise PolicyError("The upper bound must lie between 0 and 1.")
         if not 0 <= self.errors <= self.answered <= self.labels:
             raise PolicyError("It must be that 0 ≤ errors ≤ answered ≤ labels.")
+        if self.other_errors is not None:
+            if self.codebook is None or not self.codebook.other:
+                raise PolicyError("The other labels that the policy counts are not named.")
+            if not 0 <= self.other_errors <= self.answered:
+                raise PolicyError("It must be that 0 ≤ other errors ≤ answered.")
         if min(self.scores_tried, self.settings_tried, self.targets_tried) < 1:
             raise PolicyError("At least one score, one setting and one target were tried.")
         if not 0 <= self.looks <= 1000:
@@ -289,8 +296,16 @@ class Policy:
 
     @property
     def _of_labels(self) -> str:
-        """Say what a label of a grader is worth: no more than who made it."""
-        if self.codebook is None or not self.codebook.grader:
+        """Say what a label is worth: what another says, and no more than who made it."""
+        if self.codebook is None:
+            return ""
+        if self.other_errors is not None:
+            label, other = (f"“{one_line(c)}”" for c in (self.codebook.label, self.codebook.other))
+            return (
+                f" Of the {self.answered:,} answered, {self.errors:,} are wrong by {label}, which "
+                f"counts, and {self.other_errors:,} by {other}."
+            )
+        if not self.codebook.grader:
             return ""
         who = f" The labels were made by {self.codebook.grader}"
         if not self.has_guarantee or self.codebook.grader == PERSON:
@@ -328,7 +343,9 @@ class Policy:
             return ""
         return f"and at most {_percent(self.belief.target_error)} of those that it believes, "
 
-    def with_threshold(self, threshold: float, answered: int, errors: int) -> Policy:
+    def with_threshold(
+        self, threshold: float, answered: int, errors: int, other_errors: int | None = None
+    ) -> Policy:
         """Return the policy with λ chosen by hand: the guarantee is gone."""
         if threshold == self.threshold:
             return self
@@ -342,6 +359,7 @@ class Policy:
             looks=0,
             answered=answered,
             errors=errors,
+            other_errors=other_errors,
         )
 
 
@@ -435,6 +453,7 @@ _SINCE_THEN: Final = {
     "looks": 0,
     "rows": "",
     "selection": "",
+    "other_errors": None,
 }
 
 

@@ -179,10 +179,7 @@ def precision_recall(bands: Mapping[str, ConfidenceBand], palette: Palette) -> C
 def mixture_bars(mixtures: Sequence[Mixture], measure: str, palette: Palette) -> Chart:
     """The paper's Figure 6: recall, or error, by entropy, each score by both rules.
 
-    Parameters
-    ----------
-    measure : str
-        `RECALL` or `ERROR`.
+    `measure`: `RECALL` or `ERROR`.
     """
     rows = [
         (

@@ -66,7 +66,11 @@ OF_CALIBRATION = (
     multiple=True,
     help="Column of scores; of several, the best, at δ divided by their number.",
 )
-@click.option("--correct", help="Column that says right or wrong; guessed if omitted.")
+@click.option(
+    "--correct",
+    help="Column that says right or wrong; guessed if omitted. Of a run’s rows also f1: each "
+    "score’s own labels by the paper’s rule.",
+)
 @click.option(
     "--question",
     help="Column of questions, of which rows with the same count once; empty if every row asks "

@@ -207,10 +207,7 @@ class LanguageModel(ABC):
     def in_form(self, form: Form) -> LanguageModel:
         """Return the same model, asked in a form.
 
-        Raises
-        ------
-        ModelError
-            When it cannot be asked so.
+        Raises `ModelError` when it cannot be asked so.
         """
         if form is self.form:
             return self
@@ -234,6 +231,8 @@ class LanguageModel(ABC):
     ) -> list[Response]:
         """Draw `count` responses to `prompt`, those with the indices `first`, `first` + 1, ….
 
+        Raises `ModelError` with a sentence that can be shown to a person.
+
         Parameters
         ----------
         temperature : float
@@ -241,11 +240,6 @@ class LanguageModel(ABC):
         seed : int
             Together with the prompt and the index it determines a response (see `series`), so
             that asking for more later extends the same series.
-
-        Raises
-        ------
-        ModelError
-            With a sentence that can be shown to a person.
         """
 
     def remember_in(self, memory: Callable[[], Memory]) -> None:
@@ -255,10 +249,7 @@ class LanguageModel(ABC):
     def probe(self) -> list[str]:
         """Find out anew what the model can do; return what was asked, a line each.
 
-        Raises
-        ------
-        ModelError
-            With a sentence for the person.
+        Raises `ModelError` with a sentence for the person.
         """
         return []
 
@@ -267,10 +258,7 @@ class LanguageModel(ABC):
 
         Fewer where the model has, or the search finds, fewer; no random number is used.
 
-        Raises
-        ------
-        ModelError
-            Also when `capabilities.searches` is false.
+        Raises `ModelError`, also when `capabilities.searches` is false.
         """
         raise ModelError(f"{self.name} cannot be searched for its likeliest answers.")
 
@@ -283,15 +271,12 @@ class LanguageModel(ABC):
         Values are at temperature 1, in nats, at most 0, and include the end token of
         every answer. An answer stands behind its prompt after one space.
 
+        Raises `ModelError`, also when `capabilities.scores_given_text` is false.
+
         Returns
         -------
         ndarray of shape (len(prompts), len(answers))
             NaN where a service cannot say it of one answer behind one prompt.
-
-        Raises
-        ------
-        ModelError
-            Also when `capabilities.scores_given_text` is false.
         """
 
     def score_together(
@@ -305,9 +290,6 @@ class LanguageModel(ABC):
 
         At temperature 1, nats. What is missing is at most as probable as the least listed.
 
-        Raises
-        ------
-        ModelError
-            Also when `capabilities.next_token` is false.
+        Raises `ModelError`, also when `capabilities.next_token` is false.
         """
         raise ModelError(f"{self.name} does not report how likely its next words are.")

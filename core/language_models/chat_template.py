@@ -26,17 +26,14 @@ def around(
     Templates come from strangers, with the models: this one runs in a sandbox, in a process of its
     own with limits.
 
+    Raises `ModelError` when the template fails, or does not repeat the message once.
+
     Parameters
     ----------
     marks : mapping
         ``bos_token`` and ``eos_token``, which some templates write.
     examples : sequence of Example, optional
         Turns of before.
-
-    Raises
-    ------
-    ModelError
-        When the template fails, or does not repeat the message once.
     """
     variables = {"messages": messages(PROMPT, examples), "add_generation_prompt": True, **marks}
     reply = _answer(json.dumps({"template": template, "variables": variables}))

@@ -45,6 +45,8 @@ def open_for_study(
 ) -> LanguageModel:
     """Open a model as a study should ask it; a service's answers are kept in the database.
 
+    Raises `ModelError` with a sentence.
+
     Parameters
     ----------
     name : str or LanguageModel
@@ -53,11 +55,6 @@ def open_for_study(
         One of `Form`, or `AUTO` to try them.
     budget : int
         Most requests to a service.
-
-    Raises
-    ------
-    ModelError
-        With a sentence.
     """
     allowed = Budget(budget)
     model = by_name(name, tell) if isinstance(name, str) else name

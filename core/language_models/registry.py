@@ -39,10 +39,7 @@ def full_name(name: str) -> str:
 def with_only_model(name: str, key: str | None = None) -> str:
     """Return the full name of a model, with the only one of its server where it names none.
 
-    Raises
-    ------
-    ModelError
-        With a sentence: the server has several models, or does not say.
+    Raises `ModelError` with a sentence: the server has several models, or does not say.
     """
     kind, _, rest = full_name(name).partition(":")
     back_end = BACK_ENDS.get(kind)
@@ -75,10 +72,7 @@ def price_unit(name: str) -> int:
 def _attribute_of(kind: str, place: str) -> Any:
     """Return what stands at a place of a back end.
 
-    Raises
-    ------
-    ModelError
-        With a sentence: a package that it needs is not installed.
+    Raises `ModelError` with a sentence: a package that it needs is not installed.
     """
     try:
         return attribute_at(place)
@@ -129,17 +123,14 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
 def model_names(kind: str, url: str, key: str | None = None) -> tuple[str, ...]:
     """Return the names of the models that a service lists.
 
+    Raises `ModelError` with a sentence, also when it lists none.
+
     Parameters
     ----------
     kind : str
         Of `BACK_ENDS`.
     url : str
         Its base URL, where the kind has several.
-
-    Raises
-    ------
-    ModelError
-        With a sentence, also when it lists none.
     """
     names: tuple[str, ...] = attribute_at(BACK_ENDS[kind].lists)(url, key)
     return names

@@ -47,10 +47,7 @@ class Lock(Protocol):
 class Stop:
     """Ends all waits of one run, from any thread, once and for all.
 
-    Parameters
-    ----------
-    wholes : iterable of Stop
-        What this is a part of: it is set by itself, or when one of these is.
+    `wholes`: what this is a part of: it is set by itself, or when one of these is.
     """
 
     def __init__(self, wholes: Iterable[Stop] = ()) -> None:
@@ -151,11 +148,8 @@ def at_least(seconds: float) -> float:
 def in_time(request: Callable[[], T]) -> T:
     """Make a request, and leave it when it takes too long or is stopped.
 
-    Parameters
-    ----------
-    request : callable
-        Runs in a thread of its own. Connections that it makes through `connections` are shut
-        when it is left.
+    `request`: runs in a thread of its own. Connections that it makes through `connections` are shut
+    when it is left.
 
     Returns
     -------

@@ -92,10 +92,7 @@ class Trial:
 def try_form(model: LanguageModel) -> Trial:
     """Put the questions to a model in the form in which it is asked, all at once.
 
-    Raises
-    ------
-    PromptTooLongError
-        When not even these questions fit into its context.
+    Raises `PromptTooLongError` when not even these questions fit into its context.
     """
     able = model.capabilities
     workers = min(able.questions_at_once, len(QUESTIONS)) if able.local else AT_ONCE

@@ -76,10 +76,7 @@ class Meter:
     def begin(self) -> None:
         """Hear from a back end that a request is about to be made.
 
-        Raises
-        ------
-        BudgetError
-            When it is not allowed.
+        Raises `BudgetError` when it is not allowed.
         """
         take: Callable[[], None] | None = getattr(self._too, "take", None)
         if take:
@@ -199,10 +196,8 @@ class Budget:
     def take(self) -> None:
         """Count one request.
 
-        Raises
-        ------
-        BudgetError
-            When none is left, or it is closed (`StoppedError`); nothing has been asked then.
+        Raises `BudgetError` when none is left, or it is closed (`StoppedError`); nothing has been
+        asked then.
         """
         with self._lock:
             self.stop.check()

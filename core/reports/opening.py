@@ -61,10 +61,8 @@ class OpenedResult:
 def open_result(content: bytes) -> OpenedResult:
     """Read a saved result of any kind.
 
-    Raises
-    ------
-    InvalidRequestError
-        When it is none, too large, damaged, or of a newer version; the message is a sentence.
+    Raises `InvalidRequestError` when it is none, too large, damaged, or of a newer version; the
+    message is a sentence.
     """
     if len(content) > MAX_BYTES:
         raise InvalidRequestError(

@@ -142,10 +142,7 @@ def plan_chains(
 ) -> Plan:
     """Return the most that longer chains of a question's answers can take, its recording included.
 
-    Parameters
-    ----------
-    longest, chains, most_prompts : int
-        See `core.studies.laboratory.chains.Settings`.
+    `longest, chains, most_prompts`: see `core.studies.laboratory.chains.ChainsSettings`.
     """
     k, exact = request.samples, estimator_of(capabilities) in EXACT
     answer = MAX_RESPONSE_TOKENS

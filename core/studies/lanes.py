@@ -85,15 +85,10 @@ class Lane:
 def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = None) -> Lane:
     """Contradict the answer of an inspection, ever more often.
 
-    Parameters
-    ----------
-    right : bool, optional
-        Whether the answer is right, where no judgement says it.
+    `right`: whether the answer is right, where no judgement says it.
 
-    Raises
-    ------
-    InvalidRequestError
-        When the model gave one answer only, and nothing else is known to tell it.
+    Raises `InvalidRequestError` when the model gave one answer only, and nothing else is known to
+    tell it.
     """
     own = inspection.verdict.answer
     answer = _another(inspection)
@@ -117,10 +112,7 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
 def _another(inspection: Inspection) -> str:
     """Return what an inspection tells a single answer first; else the best of its own others.
 
-    Raises
-    ------
-    InvalidRequestError
-        When there is nothing to tell.
+    Raises `InvalidRequestError` when there is nothing to tell.
     """
     own = inspection.verdict.answer
     if inspection.others:

@@ -106,17 +106,14 @@ class Principal:
 def principal(query: ArrayLike, key: ArrayLike, share: float = 0.5) -> Principal:
     """Return the fewest principal components that hold a share of all squared singular values.
 
+    Raises `ValueError` when the share is out of range, or the product is 0.
+
     Parameters
     ----------
     query, key : array_like of shape (d', d)
         W_Q and W_K.
     share : float
         In (0, 1]. What is large is nowhere defined; half of all is taken.
-
-    Raises
-    ------
-    ValueError
-        When the share is out of range, or the product is 0.
     """
     if not 0 < share <= 1:
         raise ValueError(f"The share of the components is {share}; choose one above 0, at most 1.")
@@ -180,6 +177,8 @@ def ideal_head(
     share `in_span` of its length along u, the rest in a random direction. Y is a random
     statement: it touches u by chance alone, less and less as the dimension grows.
 
+    Raises `ValueError` when the dimension or the share is out of range.
+
     Parameters
     ----------
     dimension : int
@@ -188,11 +187,6 @@ def ideal_head(
         In [0, 1]: 1 is a query known by heart, 0 one never seen.
     strength : float
         The logit of a statement that lies entirely along u.
-
-    Raises
-    ------
-    ValueError
-        When the dimension or the share is out of range.
     """
     if dimension < 3:
         raise ValueError(f"The dimension is {dimension}; choose at least 3.")

@@ -31,6 +31,9 @@ ROUNDING = 1e-2
 def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) -> float:
     """Return a certain lower bound of the model's mutual information.
 
+    Raises `ValueError` if shapes do not fit, there is NaN, no mass, or any probabilities of
+    distinct answers add up to more than 1 and `ROUNDING`; what is within it is normalised.
+
     Parameters
     ----------
     log_marginal : array_like, (r,)
@@ -42,12 +45,6 @@ def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) 
     -------
     float
         In nats, in [0, ln r].
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, there is NaN, no mass, or any probabilities of distinct
-        answers add up to more than 1 and `ROUNDING`; what is within it is normalised.
     """
     marginal, rows = _table(log_marginal, log_conditionals)
     log_first, log_mass = log_normalise(marginal)
@@ -59,10 +56,7 @@ def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) 
 def complete(log_rows: Floats) -> Floats:
     """Add a column for all that the rows, (r, c), do not cover: “anything else”, (r, c + 1).
 
-    Raises
-    ------
-    ValueError
-        If a row adds up to more than 1 and `ROUNDING`.
+    Raises `ValueError` if a row adds up to more than 1 and `ROUNDING`.
     """
     log_covered = log_sum_exp(log_rows, axis=1)
     _at_most_one(log_covered, "The conditional likelihoods of one row")
@@ -81,6 +75,9 @@ def lump(
     the model says after *some* answer of the cluster. (Algorithm 3 conditions on the centre
     instead; the bound would not hold for that.)
 
+    Raises `ValueError` if shapes do not fit, there is NaN, a cluster has no mass, or the
+    likelihoods of its answers add up to more than 1.
+
     Parameters
     ----------
     log_marginal : array_like, (r,)
@@ -95,12 +92,6 @@ def lump(
     log_marginal : ndarray, (m,)
     log_conditionals : ndarray, (m, m)
         What :func:`certified_lower_bound` takes.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, there is NaN, a cluster has no mass, or the likelihoods of its
-        answers add up to more than 1.
     """
     marginal, rows = _table(log_marginal, log_conditionals)
     validation.shape(rows, (marginal.size, marginal.size), "log_conditionals")
@@ -116,10 +107,8 @@ def lump(
 def lump_seconds(log_rows: Floats, labels: Integers) -> Floats:
     """Count all the second answers of a cluster as one outcome: columns alone, (r, m).
 
-    Raises
-    ------
-    ValueError
-        If the likelihoods of a cluster's answers add up to more than 1 and `ROUNDING`.
+    Raises `ValueError` if the likelihoods of a cluster's answers add up to more than 1 and
+    `ROUNDING`.
     """
     lumped = aggregate(log_rows, labels, axis=1)
     _at_most_one(lumped, "The likelihoods of a cluster’s answers to the prompt with one of them")

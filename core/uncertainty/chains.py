@@ -25,6 +25,8 @@ def informations(
 ) -> tuple[MutualInformation, ...]:
     """Return Algorithm 3 for chains of 2, 3, … n answers, from every answer after every chain.
 
+    Raises `ValueError` if shapes do not fit, or anything cannot be normalised.
+
     Parameters
     ----------
     log_first : ndarray, (m,)
@@ -40,11 +42,6 @@ def informations(
     tuple of MutualInformation
         For γ = 0, no value is below the one before it, and the first is that of
         :func:`core.uncertainty.mutual_information.from_conditionals`.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, or anything cannot be normalised.
     """
     validation.normalisable(log_first, "log_first")
     joint = log_normalise(log_first)[0]

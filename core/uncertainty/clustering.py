@@ -16,6 +16,8 @@ from core.uncertainty.validation import Floats, Integers
 def likelihood_order(log_likelihoods: ArrayLike) -> Integers:
     """Return the indices that put answers in order of falling likelihood; ties keep theirs.
 
+    Raises `ValueError` if there are none, or one is NaN.
+
     Parameters
     ----------
     log_likelihoods : array_like, (n,)
@@ -24,11 +26,6 @@ def likelihood_order(log_likelihoods: ArrayLike) -> Integers:
     Returns
     -------
     ndarray of int64, (n,)
-
-    Raises
-    ------
-    ValueError
-        If there are none, or one is NaN.
     """
     values = validation.numbers(log_likelihoods, "log_likelihoods", dimensions=1)
     return np.argsort(-values, kind="stable").astype(np.int64)
@@ -40,6 +37,9 @@ def cluster(similarity_matrix: ArrayLike, threshold: float) -> Integers:
     Each answer joins the most similar centre at or above the threshold (of several equally
     similar ones, the earliest), or becomes a centre itself. So a centre is the likeliest
     answer of its cluster.
+
+    Raises `ValueError` if the matrix is empty, not square, NaN or outside [0, 1], or the threshold
+    is.
 
     Parameters
     ----------
@@ -53,11 +53,6 @@ def cluster(similarity_matrix: ArrayLike, threshold: float) -> Integers:
     -------
     ndarray of int64, (n,)
         The label of each answer, 0..m-1 in order of the centres.
-
-    Raises
-    ------
-    ValueError
-        If the matrix is empty, not square, NaN or outside [0, 1], or the threshold is.
     """
     similarity = validation.numbers(similarity_matrix, "The similarity matrix", dimensions=2)
     validation.shape(similarity, (len(similarity), len(similarity)), "The similarity matrix")
@@ -95,6 +90,8 @@ def centres(labels: ArrayLike) -> Integers:
 def aggregate(log_likelihoods: ArrayLike, labels: ArrayLike, axis: int = -1) -> Floats:
     """Add up the likelihoods within each cluster, on logarithms.
 
+    Raises `ValueError` if there is NaN, or the labels do not fit the axis.
+
     Parameters
     ----------
     log_likelihoods : array_like
@@ -108,11 +105,6 @@ def aggregate(log_likelihoods: ArrayLike, labels: ArrayLike, axis: int = -1) -> 
     -------
     ndarray of float64
         The shape of `log_likelihoods`, with m entries along `axis`.
-
-    Raises
-    ------
-    ValueError
-        If there is NaN, or the labels do not fit the axis.
     """
     values = validation.numbers(log_likelihoods, "log_likelihoods")
     if not -values.ndim <= axis < values.ndim:

@@ -45,6 +45,9 @@ def lower_confidence_limit(
     The draws must be independent, at temperature 1, and their number chosen before any was seen.
     Which of them are scored, and which texts make the columns, may depend on what was drawn.
 
+    Raises `ValueError` if the confidence is out of its range, or :func:`empirical_information`
+    refuses the rest.
+
     Parameters
     ----------
     counts, log_rows, draws
@@ -56,11 +59,6 @@ def lower_confidence_limit(
     -------
     float
         In nats, in [0, ln K].
-
-    Raises
-    ------
-    ValueError
-        If the confidence is out of its range, or :func:`empirical_information` refuses the rest.
     """
     if not 0 < confidence < 1:
         raise ValueError(f"The confidence is {confidence}, but must lie between 0 and 1.")

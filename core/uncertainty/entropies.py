@@ -19,6 +19,8 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
 def plug_in(counts: ArrayLike) -> Floats:
     """Return the entropy of the shares counted, nats: too small on average.
 
+    Raises `ValueError` if a count is no whole number of at least 0, or nothing was counted.
+
     Parameters
     ----------
     counts : array_like of int, (..., c)
@@ -27,11 +29,6 @@ def plug_in(counts: ArrayLike) -> Floats:
     Returns
     -------
     ndarray of float64, (...)
-
-    Raises
-    ------
-    ValueError
-        If a count is no whole number of at least 0, or nothing was counted.
     """
     return _of_shares(_count(counts))
 

@@ -28,10 +28,7 @@ Compared = tuple[Sequence[str], ArrayLike]
 class Hyperparameters:
     """How answers are clustered and the mutual information is stabilised; asks the model nothing.
 
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
+    Raises `ValueError` if a number is out of its range.
     """
 
     # A key of ``similarity.SIMILARITIES``, or the name of a similarity whose matrix is given.
@@ -66,10 +63,7 @@ class Evidence:
     temperature 1. Where the model scores no given text, they are its samples' own likelihoods,
     or shares of samples, and -inf where nothing was drawn.
 
-    Raises
-    ------
-    ValueError
-        If a likelihood of the greedy response or of a verification is none.
+    Raises `ValueError` if a likelihood of the greedy response or of a verification is none.
     """
 
     # (r,): the distinct texts in order of falling likelihood as first answers. Of samples alone,
@@ -139,6 +133,9 @@ class Evidence:
     ) -> Evidence:
         """Build evidence from the likelihood of every response under every prompt (Algorithm 3).
 
+        Raises `ValueError` if anything is empty, NaN, positive where a logarithm of a probability
+        must stand, does not fit the responses, or cannot be normalised; for an unknown similarity.
+
         Parameters
         ----------
         responses : sequence of str, (r,)
@@ -150,12 +147,6 @@ class Evidence:
             See the class.
         compared : (sequence of str, array_like), optional
             All texts, and how alike they are, if something else has judged it: (r,) and (r, r).
-
-        Raises
-        ------
-        ValueError
-            If anything is empty, NaN, positive where a logarithm of a probability must stand,
-            does not fit the responses, or cannot be normalised; for an unknown similarity.
         """
         texts = validation.texts(responses, "responses")
         r = len(texts)

@@ -114,6 +114,9 @@ def from_table(
 ) -> MutualInformation:
     """Return the mutual information of a whole table; for n > 2, D(joint, product of marginals).
 
+    Raises `ValueError` if the table has fewer than two dimensions, NaN, or no mass, or a γ is
+    negative.
+
     Parameters
     ----------
     log_joint : array_like, n-dimensional, n >= 2
@@ -126,11 +129,6 @@ def from_table(
     -------
     MutualInformation
         With arrays of the shape of `log_joint`.
-
-    Raises
-    ------
-    ValueError
-        If the table has fewer than two dimensions, NaN, or no mass, or a γ is negative.
     """
     table = validation.numbers(log_joint, "log_joint")
     if table.ndim < 2:

@@ -108,17 +108,14 @@ def between(counts: Integers, table: Floats) -> tuple[Floats, Floats]:
     answers of draw i and M_j the mean of these rows; U = Σ_j mean_i D(R_ij ‖ M_j without R_ij).
     Both take two draws or more. See :mod:`core.uncertainty.confidence`.
 
+    Raises `ValueError` with fewer draws.
+
     Parameters
     ----------
     counts : ndarray of int, (r, v, …, v)
         How often each tuple came in each sample.
     table : ndarray, (v, …, v)
         μ, summing to 1.
-
-    Raises
-    ------
-    ValueError
-        With fewer draws.
     """
     draws = counts.reshape(len(counts), -1).sum(axis=1).astype(np.float64)
     lower, upper = np.zeros(len(counts)), np.zeros(len(counts))

@@ -91,6 +91,9 @@ def from_conditionals(
 ) -> MutualInformation:
     """Estimate from the likelihoods of every answer after every answer (Algorithm 3, Section 6).
 
+    Raises `ValueError` if shapes do not fit; if there is NaN, a positive logarithm, a marginal or a
+    row without mass, or a negative γ.
+
     Parameters
     ----------
     log_marginal : array_like, (m,)
@@ -105,12 +108,6 @@ def from_conditionals(
     MutualInformation
         With (m, m) arrays, rows the first answer; `log_mass` is ln Z, the sampled mass. For
         γ = 0, 0 <= value <= min(H(first), H(second)) <= ln m.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit; if there is NaN, a positive logarithm, a marginal or a row
-        without mass, or a negative γ.
     """
     marginal = validation.log_probabilities(log_marginal, "log_marginal", dimensions=1)
     rows = validation.log_probabilities(log_conditionals, "log_conditionals", dimensions=2)
@@ -134,6 +131,10 @@ def from_counts(
     Not in the paper. Ask for at least 30 second answers after each distinct first answer:
     fewer leave little to tell dependence from chance by.
 
+    Raises `ValueError` if shapes do not fit; if a count is NaN, negative or no whole number; if
+    there is no first answer, or a first answer without second answers; if the correction is
+    unknown.
+
     Parameters
     ----------
     first_counts : array_like, (m,)
@@ -149,12 +150,6 @@ def from_counts(
         With (m, c) arrays, rows weighted by how often the first answer came;
         ``value = plug_in + correction`` may be negative. `log_mass` is the logarithm of the
         number of first answers.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit; if a count is NaN, negative or no whole number; if there is no
-        first answer, or a first answer without second answers; if the correction is unknown.
 
     Notes
     -----

@@ -71,6 +71,9 @@ def score(
 ) -> AnswerScores:
     """Return every score that answers to one question allow.
 
+    Raises `ValueError` when there is no answer, lengths differ, or numbers are no log-probabilities
+    of whole answers: above 0, or of different answers that add up to more than 1.
+
     Parameters
     ----------
     responses : sequence of str, (k,)
@@ -86,12 +89,6 @@ def score(
         The answer at temperature zero, which must be among the responses to have a probability.
     similarity, threshold : str, float
         How two answers are compared; see `core.uncertainty.similarity`.
-
-    Raises
-    ------
-    ValueError
-        When there is no answer, lengths differ, or numbers are no log-probabilities of whole
-        answers: above 0, or of different answers that add up to more than 1.
     """
     texts = [text.strip() for text in responses]
     if not any(texts):

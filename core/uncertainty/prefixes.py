@@ -21,6 +21,8 @@ def without_continuations(texts: Sequence[str], log_likelihoods: ArrayLike) -> F
     What remains are likelihoods of events of which no two can happen at once, so that they may
     be added up: “Santiago”, and then anything but “ de Chile”.
 
+    Raises `ValueError` if the likelihoods do not fit the texts, or are none.
+
     Parameters
     ----------
     texts : sequence of str, (r,)
@@ -32,11 +34,6 @@ def without_continuations(texts: Sequence[str], log_likelihoods: ArrayLike) -> F
     -------
     ndarray of float64, (..., r)
         At most as large, in nats.
-
-    Raises
-    ------
-    ValueError
-        If the likelihoods do not fit the texts, or are none.
     """
     whole = validation.log_probabilities(log_likelihoods, "log_likelihoods")
     if whole.shape[-1] != len(texts):

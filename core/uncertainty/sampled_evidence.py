@@ -48,6 +48,8 @@ def from_chains(
     The mutual information is that of Algorithm 2, adjusted for chance, which is not in the
     paper: see :func:`core.uncertainty.chance.adjustment_of_pairs`. Its `plug_in` is Algorithm 2's.
 
+    Raises `ValueError` if there are no chains, or a likelihood is NaN or above 0.
+
     Parameters
     ----------
     chains : sequence of (str, str, float, float)
@@ -58,11 +60,6 @@ def from_chains(
         Texts that were cut off; all others came to their end.
     greedy, greedy_log_likelihood, verification, parameters, compared
         See :meth:`Evidence.build`.
-
-    Raises
-    ------
-    ValueError
-        If there are no chains, or a likelihood is NaN or above 0.
     """
     if not chains:
         raise ValueError("There are no chains: sample at least one pair of answers.")
@@ -153,6 +150,9 @@ def from_tallies(
     A cluster's second answers are those after any of its members was told: the same meaning
     was told, and they were paid for.
 
+    Raises `ValueError` if there is no first answer, or one without second answers; if a second
+    answer came after what was no first answer; if a count is below 1.
+
     Parameters
     ----------
     firsts : mapping of str to int
@@ -161,12 +161,6 @@ def from_tallies(
         After each of them was told: how often which second answer came.
     complete, greedy, verification, parameters, compared
         See :func:`from_chains`.
-
-    Raises
-    ------
-    ValueError
-        If there is no first answer, or one without second answers; if a second answer came
-        after what was no first answer; if a count is below 1.
     """
     if not firsts:
         raise ValueError("There are no first answers: sample at least one.")

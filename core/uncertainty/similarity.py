@@ -120,6 +120,8 @@ def token_f1(a: str, b: str) -> float:
 def pairwise(responses: Sequence[str], method: str = DEFAULT) -> Floats:
     """Compare every response with every other.
 
+    Raises `ValueError` if there are no responses, one is no text, or the method is unknown.
+
     Parameters
     ----------
     responses : sequence of str, (n,)
@@ -133,11 +135,6 @@ def pairwise(responses: Sequence[str], method: str = DEFAULT) -> Floats:
     ndarray of float64, (n, n)
         Symmetric, in [0, 1], equal texts 1. By token F1, each entry is :func:`token_f1` of
         its pair to the last bit.
-
-    Raises
-    ------
-    ValueError
-        If there are no responses, one is no text, or the method is unknown.
     """
     texts = validation.texts(responses, "responses")
     if method not in SIMILARITIES:
@@ -150,6 +147,8 @@ def pairwise(responses: Sequence[str], method: str = DEFAULT) -> Floats:
 def reorder(responses: Sequence[str], texts: Sequence[str], similarity_matrix: ArrayLike) -> Floats:
     """Return a given matrix of similarities in another order of its texts.
 
+    Raises `ValueError` if the matrix does not fit the texts, or lacks a response.
+
     Parameters
     ----------
     responses : sequence of str, (n,)
@@ -161,11 +160,6 @@ def reorder(responses: Sequence[str], texts: Sequence[str], similarity_matrix: A
     Returns
     -------
     ndarray of float64, (n, n)
-
-    Raises
-    ------
-    ValueError
-        If the matrix does not fit the texts, or lacks a response.
     """
     matrix = validation.numbers(similarity_matrix, "similarity_matrix", dimensions=2)
     validation.shape(matrix, (len(texts), len(texts)), "similarity_matrix")

@@ -35,6 +35,9 @@ class ClusteredTuples:
 def encode(tuples: Tuples) -> Integers:
     """Replace the answers of each coordinate by numbers.
 
+    Raises `ValueError` if there are no tuples, tuples differ in length, or have fewer than two
+    coordinates.
+
     Parameters
     ----------
     tuples : sequence of k sequences of n answers, or ndarray of int, (k, n)
@@ -45,11 +48,6 @@ def encode(tuples: Tuples) -> Integers:
     ndarray of int64, (k, n)
         Two entries of one column are equal exactly if the answers are; every column uses
         all the numbers from 0 on.
-
-    Raises
-    ------
-    ValueError
-        If there are no tuples, tuples differ in length, or have fewer than two coordinates.
     """
     if isinstance(tuples, np.ndarray) and tuples.ndim == 2 and tuples.dtype.kind in "iu":
         columns = [np.unique(column, return_inverse=True)[1] for column in tuples.T]
@@ -109,10 +107,8 @@ def distinct(codes: Integers) -> Integers:
 def deduplicate(codes: Integers, log_probabilities: Floats) -> Integers:
     """Return :func:`distinct`, once sure that equal tuples come with equal probabilities.
 
-    Raises
-    ------
-    ValueError
-        If a repeated tuple has two log probabilities further apart than `SCORING_NOISE`.
+    Raises `ValueError` if a repeated tuple has two log probabilities further apart than
+    `SCORING_NOISE`.
     """
     first = distinct(codes)
     if len(first) < len(codes):

@@ -19,6 +19,8 @@ LARGEST_COUNT = 10**9  # beyond, logarithms of factorials have no digits left fo
 def numbers(values: ArrayLike, name: str, *, dimensions: int | None = None) -> Floats:
     """Return `values` as a non-empty array of float64 without NaN.
 
+    Raises `ValueError` if they are no numbers, ragged, empty, NaN, or have other dimensions.
+
     Parameters
     ----------
     values : array_like
@@ -27,11 +29,6 @@ def numbers(values: ArrayLike, name: str, *, dimensions: int | None = None) -> F
         What the error calls them.
     dimensions : int, optional
         How many dimensions they must have; any number if None.
-
-    Raises
-    ------
-    ValueError
-        If they are no numbers, ragged, empty, NaN, or have other dimensions.
     """
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -49,10 +46,7 @@ def numbers(values: ArrayLike, name: str, *, dimensions: int | None = None) -> F
 def log_probabilities(values: ArrayLike, name: str, *, dimensions: int | None = None) -> Floats:
     """Return `values` as natural logarithms of probabilities, each in [-inf, 0].
 
-    Raises
-    ------
-    ValueError
-        If :func:`numbers` refuses them, or one exceeds 0 by more than `TOLERANCE`.
+    Raises `ValueError` if :func:`numbers` refuses them, or one exceeds 0 by more than `TOLERANCE`.
     """
     array = numbers(values, name, dimensions=dimensions)
     if array.max() > TOLERANCE:
@@ -66,10 +60,7 @@ def log_probabilities(values: ArrayLike, name: str, *, dimensions: int | None = 
 def counts(values: ArrayLike, name: str, *, dimensions: int | None = None) -> Floats:
     """Return `values` as whole numbers from 0 to `LARGEST_COUNT`, in float64.
 
-    Raises
-    ------
-    ValueError
-        If :func:`numbers` refuses them, or one is no such number.
+    Raises `ValueError` if :func:`numbers` refuses them, or one is no such number.
     """
     array = numbers(values, name, dimensions=dimensions)
     if not (np.isfinite(array).all() and (array >= 0).all() and (array % 1 == 0).all()):
@@ -82,10 +73,7 @@ def counts(values: ArrayLike, name: str, *, dimensions: int | None = None) -> Fl
 def normalisable(log_weights: Floats, name: str, axis: int | None = None) -> None:
     """Refuse weights that are all zero along `axis` (everywhere, if None).
 
-    Raises
-    ------
-    ValueError
-        If every logarithm of some row is -inf.
+    Raises `ValueError` if every logarithm of some row is -inf.
     """
     if np.isneginf(log_weights.max(axis=axis)).any():
         where = "" if axis is None else " in one row"
@@ -98,10 +86,7 @@ def normalisable(log_weights: Floats, name: str, axis: int | None = None) -> Non
 def finite_log(value: float, name: str) -> None:
     """Refuse what is no finite logarithm of a probability.
 
-    Raises
-    ------
-    ValueError
-        If it is NaN, infinite or above 0.
+    Raises `ValueError` if it is NaN, infinite or above 0.
     """
     if not (np.isfinite(value) and value <= TOLERANCE):
         raise ValueError(
@@ -132,10 +117,7 @@ def threshold(value: float) -> None:
 def labels(values: ArrayLike, *, length: int | None = None) -> Integers:
     """Return `values` as labels 0..m-1, every one of them in use.
 
-    Raises
-    ------
-    ValueError
-        If they are no vector of integers, of another length, or leave a number out.
+    Raises `ValueError` if they are no vector of integers, of another length, or leave a number out.
     """
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0 or not np.issubdtype(array.dtype, np.integer):
@@ -150,10 +132,8 @@ def labels(values: ArrayLike, *, length: int | None = None) -> Integers:
 def texts(values: Sequence[str], name: str) -> tuple[str, ...]:
     """Return `values` as a non-empty tuple of strings.
 
-    Raises
-    ------
-    ValueError
-        If it is one string instead of several, is empty, or holds anything but strings.
+    Raises `ValueError` if it is one string instead of several, is empty, or holds anything but
+    strings.
     """
     result = tuple(values)
     alone = isinstance(values, str)

@@ -192,7 +192,10 @@ def refused(found, sentence):
     assert len(message) < 400
 
 
-SINCE_THEN = ("left_out", "targets_tried", "belief", "codebook", "looks", "rows", "selection")
+SINCE_THEN = (
+    *("left_out", "targets_tried", "belief", "codebook", "looks", "rows", "selection"),
+    "other_errors",
+)
 FIELDS = [(kind, f) for kind in (Policy, Pipeline, Belief) for f in fields(kind)]
 
 
@@ -214,6 +217,7 @@ def test_a_missing_field_is_named(kind, name):
 WRONG = {
     "str": [None, 1, 1.5, True, [], {}, "\ud800"],
     "int": [None, "1", 1.0, True, [1], {}],
+    "int | None": ["1", 1.0, True, [1], {}],
     "float": [None, "1", True, [], {}, math.nan, math.inf, -math.inf, 10**400],
     "float | None": ["0.9", False, [], {}, math.nan, math.inf, 10**400],
     "bool": [None, 0, 1, "true", []],
@@ -503,6 +507,22 @@ def test_labels_made_by_a_program_promise_agreement_with_it():
     assert from_json(to_json(policy)) == policy and book.grading[0] in book.sentences
     found = to_dict(replace(BELIEVING, codebook=BOOK))
     older = {k: v for k, v in found["codebook"].items() if k not in ("grader", "grading")}
+    assert from_json(encode({**found, "codebook": older})).codebook == BOOK
+
+
+def test_errors_by_another_label_are_of_answered_questions_and_of_a_named_column():
+    book = replace(BOOK, other="correct_f1")
+    policy = replace(BELIEVING, codebook=book, other_errors=3)
+    assert from_json(to_json(policy)) == policy and "and 3 by “correct_f1”." in policy.sentence
+    for changes in (
+        {"other_errors": policy.answered + 1},
+        {"other_errors": -1},
+        {"codebook": None},
+    ):
+        with pytest.raises(PolicyError, match="other"):
+            replace(policy, **changes)
+    found = to_dict(replace(BELIEVING, codebook=BOOK))
+    older = {k: v for k, v in found["codebook"].items() if k != "other"}
     assert from_json(encode({**found, "codebook": older})).codebook == BOOK
 
 

@@ -203,6 +203,12 @@ def test_its_rows_go_to_calibration_and_it_is_deleted(world):
     page.button(key="calibrate_run").click().run()
     settled(go(page, "calibration").run())
     assert said(page, "mine.jsonl (run).csv: 12 rows") and content.count(b"\n") == NUMBER + 1
+    label = "mutual_information_correct"
+    assert said(page, f"Beside it: by “{label}_f1” (token F1 ≥ 0.25 (the paper’s)) ")
+    by_f1 = "one for each score, by token F1 ≥ 0.25 (the paper’s)"
+    (which,) = (box for box in page.selectbox if by_f1 in box.options)
+    which.set_value(by_f1).run()
+    assert said(settled(page), f"Right: “{label}_f1” is ") and said(page, f"by “{label}” ")
     listed = session("history", history_words="NUMBERS mine", history_kind="evaluations")
     assert list(listed.dataframe[0].value["kind"]) == ["evaluation"]
     page = session("evaluation", run=key)

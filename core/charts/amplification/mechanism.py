@@ -76,32 +76,33 @@ def _copies(looks: Repeated) -> alt.X:
 def heads(looking: Looking, which: str, palette: Palette) -> Chart:
     """Every head's attention on one part of the prompt, layer by layer."""
     shares = looking.on_question if which == ON_QUESTION else looking.on_told
-    data = pd.DataFrame(
-        [
-            {"layer": layer + 1, "head": head + 1, "attention": float(shares[layer, head])}
-            for layer in range(shares.shape[0])
-            for head in range(shares.shape[1])
-        ]
-    )
-    base = alt.Chart(data).encode(
+    # One scale for every picture, so that they can be compared.
+    scale = alt.Scale(domain=[0, 1], range=list(palette.sequential), interpolate="lab")
+    ink = ink_on("attention", 1.0, palette)
+    cells = head_by_head(shares, "attention", scale, ink, (".1%", ".0%"))
+    return theme(cells.properties(height=170), palette)
+
+
+def head_by_head(
+    values: np.ndarray, name: str, scale: alt.Scale, ink: alt.ColorValue, forms: tuple[str, str]
+) -> alt.LayerChart:
+    """Return a cell with its number for each head, (layers, heads), where it is no NaN.
+
+    Parameters
+    ----------
+    forms : (str, str)
+        How the number is written under the pointer, and in the cell.
+    """
+    rows = [(i + 1, j + 1, v) for (i, j), v in np.ndenumerate(values) if not np.isnan(v)]
+    base = alt.Chart(pd.DataFrame(rows, columns=["layer", "head", name])).encode(
         x=alt.X("head:O", axis=alt.Axis(labelAngle=0, ticks=False, domain=False)),
         y=alt.Y("layer:O", axis=alt.Axis(ticks=False, domain=False)),
     )
+    under_pointer, in_cell = forms
+    number = alt.Tooltip(f"{name}:Q", format=under_pointer)
     cells = base.mark_rect().encode(
-        color=alt.Color(
-            "attention:Q",
-            # One scale for every picture, so that they can be compared.
-            scale=alt.Scale(domain=[0, 1], range=list(palette.sequential), interpolate="lab"),
-            legend=None,
-        ),
-        tooltip=[
-            alt.Tooltip("layer:O"),
-            alt.Tooltip("head:O"),
-            alt.Tooltip("attention:Q", format=".1%"),
-        ],
+        color=alt.Color(f"{name}:Q", scale=scale, legend=None),
+        tooltip=[alt.Tooltip("layer:O"), alt.Tooltip("head:O"), number],
     )
-    numbers = base.mark_text().encode(
-        text=alt.Text("attention:Q", format=".0%"),
-        color=ink_on("attention", 1.0, palette),
-    )
-    return theme((cells + numbers).properties(height=170), palette)
+    numbers = base.mark_text().encode(text=alt.Text(f"{name}:Q", format=in_cell), color=ink)
+    return cells + numbers

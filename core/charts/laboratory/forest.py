@@ -5,6 +5,7 @@ The words stand above what they name, not beside it, so that a telephone has roo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -85,14 +86,17 @@ def forest(
 
 
 def words(name: str, ends: Ends, sign: str = "") -> str:
-    """Return a number and its interval as they are read."""
-    value, lower, upper = ends
+    """Return a number and its interval under its name, as they are read."""
+    return f"{name}: {with_interval(ends, sign)}"
+
+
+def with_interval(ends: Ends, sign: str = "") -> str:
+    """Return a number and its interval as they are read; NaN, too, where there is none."""
+    value, lower, upper = (math.nan if end is None else end for end in ends)
     form = f"{sign}.2f"
-    if value is None:
-        return f"{name}: undefined"
-    if lower is None or upper is None:
-        return f"{name}: {value:{form}}"
-    return f"{name}: {value:{form}} ({lower:{form}} to {upper:{form}})"
+    if math.isnan(value):
+        return "undefined"
+    return f"{value:{form}}" + ("" if math.isnan(lower) else f" ({lower:{form}} to {upper:{form}})")
 
 
 def forest_alt(rows: Mapping[str, Ends], what: str, sign: str = "") -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from core.charts.amplification.mechanism import head_by_head
 from core.charts.laboratory.forest import forest, forest_alt, words
 from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, ink_on, of_band, theme
@@ -111,40 +112,14 @@ def _measurable(content: Drawn) -> np.ndarray:
 
 def heads(content: Drawn, palette: Palette) -> Chart:
     """The rank correlation of every head's own overlap, layer by layer."""
-    rows = [
-        (layer, head, value)
-        for layer, several in enumerate(content["heads"], start=1)
-        for head, value in enumerate(several, start=1)
-        if value is not None
-    ]
-    data = pd.DataFrame(rows, columns=["layer", "head", "correlation"])
     reach = max(0.5, float(np.abs(_measurable(content)).max(initial=0.0)))
-    base = alt.Chart(data).encode(
-        x=alt.X("head:O", axis=alt.Axis(labelAngle=0, ticks=False, domain=False)),
-        y=alt.Y("layer:O", axis=alt.Axis(ticks=False, domain=False)),
-    )
-    cells = base.mark_rect().encode(
-        color=alt.Color(
-            "correlation:Q",
-            # Blue where the section's claim holds, orange where it is the other way.
-            scale=alt.Scale(
-                domain=[-reach, 0, reach],
-                range=list(reversed(palette.diverging)),
-                interpolate="lab",
-            ),
-            legend=None,
-        ),
-        tooltip=[
-            alt.Tooltip("layer:O"),
-            alt.Tooltip("head:O"),
-            alt.Tooltip("correlation:Q", format="+.2f"),
-        ],
-    )
-    numbers = base.mark_text().encode(
-        text=alt.Text("correlation:Q", format="+.2f"),
-        color=ink_on("correlation", reach, palette, diverging=True),
-    )
-    return theme((cells + numbers).properties(height=HEADS_HEIGHT), palette)
+    # Blue where the section's claim holds, orange where it is the other way.
+    colours = list(reversed(palette.diverging))
+    scale = alt.Scale(domain=[-reach, 0, reach], range=colours, interpolate="lab")
+    ink = ink_on("correlation", reach, palette, diverging=True)
+    of_heads = np.array(content["heads"], float)
+    cells = head_by_head(of_heads, "correlation", scale, ink, ("+.2f", "+.2f"))
+    return theme(cells.properties(height=HEADS_HEIGHT), palette)
 
 
 def heads_alt(content: Drawn) -> str:

@@ -23,15 +23,9 @@ def read_ambigqa(
     share a name hold the names of one answer. The source is `MULTIPLE` where an annotator saw
     several readings.
 
-    Parameters
-    ----------
-    path, on_malformed, tell
-        As of `core.data.datasets.questions.read_questions`.
+    `path, on_malformed, tell`: as of `core.data.datasets.questions.read_questions`.
 
-    Raises
-    ------
-    UploadError
-        As of `core.data.datasets.questions.read_questions`.
+    Raises `UploadError` as of `core.data.datasets.questions.read_questions`.
     """
     return questions_from(array(path), ambigqa_question, on_malformed, tell)
 
@@ -39,10 +33,7 @@ def read_ambigqa(
 def ambigqa_question(item: Mapping[str, Any], _: int) -> Question:
     """Return the question in an object of AmbigNQ.
 
-    Raises
-    ------
-    ValueError
-        When it is none: the sentence says why.
+    Raises `ValueError` when it is none: the sentence says why.
     """
     annotations = _objects(item.get("annotations"), "annotations")
     kinds = {str(annotation.get("type")) for annotation in annotations}

@@ -116,10 +116,7 @@ class AnswerKey:
     def question_in(self, row: Cells, id: str, source: str = "") -> Question:
         """Return the question of a row.
 
-        Raises
-        ------
-        ValueError
-            When there is none: the sentence says why.
+        Raises `ValueError` when there is none: the sentence says why.
         """
         query, answers = self._parts_of(row)
         return question_of(
@@ -135,10 +132,7 @@ class AnswerKey:
 
         The question may be missing.
 
-        Raises
-        ------
-        ValueError
-            When there is no right answer to compare with: the sentence says why.
+        Raises `ValueError` when there is no right answer to compare with: the sentence says why.
         """
         query, answers = self._parts_of(row)
         named = question_of(
@@ -214,15 +208,9 @@ def answer_key(
 ) -> AnswerKey | None:
     """Return where a table has questions and right answers; None if one is missing.
 
-    Parameters
-    ----------
-    question, answers, group, separator : str, optional
-        What a person says; of the rest, headings and cells do.
+    `question, answers, group, separator`: what a person says; of the rest, headings and cells do.
 
-    Raises
-    ------
-    UploadError
-        When a column does not exist.
+    Raises `UploadError` when a column does not exist.
     """
     names = [str(name) for name in upload.table]
     for name in (question, answers, group):

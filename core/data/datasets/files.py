@@ -18,10 +18,7 @@ _MARK = b"\xef\xbb\xbf"  # some programs begin UTF-8 with it
 def lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a file that are not blank, and cut off one that is too long.
 
-    Raises
-    ------
-    UploadError
-        When the file cannot be read.
+    Raises `UploadError` when the file cannot be read.
     """
     with _reading(path), Path(path).open("rb") as file:
         number = 0
@@ -38,10 +35,7 @@ def lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
 def object_of(line: bytes, number: int) -> dict[str, Any]:
     """Return the JSON object on a line.
 
-    Raises
-    ------
-    ValueError
-        When the line is too long, or holds anything else.
+    Raises `ValueError` when the line is too long, or holds anything else.
     """
     if len(line) > _MOST_BYTES:
         raise too_long_a_row(number)
@@ -57,15 +51,9 @@ def object_of(line: bytes, number: int) -> dict[str, Any]:
 def array(path: str | os.PathLike[str], key: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a JSON array, each with the line on which it begins.
 
-    Parameters
-    ----------
-    key : str
-        If given, the array may also be the value of this key in a JSON object.
+    `key`: if given, the array may also be the value of this key in a JSON object.
 
-    Raises
-    ------
-    UploadError
-        When the file cannot be read, is no such JSON, or an object is too long.
+    Raises `UploadError` when the file cannot be read, is no such JSON, or an object is too long.
     """
     with _reading(path), Path(path).open(encoding="utf-8-sig") as stream:
         yield from items_of(stream, key)
@@ -74,10 +62,7 @@ def array(path: str | os.PathLike[str], key: str = "") -> Iterator[tuple[int, di
 def beginning(path: str | os.PathLike[str], most: int) -> bytes:
     """Return the first bytes of a file, without white space before them.
 
-    Raises
-    ------
-    UploadError
-        When the file cannot be read.
+    Raises `UploadError` when the file cannot be read.
     """
     with _reading(path), Path(path).open("rb") as file:
         return file.read(most).removeprefix(_MARK).lstrip()

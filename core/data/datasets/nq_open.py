@@ -19,14 +19,8 @@ def read_nq_open(
 
     The file does not say which of its answers are names of the same: each is one of its own.
 
-    Parameters
-    ----------
-    path, on_malformed, tell
-        As of `core.data.datasets.questions.read_questions`.
+    `path, on_malformed, tell`: as of `core.data.datasets.questions.read_questions`.
 
-    Raises
-    ------
-    UploadError
-        As of `core.data.datasets.questions.read_questions`.
+    Raises `UploadError` as of `core.data.datasets.questions.read_questions`.
     """
     return read_questions(path, on_malformed, tell, source=SOURCE, prefix=f"{SOURCE}:")

@@ -84,15 +84,10 @@ def predictions_in(
 ) -> PredictionColumns | None:
     """Return where a table has predictions and references; None if one is missing.
 
-    Parameters
-    ----------
-    prediction, reference, question : str, optional
-        What a person says; of the rest, headings and cells do. An empty question is none.
+    `prediction, reference, question`: what a person says; of the rest, headings and cells do. An
+    empty question is none.
 
-    Raises
-    ------
-    UploadError
-        When a column does not exist, or the prediction is the reference.
+    Raises `UploadError` when a column does not exist, or the prediction is the reference.
     """
     names = [str(name) for name in upload.table]
     for name in filter(None, (prediction, reference, question)):
@@ -256,17 +251,14 @@ def with_grades(
 ) -> Upload:
     """Return a table with the labels of a grader, compared with those of others.
 
+    Raises `UploadError` when no row has a label.
+
     Parameters
     ----------
     grader : str
         As a sentence names it.
     others : mapping of str to ndarray of shape (n,)
         Labels by their grader.
-
-    Raises
-    ------
-    UploadError
-        When no row has a label.
     """
     if np.isnan(labels).all():
         raise UploadError(" ".join(["No row can be compared.", *rows.ungradable]))
@@ -291,10 +283,7 @@ def predictions_of(
 ) -> Predictions:
     """Return every row of a table that has predictions beside references, as it will be compared.
 
-    Raises
-    ------
-    UploadError
-        When it has none.
+    Raises `UploadError` when it has none.
     """
     columns = predictions_in(upload, prediction, reference, question)
     if columns is None:
@@ -314,10 +303,7 @@ def grade_by(
 ) -> Upload:
     """Return a table with the labels of a rule, compared with the other rule's.
 
-    Raises
-    ------
-    UploadError
-        When it has no predictions beside references, or none can be compared.
+    Raises `UploadError` when it has no predictions beside references, or none can be compared.
     """
     rows = predictions_of(upload, prediction, reference, question)
     labels, other = grade(rows, grader), OTHER[grader]

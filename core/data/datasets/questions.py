@@ -68,16 +68,10 @@ def write_questions(
 
     What is at `path` is replaced only when all are written.
 
-    Parameters
-    ----------
-    malformed : callable
-        Returns how many rows were left out, once all questions are there. The last line says it,
-        so that a promise on these questions can.
+    `malformed`: returns how many rows were left out, once all questions are there. The last line
+    says it, so that a promise on these questions can.
 
-    Raises
-    ------
-    OSError
-        When the file cannot be written.
+    Raises `OSError` when the file cannot be written.
     """
     number, last = 0, None
     with replacing(path) as file:
@@ -238,15 +232,10 @@ def question_of(
 
     Names that are empty or repeated are left out, and so are answers without a name.
 
-    Parameters
-    ----------
-    unanswerable : bool
-        Whether the file says that no answer is right; else a missing one is a mistake.
+    `unanswerable`: whether the file says that no answer is right; else a missing one is a mistake.
 
-    Raises
-    ------
-    ValueError
-        When a part is missing, no text or number, or too long: the sentence says which.
+    Raises `ValueError` when a part is missing, no text or number, or too long: the sentence says
+    which.
     """
     key, text = _text(id, "id", MAX_ID), _text(query, "question")
     if not key:
@@ -301,15 +290,9 @@ def _text(value: object, what: str, longest: int = MAX_TEXT) -> str:
 def question_in(row: Mapping[str, Any], id: str, source: str = "") -> Question:
     """Return the question in a JSON object whose keys say what they are, as headings do.
 
-    Parameters
-    ----------
-    id, source : str
-        Of a row that names none.
+    `id, source`: of a row that names none.
 
-    Raises
-    ------
-    ValueError
-        As of `question_of`.
+    Raises `ValueError` as of `question_of`.
     """
     fields: dict[str, Any] = {}
     for key, value in row.items():

@@ -40,6 +40,9 @@ class QuestionFile:
     A file of our own, and JSON that is larger than an upload may be, are read row by row; another
     one is read whole, as the page reads it.
 
+    Raises `UploadError` as of `core.data.datasets.questions.read_questions`; also when no column
+    holds questions, or none their right answers.
+
     Parameters
     ----------
     source : str
@@ -51,12 +54,6 @@ class QuestionFile:
     ----------
     meaning : tuple of str
         What the file is, and which of its columns means what, in words.
-
-    Raises
-    ------
-    UploadError
-        As of `core.data.datasets.questions.read_questions`; also when no column holds questions,
-        or none their right answers.
     """
 
     def __init__(self, path: str | os.PathLike[str], source: str = "", **roles: str | None) -> None:

@@ -32,6 +32,8 @@ def read_triviaqa(
     Of the official answer all aliases count, and what people answered: as its own evaluation
     does. Normalised aliases add nothing, since answers are compared without case and articles.
 
+    Raises `UploadError` as of `core.data.datasets.questions.read_questions`.
+
     Parameters
     ----------
     path, on_malformed, tell
@@ -41,11 +43,6 @@ def read_triviaqa(
         that are kept have the source `IMPROPER`.
     dropped : callable
         Called for each that is dropped.
-
-    Raises
-    ------
-    UploadError
-        As of `core.data.datasets.questions.read_questions`.
     """
     if beginning(path, 1000).startswith(b"{"):
         yield from questions_from(array(path, "Data"), official_question, on_malformed, tell)
@@ -65,15 +62,9 @@ def read_triviaqa(
 def judged_question(item: Mapping[str, Any], number: int, improper: Improper) -> Question | None:
     """Return the question in an object of EVOUNA; None for an improper one that is dropped.
 
-    Parameters
-    ----------
-    number : int
-        Which object of the file it is, from 1: EVOUNA gives no ids.
+    `number`: which object of the file it is, from 1: EVOUNA gives no ids.
 
-    Raises
-    ------
-    ValueError
-        When there is none: the sentence says why.
+    Raises `ValueError` when there is none: the sentence says why.
     """
     if item.get("improper") is True and improper == "drop":
         return None
@@ -88,10 +79,7 @@ def judged_question(item: Mapping[str, Any], number: int, improper: Improper) ->
 def official_question(item: Mapping[str, Any], _: int) -> Question:
     """Return the question in an object of the official files.
 
-    Raises
-    ------
-    ValueError
-        When there is none: the sentence says why.
+    Raises `ValueError` when there is none: the sentence says why.
     """
     answer = item.get("Answer")
     if not isinstance(answer, dict):

@@ -37,6 +37,9 @@ def uploaded_questions(
 ) -> Iterator[Question]:
     """Yield the questions of an upload.
 
+    Raises `UploadError` as of `core.data.datasets.questions.read_questions`; also when no column
+    holds questions, or none their right answers.
+
     Parameters
     ----------
     upload : Upload
@@ -45,12 +48,6 @@ def uploaded_questions(
         As of `core.data.datasets.questions.read_questions`.
     key : AnswerKey, optional
         Where its questions are; as the headings say if not given.
-
-    Raises
-    ------
-    UploadError
-        As of `core.data.datasets.questions.read_questions`; also when no column holds questions,
-        or none their right answers.
     """
     key = key or answer_key(upload)
     if key is None:

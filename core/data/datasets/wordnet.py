@@ -36,15 +36,9 @@ _LEXNAMES = "".join(f"{number:02d}\t{number}\t0\n" for number in range(100))
 def wordnet_questions(folder: Path = FOLDER) -> Iterator[Question]:
     """Yield a question for each entity, by the number of its synset.
 
-    Parameters
-    ----------
-    folder : path
-        With WordNet's files data.noun, index.noun and so on.
+    `folder`: with WordNet's files data.noun, index.noun and so on.
 
-    Raises
-    ------
-    UploadError
-        When NLTK is missing, or the folder holds no WordNet that it can read.
+    Raises `UploadError` when NLTK is missing, or the folder holds no WordNet that it can read.
     """
     try:
         import nltk.corpus.reader.wordnet  # noqa: F401

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from core.abstention.agreement import disagreement
 from core.abstention.codebook import Codebook
 from core.codec import one_line
 from core.data.tabular.columns import column_of, is_missing, word_of
-from core.data.tabular.grading import grader_in
+from core.data.tabular.grading import comparison, grader_in
 from core.data.tabular.labels import Meaning, display, meanings_of, spelling
 from core.data.tabular.uploads import Upload
 
 if TYPE_CHECKING:
-    from core.data.tabular.labelled import Columns
+    from core.data.tabular.labelled import Columns, OtherLabels, ScoreColumn
 
 FIRST = 3  # rows in words
 
@@ -29,6 +30,7 @@ def codebooks_of(
     right: Mapping[str, NDArray[np.bool_]],
     problems: Sequence[str],
     claims: Mapping[str, tuple[str, ...]],
+    others: Mapping[str, OtherLabels],
 ) -> dict[str, Codebook]:
     """Return what the columns of an upload were read as, by score.
 
@@ -44,6 +46,8 @@ def codebooks_of(
         What became of the other rows, a sentence each.
     claims : mapping of str to tuple of str
         By score, what a person vouched for.
+    others : mapping of str to OtherLabels
+        By score, labels by another rule.
     """
     roles = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
     used = {*roles, *columns.labels, *(score.column for score in columns.scores)}
@@ -71,9 +75,30 @@ def codebooks_of(
             first=tuple(_rows_in_words(upload, columns, score.column, usable, right[label])),
             claims=claims.get(score.column, ()),
             grader=here.grader if here else grader_in(label),
-            grading=here.sentences if here else (),
+            grading=here.sentences if here else _beside(score, label, right, others, questions),
+            other=others[score.column].column if score.column in others else "",
         )
     return books
+
+
+def _beside(
+    score: ScoreColumn,
+    label: str,
+    right: Mapping[str, NDArray[np.bool_]],
+    others: Mapping[str, OtherLabels],
+    questions: NDArray[np.int64],
+) -> tuple[str, ...]:
+    """Say what labels by another rule call right, and on what the two differ."""
+    if (other := others.get(score.column)) is None:
+        return ()
+    name = f"“{one_line(other.column)}”"
+    rule = f"{name} ({other.rule})" if other.rule else name
+    _, first = np.unique(questions, return_index=True)  # rows of one question are not independent
+    differ = disagreement(right[label][first], other.right[first])
+    return (
+        f"Beside it: by {rule} {int(other.right.sum()):,} of {len(other.right):,} are right.",
+        comparison(f"“{one_line(label)}”", name, differ),
+    )
 
 
 def _meanings(upload: Upload, columns: Columns, label: str) -> Iterator[tuple[str, Meaning]]:

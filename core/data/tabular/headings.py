@@ -43,6 +43,9 @@ RIGHT_ANSWERS = (
     *("expectedoutput", "ideal", "target", "groundtruth", "groundtruths", "expected"),
     *("expectedanswer", "answerkey", "bestanswer"),
 )
+#: Rules by which one answer is judged, in words: a score's labels by another rule than those that
+#: count end in its name: “nll_correct_f1” beside “nll_correct”.
+RULES = {"same_answer": "the same answer", "f1": "token F1 ≥ 0.25 (the paper’s)"}
 #: An "answer" beside gold answers is what a model said.
 GOLD_ANSWERS = (*RIGHT_ANSWERS, "answer")
 

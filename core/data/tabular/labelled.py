@@ -31,7 +31,7 @@ from core.data.tabular.columns import (
 )
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.directions import check_directions
-from core.data.tabular.headings import names_an_item, plain_heading
+from core.data.tabular.headings import RULES, names_an_item, plain_heading
 from core.data.tabular.labels import (
     Meaning,
     Meant,
@@ -39,6 +39,7 @@ from core.data.tabular.labels import (
     decisions,
     display,
     meanings_of,
+    own_labels,
     series_in,
     spelling,
     such_as,
@@ -114,6 +115,15 @@ class Columns:
 
 
 @dataclass(frozen=True)
+class OtherLabels:
+    """Whether a score's answers are right by another rule than the one that counts."""
+
+    column: str
+    rule: str  # in words; "" where the heading does not name it
+    right: NDArray[np.bool_]  # (n,)
+
+
+@dataclass(frozen=True)
 class Labelled:
     """Scored and labelled queries."""
 
@@ -144,6 +154,8 @@ class Labelled:
     numbered: NDArray[np.int64] | None = None
     # Which rows of their run are not here, in words; "" where none is missing or nobody says it.
     selection: str = ""
+    # By score, where the table has labels by another rule.
+    others: Mapping[str, OtherLabels] = field(default_factory=dict)
 
     @property
     def questions(self) -> NDArray[np.int64]:
@@ -228,6 +240,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     if columns.source is not None:
         sources = column_of(upload, columns.source)[usable]
         _refuse_groups_of_labels(columns.source, sources, right)
+    by_rule = _other_labels(upload, correct, usable)
     return Labelled(
         name=upload.name,
         sha256=upload.sha256,
@@ -247,9 +260,12 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         ),
         answers=column_of(upload, columns.answer)[usable] if columns.answer else None,
         truths=column_of(upload, columns.truth)[usable] if columns.truth else None,
-        codebooks=codebooks_of(upload, columns, usable, questions, right, left_out, claims),
+        codebooks=codebooks_of(
+            *(upload, columns, usable, questions, right, left_out, claims, by_rule)
+        ),
         numbered=questions,
         selection=_selection(upload, columns.filters, usable),
+        others=by_rule,
     )
 
 
@@ -368,6 +384,21 @@ def _rows(
         )
     usable_rows = np.flatnonzero(usable).astype(np.int64)
     return usable_rows, {name: each[usable_rows] == 1 for name, each in values.items()}, problems
+
+
+def _other_labels(
+    upload: Upload, correct: Mapping[str, str], rows: NDArray[np.int64]
+) -> dict[str, OtherLabels]:
+    """Return the labels by another rule, of scores that have some in every row that is used."""
+    others = {}
+    for score, label in correct.items():
+        own = own_labels(upload, score)
+        rule, name = next(((r, n) for r, n in own.items() if n != label), ("", ""))
+        if name and label in own.values():
+            right = column_of(upload, name).correctness()[rows]
+            if not np.isnan(right).any():
+                others[score] = OtherLabels(name, RULES.get(rule, ""), right == 1)
+    return others
 
 
 def _refuse_groups_of_labels(

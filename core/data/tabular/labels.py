@@ -22,11 +22,12 @@ from core.data.tabular.columns import (
     Column,
     ColumnKind,
     column_of,
+    columns_named,
     has_several_numbers,
     word_of,
 )
 from core.data.tabular.grading import NO_LABEL
-from core.data.tabular.headings import plain_heading
+from core.data.tabular.headings import RULES, plain_heading
 from core.data.tabular.label_words import is_judgement, rightness_of
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
@@ -142,12 +143,30 @@ def meanings_of(upload: Upload, name: str) -> dict[str, Meaning]:
 def is_of_a_score(upload: Upload, name: str) -> bool:
     """Return whether a heading says that the answer of one score is right: “nll_correct”."""
     plain = plain_heading(name)
+    for rule in map(plain_heading, RULES):
+        plain = plain.removesuffix(rule) if plain.endswith(f"correct{rule}") else plain
     of = {plain.removesuffix("correct"), plain.removeprefix("correct")} - {plain}
     return bool(of) and any(
         plain_heading(other) in of
         and (column_of(upload, other).kind is ColumnKind.NUMBER or other in SCORES)
         for other in map(str, upload.table.columns)
     )
+
+
+def own_labels(upload: Upload, score: str) -> dict[str, str]:
+    """Return the columns of labels of one score's answers, by the rule that judged them.
+
+    "" is the rule of those that count, which a heading does not name.
+    """
+    plain = plain_heading(score)
+    headings = {rule: [f"{plain}correct{plain_heading(rule)}"] for rule in RULES}
+    headings[""] = [f"{plain}correct", f"correct{plain}"]
+    columns = {rule: columns_named(upload, names) for rule, names in headings.items()}
+    return {
+        rule: names[0]
+        for rule, names in columns.items()
+        if names and (not rule or column_of(upload, names[0]).kind is ColumnKind.LABEL)
+    }
 
 
 def judges(column: Column) -> bool:

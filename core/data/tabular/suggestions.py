@@ -33,7 +33,7 @@ from core.data.tabular.label_words import (
     says_nothing_else,
 )
 from core.data.tabular.labelled import Columns, ScoreColumn
-from core.data.tabular.labels import judges
+from core.data.tabular.labels import judges, own_labels
 from core.data.tabular.uploads import Upload
 from core.uncertainty.scores import SCORES
 
@@ -164,8 +164,8 @@ def _own_labels(upload: Upload, looks: Mapping[str, ColumnKind]) -> dict[str, st
     """Return the columns that say of one score each whether its answers are right, by score."""
     own = {}
     for name, kind in looks.items():
-        plain = plain_heading(name)
-        labels = _labels_named(upload, [f"{plain}correct", f"correct{plain}"])
+        labels = own_labels(upload, name).get("", "")
+        labels = labels if labels and _looks_like_labels(upload, labels) else ""
         if labels and (kind is ColumnKind.NUMBER or (kind is ColumnKind.LABEL and name in SCORES)):
             own[name] = labels
     return own

@@ -34,10 +34,7 @@ class Cached(Wrapper):
 
     Who wants what another thread is asking for already waits for that answer.
 
-    Parameters
-    ----------
-    stop : Stop, optional
-        What ends such a wait.
+    `stop`: what ends such a wait.
     """
 
     def __init__(self, inner: LanguageModel, calls: Calls, stop: Stop | None = None) -> None:

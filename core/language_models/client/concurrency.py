@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    FIRST_EXCEPTION,
-    Future,
-    ThreadPoolExecutor,
-    wait,
-)
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import TypeVar
 
@@ -46,42 +40,25 @@ def at_once(
     Parameters
     ----------
     workers : int
-        How many threads; 1 makes the calls one after the other in the caller's own.
+        See `stream`.
     tick : callable
-        Told several times a second what share is done, in [0, 1]. May raise to stop: what has
-        not begun is not begun any more, what is under way is left to end by itself. (Where a call
-        fails, what is under way is waited for, unless `tick` raises.)
+        Told several times a second what share is done, in [0, 1]; see `stream`. What is under way
+        when a call fails is waited for: it is paid for, and whoever tries again finds it saved.
 
     Raises
     ------
     Exception
         The first that a call or `tick` raises.
     """
-    if workers <= 1 or not calls:
-        results = []
-        for i, call in enumerate(calls):
-            tick(i / len(calls))
-            results.append(call())
-        return results
-    pool = ThreadPoolExecutor(min(workers, len(calls)))
-    try:
-        futures = [pool.submit(call) for call in calls]
-        waiting: set[Future[T]] = set(futures)
-        while waiting:
-            tick(1 - len(waiting) / len(calls))
-            done, waiting = wait(waiting, TICK, FIRST_EXCEPTION)
-            failed = next((f.exception() for f in done if f.exception()), None)
-            if failed is not None:
-                pool.shutdown(wait=False, cancel_futures=True)
-                waiting = {future for future in waiting if not future.cancelled()}
-                # What is under way is paid for: let it end, and be saved, before anybody who
-                # tries again asks for it a second time.
-                while waiting := wait(waiting, TICK).not_done:
-                    tick(1 - len(waiting) / len(calls))
-                raise failed
-        return [future.result() for future in futures]
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    results: dict[int, T] = {}
+    for place, result in stream(
+        range(len(calls)),
+        lambda place, go_on: (place, calls[place]()),
+        workers=workers,
+        tick=lambda: tick(len(results) / len(calls)),
+    ):
+        results[place] = result
+    return [results[place] for place in range(len(calls))]
 
 
 class Abandoned(Exception):

@@ -45,6 +45,8 @@ def with_layers(
 ) -> LanguageModel:
     """Put the layers around a service; a local model is returned as it is.
 
+    Raises `ModelError` when its abilities cannot be found out.
+
     Parameters
     ----------
     calls : callable, optional
@@ -53,11 +55,6 @@ def with_layers(
         What the requests are counted against.
     tell : callable
         Told in a sentence why it takes long, such as a model that is still being loaded.
-
-    Raises
-    ------
-    ModelError
-        When its abilities cannot be found out.
     """
     stored = once(calls) if calls else None
     if stored:

@@ -39,10 +39,7 @@ _ALONE: Final = {"captions": True}
 def report(curves: Sequence[Amplification], scale: str = "log") -> Report:
     """Return the report of curves, at least one.
 
-    Parameters
-    ----------
-    scale : str
-        Of the axis of repetitions, one of `SCALES`.
+    `scale`: of the axis of repetitions, one of `SCALES`.
     """
     first = curves[0]
     times = min(2, first.points[-1].repetitions)

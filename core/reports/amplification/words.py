@@ -109,10 +109,7 @@ def percent(share: float) -> str:
 def medians(curves: Sequence[Amplification]) -> tuple[str, str]:
     """Return what repeating does to the median of curves: in a few words, and in numbers.
 
-    Parameters
-    ----------
-    curves : sequence of Amplification
-        At least one, all over the same numbers of repetitions.
+    `curves`: at least one, all over the same numbers of repetitions.
     """
     median = quartiles(curves)[1]
     if np.isnan(median).any():

@@ -31,6 +31,8 @@ def counts(policy: Policy) -> str:
     rule = rule_of(policy.score, policy.threshold, policy.larger_is_surer)
     share = policy.answered / policy.labels
     wrong = f", {policy.errors:,} of them wrong" if policy.answered else ""
+    if wrong and policy.other_errors is not None and policy.codebook is not None:
+        wrong += f" ({policy.other_errors:,} by “{one_line(policy.codebook.other)}”)"
     return (
         f"Answer when {rule}. Of {policy.labels:,} labelled questions this answers "
         f"{policy.answered:,} ({share:.1%}){wrong}."

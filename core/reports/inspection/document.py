@@ -41,10 +41,7 @@ READING: Final = (
 def report(inspection: Inspection, *, untaught: bool = False) -> Report:
     """Return the report of an inspection.
 
-    Parameters
-    ----------
-    untaught : bool
-        Whether it holds what the model says where it was taught nothing near the question.
+    `untaught`: whether it holds what the model says where it was taught nothing near the question.
     """
     headline, withheld = served_sentence(inspection, untaught=untaught)
     quotes = untaught or not inspection.conceals

@@ -20,10 +20,7 @@ READING: Final = (
 def report(finding: Finding, model: str = EMBEDDED) -> Report:
     """Return the report of a finding.
 
-    Parameters
-    ----------
-    model : str
-        As a command names the model that was asked.
+    `model`: as a command names the model that was asked.
     """
     experiment = EXPERIMENTS[finding.experiment]
     cells: dict[str, Cell] = {"Model": finding.model, "Revision of the weights": finding.revision}

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from typing import Any, Final
 
-import numpy as np
-
-from core.abstention.intervals import Interval
+from core.charts.laboratory.forest import with_interval
 from core.codec import count_of
 from core.data.world.facts import Band, Fact
 from core.language_models.base import LanguageModel
@@ -113,7 +111,7 @@ def sentence(related: Related) -> str:
     first, second = related.tuned_thresholds[0]
     return (
         f"AUROC for wrong answers on {count_of(len(related.questions), 'question')}: M.I. "
-        f"{_with_interval(values['mutual_information'])}, S.E. "
+        f"{with_interval(astuple(values['mutual_information']))}, S.E. "
         f"{values['semantic_entropy'].value:.2f}, the two-stage test of Ahdritz et al. "
         f"{values['two_stage'].value:.2f} with the thresholds {first:g} and "
         f"{second:g}, each tuned on one half for the other, pair covariance "
@@ -129,12 +127,6 @@ def _calibration(related: Related) -> str:
     if low <= 0 <= high:
         return "compatible with second-order calibration."
     return f"not second-order calibrated, it errs {'more' if low > 0 else 'less'} than it says."
-
-
-def _with_interval(interval: Interval) -> str:
-    if np.isnan(interval.lower):
-        return f"{interval.value:.2f}"
-    return f"{interval.value:.2f} ({interval.lower:.2f} to {interval.upper:.2f})"
 
 
 EXPERIMENT = Experiment(

@@ -7,6 +7,7 @@ from dataclasses import astuple
 from typing import Any
 
 from core.abstention.intervals import Interval
+from core.charts.laboratory.forest import with_interval
 from core.codec import count_of
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome, columns_of
 from core.studies.laboratory.yielding import AXES, Yielding, YieldingSettings, run
@@ -50,23 +51,18 @@ def sentence(yielding: Yielding) -> str:
     turned = sum(row.repetitions is not None for row in yielding.rows)
     first = sum(row.repetitions == 0 for row in yielding.rows)
     correlations = yielding.correlations
+    overlap, within, odds = (
+        with_interval(astuple(of), "+")
+        for of in (correlations["overlap"], yielding.within, correlations["odds"])
+    )
     return (
         f"Of {count_of(len(yielding.rows), 'fact')}, {turned} turn within {yielding.settings.most} "
         f"repetitions, {first} of them before any. The overlap of the question with the large "
         f"principal components goes with the repetitions by a rank correlation of "
-        f"{_with_interval(correlations['overlap'])}: {_verdict(correlations['overlap'])} "
-        f"Within relations it is {_with_interval(yielding.within)}. The model’s own odds before "
-        f"any repetition reach {_with_interval(correlations['odds'])}."
+        f"{overlap}: {_verdict(correlations['overlap'])} "
+        f"Within relations it is {within}. The model’s own odds before "
+        f"any repetition reach {odds}."
     )
-
-
-def _with_interval(interval: Interval) -> str:
-    """Return a correlation with its interval, where it has one."""
-    if math.isnan(interval.value):
-        return "undefined"
-    if math.isnan(interval.lower):
-        return f"{interval.value:+.2f}"
-    return f"{interval.value:+.2f} ({interval.lower:+.2f} to {interval.upper:+.2f})"
 
 
 def _verdict(interval: Interval) -> str:

@@ -53,16 +53,10 @@ class Origin(StrEnum):
 class Case:
     """A query, its right answer, and the answer that is repeated.
 
-    Parameters
-    ----------
-    kept : bool
-        Whether the case was accepted once and is only read again.
+    `kept`: whether the case was accepted once and is only read again.
 
-    Raises
-    ------
-    InvalidRequestError
-        With a sentence, when one of them is empty, too long, has a line break, or when the
-        two answers are the same but for case, punctuation and articles.
+    Raises `InvalidRequestError` with a sentence, when one of them is empty, too long, has a line
+    break, or when the two answers are the same but for case, punctuation and articles.
     """
 
     query: str
@@ -174,10 +168,8 @@ class Amplification:
 def tidy(repetitions: Sequence[int]) -> tuple[int, ...]:
     """Return distinct numbers of repetitions in rising order.
 
-    Raises
-    ------
-    InvalidRequestError
-        When there are none, or one is negative or above `MOST_REPETITIONS`.
+    Raises `InvalidRequestError` when there are none, or one is negative or above
+    `MOST_REPETITIONS`.
     """
     counts = tuple(sorted({int(t) for t in repetitions}))
     if not counts:
@@ -195,10 +187,7 @@ def grid(model: LanguageModel, most: int) -> tuple[int, ...]:
     Every one of them, or, beyond `MOST_POINTS` and where every point costs many calls or much
     time, fewer that are further and further apart.
 
-    Raises
-    ------
-    InvalidRequestError
-        When `most` is negative or above `MOST_REPETITIONS`.
+    Raises `InvalidRequestError` when `most` is negative or above `MOST_REPETITIONS`.
     """
     tidy([most])
     able = model.capabilities
@@ -221,10 +210,7 @@ def amplify(
 ) -> Amplification:
     """Tell the model the answer to repeat t times, for every t, and see what becomes of it.
 
-    Raises
-    ------
-    InvalidRequestError
-        Also when a prompt does not fit: it names the largest t that does.
+    Raises `InvalidRequestError`, also when a prompt does not fit: it names the largest t that does.
     """
     times = tidy(repetitions)
     progress(stage := f"Repeating an answer up to {times[-1]} times", 0.0)

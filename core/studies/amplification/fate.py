@@ -45,10 +45,7 @@ def last_fate(curve: Amplification) -> Fate:
 def quartiles(curves: Sequence[Amplification]) -> NDArray[np.float64]:
     """Return the quartiles of the normalised probability at every t.
 
-    Parameters
-    ----------
-    curves : sequence of Amplification
-        At least one, all over the same numbers of repetitions; NaN where one has no share.
+    `curves`: at least one, all over the same numbers of repetitions; NaN where one has no share.
 
     Returns
     -------

@@ -112,10 +112,8 @@ def propose(inspection: Inspection) -> tuple[str, str]:
     Of a question of the embedded world the first is right, the likeliest that is, and the
     second is the likeliest wrong one, or another right one where there are many.
 
-    Raises
-    ------
-    InvalidRequestError
-        When the model gave no two answers, and the world does not know another.
+    Raises `InvalidRequestError` when the model gave no two answers, and the world does not know
+    another.
     """
     texts = [c.text for c in sorted(inspection.clusters, key=lambda c: -c.mass)]
     fact = grading.find(inspection.query) if inspection.recording.model == WORLD_OF else None

@@ -39,10 +39,7 @@ def shows_attention(model: LanguageModel) -> bool:
 def looking(case: Case, model: LanguageModel, repetitions: Sequence[int]) -> tuple[Looking, ...]:
     """Return where every head looks, for every number of repetitions.
 
-    Raises
-    ------
-    TypeError
-        When the model does not show its attention.
+    Raises `TypeError` when the model does not show its attention.
     """
     if not isinstance(model, LlamaModel):
         raise TypeError(f"{model.name} does not expose its attention.")

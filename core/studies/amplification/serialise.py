@@ -58,10 +58,7 @@ def to_dict(amplification: Amplification) -> dict[str, Any]:
 def all_from_json(text: str) -> list[Amplification]:
     """Read a JSON list of curves.
 
-    Raises
-    ------
-    InvalidRequestError
-        When it is none.
+    Raises `InvalidRequestError` when it is none.
     """
     try:
         curves = [_from_dict(one) for one in json.loads(text)]
@@ -139,10 +136,7 @@ def to_table(
 ) -> dict[str, list[Any]]:
     """Return `to_columns` to be read: under plain headings, and without columns that are empty.
 
-    Parameters
-    ----------
-    texts : bool
-        Whether each row has the question and both answers.
+    `texts`: whether each row has the question and both answers.
     """
     return {
         HEADINGS[name]: column

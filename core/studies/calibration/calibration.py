@@ -31,8 +31,9 @@ from core.data.tabular.candidates import no_score, questions_alone, without_labe
 from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
 from core.data.tabular.fingerprints import fingerprints
+from core.data.tabular.headings import RULES
 from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
-from core.data.tabular.labels import Meaning, meanings_in
+from core.data.tabular.labels import Meaning, meanings_in, own_labels
 from core.data.tabular.mixtures import RowFilter
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.suspicion import Claim
@@ -151,16 +152,10 @@ def calibrate(
 ) -> Calibration:
     """Find the threshold that a target asks for, on one row of every question.
 
-    Parameters
-    ----------
-    looks : sequence of Look, optional
-        What was looked at before, by anybody, on these labels or others: this is the next look,
-        and spends its part of δ. All of δ where they are not given.
+    `looks`: what was looked at before, by anybody, on these labels or others: this is the next
+    look, and spends its part of δ. All of δ where they are not given.
 
-    Raises
-    ------
-    CalibrationError
-        When the target's score is none of the data.
+    Raises `CalibrationError` when the target's score is none of the data.
     """
     if target.score != BEST and target.score not in data.doubts:
         raise CalibrationError(
@@ -297,6 +292,8 @@ def choice(
     names = []
     for name in scores or guessed:
         label = correct or (guessed[name].correct if name in guessed else None)
+        if label in RULES and label not in upload.table.columns:
+            label = own_labels(upload, name).get(label, label)
         if label is None and len(labels) == 1 and name not in guessed:
             label = labels[0]
         if label is None and not labels:
@@ -404,7 +401,8 @@ def move(calibration: Calibration, value: float) -> Policy:
         return _policy(*about, threshold, method="by hand", confidence=None)
     if policy.has_guarantee and threshold.answered == policy.answered:
         return replace(policy, threshold=value)
-    return policy.with_threshold(value, threshold.answered, threshold.errors)
+    errors = _other_errors(calibration.data, calibration.score, value)
+    return policy.with_threshold(value, threshold.answered, threshold.errors, errors)
 
 
 def _policy(
@@ -426,8 +424,16 @@ def _policy(
         selection=data.selection,
         rows=ledger.to_text(fingerprints(data, score)),
         codebook=data.codebooks.get(score),
+        other_errors=_other_errors(data, score, threshold.value),
         **promised,
     )
+
+
+def _other_errors(data: Labelled, score: str, value: float) -> int | None:
+    """Return how many of the answered are wrong by the labels of another rule, where some are."""
+    if score not in data.others:
+        return None
+    return int(np.count_nonzero((data.doubts[score] < value) & ~data.others[score].right))
 
 
 def rows(data: Labelled, chosen: NDArray[np.bool_]) -> Labelled:
@@ -443,4 +449,7 @@ def rows(data: Labelled, chosen: NDArray[np.bool_]) -> Labelled:
         answers=None if data.answers is None else data.answers[chosen],
         truths=None if data.truths is None else data.truths[chosen],
         numbered=data.questions[chosen],
+        others={
+            name: replace(each, right=each.right[chosen]) for name, each in data.others.items()
+        },
     )

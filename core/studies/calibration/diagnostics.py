@@ -89,11 +89,8 @@ def compare(
 ) -> tuple[AurocComparison, ...]:
     """Compare all scores of the data with the chosen one, by the paired bootstrap.
 
-    Parameters
-    ----------
-    resampled : dict, optional
-        What earlier calls resampled of the same data, by the chosen score; what this one
-        resamples is added. It does not depend on the target.
+    `resampled`: what earlier calls resampled of the same data, by the chosen score; what this one
+    resamples is added. It does not depend on the target.
     """
     data, intervals_of = calibration.data, {} if resampled is None else resampled
     interval = intervals_of.get(calibration.score)

@@ -60,10 +60,8 @@ def judge_predictions(
 ) -> NDArray[np.float64]:
     """Return what a model says of every prediction, (n,): 1 right, 0 wrong, NaN if it says neither.
 
-    Raises
-    ------
-    ModelError
-        When it calls too many different answers the same, or there are too few to find that out.
+    Raises `ModelError` when it calls too many different answers the same, or there are too few to
+    find that out.
     """
     _check_judge(rows, model)
     asks = judge_prompts(rows)

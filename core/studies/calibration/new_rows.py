@@ -23,9 +23,11 @@ def decisions(data: Labelled, policy: Policy) -> bytes:
     """Return a disarmed CSV: every labelled row with its score and the decision."""
     doubts = data.doubts[policy.score]
     sign = -1.0 if policy.larger_is_surer else 1.0
-    correct = data.correct[policy.score]
+    labels = {"correct": data.correct[policy.score]}
+    if other := data.others.get(policy.score):
+        labels[other.column] = other.right
     return to_csv(
-        ("row", "query", "source", policy.score, "decision", "correct"),
+        ("row", "query", "source", policy.score, "decision", *labels),
         (
             (
                 int(row) + 1,
@@ -33,10 +35,10 @@ def decisions(data: Labelled, policy: Policy) -> bytes:
                 str(source),
                 "" if math.isnan(doubt) else float(0.0 + sign * doubt),
                 "answer" if doubt < policy.threshold else "abstain",
-                int(right),
+                *map(int, right),
             )
-            for row, query, source, doubt, right in zip(
-                data.kept, data.queries, data.sources, doubts, correct, strict=True
+            for row, query, source, doubt, *right in zip(
+                data.kept, data.queries, data.sources, doubts, *labels.values(), strict=True
             )
         ),
     )
@@ -87,10 +89,7 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
 def drift_from(calibration: Calibration, fresh: NewScores) -> Drift:
     """Compare new scores with those of the calibration.
 
-    Raises
-    ------
-    CalibrationError
-        When there is no score to compare.
+    Raises `CalibrationError` when there is no score to compare.
     """
     try:
         return drift(calibration.doubts, fresh.doubts)

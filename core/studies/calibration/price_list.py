@@ -38,10 +38,7 @@ def price_list(data: Labelled, target: Target) -> tuple[Price, ...]:
 
     Each row is what `calibrate` finds for `list_entry`.
 
-    Parameters
-    ----------
-    target : Target
-        Says the confidence and the score; its own error and method do not count.
+    `target`: says the confidence and the score; its own error and method do not count.
     """
     data = independent(data)
     scores = list(data.doubts) if target.score == BEST else [target.score]

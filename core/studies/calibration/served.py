@@ -22,6 +22,7 @@ class ServedPart(StrEnum):
     ANSWERED_RIGHT = "Answered and right"
     WITHHELD_RIGHT = "Withheld and right"
     WITHHELD_WRONG = "Withheld and wrong"
+    LABELS_DIFFER = "Labels differ"
     ALL = "All"
 
 
@@ -40,10 +41,7 @@ class Served:
     def of(self, part: ServedPart, between: tuple[float, float] | None = None) -> NDArray[np.int64]:
         """Return the places in the data of some rows, the least doubtful first.
 
-        Parameters
-        ----------
-        between : pair of float, optional
-            Only rows whose score, in its own direction, is in this range.
+        `between`: only rows whose score, in its own direction, is in this range.
         """
         selection = self._in(part)
         if between is not None:
@@ -59,6 +57,9 @@ class Served:
     def _in(self, part: ServedPart) -> NDArray[np.bool_]:
         if part is ServedPart.ALL:
             return np.ones(len(self.order), bool)
+        if part is ServedPart.LABELS_DIFFER:
+            other = self.data.others.get(self.score)
+            return self.right & False if other is None else other.right[self.order] != self.right
         answered = part in (ServedPart.ANSWERED_WRONG, ServedPart.ANSWERED_RIGHT)
         right = part in (ServedPart.ANSWERED_RIGHT, ServedPart.WITHHELD_RIGHT)
         return (self.answered == answered) & (self.right == right)
@@ -118,6 +119,10 @@ def table(rows: Served, places: NDArray[np.int64]) -> Table:
         columns["right answer"] = data.truths[places].tolist()
     numbers = data.numbers(rows.score)[places]
     columns["right or wrong"] = judged
+    if other := data.others.get(rows.score):
+        columns[other.rule or "by the other label"] = np.where(
+            other.right[places], "right", "wrong"
+        ).tolist()
     columns["score" if data.surer[rows.score] else "doubt"] = [
         None if np.isnan(number) else float(number) for number in numbers
     ]

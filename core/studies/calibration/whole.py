@@ -52,6 +52,8 @@ def whole(
 
     Target, groups and list of prices are a look each, and the last is taken on request alone.
 
+    Raises `CalibrationError` as of `calibrate`.
+
     Parameters
     ----------
     looks : sequence of Look, optional
@@ -61,11 +63,6 @@ def whole(
     earlier : mutable mapping, optional
         What earlier calls worked out of the same data that does not depend on the target's
         error or method; what this one works out is added.
-
-    Raises
-    ------
-    CalibrationError
-        As of `calibrate`.
     """
     earlier = {} if earlier is None else earlier
     progress("Looking for the threshold", 0.0)

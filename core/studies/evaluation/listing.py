@@ -15,6 +15,7 @@ from pyarrow import parquet
 
 from core.data.tabular.csv_export import to_csv
 from core.studies.evaluation.results import Results
+from core.studies.evaluation.rows import RIGHT_BY
 
 Table = Mapping[str, list[object]]
 BETWEEN = " | "  # answers in one cell
@@ -27,6 +28,7 @@ class RowPart(StrEnum):
     ALL = "All"
     RIGHT = "Right"
     WRONG = "Wrong"
+    LABELS_DIFFER = "Labels differ"
     UNKNOWN = "Too little seen"
 
 
@@ -46,6 +48,7 @@ def listed_rows(
         RowPart.ALL: np.ones(len(results), bool),
         RowPart.RIGHT: right,
         RowPart.WRONG: ~right,
+        RowPart.LABELS_DIFFER: right != results.by_other_label.correct[score],
         RowPart.UNKNOWN: np.isnan(doubts),
     }[part]
     order = np.argsort(doubts, kind="stable")
@@ -72,6 +75,9 @@ def rows_table(results: Results, score: str, places: NDArray[np.int64]) -> Table
         "question": results.queries[places].tolist(),
         "answer": [text or "" for text in taken[f"{score}_answer"].to_pylist()],
         "right or wrong": np.where(right, "right", "wrong").tolist(),
+        RIGHT_BY[results.by_other_label.match]: np.where(
+            results.by_other_label.correct[score][places], "right", "wrong"
+        ).tolist(),
         "right answers": [_answers(cell) for cell in taken["answers"].to_pylist()],
         "doubt": doubt_cells(results.doubts[score][places]),
         "entropy": doubt_cells(results.entropies[places]),

@@ -29,7 +29,7 @@ from core.studies.evaluation.files import (
     parts_of,
     whole_lines,
 )
-from core.studies.evaluation.rows import RIGHT_BY, SCHEMA, Match, Row, table
+from core.studies.evaluation.rows import RIGHT_BY, SCHEMA, Match, Row, other_rule, table
 from core.studies.evaluation.run import ORDER, pipeline_in
 from core.studies.inspection.certificates import SCORE
 from core.studies.inspection.inspection import Inspection, read
@@ -239,7 +239,8 @@ def labelled_csv(
 ) -> tuple[bytes, tuple[str, ...]]:
     """Return a run as the labelled table that the calibration reads, and what is not in it.
 
-    The table says so, too, for a promise holds for what remains.
+    The table says so, too, for a promise holds for what remains. The labels by another rule stand
+    beside those that count: see `core.data.tabular.labels.own_labels`.
 
     Parameters
     ----------
@@ -268,12 +269,15 @@ def _stop_in_words(run: Run, finished: int) -> tuple[str, ...]:
     return (f"The file’s first {done}.",)
 
 
-HEADING: Final = (
-    *("question", "right answers", "source", "answer"),
-    *SCORES,
-    *(f"{name}_correct" for name in SCORES),
-    *("entropy", "sampled_mass", "pipeline"),
-)
+def heading(match: Match = "same_answer") -> tuple[str, ...]:
+    """Return the headings of a labelled table."""
+    return (
+        *("question", "right answers", "source", "answer"),
+        *SCORES,
+        *(f"{name}_correct" for name in SCORES),
+        *(f"{name}_correct_{other_rule(match)}" for name in SCORES),
+        *("entropy", "sampled_mass", "pipeline"),
+    )
 
 
 def labelled_table(
@@ -286,11 +290,10 @@ def labelled_table(
     selection : str
         What is not among them, in words.
     """
-    heading: tuple[str, ...] = HEADING
-    last: tuple[str, ...] = (to_text(pipeline),)
+    names, last = heading(match), [to_text(pipeline)]
     if selection:
-        heading, last = (*heading, SELECTION), (*last, selection)
-    return to_csv(heading, ((*_cells(row, match), *last) for row in rows))
+        names, last = (*names, SELECTION), [*last, selection]
+    return to_csv(names, ((*_cells(row, match), *last) for row in rows))
 
 
 def _cells(row: Row, match: Match) -> tuple[object, ...]:
@@ -299,6 +302,7 @@ def _cells(row: Row, match: Match) -> tuple[object, ...]:
     *doubts, entropy = ["" if number is None else number for number in numbers]
     return (
         *(values["query"], " | ".join(chain(*values["answers"])), values["source"]),
-        *(values[f"{SCORE}_answer"], *doubts, *(int(row.is_right(name, match)) for name in SCORES)),
+        *(values[f"{SCORE}_answer"], *doubts),
+        *(int(row.is_right(name, by)) for by in (match, other_rule(match)) for name in SCORES),
         *(entropy, f"{values['sampled_mass']:.6g}"),
     )

@@ -27,7 +27,7 @@ from core.data.tabular.columns import question_numbers
 from core.data.world.grading import matches
 from core.studies.evaluation.files import LOCK, RunError
 from core.studies.evaluation.reading import Filter, Run
-from core.studies.evaluation.rows import RIGHT, SCHEMA, Match
+from core.studies.evaluation.rows import RIGHT, SCHEMA, Match, other_rule
 from core.studies.progress import Progress, silent
 from core.uncertainty.scores import SCORES
 
@@ -114,7 +114,7 @@ class Results:
     @cached_property
     def by_other_label(self) -> Results:
         """The same rows, right by the paper's label; by the same answer where that was chosen."""
-        return replace(self, match="same_answer" if self.match == "f1" else "f1")
+        return replace(self, match=other_rule(self.match))
 
     @cached_property
     def scores(self) -> tuple[str, ...]:

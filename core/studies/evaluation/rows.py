@@ -23,6 +23,7 @@ from pyarrow import compute
 
 from core.codec import finite, one_line
 from core.data.datasets.questions import Question
+from core.data.tabular.headings import RULES
 from core.data.world.grading import matches, matches_by_f1, matches_exactly
 from core.language_models.base import whole
 from core.language_models.usage import Used
@@ -37,11 +38,13 @@ Match = Literal["same_answer", "f1", "exact"]
 #: rule for the same answer is applied to the answer itself, as it stands today.
 RIGHT: Mapping[Match, str] = {"same_answer": "answer", "f1": "correct", "exact": "exact"}
 #: How an answer is compared with the accepted ones, in words.
-RIGHT_BY: Mapping[str, str] = {
-    "same_answer": "the same answer",
-    "f1": "token F1 ≥ 0.25 (the paper’s)",
-    "exact": "word for word",
-}
+RIGHT_BY: Mapping[str, str] = {**RULES, "exact": "word for word"}
+
+
+def other_rule(match: Match) -> Match:
+    """Return the rule whose labels stand beside those of another."""
+    return "same_answer" if match == "f1" else "f1"
+
 
 LONGEST_ERROR = 500  # characters
 

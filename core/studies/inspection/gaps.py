@@ -53,10 +53,7 @@ def with_weight(
 ) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.float64], float]:
     """Leave out the answers of no weight, before anything is asked about them.
 
-    Parameters
-    ----------
-    weigh : callable
-        Given new texts, ln Q(text | F_0), nats.
+    `weigh`: given new texts, ln Q(text | F_0), nats.
 
     Returns
     -------
@@ -93,10 +90,7 @@ def without_gaps(
 ) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
     """Leave out the texts that the service cannot score, or score nothing behind.
 
-    Raises
-    ------
-    ModelError
-        When none is left, or the probabilities of what is left are none.
+    Raises `ModelError` when none is left, or the probabilities of what is left are none.
     """
     missing = np.isnan(matrix)
     whole = np.logical_not(missing[1:].all(axis=1) | np.isnan(verification).any(axis=1))

@@ -285,6 +285,8 @@ def read(
 ) -> Inspection:
     """Turn a recording into an inspection; asks the model nothing.
 
+    Raises `InvalidRequestError` where the model is to compare the answers, and was not asked to.
+
     Parameters
     ----------
     rule : DecisionRule, optional
@@ -293,11 +295,6 @@ def read(
     policy : Policy, optional
         Decide by this policy instead. One that was calibrated for another pipeline decides
         nothing, and no other takes its place.
-
-    Raises
-    ------
-    InvalidRequestError
-        Where the model is to compare the answers, and was not asked to.
     """
     reading = reading or Reading()
     evidence = evidence_of(recording, reading)
@@ -407,10 +404,7 @@ def run(request: Request, model: LanguageModel, reading: Reading | None = None) 
 def evidence_of(recording: Recording, reading: Reading) -> Evidence:
     """Return what the scores look at, on the rung that the recording was made on.
 
-    Raises
-    ------
-    InvalidRequestError
-        Where the model is to compare the answers, and was not asked to.
+    Raises `InvalidRequestError` where the model is to compare the answers, and was not asked to.
     """
     by_model = reading.similarity == JUDGE
     if by_model and not recording.request.judged:

@@ -24,10 +24,7 @@ def quick_look(query: str, model: LanguageModel, *, seed: int = 0) -> list[tuple
 
     The draws are those of an inspection of the same seed, which need not pay for them again.
 
-    Raises
-    ------
-    ModelError
-        With a sentence, also where nothing is answered.
+    Raises `ModelError` with a sentence, also where nothing is answered.
     """
     prompt = prompts.iterative(model.reads(query))
     responses = model.sample(prompt, ANSWERS, temperature=TEMPERATURE, seed=seed)

@@ -72,17 +72,11 @@ def record(
 ) -> Recording:
     """Ask the model everything an inspection needs.
 
-    Parameters
-    ----------
-    previous : Recording, optional
-        A recording by the same model of the same query, temperature and seed: it is
-        extended, and nothing it holds is asked again. Either may be judged, or not.
+    `previous`: a recording by the same model of the same query, temperature and seed: it is
+    extended, and nothing it holds is asked again. Either may be judged, or not.
 
-    Raises
-    ------
-    InvalidRequestError
-        When the samples are too few, or too cold, for what the model can do, or when its
-        likeliest answers are wanted and it cannot be searched.
+    Raises `InvalidRequestError` when the samples are too few, or too cold, for what the model can
+    do, or when its likeliest answers are wanted and it cannot be searched.
     """
     if (
         previous
@@ -136,10 +130,7 @@ def usual_request(query: str, capabilities: Capabilities, **options: Any) -> Req
 def check_samples(request: Request, capabilities: Capabilities) -> None:
     """Refuse what a model cannot do, and samples so few, or so cold that they mean nothing.
 
-    Raises
-    ------
-    InvalidRequestError
-        With a sentence.
+    Raises `InvalidRequestError` with a sentence.
     """
     estimator = estimator_of(capabilities)
     if request.sampling is Sampling.LIKELIEST and not capabilities.searches:

@@ -133,10 +133,8 @@ def to_json(inspection: Inspection) -> str:
 def from_json(text: str | bytes) -> Inspection:
     """Recompute a saved inspection from its recording, offline.
 
-    Raises
-    ------
-    InvalidRequestError
-        When the text is not an inspection saved by this or an earlier version, or too long.
+    Raises `InvalidRequestError` when the text is not an inspection saved by this or an earlier
+    version, or too long.
     """
     if len(text if isinstance(text, bytes) else text.encode(errors="replace")) > MAX_BYTES:
         raise InvalidRequestError(
@@ -174,10 +172,7 @@ def from_json(text: str | bytes) -> Inspection:
 def recording_to_json(recording: Recording) -> str:
     """Return what was asked and said as one JSON object.
 
-    Raises
-    ------
-    ValueError
-        When a likelihood is 0, whose logarithm JSON does not know.
+    Raises `ValueError` when a likelihood is 0, whose logarithm JSON does not know.
     """
     return encode(_recording_to_dict(recording))
 
@@ -185,10 +180,7 @@ def recording_to_json(recording: Recording) -> str:
 def recording_from_json(text: str) -> Recording:
     """Return what `recording_to_json` wrote.
 
-    Raises
-    ------
-    InvalidRequestError
-        When the text is something else.
+    Raises `InvalidRequestError` when the text is something else.
     """
     try:
         return _recording_from_dict(json.loads(text))

@@ -53,10 +53,7 @@ def is_settled(
     The bound holds for every number of answers at once, so one may look after each and
     stop when it is high enough without spoiling it.
 
-    Parameters
-    ----------
-    limit : float, optional
-        The bound from which on an answer is withheld, nats; by default, the inspection's own.
+    `limit`: the bound from which on an answer is withheld, nats; by default, the inspection's own.
     """
     inspection = read(recording, reading)
     evidence = inspection.evidence

@@ -329,6 +329,8 @@ def run(
 ) -> Variations:
     """Move everything that a score depends on, one thing at a time.
 
+    Raises `InvalidRequestError` when there is no question.
+
     Parameters
     ----------
     request : Request, optional
@@ -338,11 +340,6 @@ def run(
     rule : DecisionRule, optional
         How it is decided; by the policy that is certified for these settings, if there is none.
         Where none is, every setting is decided as an inspection with it would be.
-
-    Raises
-    ------
-    InvalidRequestError
-        When there is no question.
     """
     if not queries:
         raise InvalidRequestError("There is no question. Give at least one.")

@@ -123,10 +123,7 @@ class Experiment:
     def complete(self, values: Values) -> dict[str, Value]:
         """Return a value for every field: those given, and as usual where one does not apply.
 
-        Raises
-        ------
-        InvalidRequestError
-            When one is of another kind, out of its limits, or no field's.
+        Raises `InvalidRequestError` when one is of another kind, out of its limits, or no field's.
         """
         if strange := values.keys() - self.usual.keys():
             raise InvalidRequestError(f"{self.title} has no setting {min(strange)}.")
@@ -144,10 +141,7 @@ class Experiment:
     ) -> Finding:
         """Run it.
 
-        Raises
-        ------
-        InvalidRequestError
-            When a value is out of its limits.
+        Raises `InvalidRequestError` when a value is out of its limits.
         """
         whole = self.complete(values or {})
         outcome = self.work(self.settings.of(whole), model, progress)  # type: ignore[arg-type]
@@ -164,10 +158,8 @@ class Experiment:
     def command(self, values: Values, model: str = EMBEDDED) -> str:
         """Return the command line that runs it with exactly these values.
 
-        Parameters
-        ----------
-        model : str
-            As a command names it; not looked at where the experiment asks none, or a certain one.
+        `model`: as a command names it; not looked at where the experiment asks none, or a certain
+        one.
         """
         words = [*["python", "-m", "core"], "laboratory", self.name]
         for each in self.fields:

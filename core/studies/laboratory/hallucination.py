@@ -40,10 +40,7 @@ def _facts() -> dict[str, Fact]:
 def fact_of(question: str) -> Fact:
     """Return what is true about a question of the world, whatever its case and marks.
 
-    Raises
-    ------
-    InvalidRequestError
-        Where the world has no such question.
+    Raises `InvalidRequestError` where the world has no such question.
     """
     try:
         return _facts()[unmarked(question)]
@@ -102,10 +99,7 @@ def run(
 ) -> Hallucination:
     """Compare what a model says to a question with what is true.
 
-    Raises
-    ------
-    ModelError
-        Also when the model does not score given, whole answers.
+    Raises `ModelError`, also when the model does not score given, whole answers.
     """
     settings = settings or HallucinationSettings()
     must_score(model)

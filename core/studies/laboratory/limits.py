@@ -8,10 +8,7 @@ from core.studies.inspection.request import InvalidRequestError
 def within(name: str, value: float, least: float, most: float) -> None:
     """Refuse a value out of its limits, or NaN.
 
-    Raises
-    ------
-    InvalidRequestError
-        With a sentence that names it.
+    Raises `InvalidRequestError` with a sentence that names it.
     """
     if not least <= value <= most:
         raise InvalidRequestError(

@@ -62,15 +62,10 @@ ANSWERS: Final = 200  # of a model, found by a search
 def probabilities_of(text: str) -> tuple[float, ...]:
     """Read numbers that a person typed or pasted, and divide them by their sum.
 
-    Parameters
-    ----------
-    text : str
-        Numbers of at least 0, between them white space, semicolons, or commas.
+    `text`: numbers of at least 0, between them white space, semicolons, or commas.
 
-    Raises
-    ------
-    InvalidRequestError
-        If there is none, one is no such number, all are 0, or there are too many.
+    Raises `InvalidRequestError` if there is none, one is no such number, all are 0, or there are
+    too many.
     """
     # One more than are allowed is enough to refuse them.
     parts = re.split(r"[\s;,]+", text.strip(" \t\r\n;,"), maxsplit=MOST_KINDS)

@@ -84,10 +84,7 @@ def pseudo_joint(model: LanguageModel, question: str, texts: Sequence[str]) -> P
 def support_of(model: LanguageModel, fact: Fact, likeliest: int) -> list[str]:
     """Return the texts that are right, the misconception, and the model's likeliest answers.
 
-    Raises
-    ------
-    ModelError
-        Also when `likeliest` is above 0 and the model cannot be searched.
+    Raises `ModelError`, also when `likeliest` is above 0 and the model cannot be searched.
     """
     texts = [answer.text for answer in fact.answers]
     texts += [fact.misconception] if fact.misconception else []
@@ -150,10 +147,7 @@ def corpus_of(fact: Fact, texts: Sequence[str]) -> tuple[Floats, Floats] | None:
 def smooth(probabilities: Floats, smoothing: float) -> Floats:
     """Return ln of (1 − ε) p + ε / m along the last axis, nats; p sums to 1.
 
-    Raises
-    ------
-    InvalidRequestError
-        If ε is out of its range.
+    Raises `InvalidRequestError` if ε is out of its range.
     """
     within("smoothing", smoothing, LEAST_SMOOTHING, MOST_SMOOTHING)
     m = probabilities.shape[-1]

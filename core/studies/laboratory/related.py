@@ -219,15 +219,9 @@ def run(
 ) -> Related:
     """Ask a model questions whose true answers are known, and compute every score of each.
 
-    Parameters
-    ----------
-    request : Request, optional
-        How they are asked; its question is not looked at. As usual for the model by default.
+    `request`: how they are asked; its question is not looked at. As usual for the model by default.
 
-    Raises
-    ------
-    InvalidRequestError
-        When there is no question.
+    Raises `InvalidRequestError` when there is no question.
     """
     if not questions:
         raise InvalidRequestError("There is no question. Give at least one.")

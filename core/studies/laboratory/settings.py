@@ -60,10 +60,8 @@ class Field:
     def valid_value(self, value: Any) -> Any:
         """Return a value of this kind.
 
-        Raises
-        ------
-        InvalidRequestError
-            When it is of another kind, out of the limits, none of the options, or unreadable.
+        Raises `InvalidRequestError` when it is of another kind, out of the limits, none of the
+        options, or unreadable.
         """
         if self.kind is float and type(value) is int:
             value = float(value)
@@ -133,10 +131,7 @@ def draw_of_questions(
 def query_of(text: str) -> str:
     """Return a question as a model is asked it.
 
-    Raises
-    ------
-    InvalidRequestError
-        When it is none.
+    Raises `InvalidRequestError` when it is none.
     """
     return Request(text).query
 
@@ -173,10 +168,7 @@ class ExperimentSettings:
     def of(cls, values: Values) -> Self:
         """Return the settings that these values of all fields make.
 
-        Raises
-        ------
-        InvalidRequestError
-            When they do not go together.
+        Raises `InvalidRequestError` when they do not go together.
         """
         return cls(
             **{

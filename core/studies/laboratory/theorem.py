@@ -152,10 +152,8 @@ class TheoremOne:
 def choose(count: int, seed: int = 0) -> tuple[Fact, ...]:
     """Draw facts of the world, as many of each band as of any other.
 
-    Raises
-    ------
-    InvalidRequestError
-        If fewer than one is asked for, or more than there are of the rarest band.
+    Raises `InvalidRequestError` if fewer than one is asked for, or more than there are of the
+    rarest band.
     """
     rng = np.random.default_rng(seed)
     bands = {band: [fact for fact in facts() if fact.band is band] for band in Band}

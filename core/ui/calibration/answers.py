@@ -36,7 +36,11 @@ def answers(
     st.markdown("**Rows behind the threshold**")
     part = st.pills(
         "Rows",
-        list(ServedPart),
+        [
+            each
+            for each in ServedPart
+            if each is not ServedPart.LABELS_DIFFER or calibration.score in calibration.data.others
+        ],
         default=ServedPart.ALL,
         required=True,
         format_func=lambda each: f"{each.value} ({served.number(each):,})",

@@ -18,6 +18,7 @@ from core.data.datasets.predictions import asks_for_grading
 from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
+from core.data.tabular.headings import RULES
 from core.data.tabular.labelled import (
     Columns,
     Labelled,
@@ -26,6 +27,7 @@ from core.data.tabular.labelled import (
     repeats_unknown,
     template,
 )
+from core.data.tabular.labels import own_labels
 from core.data.tabular.mixtures import UnknownMixtureError
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import SuspiciousScoreError
@@ -285,7 +287,7 @@ def _map(upload: Upload) -> Labelled | None:
         expanded=not is_clear,
     ):
         surer = directions(upload, guess, numbers, key, place)
-        correct = _correctness(list(surer), labels, own, key, place)
+        correct = _correctness(upload, list(surer), labels, own, key, place)
         query = _question(upload, guess.query, place if surer else None)
         answer = _column("answer", upload, guess.answer)
         truth = _column("truth", upload, guess.truth)
@@ -314,6 +316,7 @@ def _map(upload: Upload) -> Labelled | None:
 
 
 def _correctness(
+    upload: Upload,
     scores: list[str],
     labels: list[str],
     own: dict[str, str | None],
@@ -334,9 +337,10 @@ def _correctness(
         )
     if unclear or len(scores) > 1:
         names = set(own.values())
-        options = labels if unclear else [ONE_EACH, *labels]
+        by_rule = {} if unclear else _labels_by_rule(upload, scores)
+        options = labels if unclear else [ONE_EACH, *by_rule, *labels]
         only = names.pop() if len(names) == 1 else None
-        first = 0 if only is None else labels.index(only) + 1
+        first = 0 if only is None else options.index(only)
         each = (place if unclear else st).selectbox(
             "Right or wrong",
             options,
@@ -346,6 +350,8 @@ def _correctness(
             help=RIGHT_OR_WRONG,
             placeholder="Choose the column that says right or wrong",
         )
+        if each in by_rule:
+            return {**by_rule[each]}
     if each is None:
         head.badge("Your answer is needed", icon=":material/help:", color="orange")
     if each != ONE_EACH:
@@ -362,6 +368,16 @@ def _correctness(
             help=RIGHT_OR_WRONG,
         )
         for score in scores
+    }
+
+
+def _labels_by_rule(upload: Upload, scores: list[str]) -> dict[str, dict[str, str]]:
+    """Return the labels of each score by another rule, by what offers them, if all have some."""
+    own = {score: own_labels(upload, score) for score in scores}
+    return {
+        f"{ONE_EACH}, by {words}": {score: own[score][rule] for score in scores}
+        for rule, words in RULES.items()
+        if all(rule in each for each in own.values())
     }
 
 

@@ -931,6 +931,40 @@ def test_a_chosen_column_may_have_been_no_guess():
     assert columns == Columns("q", None, (ScoreColumn("f1", None, "ok"),))
 
 
+def by_two_rules(rows):
+    names = [name for score in "ab" for name in (score, f"{score}_correct", f"{score}_correct_f1")]
+    cells = [(f"What is {n}?", *row) for n, row in enumerate(rows)]
+    return table(["question", *names], cells)
+
+
+def test_labels_by_another_rule_stand_beside_those_that_count(certified):
+    # Of 200 rows two are wrong by the labels that count, and five by F1; one by these alone.
+    rows = [(n, n not in (150, 170), n not in (60, 150, 155, 160, 190)) for n in range(200)]
+    content = by_two_rules([(n, int(one), int(two), n, 1, 1) for n, one, two in rows])
+    data = study.read(content, "run.csv", ["a"], larger_is_surer=False)
+    assert data.reading[1] == "Right: “a_correct” is “1” (198 of 200 rows); wrong: “0”."
+    assert data.reading[3:5] == (
+        "Beside it: by “a_correct_f1” (token F1 ≥ 0.25 (the paper’s)) 195 of 200 are right.",
+        "“a_correct” and “a_correct_f1” differ on 2.5% of 200 questions (5; 95% interval 0.8% to "
+        "5.7%): 4 right by the first alone, 1 by the second alone.",
+    )
+    found = study.calibrate(data, Target(0.1, 0.9, "ltt", "a"))
+    assert found.policy is not None and (found.policy.errors, found.policy.other_errors) == (2, 5)
+    both = "2 are wrong by “a_correct”, which counts, and 5 by “a_correct_f1”."
+    assert f"Of the 200 answered, {both}" in found.policy.sentence
+    assert from_json(to_json(found.policy)) == found.policy
+    half = study.move(found, 100)
+    assert (half.errors, half.other_errors) == (0, 1)
+    assert new_rows.decisions(data, found.policy).splitlines()[0].endswith(b"correct,a_correct_f1")
+    # Whoever chooses F1 has the usual ones beside it, and all scores at once by the rule's name.
+    by_f1 = study.read(content, "run.csv", larger_is_surer=False, correct="f1")
+    assert [book.label for book in by_f1.codebooks.values()] == ["a_correct_f1", "b_correct_f1"]
+    assert by_f1.codebooks["a"].other == "a_correct"
+    assert not certified.data.others  # a file from before
+    with pytest.raises(UploadError, match="no column “f1”"):
+        study.read(CONTENT, "old.csv", ["a"], correct="f1")
+
+
 def test_the_preferred_score(hand, example):
     assert study.preference(example) == INFORMATION
     assert study.preference(example, method="crc") == INFORMATION

@@ -35,7 +35,7 @@ def found(tmp_path):
             tmp_path / "run",
             row(0.4, True, query="Which sea is RED?", source="seas"),
             row(0.1, False, mutual_information_answer="Élan"),
-            row(None, True),
+            row(None, False, mutual_information_answer="green"),  # wrong by the paper’s label
             row(
                 0.2, True, answers=[["green", "lime"], ["blue"]], mutual_information_answer="green"
             ),
@@ -50,6 +50,7 @@ def found(tmp_path):
         (RowPart.RIGHT, "", [3, 0, 2]),
         (RowPart.WRONG, " ", [1]),
         (RowPart.UNKNOWN, "", [2]),
+        (RowPart.LABELS_DIFFER, "", [2]),
         (RowPart.ALL, "sea red", [0]),
         (RowPart.ALL, "SEAS", [0]),
         (RowPart.ALL, "élan", [1]),
@@ -67,7 +68,9 @@ def test_rows_as_a_table(found):
     assert table["answer"] == ["green", "Élan"]
     assert table["right answers"] == ["green | blue", "green"]
     assert table["right or wrong"] == ["right", "wrong"] and table["doubt"] == [0.2, 0.1]
-    assert rows_table(found, INFORMATION, np.array([2]))["doubt"] == [None]
+    unseen = rows_table(found, INFORMATION, np.array([2]))
+    assert unseen["doubt"] == [None] and unseen["right or wrong"] == ["right"]
+    assert unseen["token F1 ≥ 0.25 (the paper’s)"] == ["wrong"]
     assert rows_table(found, INFORMATION, np.zeros(0, int))["question"] == []
 
 

@@ -197,6 +197,10 @@ def test_an_exact_match_is_an_option(tmp_path):
         ]
         for match in ("f1", "exact")
     }
+    rows = cells(labelled_csv(Run(tmp_path / "run"), match="f1")[0])
+    assert [row["semantic_entropy_correct_same_answer"] for row in rows] == [
+        row["semantic_entropy_correct"] for row in cells(labelled_csv(Run(tmp_path / "run"))[0])
+    ]
     assert labelled_csv(Run(tmp_path / "run"), match="f1")[1][0] == (
         "Right: token F1 ≥ 0.25 (the paper’s)."
     )

@@ -18,7 +18,7 @@ from core.language_models.usage import Budget, Used
 from core.store.calls import Calls
 from core.store.database import open_database
 from core.studies.evaluation.local import Task, ask, local
-from core.studies.evaluation.reading import HEADING, labelled_table
+from core.studies.evaluation.reading import heading, labelled_table
 from core.studies.evaluation.run import pipeline_for
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import run
@@ -123,7 +123,7 @@ def test_a_cell_holds_what_its_heading_says_and_no_formula():
     row = replace(row, values=row.values | {"query": "+1", "source": "-x", ENTROPY: None})
     content = labelled_table([row], pipeline_for(Task(model, FEW, Reading(), LEAST)))
     (cells,) = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
-    assert tuple(cells) == HEADING
+    assert tuple(cells) == heading()
     assert (cells["question"], cells["right answers"]) == ("'+1", "'=1+1 | b")
     assert (cells["source"], cells["answer"], cells[ENTROPY]) == ("'-x", "'=HYPERLINK(1)", "")
     assert float(cells["sampled_mass"]) == pytest.approx(row.values["sampled_mass"], rel=1e-5)

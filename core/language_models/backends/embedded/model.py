@@ -26,10 +26,7 @@ FILES = ("config.json", "model.safetensors", "tokenizer.json")  # each has its h
 class EmbeddedModel(LlamaModel):
     """The small transformer that ships with Believe, served by NumPy.
 
-    Raises
-    ------
-    BrokenModelError
-        When a file is missing or differs from the one that was trained.
+    Raises `BrokenModelError` when a file is missing or differs from the one that was trained.
     """
 
     name = "embedded"

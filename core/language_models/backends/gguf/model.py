@@ -57,15 +57,10 @@ class OpenedWeights:
 class GGUF(LlamaModel):
     """A language model in a GGUF file.
 
-    Parameters
-    ----------
-    path : str
-        Where the file is on this machine.
+    `path`: where the file is on this machine.
 
-    Raises
-    ------
-    ModelError
-        With a sentence: there is no file, or it cannot be read, or is of another family.
+    Raises `ModelError` with a sentence: there is no file, or it cannot be read, or is of another
+    family.
     """
 
     capabilities = replace(LlamaModel.capabilities, quick=False)
@@ -157,10 +152,7 @@ class GGUF(LlamaModel):
 class SmolLM2(GGUF):
     """SmolLM2-135M-Instruct, from the package that brings it.
 
-    Raises
-    ------
-    ModelError
-        With the command that installs it, where it is missing.
+    Raises `ModelError` with the command that installs it, where it is missing.
     """
 
     def __init__(self, rest: str = "") -> None:
@@ -174,10 +166,7 @@ class SmolLM2(GGUF):
 def smollm2_file() -> Path:
     """Return where the package keeps the file; the package itself is never imported.
 
-    Raises
-    ------
-    UnknownModelError
-        With the command that installs it.
+    Raises `UnknownModelError` with the command that installs it.
     """
     spec = importlib.util.find_spec(SMOLLM2)
     places = [Path(place) / FILE for place in (spec and spec.submodule_search_locations) or ()]

@@ -92,10 +92,7 @@ CUTS = {
 def tokenizer(fields: Fields) -> Tokenizer:
     """Return the tokenizer; it reads control tokens that are written out as text.
 
-    Raises
-    ------
-    BrokenModelError
-        When the file has none, or one of another kind; the sentence names it.
+    Raises `BrokenModelError` when the file has none, or one of another kind; the sentence names it.
     """
     model = fields.get("tokenizer.ggml.model")
     if model == "gpt2":
@@ -127,10 +124,7 @@ def check_fields(fields: Fields) -> None:
 def beginning(fields: Fields) -> tuple[int, ...]:
     """Return the tokens in front of every text, where a file does not say by llama.cpp's rules.
 
-    Raises
-    ------
-    BrokenModelError
-        When there should be one, and the file does not name it.
+    Raises `BrokenModelError` when there should be one, and the file does not name it.
     """
     sentence_piece = fields.get("tokenizer.ggml.model") == "llama"
     usual = sentence_piece or fields.get("tokenizer.ggml.pre") == "llama-bpe"

@@ -71,10 +71,7 @@ class Fields:
     def own(self, name: str, default: Any = None) -> Any:
         """Return a value that is called by the architecture, such as ``llama.block_count``.
 
-        Raises
-        ------
-        BrokenModelError
-            When the file does not say, and there is no default.
+        Raises `BrokenModelError` when the file does not say, and there is no default.
         """
         value = self.get(f"{self.architecture}.{name}", default)
         if value is None:
@@ -105,10 +102,8 @@ def unknown(what: str, otherwise: str = "would be another network") -> BrokenMod
 def config(fields: Fields, tensors: Mapping[str, StoredTensor]) -> dict[str, Any]:
     """Return the sizes of the network, by transformers' names.
 
-    Raises
-    ------
-    BrokenModelError
-        When the runtime does not know the network; the sentence names what it does not know.
+    Raises `BrokenModelError` when the runtime does not know the network; the sentence names what it
+    does not know.
     """
     names = ", ".join(ARCHITECTURES)
     if fields.architecture not in ARCHITECTURES:

@@ -79,6 +79,9 @@ class LoadedNetwork:
 def open_files(name: str, key: str | None = None, device: str | None = None) -> LoadedNetwork:
     """Open a folder, or a model of the hub.
 
+    Raises `ModelError` with a sentence: libraries, device, key, folder, weights or memory are
+    missing.
+
     Parameters
     ----------
     name : str
@@ -87,11 +90,6 @@ def open_files(name: str, key: str | None = None, device: str | None = None) -> 
         The hub's token; by default ``HF_TOKEN``.
     device : str, optional
         ``cpu``, ``cuda`` or ``cuda:1``; by default a GPU if there is one.
-
-    Raises
-    ------
-    ModelError
-        With a sentence: libraries, device, key, folder, weights or memory are missing.
     """
     folder = _local_folder(name)
     torch, transformers = libraries()
@@ -118,10 +116,7 @@ def open_files(name: str, key: str | None = None, device: str | None = None) -> 
 def libraries() -> tuple[Any, Any]:
     """Return torch and transformers, which are installed only by those who want them.
 
-    Raises
-    ------
-    ModelError
-        With the command that installs them.
+    Raises `ModelError` with the command that installs them.
     """
     try:
         import torch

@@ -45,6 +45,8 @@ LEAST_BREAKS = 0.01
 class HuggingFace(LanguageModel):
     """A causal language model of the Hugging Face hub, or of a folder in its format.
 
+    Raises `ModelError` with a sentence, when it cannot be opened.
+
     Parameters
     ----------
     name : str
@@ -53,11 +55,6 @@ class HuggingFace(LanguageModel):
         A token of the hub, for gated and private models; by default ``HF_TOKEN``.
     device : str, optional
         ``cpu``, ``cuda`` or ``cuda:1``; by default a GPU if there is one.
-
-    Raises
-    ------
-    ModelError
-        With a sentence, when it cannot be opened.
     """
 
     capabilities = Capabilities(

@@ -53,6 +53,8 @@ class Past:
 class Network:
     """A causal language model of transformers, and the machine that it is on.
 
+    Raises `BrokenModelError` when what comes later in a text changes what it says of the earlier.
+
     Parameters
     ----------
     name : str
@@ -63,11 +65,6 @@ class Network:
         The tokens of a short text, to try the network on.
     speed : Speed
         Measures every pass.
-
-    Raises
-    ------
-    BrokenModelError
-        When what comes later in a text changes what it says of the earlier.
     """
 
     def __init__(self, name: str, model: Any, device: Any, trial: list[int], speed: Speed) -> None:
@@ -170,10 +167,7 @@ class Network:
     def at_work(self) -> Iterator[None]:
         """Have the network for oneself.
 
-        Raises
-        ------
-        ModelError
-            When memory was too small, and smaller blocks did not help.
+        Raises `ModelError` when memory was too small, and smaller blocks did not help.
         """
         with self._lock, self.torch.inference_mode():
             try:

@@ -78,10 +78,7 @@ class LlamaModel(LanguageModel):
     def put_in(self, frame: Frame) -> None:
         """Put a frame around every prompt; what stands in front is read once, now.
 
-        Raises
-        ------
-        PromptTooLongError
-            When it leaves no room for a prompt.
+        Raises `PromptTooLongError` when it leaves no room for a prompt.
         """
         around = len(frame.before) + len(frame.after)
         if around + MAX_RESPONSE_TOKENS >= self.llama.context_length:
@@ -231,11 +228,8 @@ class LlamaModel(LanguageModel):
     ) -> tuple[list[tuple[int, int]], NDArray[np.float32]]:
         """Return how the prompt's last position attends to every token of the prompt.
 
-        Parameters
-        ----------
-        states : list, optional
-            Filled with one array a layer, (tokens, W): what comes into it, not yet normalised. The
-            last row is the last position's, which may stand behind the prompt.
+        `states`: filled with one array a layer, (tokens, W): what comes into it, not yet
+        normalised. The last row is the last position's, which may stand behind the prompt.
 
         Returns
         -------

@@ -196,10 +196,8 @@ class PinnedAdapter(WatchedAdapter):
 def split_name(rest: str) -> tuple[str, str]:
     """Split ``NAME@BASE_URL`` at the last "@" that an address follows; without one: OpenAI's.
 
-    Raises
-    ------
-    ModelError
-        When there is no name, or what stands behind the "@" only looks like an address.
+    Raises `ModelError` when there is no name, or what stands behind the "@" only looks like an
+    address.
     """
     if rest.endswith("@"):  # as with an empty variable of a shell: it is not OpenAI that is meant
         raise ModelError(f"There is no base URL after the “@”. {WRITE_IT_SO}")
@@ -268,10 +266,7 @@ def read_address(url: str) -> Address:
 def key_for(address: Address, key: str | None) -> tuple[str | None, bool]:
     """Return the key for an address, and whether it is the environment's; None where none is sent.
 
-    Raises
-    ------
-    NeedsKeyError
-        When it cannot stand in a header.
+    Raises `NeedsKeyError` when it cannot stand in a header.
     """
     lent = None
     if not key and address.may_have_our_key:

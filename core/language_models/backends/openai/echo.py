@@ -37,10 +37,7 @@ def request(model: str, texts: Sequence[str]) -> Reply:
 def tokens(service: Service, reply: Reply, texts: Sequence[str]) -> list[Tokens]:
     """Return the tokens of texts as the server reads them, without what it generated.
 
-    Raises
-    ------
-    ModelError
-        When the reply does not hold them.
+    Raises `ModelError` when the reply does not hold them.
     """
     choices = service.choices(reply, len(texts))
     if any(map(is_uneven, choices)):

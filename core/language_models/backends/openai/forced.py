@@ -41,10 +41,7 @@ def tokens(service: Service, text: str) -> list[int]:
 def tokens_behind(service: Service, before: str, text: str) -> list[int]:
     """Return the tokens of a text behind another one.
 
-    Raises
-    ------
-    ModelError
-        Also when a token stands across the border, or nothing is behind it.
+    Raises `ModelError`, also when a token stands across the border, or nothing is behind it.
     """
     first, both = tokens(service, before), tokens(service, before + text)
     if both[: len(first)] != first or len(both) == len(first):
@@ -65,10 +62,7 @@ def is_parted(service: Service, tokens: Sequence[int], text: str) -> bool:
 def request_at(body: Reply, before: Sequence[int], other: int) -> Reply:
     """Return a request for the likeliest tokens behind a prompt and some tokens of an answer.
 
-    Parameters
-    ----------
-    other : int
-        The token that is drawn there, whose text is whole: else nothing would be listed.
+    `other`: the token that is drawn there, whose text is whole: else nothing would be listed.
     """
     rest = {name: value for name, value in body.items() if name != "stop"}
     prompt = [body["prompt"], *before] if before else body["prompt"]

@@ -17,10 +17,7 @@ LONGEST = 200  # characters of one
 def model_names(url: str, key: str | None = None) -> tuple[str, ...]:
     """Return the names of a server's models, in their order in the alphabet.
 
-    Raises
-    ------
-    ModelError
-        With a sentence: the address is none, nobody answers, or nothing is listed.
+    Raises `ModelError` with a sentence: the address is none, nobody answers, or nothing is listed.
     """
     address = read_address(url)
     key, of_environment = key_for(address, key)

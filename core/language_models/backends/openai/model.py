@@ -88,6 +88,8 @@ _TURNS = [
 class OpenAICompatible(Scoring):
     """A model behind an address that speaks OpenAI's HTTP interface.
 
+    Raises `ModelError` when the name or the address is none, or not permitted. No request is made.
+
     Parameters
     ----------
     rest : str
@@ -98,11 +100,6 @@ class OpenAICompatible(Scoring):
         servers want none.
     end : str, optional
         The text that this server reads as its end token; see the module.
-
-    Raises
-    ------
-    ModelError
-        When the name or the address is none, or not permitted. No request is made.
     """
 
     _behind_examples = False

@@ -97,10 +97,7 @@ class Probe:
     def run(self) -> OpenAIAbilities:
         """Find out everything; after a fault that passes, call it again.
 
-        Raises
-        ------
-        ModelError
-            When no way of asking works, or what is drawn is always the same.
+        Raises `ModelError` when no way of asking works, or what is drawn is always the same.
         """
         self._rejected = []
         abilities = self._completions()
@@ -330,10 +327,7 @@ class Probe:
     def _draws(self, how: OpenAIAbilities) -> OpenAIAbilities:
         """Make sure that answers are drawn at all.
 
-        Raises
-        ------
-        RefusedError
-            When long answers to what has many are all the same.
+        Raises `RefusedError` when long answers to what has many are all the same.
         """
         # At 1, where no more is taken, one long answer may be likely enough to come each time.
         for heat, prompt in ((FREE, PROBES[2]), (1.0, PROBES[2]), (1.0, PROBES[0])):

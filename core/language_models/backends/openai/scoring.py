@@ -59,10 +59,7 @@ class Scoring(LanguageModel):
         that, since the offsets that servers report are shifted by marks at the beginning and
         by characters of several tokens. NaN stands where a text comes back changed.
 
-        Raises
-        ------
-        ModelError
-            Also when `end` is not a token of the server.
+        Raises `ModelError`, also when `end` is not a token of the server.
         """
         abilities = self._abilities
         if abilities.forced or self._one_by_one(abilities):
