@@ -36,7 +36,7 @@ from core.studies.inspection.request import (
 )
 from core.studies.inspection.verdict import Decision, DecisionRule, rule_of
 from core.studies.laboratory.asking import Seldom, of_each
-from core.studies.laboratory.limits import within
+from core.studies.laboratory.settings import within
 from core.studies.progress import Progress, silent
 from core.uncertainty.similarity import JUDGE, SIMILARITIES, usual_threshold
 

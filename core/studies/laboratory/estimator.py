@@ -15,7 +15,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.studies.laboratory.limits import within
 from core.studies.laboratory.settings import (
     ExperimentSettings,
     confidence_setting,
@@ -23,6 +22,7 @@ from core.studies.laboratory.settings import (
     seed_setting,
     setting,
     sizes,
+    within,
 )
 from core.studies.progress import Progress, silent
 from core.uncertainty import entropies, gibbs, many_samples

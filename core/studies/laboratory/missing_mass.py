@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.limits import within
 from core.studies.laboratory.settings import (
     ExperimentSettings,
     Values,
@@ -27,6 +26,7 @@ from core.studies.laboratory.settings import (
     seed_setting,
     setting,
     sizes,
+    within,
 )
 from core.studies.progress import Progress, silent
 from core.uncertainty import missing_mass as mass

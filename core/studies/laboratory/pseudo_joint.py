@@ -20,8 +20,7 @@ from core.data.world.facts import Band, Fact
 from core.data.world.plain import plain
 from core.language_models.base import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.limits import within
-from core.studies.laboratory.settings import setting
+from core.studies.laboratory.settings import setting, within
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
 
 Floats = NDArray[np.float64]

@@ -14,7 +14,6 @@ from typing import Any, Final, Self
 import numpy as np
 
 from core.studies.inspection.request import InvalidRequestError, Request
-from core.studies.laboratory.limits import within
 from core.uncertainty.confidence import CONFIDENCE
 
 Value = int | float | str
@@ -200,3 +199,19 @@ def _in_order(smallest: int, largest: int) -> None:
         raise InvalidRequestError(
             f"The smallest k, {smallest:,}, is above the largest, {largest:,}. Exchange them."
         )
+
+
+def within(name: str, value: float, least: float, most: float) -> None:
+    """Refuse a value out of its limits, or NaN.
+
+    Raises `InvalidRequestError` with a sentence that names it.
+    """
+    if not least <= value <= most:
+        raise InvalidRequestError(
+            f"The {name} is {_display(value)}; choose one from {_display(least)} to "
+            f"{_display(most)}."
+        )
+
+
+def _display(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"

@@ -15,12 +15,12 @@ def test_every_experiment_has_pictures_and_no_two_have_one_name():
         assert pictures and len({picture.name for picture in pictures}) == len(pictures)
 
 
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("name", PICTURES)
-def test_what_is_shipped_can_be_drawn_and_said(name):
-    for place, finding in enumerate(results_of(name)):
+def test_what_is_shipped_can_be_drawn_and_said(name, palette):
+    for finding in results_of(name):
         drawn = [picture for picture in PICTURES[name] if picture.there(finding.drawn)]
         assert drawn
-        palette = DARK if place else LIGHT
         check({p.name: p.chart(finding.drawn, palette) for p in drawn}, palette)
         for picture in drawn:
             assert picture.alt(finding.drawn).endswith(".")

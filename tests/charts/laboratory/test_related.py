@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.charts.laboratory import related as charts
-from core.charts.theme import DARK, LIGHT
+from core.charts.theme import LIGHT
 from core.reports.laboratory.related import NAMES, chart_data
 from core.studies.laboratory.experiment import plain
 from core.studies.laboratory.related import COMPARED, Asked, Related
@@ -41,11 +41,6 @@ def made(n=40, wrong=4):
 
 MADE = made()
 FOUND = plain(chart_data(MADE))
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_every_chart_is_a_valid_picture(palette):
-    check({p.name: p.chart(FOUND, palette) for p in charts.PICTURES}, palette)
 
 
 def test_where_every_answer_is_right_nothing_is_drawn_that_has_no_value():

@@ -232,19 +232,6 @@ def test_a_wish_counts_for_its_own_fault_only():
     assert 4 * FIRST_WAIT <= third <= 5 * FIRST_WAIT
 
 
-def test_whoever_waits_can_be_stopped():
-    class Stopped(Exception):
-        pass
-
-    def wait(seconds):
-        raise Stopped
-
-    model = Flaky(BUSY, BUSY)
-    with pytest.raises(Stopped):
-        CALLS["sample"](Resilient(model, wait=wait))
-    assert model.requests == 1
-
-
 class Late(Flaky):
     """Every request takes a minute, by a clock of our own."""
 
@@ -319,14 +306,6 @@ def test_every_try_counts_and_the_budget_ends_the_trying():
     with pytest.raises(BudgetError, match="budget of 3 calls"):
         CALLS["sample"](Resilient(model, budget, wait=lambda seconds: None))
     assert model.requests == budget.requests == 3
-
-
-def test_closing_ends_the_trying_of_whoever_waits():
-    budget = Budget()
-    model = Flaky(*[BUSY] * 20)
-    with pytest.raises(BudgetError, match="Stopped"):
-        CALLS["sample"](Resilient(model, budget, wait=lambda seconds: budget.close()))
-    assert model.requests == budget.requests == 1
 
 
 # ------------------------------------------------------------------------- no more at once
@@ -599,13 +578,6 @@ def test_the_pace_is_halved_once_for_all_that_time_out_together():
     for _ in range(7):
         places.release()
     assert not crowd.Crowd(8).halve(8)  # alone, nobody stood before it
-
-
-def test_a_server_that_is_silent_one_by_one_is_given_up():
-    patient = Resilient(Flaky(*[SILENT] * 50), at_once=1, wait=lambda seconds: None)
-    with pytest.raises(UnreachableError, match="took too long"):
-        patient.sample(prompts.iterative(QUERY), 1)
-    assert patient.meter.requests == TRIES
 
 
 def test_a_request_may_take_as_long_as_the_queue_before_it(monkeypatch):

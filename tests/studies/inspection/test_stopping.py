@@ -1,12 +1,9 @@
 """When to stop sampling: how certificate and mass grow, and the sizes on the way."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.language_models.base import Response
 from core.studies.inspection.inspection import read, run
@@ -21,35 +18,6 @@ SAMPLED = [{"own_log_likelihoods": True}, {}]
 
 def ask(samples, seed=0):
     return Request(QUERY, samples, seed=seed)
-
-
-def tables(seed, size):
-    """A model that was thrown together: nothing about it is special."""
-    rng = np.random.default_rng(seed)
-    first = rng.dirichlet(np.full(size, 0.7))
-    rows = 0.5 * rng.dirichlet(np.full(size, 0.5), size) + 0.5 * rng.dirichlet(np.ones(size))
-    return TableModel(words(size), first, rows)
-
-
-@given(seed=st.integers(0, 10**6), size=st.integers(2, 12))
-def test_the_certified_bound_is_never_above_the_truth_and_grows(seed, size):
-    model = tables(seed, size)
-    recording = record(ask(40, seed=seed), model)
-    points = growth(recording)
-    certified = [point.certified for point in points]
-    assert max(certified) <= model.mutual_information + 1e-9
-    assert min(certified) >= 0
-    for sooner, later in itertools.pairwise(points):
-        assert later.samples > sooner.samples
-        assert later.sampled_mass >= sooner.sampled_mass - 1e-12
-        assert later.certified >= sooner.certified - 1e-9
-
-
-def test_the_certified_bound_arrives_once_everything_was_said():
-    model = copies(8, share=0.7)
-    points = growth(record(ask(300), model))
-    assert points[0].certified < 0.01 < points[-1].certified
-    assert points[-1].certified == pytest.approx(model.mutual_information)
 
 
 @pytest.mark.parametrize("k", [1, 2, 7, 30])

@@ -117,12 +117,6 @@ def test_bounds_hold_in_simulation():
         assert (off.mean(axis=0) <= 5 * off.std(axis=0) / np.sqrt(1000)).all(), name
 
 
-def test_it_reports_how_far_it_is():
-    shares = []
-    run(EstimatorSettings(2, **FEW), lambda stage, share: shares.append(share))
-    assert shares == [0, 0.5, 1]
-
-
 def test_more_than_memory_holds_is_refused():
     with pytest.raises(InvalidRequestError, match="draws by all seeds is 9,000,000"):
         EstimatorSettings(seeds=1000, draws=(9000,))

@@ -23,7 +23,7 @@ from core.studies.laboratory.experiment import (
 )
 from core.studies.laboratory.settings import ExperimentSettings, evenly, setting, sizes
 from core.studies.laboratory.shipped import find, others
-from core.studies.progress import Cancelled, silent
+from core.studies.progress import Cancelled
 
 #: Those that compute their shipped result in about a second, without a model.
 CHEAP = ("estimator", "listing")
@@ -75,6 +75,8 @@ def test_values_are_completed_and_those_that_do_not_apply_are_as_usual():
     ("values", "said"),
     [
         ({"many": 10}, "The Number is 10; choose one from 1 to 9."),
+        ({"many": 20_000}, "The Number is 20,000; choose one from 1 to 9."),
+        ({"share": float("inf")}, "The Share is inf; choose one from 0 to 1."),
         ({"share": float("nan")}, "The Share is nan; choose one from 0 to 1."),
         ({"many": 2.5}, "The Number is 2.5, which is of the wrong kind."),
         ({"way": "wide"}, "The Way is 'wide'; choose one of short, long."),
@@ -183,7 +185,10 @@ def test_can_be_stopped(name, embedded):
 @pytest.mark.parametrize("name", CHEAP)
 def test_what_is_shipped_is_what_is_found(name):
     experiment = EXPERIMENTS[name]
-    found, kept = experiment.run({}, None, silent), find(experiment, experiment.usual, None)
+    shares = []
+    found = experiment.run({}, None, lambda stage, share: shares.append(share))
+    kept = find(experiment, experiment.usual, None)
+    assert shares == sorted(shares) and (shares[0], shares[-1]) == (0, 1)
     assert found.sentence == kept.sentence
     assert close(to_dict(found), to_dict(kept))
 

@@ -46,12 +46,6 @@ def test_the_truth_has_no_hallucination():
     assert found.information == pytest.approx(0, abs=1e-12)
 
 
-def test_it_reports_how_far_it_is():
-    shares = []
-    run(copier(), one_right(), progress=lambda stage, share: shares.append(share))
-    assert shares == [0, 0.5, 1]
-
-
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(ModelError, match="does not score"):
         run(Limited(copier(), scores_given_text=False), one_right())

@@ -19,7 +19,6 @@ from core.studies.laboratory.related import (
     of_inspection,
     run,
 )
-from core.studies.progress import Cancelled
 from core.uncertainty.related import Candidates
 from tests.fakes import QUERY, Searched
 
@@ -186,13 +185,7 @@ def test_the_embedded_model_is_asked(embedded):
     assert sentence(found).startswith("AUROC for wrong answers on 10 questions: M.I.")
 
 
-def test_no_question_is_refused_and_asking_can_be_cancelled():
+def test_no_question_is_refused():
     model, _ = many({"q": COPIES})
     with pytest.raises(InvalidRequestError, match="no question"):
         run([], model)
-
-    def stop(stage, share):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        run([known("q", "q0")], model, LIKELIEST, progress=stop)

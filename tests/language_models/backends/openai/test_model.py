@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models import stopping
 from core.language_models.backends.openai import address, http, probe, replies
 from core.language_models.backends.openai.address import (
     Address,
@@ -1107,12 +1106,6 @@ def test_a_server_that_takes_too_long_is_temporary(monkeypatch):
             model.sample(PROMPT, 1)
         sentence(caught)
         assert model.meter.requests == 0
-
-
-def test_a_reply_that_does_not_end_is_temporary(monkeypatch, echo):
-    monkeypatch.setattr(stopping, "LONGEST_REQUEST", -1.0)
-    with pytest.raises(TemporaryError, match="too long"):
-        OpenAICompatible(echo.rest).sample(PROMPT, 1)
 
 
 def test_a_port_without_a_server_and_a_host_that_is_none_get_sentences():
