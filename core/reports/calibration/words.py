@@ -139,7 +139,7 @@ def confirmation(checked: Confirmation) -> str:
     )
     rows = count_of(observed.queries, "new question" if checked.look else "held-out row")
     against = " This does not refute the policy, but fails to confirm it."
-    if checked.refuted:
+    if checked.exceeds_target:
         against = f" At least {checked.lower_bound:.1%} are, with the same confidence."
     return (
         f"On {rows} it answered {observed.answered:,}, "

@@ -53,7 +53,7 @@ class Confirmation:
     look: Look | None = None  # at labels; None where nobody counts them
 
     @property
-    def refuted(self) -> bool:
+    def exceeds_target(self) -> bool:
         """Whether more than the target is wrong, at that confidence."""
         return self.lower_bound > self.policy.target_error
 

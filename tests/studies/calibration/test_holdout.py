@@ -49,7 +49,7 @@ def test_the_first_look_at_new_rows_has_half_of_delta(policy, rows, outcome, sen
     assert checked.confidence == pytest.approx(0.95) and checked.look.place == 1
     assert stats.binom.cdf(wrong, answered, checked.observed.upper_bound) == pytest.approx(0.05)
     assert stats.binom.sf(wrong - 1, answered, checked.lower_bound) == pytest.approx(0.05)
-    assert (checked.kept, checked.refuted) == outcome
+    assert (checked.kept, checked.exceeds_target) == outcome
     assert sentence in words.confirmation(checked)
     assert f"On {sum(rows)} new questions" in words.confirmation(checked)
 
