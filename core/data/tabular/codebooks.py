@@ -14,10 +14,11 @@ from core.codec import one_line
 from core.data.tabular.columns import column_of, is_missing, word_of
 from core.data.tabular.grading import comparison, grader_in
 from core.data.tabular.labels import Meaning, display, meanings_of, spelling
+from core.data.tabular.other_labels import OtherLabels
 from core.data.tabular.uploads import Upload
 
 if TYPE_CHECKING:
-    from core.data.tabular.labelled import Columns, OtherLabels, ScoreColumn
+    from core.data.tabular.labelled import Columns, ScoreColumn
 
 FIRST = 3  # rows in words
 

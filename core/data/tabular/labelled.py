@@ -23,6 +23,7 @@ from core.data.tabular.columns import (
     HOLDS,
     Cell,
     column_of,
+    columns_named,
     first,
     question_column,
     question_numbers,
@@ -31,7 +32,7 @@ from core.data.tabular.columns import (
 )
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.directions import check_directions
-from core.data.tabular.headings import RULES, names_an_item, plain_heading
+from core.data.tabular.headings import names_an_item, plain_heading
 from core.data.tabular.labels import (
     Meaning,
     Meant,
@@ -47,10 +48,12 @@ from core.data.tabular.labels import (
 from core.data.tabular.mixtures import (
     RowFilter,
     check_mixtures,
+    constants,
     rows_that_count,
     selection,
     sentences,
 )
+from core.data.tabular.other_labels import OtherLabels, other_labels
 from core.data.tabular.suspicion import Claim, vouched_claims
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
@@ -112,15 +115,6 @@ class Columns:
     def labels(self) -> tuple[str, ...]:
         """The columns that say whether answers are right, each once."""
         return tuple(dict.fromkeys(each.correct for each in self.scores if each.correct))
-
-
-@dataclass(frozen=True)
-class OtherLabels:
-    """Whether a score's answers are right by another rule than the one that counts."""
-
-    column: str
-    rule: str  # in words; "" where the heading does not name it
-    right: NDArray[np.bool_]  # (n,)
 
 
 @dataclass(frozen=True)
@@ -208,6 +202,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     others = columns.query or "", *correct, *columns.labels
     check_mixtures(upload, columns.filters, usable, others)
     problems += sentences(upload, columns.filters, usable)
+    problems += constants(upload, usable, _roles(upload, columns))
     left_out = tuple(problems)
     scores = {}
     for score in columns.scores:
@@ -240,7 +235,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     if columns.source is not None:
         sources = column_of(upload, columns.source)[usable]
         _refuse_groups_of_labels(columns.source, sources, right)
-    by_rule = _other_labels(upload, correct, usable)
+    by_rule = other_labels(upload, correct, usable)
     return Labelled(
         name=upload.name,
         sha256=upload.sha256,
@@ -253,7 +248,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         pipeline=pipeline,
         kept=usable,
         problems=tuple(problems),
-        decided=tuple(decisions(upload, columns.meant)),
+        decided=tuple(decisions(upload, columns.meant, counts)),
         left_out=int(counts.sum()) - len(usable),
         one_kind=frozenset(
             name for name, label in correct.items() if len(np.unique(right[label])) == 1
@@ -294,6 +289,16 @@ def _check(upload: Upload, columns: Columns) -> None:
                 f"“{one_line(name)}” is chosen both as a score and as the labels; choose two "
                 "columns."
             )
+
+
+def _roles(upload: Upload, columns: Columns) -> list[str]:
+    """Return the columns whose meaning is settled, whatever they say in each row."""
+    own = [name for score in columns.scores for name in own_labels(upload, score.column).values()]
+    system = columns_named(upload, ["pipeline", plain_heading(SELECTION)])
+    roles = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
+    scores = [score.column for score in columns.scores]
+    filters = [name for name, _ in columns.filters]
+    return [name for name in (*roles, *scores, *columns.labels, *own, *system, *filters) if name]
 
 
 def check_labels(columns: Columns) -> dict[str, str]:
@@ -384,21 +389,6 @@ def _rows(
         )
     usable_rows = np.flatnonzero(usable).astype(np.int64)
     return usable_rows, {name: each[usable_rows] == 1 for name, each in values.items()}, problems
-
-
-def _other_labels(
-    upload: Upload, correct: Mapping[str, str], rows: NDArray[np.int64]
-) -> dict[str, OtherLabels]:
-    """Return the labels by another rule, of scores that have some in every row that is used."""
-    others = {}
-    for score, label in correct.items():
-        own = own_labels(upload, score)
-        rule, name = next(((r, n) for r, n in own.items() if n != label), ("", ""))
-        if name and label in own.values():
-            right = column_of(upload, name).correctness()[rows]
-            if not np.isnan(right).any():
-                others[score] = OtherLabels(name, RULES.get(rule, ""), right == 1)
-    return others
 
 
 def _refuse_groups_of_labels(
@@ -518,7 +508,7 @@ def _pipeline(upload: Upload, rows: NDArray[np.int64]) -> tuple[str, list[str]]:
 def _selection(upload: Upload, filters: tuple[RowFilter, ...], rows: NDArray[np.int64]) -> str:
     name = first(upload, [plain_heading(SELECTION)])
     texts = dict.fromkeys(column_of(upload, name)[rows].tolist()) if name else {}
-    every = (*texts, selection(upload, filters))
+    every = (*texts, selection(upload, filters, rows))
     return one_line(" ".join(text for text in every if text), LONGEST_SELECTION)
 
 

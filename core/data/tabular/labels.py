@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.codec import one_line
 from core.data.tabular.columns import (
@@ -106,6 +107,14 @@ def rows(number: int) -> str:
 def spelling(column: Column, value: str) -> str:
     """Return how a column writes a value, the first time."""
     return next((text.strip() for text in column.texts if word_of(text) == value), value)
+
+
+def spellings_of(column: Column) -> dict[str, str]:
+    """Return how a column writes each of its values the first time, the most frequent first."""
+    first: dict[str, str] = {}
+    for text in column.texts:
+        first.setdefault(word_of(text), text.strip())
+    return {value: first[value] for value in values_of(column)}
 
 
 def values_of(column: Column) -> Counter[str]:
@@ -285,12 +294,22 @@ def check_meanings(
         raise UnreadLabelsError(" ".join(sentences))
 
 
-def decisions(upload: Upload, meant: Sequence[Meant]) -> list[str]:
-    """Return what a person decided, a sentence for every value, with the rows that it concerns."""
+def decisions(
+    upload: Upload, meant: Sequence[Meant], counts: NDArray[np.bool_] | None = None
+) -> list[str]:
+    """Return what a person decided, a sentence for every value, with the rows that it concerns.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n,), optional
+        Which rows of the table count; all by default.
+    """
     sentences = []
     for each in meant:
         column = column_of(upload, each.column)
-        number, text = values_of(column)[each.value], spelling(column, each.value)
+        concerned = column.of_word(each.value)
+        number = int(np.count_nonzero(concerned if counts is None else concerned & counts))
+        text = spelling(column, each.value)
         where = f"{rows(number)} in which “{one_line(each.column)}” is {display(text)}"
         became = "left out" if each.meaning is Meaning.OUT else f"counted as {each.meaning.value}"
         was = "was" if number == 1 else "were"

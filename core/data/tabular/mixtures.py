@@ -2,17 +2,31 @@
 
 Each would have a threshold of its own, and a guarantee for their mix promises nothing of one. To
 choose another afterwards is a look, for its rows share questions and labels with those before.
+
+So is a column that says what the labels judge: “pass” beside “test_kind”, which is “latency”, says
+nothing of right answers. No list of words knows all such columns. What is the same in every row is
+therefore named, whatever its heading.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.codec import list_of, one_line
-from core.data.tabular.columns import column_of, columns_named, word_of
+from core.data.tabular.columns import (
+    Column,
+    ColumnKind,
+    column_of,
+    columns_named,
+    kinds,
+    word_of,
+)
+from core.data.tabular.headings import plain_heading
+from core.data.tabular.label_words import affirmation_is_right, heading_words
 from core.data.tabular.labels import display, rows, spelling, values_of
 from core.data.tabular.uploads import Upload, UploadError
 
@@ -23,8 +37,29 @@ _HEADINGS = (
     *("model", "modelname", "modelid", "provider", "provider.id", "filter", "epoch", "annotator"),
     *("llm", "lm", "engine", "modell", "modèle", "modele", "modelo", "modello", "checkpoint"),
 )
-_FEW = 50  # values; a column of more describes rows
+#: What says what a test, a metric or a label is about, where it does not say who was tested.
+_CRITERIA = re.compile(
+    r"(.*\.)?(metrics?|metrik|métriques?|métricas?|criteri(on|a|um|o)|kriteri(um|en)|critères?|"
+    r"aspects?|aspekt|dimension|rubric|"
+    r"(test|check|eval|evaluation|assert|assertion|metric|label|score|feedback|prüf)"
+    r"(kind|type|name|key|art)|checks?|assertions?)"
+)
+#: What labels are about that are not about right answers, and words that may stand beside it.
+_QUALITIES = re.compile(
+    r"latency|latenz|latence|latencia|speed|cost|kosten|price|timing|timeout|availability|uptime|"
+    r"format(ting)?|json|schema|syntax|toxic(ity)?|safety|safe|bias|fairness|"
+    r"relevan(ce|cy|t)|relevanz|helpful(ness)?|style|tone|fluency|coheren(ce|t)|concise(ness)?|"
+    r"readab(le|ility)|politeness|refusals?|guardrails?|pii|privacy|jailbreaks?|security|retrieval|"
+    r"recall|language|compliance|instruction(s)?|completeness|usefulness|satisfaction"
+)
+_BESIDE = re.compile(
+    r"tests?|checks?|evals?|metrics?|scores?|quality|valid|is|of|the|answer|output|llm"
+)
+_RIGHTNESS = re.compile(r"equals?|f1|token f1|g eval correctness|factuality|same answer")
+_FEW = 50  # values; a column of more is named with their number
+_DESCRIBES = 0.5  # more values than this share of the rows describe rows, and are not asked about
 _NAMED = 3
+_LONGEST_CONSTANT = 60  # characters
 
 
 class UnknownMixtureError(UploadError):
@@ -42,8 +77,36 @@ class UnknownMixtureError(UploadError):
 
 
 def mixture_columns(upload: Upload) -> list[str]:
-    """Return the columns whose headings say that they tell models, filters or epochs apart."""
-    return columns_named(upload, _HEADINGS)
+    """Return the columns that tell models, filters or epochs apart, or what labels judge."""
+    return [*columns_named(upload, _HEADINGS), *_criteria(upload)]
+
+
+def _criteria(upload: Upload) -> list[str]:
+    """Return the columns of words that say what labels are about, by heading or by their words."""
+    words = [name for name, kind in kinds(upload).items() if kind is ColumnKind.TEXT]
+    return [
+        name
+        for name in words
+        if plain_heading(name) not in _HEADINGS
+        and (_CRITERIA.fullmatch(plain_heading(name)) or _are_qualities(column_of(upload, name)))
+    ]
+
+
+def _are_qualities(column: Column) -> bool:
+    """Whether half of the few words of a column name what labels can judge but right answers."""
+    if len(column.distinct) > _FEW:
+        return False
+    texts = [text for text in column.texts if text.strip()]
+    return sum(map(_is_quality, texts)) * 2 >= len(texts) > 0
+
+
+def _is_quality(text: str) -> bool:
+    words = [word for word in heading_words(text).split() if not _BESIDE.fullmatch(word)]
+    return bool(words) and all(map(_QUALITIES.fullmatch, words))
+
+
+def _is_rightness(text: str) -> bool:
+    return affirmation_is_right(text) is True or bool(_RIGHTNESS.fullmatch(heading_words(text)))
 
 
 def rows_that_count(upload: Upload, filters: Sequence[RowFilter]) -> NDArray[np.bool_]:
@@ -69,7 +132,7 @@ def rows_that_count(upload: Upload, filters: Sequence[RowFilter]) -> NDArray[np.
         if not chosen.any():
             raise UploadError(
                 f"No row has {display(value)} in “{one_line(name)}”. It has "
-                f"{_spellings(upload, name)}; choose one of them."
+                f"{_in_words(upload, name, _words(upload, name))}; choose one of them."
             )
         count &= chosen
     return count
@@ -80,6 +143,8 @@ def check_mixtures(
 ) -> None:
     """Refuse rows of several models, filters or epochs of which nobody has said which count.
 
+    Labels that may judge something else than right answers are refused alike.
+
     Parameters
     ----------
     usable : ndarray of shape (n,)
@@ -88,37 +153,80 @@ def check_mixtures(
         Columns that mean something else.
     """
     settled = {*others, *(name for name, _ in filters)}
+    criteria = _criteria(upload)
     for name in mixture_columns(upload):
-        codes = np.unique(column_of(upload, name).codes[usable])
-        if name in settled or not 1 < len(codes) <= _FEW or len(_words(upload, name, usable)) < 2:
+        if name in settled:
             continue
-        raise UnknownMixtureError(
-            name,
-            f"“{one_line(name)}” is {_spellings(upload, name, usable)} in the rows that would be "
-            "used, and a guarantee for their mix would not hold for one of them alone. Say which "
-            "of them counts before you see the result: each further choice costs a look.",
-        )
+        words = _words(upload, name, usable)
+        if len(words) > max(_FEW, _DESCRIBES * len(usable)):
+            continue
+        what = f"“{one_line(name)}” {_says(upload, name, usable)} in the rows that would "
+        if name in criteria and not all(map(_is_rightness, words)):
+            raise UnknownMixtureError(
+                name,
+                f"{what}be used. If that is what the labels judge, they do not say whether an "
+                "answer is right. Choose other labels, or say which of it counts before you see "
+                "the result: the promise then names it.",
+            )
+        if len(words) > 1:
+            raise UnknownMixtureError(
+                name,
+                f"{what}be used, and a guarantee for their mix would not hold for one of them "
+                "alone. Say which of them counts before you see the result: each further choice "
+                "costs a look.",
+            )
 
 
 def sentences(
     upload: Upload, filters: Sequence[RowFilter], usable: NDArray[np.int64]
 ) -> Iterator[str]:
-    """Yield what a person said of models, filters and epochs, a sentence each."""
+    """Yield what a person said of models, filters and epochs, a sentence each.
+
+    Of a column with too many values to be asked about, their number.
+    """
+    for name in mixture_columns(upload):
+        words = _words(upload, name, usable)
+        if name not in dict(filters) and len(words) > _FEW:
+            yield f"“{one_line(name)}” {_says(upload, name, usable)}, which are a mix."
     for name, value in filters:
         if value is not None:
             others = int(np.count_nonzero(~column_of(upload, name).of_word(value)))
             yield f"{_only(upload, name, value)} (left out: {rows(others)} of others)."
         elif len(_words(upload, name, usable)) > 1:
             yield (
-                f"“{one_line(name)}” is {_spellings(upload, name, usable)} in the rows used: as "
+                f"“{one_line(name)}” {_says(upload, name, usable)} in the rows used: as "
                 "you said, a guarantee holds for this mix, not for one of them alone."
             )
 
 
-def selection(upload: Upload, filters: Sequence[RowFilter]) -> str:
-    """Return what narrows a promise, a sentence for every filter that leaves rows out."""
+def selection(upload: Upload, filters: Sequence[RowFilter], usable: NDArray[np.int64]) -> str:
+    """Return what narrows a promise: the filters that leave rows out, and what labels judge."""
     chosen = [f"{_only(upload, name, value)}." for name, value in filters if value is not None]
-    return " ".join(chosen)
+    judged = [
+        f"Right and wrong are by “{one_line(name)}”, which {_says(upload, name, usable)}."
+        for name in _criteria(upload)
+        if name in dict(filters)
+    ]
+    return " ".join((*chosen, *judged))
+
+
+def constants(upload: Upload, usable: NDArray[np.int64], others: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence on the columns that say the same in every row: they narrow what is judged.
+
+    Parameters
+    ----------
+    others : sequence of str
+        Columns that mean something else.
+    """
+    same = []
+    for name in map(str, upload.table.columns):
+        codes = column_of(upload, name).codes[usable]
+        if name not in others and len(usable) > 1 and (codes == codes[0]).all():
+            text = column_of(upload, name).text(int(codes[0]))
+            if 0 < len(text.strip()) <= _LONGEST_CONSTANT:
+                same.append(f"“{one_line(name)}” is {display(text)}")
+    if same:
+        yield f"In every row used: {list_of(same)}."
 
 
 def _only(upload: Upload, name: str, value: str) -> str:
@@ -134,10 +242,18 @@ def _words(upload: Upload, name: str, usable: NDArray[np.int64] | None = None) -
     return [*dict.fromkeys(word_of(column.text(code)) for code in there)]
 
 
-def _spellings(upload: Upload, name: str, usable: NDArray[np.int64] | None = None) -> str:
+def _says(upload: Upload, name: str, usable: NDArray[np.int64]) -> str:
+    """Say what a column is in some rows; of many values, how many they are."""
+    words = _words(upload, name, usable)
+    if len(words) > _FEW:
+        return f"has {len(words):,} different values, such as {_in_words(upload, name, words[:3])}"
+    return f"is {_in_words(upload, name, words)}"
+
+
+def _in_words(upload: Upload, name: str, words: Sequence[str]) -> str:
     column = column_of(upload, name)
-    shown = [display(spelling(column, word)) for word in _words(upload, name, usable)]
-    return list_of(shown, most=_NAMED)
+    shown = [display(spelling(column, word)) for word in words[:_NAMED]]
+    return list_of([*shown, *words[_NAMED:]], most=_NAMED)
 
 
 def _there_are(columns: Sequence[str]) -> str:

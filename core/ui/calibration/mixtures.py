@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.codec import one_line
 from core.data.tabular.columns import column_of
-from core.data.tabular.labels import display, spelling, values_of
+from core.data.tabular.labels import display, spellings_of
 from core.data.tabular.mixtures import RowFilter, UnknownMixtureError, mixture_columns
 from core.data.tabular.uploads import Upload
 from core.ui.session import memory_of
@@ -32,12 +32,13 @@ def ask_which_counts(upload: Upload, error: UnknownMixtureError) -> None:
 
 def _value(upload: Upload, name: str) -> str | None:
     """Draw the field of a column; its texts are hostile, so they stand in options alone."""
-    values = memory_of("values", upload, lambda: [*values_of(column_of(upload, name))], name)
+    spellings = memory_of("values", upload, lambda: spellings_of(column_of(upload, name)), name)
+    values = list(spellings)
     chosen: int | None = st.selectbox(
         "Rows that count",
         range(len(values) + 1),
         None,
-        format_func=partial(_option, upload, name, values),
+        format_func=partial(_option, name, list(spellings.values())),
         key=_key(upload, name),
         persist_state="session",
         placeholder="Choose which rows count",
@@ -45,10 +46,10 @@ def _value(upload: Upload, name: str) -> str | None:
     return None if chosen is None or chosen == len(values) else values[chosen]
 
 
-def _option(upload: Upload, name: str, values: list[str], place: int) -> str:
-    if place == len(values):
+def _option(name: str, spellings: list[str], place: int) -> str:
+    if place == len(spellings):
         return f"All of “{one_line(name)}”, as a mix"
-    return f"“{one_line(name)}” is {display(spelling(column_of(upload, name), values[place]))}"
+    return f"“{one_line(name)}” is {display(spellings[place])}"
 
 
 def _key(upload: Upload, name: str) -> str:

@@ -624,6 +624,7 @@ def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
         "Score: “confidence”; larger means a surer answer.",
         "Rows used: 3 of 4.",
         "Line 5: “is_hallucination” is “n/a” (left out).",
+        "In every row used: “model” is “m”.",
         "Columns not used: “model”.",
         "Line 2: “Why?”, answered “so”, confidence 0.9, right.",
         "Line 3: “why”, answered “no”, confidence 0.2, wrong.",
@@ -647,11 +648,61 @@ def test_which_of_several_models_counts_is_asked():
     chosen = "As you said, only rows in which “Modell” is “m” count"
     assert one.kept.tolist() == [0, 2] and one.selection == f"{chosen}."
     assert f"{chosen} (left out: 2 rows of others)." in one.reading
-    assert one.left_out == 0 and of_models(("Modell", "n")).left_out == 1  # of those that count
+    other = of_models(("Modell", "n"))
+    assert one.left_out == 0 and other.left_out == 1  # of those that count, and so in words
+    assert other.decided == ("As you said, 1 row in which “correct” is empty was left out.",)
+    assert one.decided == ("As you said, 0 rows in which “correct” is empty were left out.",)
     mix = of_models(("Modell", None))
     assert mix.kept.tolist() == [0, 1, 2] and mix.selection == ""
     (sentence,) = (each for each in mix.reading if "a guarantee holds for this mix" in each)
     assert sentence.startswith("“Modell” is “m” and “N” in the rows used: as you said,")
+
+
+def beside(heading, *cells, **more):
+    """Sixty labels `pass` beside a column of these cells in turn."""
+    rows = [[n, n / 60, (n % 4 and "PASS") or "FAIL", cells[n % len(cells)]] for n in range(60)]
+    upload = table(["question", "confidence", "pass", heading], *rows)
+    return labelled(upload, replace(suggest(upload), **more))
+
+
+@pytest.mark.parametrize(
+    ("heading", "cells"),
+    [
+        ("test_kind", ["latency"]),
+        ("metric_name", ["Answer Relevancy", "correctness"]),
+        ("Kriterium", ["Stil"]),
+        ("suite", ["JSON format check"]),
+        ("group", ["toxicity", "latency test", "capitals"]),
+    ],
+)
+def test_what_labels_judge_is_asked_and_in_the_promise(heading, cells):
+    with pytest.raises(UnknownMixtureError, match="do not say whether an answer is right"):
+        beside(heading, *cells)
+    word = cells[0].casefold()
+    data = beside(heading, *cells, filters=((heading, word),))
+    assert f"Right and wrong are by “{heading}”, which is “{cells[0]}”." in data.selection
+    assert "Right and wrong are by" in beside(heading, *cells, filters=((heading, None),)).selection
+
+
+@pytest.mark.parametrize(
+    ("heading", "cells"),
+    [("metric", ["exact_match"]), ("check", ["Correctness"]), ("topic", ["safety", "art", "sea"])],
+)
+def test_what_says_nothing_against_labels_is_not_asked(heading, cells):
+    assert beside(heading, *cells).selection == ""
+
+
+def test_what_every_row_says_is_named_and_many_models_by_their_number():
+    assert "In every row used: “phase” is “warm-up”." in beside("phase", "warm-up").reading
+    many = [f"m{n}" for n in range(58)]
+    assert (
+        "“model” has 58 different values, such as “m0”, “m1” and “m2”, which are a mix."
+        in beside("model", *many).reading
+    )
+    rows = [[n, n / 120, n % 2, f"m{n // 2}"] for n in range(120)]  # two rows of each of 60 models
+    upload = table(["question", "confidence", "correct", "model"], *rows)
+    with pytest.raises(UnknownMixtureError, match="“model” has 60 different values, such as “m0”"):
+        labelled(upload, suggest(upload))
 
 
 def test_rows_are_chosen_by_a_column_of_models_and_a_value_that_it_has_alone():
