@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.abstention import thresholds
-from core.abstention.ledger import MOST_LOOKS, Look, no_budget, no_test
+from core.abstention.ledger import MAYBE_OWN, MOST_LOOKS, Look, no_budget, no_test
 from core.abstention.policy import Policy, PolicyError, check_pipeline, own_rows
 from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
 from core.codec import one_line
@@ -22,11 +22,6 @@ from core.studies.calibration.calibration import (
     rows,
 )
 from core.studies.calibration.looks import look_at
-
-NOT_NEW = (
-    "This policy does not say which questions made it, so no rows are known to be new. Calibrate "
-    "again for one that does."
-)
 
 
 def halves(data: Labelled, seed: int = 0) -> tuple[Labelled, Labelled]:
@@ -86,7 +81,7 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
         When rows made the policy or may have, or another pipeline made their scores.
     """
     if not policy.rows:
-        raise PolicyError(NOT_NEW)
+        raise PolicyError(MAYBE_OWN)
     pipeline = pipeline_of_data(data)
     if pipeline and policy.pipeline:
         check_pipeline(policy, pipeline)
@@ -99,9 +94,7 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
     if policy.score in data.one_kind:
         raise CalibrationError(one_kind(data, policy.score))
     what = ["policy", policy.method, policy.threshold, policy.target_error, policy.confidence]
-    look = look_at(
-        data, [policy.score], what, f"a policy tested, {one_line(policy.score)}", earlier
-    )
+    look = look_at(data, [policy.score], what, f"policy: {one_line(policy.score)}", earlier)
     if look.place > MOST_LOOKS:
         raise CalibrationError(no_budget(look.place))
     delta = (1 - (policy.confidence or USUAL_CONFIDENCE)) / 2**look.place
