@@ -7,53 +7,44 @@ else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from core.abstention.ledger import Look
-from core.abstention.policy import Policy, PolicyError, to_dict, to_json
-from core.abstention.thresholds import Uncertifiable
-from core.codec import encode, one_line
+from core.abstention.policy import PolicyError
+from core.codec import encode
+from core.commands.calibrate import calibrate
 from core.commands.dashboard import dashboard
 from core.commands.dataset import dataset
 from core.commands.decide import decide
 from core.commands.evaluate import evaluate
-from core.commands.files import FilesFirst, Input, Output
-from core.commands.files import write as write_file
-from core.commands.grading import grades, grading
+from core.commands.files import FilesFirst, Input, beginning
+from core.commands.history import KEEP, keep
 from core.commands.laboratory import laboratory
-from core.commands.looks import ledger
-from core.commands.model import asks, open_for_study, payment, usage
+from core.commands.model import asks, open_for_study, payment, refuse_typed, usage
 from core.commands.probe import probe
 from core.commands.report import report_option, write
 from core.commands.request import reads, request_of
 from core.commands.score import score
 from core.commands.serve import serve
 from core.data.datasets.predictions import UngradedError
-from core.data.tabular import rows
-from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
-from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.labelled import Labelled, UnknownLabelsError, UnknownQuestionsError
-from core.data.tabular.labels import Meaning, UnreadLabelsError
-from core.data.tabular.mixtures import RowFilter, UnknownMixtureError
-from core.data.tabular.suspicion import Claim, SuspiciousScoreError
+from core.data.tabular.labelled import UnknownLabelsError, UnknownQuestionsError
+from core.data.tabular.labels import UnreadLabelsError
+from core.data.tabular.mixtures import UnknownMixtureError
+from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import UploadError
 from core.guard import policy_in, settings_of
 from core.language_models.errors import ModelError
 from core.reports.amplification.words import remarks, verdict
 from core.reports.amplification.words import to_dict as curve_to_dict
 from core.reports.amplification.words import to_json as curves_to_json
-from core.reports.calibration import words as calibration_words
 from core.reports.inspection import words
 from core.reports.text import table
-from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.results import MAX_BYTES, SavedResults
+from core.store.results import MAX_BYTES
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
 from core.studies.amplification.curve import (
@@ -62,9 +53,7 @@ from core.studies.amplification.curve import (
     Case,
     tidy,
 )
-from core.studies.calibration import calibration, diagnostics, groups, looks
-from core.studies.calibration.calibration import METHODS, Calibration, CalibrationError
-from core.studies.calibration.groups import ByGroup
+from core.studies.calibration.calibration import CalibrationError
 from core.studies.costs import plan, plan_curves, quick_plan
 from core.studies.evaluation.files import RunError
 from core.studies.inspection import serialise as serialise_inspection
@@ -82,26 +71,12 @@ SETTINGS = (
     *("samples", "sampling", "temperature", "seed", "similarity", "threshold"),
     *("gamma_1", "gamma_2"),
 )
-KEEP = "Save the result to History."
 # What a person can act on, and reads as a sentence.
 PROBLEMS = (
     *(InvalidRequestError, ModelError, StoreError, UploadError, CalibrationError),
     *(RunError, PolicyError),
 )
 STOPPED = 130  # exit status after Ctrl-C, as shells have it
-MEANING = (
-    "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
-    "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
-)
-FILTER = (
-    "Rows that count, of several models, filters or epochs: COLUMN=VALUE, or COLUMN for all as a "
-    "mix. Repeat it for several columns."
-)
-VOUCH = f"Say of a suspicious score that it {' and '.join(Claim)}. Repeat it for several."
-DIRECTION = (
-    "Direction of all the scores; needed where a heading does not say it, as “confidence” and "
-    "“entropy” do."
-)
 #: What to add to a command that could not do without a guess.
 OPTIONS = {
     UnreadLabelsError: (
@@ -153,6 +128,7 @@ def main() -> None:
     """Believe's commands."""
 
 
+main.add_command(calibrate)
 main.add_command(dataset)
 main.add_command(dashboard)
 main.add_command(decide)
@@ -209,8 +185,9 @@ def inspect(
     if source is None:
         inspection = _new_inspection(query, options)
     else:
-        _refuse_options_beside_from()
-        saved = _beginning(source, MAX_BYTES)
+        others = {each.name for each in click.get_current_context().command.params if each.name}
+        refuse_typed(others - {"source", "report", "as_json"}, "--from recomputes what was saved")
+        saved = beginning(source, MAX_BYTES)
         inspection = serialise_inspection.from_json(saved)
     click.echo(
         serialise_inspection.to_json(inspection) if as_json else _report(inspection, untaught)
@@ -250,7 +227,7 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
     chosen, reading = request_of(query, options)
     policy = policy_in(options["policy"]) if options["policy"] else None
     if policy:
-        _refuse_settings_beside_policy()
+        refuse_typed((*SETTINGS, "quick"), "--policy asks with its own settings")
     model = open_for_study(options["model"], options["form"], options["budget"])
     request = usual_request(query or "", model.capabilities, **chosen)
     if policy and policy.pipeline:
@@ -263,172 +240,8 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
         inspection = read(record(request, model), reading, policy=policy)
     if options["keep"]:
         text = serialise_inspection.to_json(inspection)
-        _keep("inspection", request.query, model.name, text, inspection.outcome)
+        keep("inspection", request.query, model.name, text, inspection.outcome)
     return inspection
-
-
-@main.command(help="Find an abstention threshold on labelled scores, with its guarantee.")
-@click.argument("file", type=Input())
-@click.option(
-    "--score",
-    "scores",
-    multiple=True,
-    help="Column of scores; of several, the best, at δ divided by their number.",
-)
-@click.option(
-    "--correct",
-    help="Column that says right or wrong; guessed if omitted. Of a run’s rows also f1: each "
-    "score’s own labels by the paper’s rule.",
-)
-@click.option(
-    "--question",
-    help="Column of questions, of which rows with the same count once; empty if every row asks "
-    "another. Guessed if omitted.",
-)
-@click.option("--group", help="Column of groups; guessed if omitted, none if empty.")
-@click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help=DIRECTION)
-@click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
-@grades
-@click.option("--filter", "filters", multiple=True, metavar="COLUMN[=VALUE]", help=FILTER)
-@click.option("--vouch", "vouched", multiple=True, metavar="SCORE", help=VOUCH)
-@click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
-@click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
-@click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
-@click.option("--out", type=Output(), help="Write the policy.")
-@click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
-@report_option
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the policy, and its groups, as one JSON object."
-)
-def calibrate(
-    file: Path,
-    scores: tuple[str, ...],
-    method: str,
-    out: Path | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
-    """Print the policy that the page Calibration exports for the same file and target."""
-    meant = _meanings(options["meanings"])
-    if options["grader"] and options["correct"]:
-        raise click.UsageError("Give either --grade or --correct.")
-    content = _beginning(file, rows.MAX_BYTES)
-    data = calibration.read(
-        *(content, file.name, scores, options["correct"], options["surer"], meant),
-        parse=parse_isolated,
-        group=options["group"],
-        question=options["question"],
-        vouched=options["vouched"],
-        graded=grading(options),
-        filters=_filters(options["filters"]),
-    )
-    score = calibration.preference(data, scores, method)
-    target = usage(
-        calibration.Target, options["target_error"], options["confidence"], method, score
-    )
-    outcome, by_group = _paid_calibration(data, target)
-    reading = (*data.reading, *data.reading_of_others)
-    for line in data.decided if as_json else (*reading, *data.decided):
-        click.echo(line, err=True)
-    for problem in data.problems if as_json else set(data.problems).difference(reading):
-        click.echo(problem, err=True)
-    if outcome.repeated:
-        click.echo(calibration.REPEATED.format(outcome.repeated), err=True)
-    if against := calibration_words.contradiction(diagnostics.contradictions(outcome.data)):
-        click.echo(against, err=True)
-    if options["report"] is not None:
-        from core.reports.calibration.document import (
-            report as report_of,  # Altair takes long to load
-        )
-
-        write(options["report"], report_of(outcome))
-    if isinstance(outcome.outcome, Uncertifiable) or outcome.policy is None:
-        if as_json:
-            click.echo(encode({"guarantee": None, "answered": 0, **_payment(outcome)}, indent=2))
-        raise click.ClickException(getattr(outcome.outcome, "reason", "There is no policy."))
-    if out is not None:
-        write_file(out, to_json(outcome.policy))
-    if options["keep"]:
-        policy = outcome.policy
-        score = SCORES[policy.score].title if policy.score in SCORES else policy.score
-        title = f"{score}: answer {policy.where}"
-        model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
-        _keep("policy", title, model, to_json(policy), policy.sentence)
-    click.echo(
-        _policy_json(outcome, outcome.policy, by_group)
-        if as_json
-        else _policy_report(outcome.policy, by_group)
-    )
-
-
-def _paid_calibration(data: Labelled, target: calibration.Target) -> tuple[Calibration, ByGroup]:
-    """Calibrate, and note in the ledger of labels what was looked at, before anybody sees it."""
-
-    def work(earlier: Sequence[Look]) -> tuple[Calibration, ByGroup]:
-        outcome = calibration.calibrate(data, target, looks=earlier)
-        return outcome, groups.by_group(outcome)
-
-    return ledger(work, lambda of: (of[0].look, of[1].look))
-
-
-def _payment(outcome: Calibration) -> dict[str, Any]:
-    """Return which look at its labels this was, what it may spend, and what came before."""
-    if outcome.look is None or outcome.looks is None:
-        return {}
-    pays = outcome.target.method == "ltt"
-    return {
-        "looks": outcome.look.place if pays else 0,
-        "delta": round(outcome.target.delta, 12) if pays else None,
-        "spent_by": looks.looks_before(outcome.look, outcome.looks),
-    }
-
-
-def _filters(options: tuple[str, ...]) -> list[RowFilter]:
-    """Read COLUMN=VALUE, or COLUMN alone."""
-    filters: dict[str, str | None] = {}
-    for option in options:
-        name, equals, value = option.partition("=")
-        if filters.setdefault(name, word := word_of(value) if equals else None) != word:
-            raise click.UsageError("--filter takes one value of a column; give it one.")
-    return [*filters.items()]
-
-
-def _meanings(options: tuple[str, ...]) -> dict[str, Meaning]:
-    """Read VALUE=MEANING; a value may contain "=" itself."""
-    meant: dict[str, Meaning] = {}
-    for option in options:
-        value, equals, meaning = option.rpartition("=")
-        if not equals or meaning not in list(Meaning):
-            raise click.UsageError(
-                "--meaning takes VALUE=right, VALUE=wrong or VALUE=out, as in --meaning x=wrong."
-            )
-        if meant.setdefault(word_of(value), Meaning(meaning)) != meaning:
-            raise click.UsageError("--meaning gives one value two meanings; give it one.")
-    return meant
-
-
-def _policy_report(policy: Policy, by_group: ByGroup) -> str:
-    lines = [
-        *(policy.sentence, "", f"{policy.score}: answer {policy.where}"),
-        f"answered {policy.answered} of {policy.labels}, {policy.errors} of them wrong",
-    ]
-    if by_group.groups:
-        lines += ["", calibration_words.by_group(by_group), ""]
-    for group in by_group.groups:
-        lines.append(
-            f"{one_line(group.name) or '(none)'}: answered {group.answered} of {group.queries}, "
-            f"{group.errors} of them wrong"
-        )
-    return "\n".join(lines)
-
-
-def _policy_json(outcome: Calibration, policy: Policy, by_group: ByGroup) -> str:
-    """Return the policy as it is written, what it spent, and its groups if the data have any."""
-    content = to_dict(policy) | _payment(outcome)
-    if by_group.groups:
-        content["group_guarantee"] = calibration_words.by_group(by_group)
-        content["groups"] = [asdict(group) for group in by_group.groups]
-    return encode(content, indent=2)
 
 
 @main.command(
@@ -464,7 +277,7 @@ def amplify(
         result = curve.amplify(case, model, times)
     if options["keep"]:
         text = curves_to_json([result])
-        _keep("amplification", case.query, model.name, text, verdict(result))
+        keep("amplification", case.query, model.name, text, verdict(result))
     click.echo(encode(curve_to_dict(result)) if as_json else _curve(result))
     if options["report"] is not None:
         from core.reports.amplification.document import (
@@ -477,41 +290,6 @@ def amplify(
 def _curve(amplification: Amplification) -> str:
     points = serialise_curves.to_table([amplification], texts=False)
     return "\n".join([verdict(amplification), *remarks([amplification]), "", *table(points)])
-
-
-def _keep(kind: str, query: str, model: str, payload: str, outcome: str) -> None:
-    """Keep a result for History; what was found is printed even where that fails."""
-    try:
-        with open_database() as database:
-            SavedResults(database).save(kind, query, query, model, payload, outcome=outcome)
-    except StoreError as error:
-        click.echo(f"Not saved to History: {error}", err=True)
-
-
-def _refuse_options_beside_from() -> None:
-    """A saved inspection is recomputed as it was saved: no option may pretend otherwise."""
-    context = click.get_current_context()
-    for name in context.params:
-        is_typed = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if is_typed and name not in ("source", "report", "as_json"):
-            raise click.UsageError(
-                f"--from recomputes what was saved; omit --{name.replace('_', '-')}."
-            )
-
-
-def _refuse_settings_beside_policy() -> None:
-    """A policy holds for the settings that it was calibrated with, and asks with these."""
-    context = click.get_current_context()
-    for name in (*SETTINGS, "quick"):
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            option = name.replace("_", "-")
-            raise click.UsageError(f"--policy asks with its own settings; omit --{option}.")
-
-
-def _beginning(file: Path, most: int) -> bytes:
-    """Return what a file holds, and one byte too many of one that is too large to be read."""
-    with file.open("rb") as opened:
-        return opened.read(most + 1)
 
 
 def _report(inspection: Inspection, untaught: bool = False) -> str:

@@ -56,7 +56,7 @@ def read_here(monkeypatch):
         names.append(name)
         return parse(content, name)
 
-    monkeypatch.setattr(cli, "parse_isolated", parse_here)
+    monkeypatch.setattr("core.commands.calibrate.parse_isolated", parse_here)
     return names
 
 

@@ -124,6 +124,10 @@ UNKNOWN_ROWS: Final = (
     "This policy does not say which questions made it. If these did, they are no test of it, and "
     "the next sentence does not hold."
 )
+MAYBE_OWN: Final = (
+    "This policy does not say which questions made it, so no rows are known to be new. Calibrate "
+    "again for one that does."
+)
 
 
 def no_test(own: int, questions: int) -> str:

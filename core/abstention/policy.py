@@ -15,8 +15,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.abstention.codebook import PERSON, Codebook, codebook_from
-from core.abstention.ledger import Rows, from_text
+from core.abstention.ledger import MOST_KEPT, Rows, asks_the_same, from_text
 from core.codec import DamagedError, encode, finite, one_line, typed_fields
 
 FORMAT: Final = "believe-policy"
@@ -380,6 +383,16 @@ def _number(value: object) -> float:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return math.nan
+
+
+def own_rows(policy: Policy, rows: Rows) -> NDArray[np.bool_]:
+    """Return of every row whether its question made the policy, (n,).
+
+    A policy made of more than `MOST_KEPT` questions knows these only: if one of them is here, all
+    count as its own.
+    """
+    own = asks_the_same(rows, policy.row_hashes)
+    return own | (own.any() and policy.labels > MOST_KEPT)
 
 
 def check_promise(policy: Policy) -> None:

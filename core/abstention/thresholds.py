@@ -31,6 +31,7 @@ from scipy import special
 
 from core.abstention.blocks import Blocks, blocks
 
+USUAL_CONFIDENCE = 0.9  # of the bound on new rows, where a policy names none
 POWER = 0.8  # with which a certificate should be found if the true error is half the target
 EARLIEST_SHARE = 0.2  # of the queries with a score: the first walk begins there at the latest
 SECOND_SHARE = 0.5  # likewise: there the second walk begins, or the first has all of δ from

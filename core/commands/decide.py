@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from core.codec import encode
-from core.commands.files import FilesFirst, Input, Output, write
+from core.commands.files import FilesFirst, Input, Output, beginning, write
 from core.commands.model import tell
 from core.data.tabular import rows
 from core.data.tabular.isolation import parse_isolated
@@ -27,8 +27,7 @@ from core.studies.calibration.new_rows import new_decisions, new_scores
 def decide(policy: Path, table: Path, out: Path | None, as_json: bool) -> None:
     """Print every row with its decision; what is promised goes to standard error."""
     rule = policy_in(policy)
-    with table.open("rb") as file:
-        upload = parse_isolated(file.read(rows.MAX_BYTES + 1), table.name)
+    upload = parse_isolated(beginning(table, rows.MAX_BYTES), table.name)
     fresh = new_scores(upload, rule)
     decisions = new_decisions(fresh)
     if out is not None:

@@ -160,3 +160,9 @@ def write(path: Path, content: str | bytes) -> None:
         outputs.write(path, content)
     except OSError as error:
         raise click.ClickException(outputs.sentence(path, error)) from error
+
+
+def beginning(file: Path, most: int) -> bytes:
+    """Return what a file holds, and one byte too many of one that is too large to be read."""
+    with file.open("rb") as opened:
+        return opened.read(most + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
@@ -120,3 +120,12 @@ def usage(make: Callable[..., T], *values: object, **named: object) -> T:
         return make(*values, **named)
     except (InvalidRequestError, CalibrationError) as error:
         raise click.UsageError(str(error)) from error
+
+
+def refuse_typed(names: Container[str], sentence: str) -> None:
+    """Refuse options that somebody typed beside one that decides about them; say why."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.name in names and source is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{sentence}; omit {option.opts[0]}.")

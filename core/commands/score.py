@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from core.codec import encode, one_line
-from core.commands.files import FilesFirst, Input, Output, write
+from core.commands.files import FilesFirst, Input, Output, beginning, write
 from core.commands.model import tell
 from core.data.tabular import rows
 from core.data.tabular.csv_export import to_csv
@@ -38,8 +38,7 @@ from core.uncertainty.similarity import DEFAULT, SIMILARITIES, usual_threshold
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 def score(file: Path, out: Path | None, as_json: bool, similarity: str, **options: Any) -> None:
     """Print a row for every question, and say of each score that is missing why it is."""
-    with file.open("rb") as opened:
-        upload = parse_isolated(opened.read(rows.MAX_BYTES + 1), file.name)
+    upload = parse_isolated(beginning(file, rows.MAX_BYTES), file.name)
     questions, reading = repeated_answers(
         upload, {role: options[role] for role in NAMES}, options["question"]
     )

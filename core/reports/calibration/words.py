@@ -130,20 +130,38 @@ def contradiction(against: Mapping[str, float]) -> str:
 
 
 def confirmation(checked: Confirmation) -> str:
-    """Say what a policy did on rows that nobody had looked at."""
+    """Say what a policy did on rows that are not its own, and whether it kept its promise."""
     observed, policy = checked.observed, checked.policy
     what = (
         "of all questions are answered and wrong"
         if policy.method == "crc"
         else "of answered questions are wrong"
     )
+    rows = count_of(observed.queries, "new question" if checked.look else "held-out row")
+    against = " This does not refute the policy, but fails to confirm it."
+    if checked.exceeds_target:
+        against = f" At least {checked.lower_bound:.1%} are, with the same confidence."
     return (
-        f"On {count_of(observed.queries, 'held-out row')} it answered {observed.answered:,}, "
+        f"On {rows} it answered {observed.answered:,}, "
         f"{observed.errors:,} of them wrongly. With {100 * checked.confidence:.6g}% confidence, "
         f"at most {observed.upper_bound:.1%} {what}, {'within' if checked.kept else 'above'} the "
-        f"target of {100 * policy.target_error:.6g}%."
-        + ("" if checked.kept else " This does not refute the policy, but fails to confirm it.")
+        f"target of {100 * policy.target_error:.6g}%." + ("" if checked.kept else against)
     )
+
+
+def limits_of_test(checked: Confirmation) -> list[str]:
+    """Say what a test on new rows is not a test of."""
+    policy, look, sentences = checked.policy, checked.look, []
+    if not policy.has_guarantee:
+        sentences.append("The policy promises nothing; its target was tested.")
+    if policy.belief:
+        sentences.append("What it promises of the answers that it believes was not tested.")
+    if look and look.place > 1:
+        sentences.append(
+            f"This is look {look.place} at these labels, so each bound was computed at "
+            f"{100 * checked.confidence:.6g}%, for all looks together."
+        )
+    return sentences
 
 
 def by_group(every: ByGroup) -> str:

@@ -171,7 +171,7 @@ def calibrate(
     everything, data = len(data.kept), independent(data)
     name, outcome = _paid_outcome(data, target)
     if name in data.one_kind and isinstance(outcome, Threshold):
-        outcome = Uncertifiable(_one_kind(data, name), None)
+        outcome = Uncertifiable(one_kind(data, name), None)
     policy = None
     if isinstance(outcome, Threshold):
         best_of = len(data.doubts) if target.score == BEST else 1
@@ -373,7 +373,7 @@ def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifi
     return target.score, outcome
 
 
-def _one_kind(data: Labelled, score: str) -> str:
+def one_kind(data: Labelled, score: str) -> str:
     """Say why labels of one kind promise nothing: nobody has seen how they mark the other."""
     label, other = ("right", "wrong") if data.correct[score].all() else ("wrong", "right")
     return (

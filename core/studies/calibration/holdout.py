@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.abstention import thresholds
-from core.abstention.policy import Policy
-from core.abstention.thresholds import Threshold
+from core.abstention.ledger import MAYBE_OWN, MOST_LOOKS, Look, no_budget, no_test
+from core.abstention.policy import Policy, PolicyError, check_pipeline, own_rows
+from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
+from core.codec import one_line
+from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled import Labelled
-from core.studies.calibration.calibration import independent, rows
+from core.studies.calibration.calibration import (
+    CalibrationError,
+    independent,
+    one_kind,
+    pipeline_of_data,
+    rows,
+)
+from core.studies.calibration.looks import look_at
 
 
 def halves(data: Labelled, seed: int = 0) -> tuple[Labelled, Labelled]:
@@ -32,7 +43,14 @@ class Confirmation:
     observed: Threshold  # with the Clopper–Pearson bound of the error among the answered
     kept: bool  # whether that bound is at most the target
     policy: Policy
-    confidence: float  # of the bound
+    confidence: float  # of either bound
+    lower_bound: float  # of the same error, exact, too
+    look: Look | None = None  # at labels; None where nobody counts them
+
+    @property
+    def exceeds_target(self) -> bool:
+        """Whether more than the target is wrong, at that confidence."""
+        return self.lower_bound > self.policy.target_error
 
 
 def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmation:
@@ -47,5 +65,37 @@ def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmat
     of_all = policy.method == "crc"
     trials = threshold.queries if of_all else threshold.answered
     bound = thresholds.clopper_pearson(threshold.errors, trials, confidence)
+    lower = 1 - thresholds.clopper_pearson(trials - threshold.errors, trials, confidence)
     threshold = replace(threshold, upper_bound=bound)
-    return Confirmation(threshold, bound <= policy.target_error, policy, confidence)
+    return Confirmation(threshold, bound <= policy.target_error, policy, confidence, lower)
+
+
+def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confirmation:
+    """Test a policy on new labelled rows, as the next look at them after `earlier` ones.
+
+    Raises
+    ------
+    CalibrationError
+        When looks at these labels have spent δ, or all labels are of one kind.
+    PolicyError
+        When rows made the policy or may have, or another pipeline made their scores.
+    """
+    if not policy.rows:
+        raise PolicyError(MAYBE_OWN)
+    pipeline = pipeline_of_data(data)
+    if pipeline and policy.pipeline:
+        check_pipeline(policy, pipeline)
+    one_each = independent(data)
+    own = int(np.count_nonzero(own_rows(policy, fingerprints(one_each, policy.score))))
+    if data.sha256 == policy.data:
+        own = len(one_each.kept)
+    if own:
+        raise PolicyError(no_test(own, len(one_each.kept)))
+    if policy.score in data.one_kind:
+        raise CalibrationError(one_kind(data, policy.score))
+    what = ["policy", policy.method, policy.threshold, policy.target_error, policy.confidence]
+    look = look_at(data, [policy.score], what, f"policy: {one_line(policy.score)}", earlier)
+    if look.place > MOST_LOOKS:
+        raise CalibrationError(no_budget(look.place))
+    delta = (1 - (policy.confidence or USUAL_CONFIDENCE)) / 2**look.place
+    return replace(confirm(policy, data, 1 - delta), look=look)

@@ -9,17 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention import metrics, thresholds
-from core.abstention.ledger import MOST_KEPT, asks_the_same
 from core.abstention.metrics import Bin
-from core.abstention.policy import Policy, PolicyError, check_pipeline
-from core.abstention.thresholds import Threshold
+from core.abstention.policy import Policy, PolicyError, check_pipeline, own_rows
+from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
 from core.codec import one_line
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.fingerprints import of_questions
 from core.studies.evaluation.results import Results
 from core.uncertainty.scores import SCORES
-
-CONFIDENCE = 0.9  # of the bound, where the policy names none
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +52,10 @@ def decide(results: Results, policy: Policy) -> Decided:
     threshold = thresholds.at(doubts[first], correct[first], policy.threshold)
     by_other = results.by_other_label.correct[policy.score]
     other = thresholds.at(doubts[first], by_other[first], policy.threshold)
-    confidence = policy.confidence or CONFIDENCE
+    confidence = policy.confidence or USUAL_CONFIDENCE
     of_all = policy.method == "crc"
     trials = threshold.queries if of_all else threshold.answered
-    own = int(np.count_nonzero(own_questions(policy, results)[first]))
+    own = int(np.count_nonzero(own_rows(policy, of_questions(results.queries))[first]))
     bound = math.nan if own else thresholds.clopper_pearson(threshold.errors, trials, confidence)
     sources = results.sources[first]
     bins: list[Bin] = []
@@ -76,16 +73,6 @@ def decide(results: Results, policy: Policy) -> Decided:
         own,
         tuple(bins),
     )
-
-
-def own_questions(policy: Policy, results: Results) -> NDArray[np.bool_]:
-    """Return of every row whether its question made the policy, whatever filter is on, (n,).
-
-    A policy made of more than `MOST_KEPT` questions knows these only: if one of them is here, all
-    count as its own.
-    """
-    own = asks_the_same(of_questions(results.queries), policy.row_hashes)
-    return own | (own.any() and policy.labels > MOST_KEPT)
 
 
 def decisions_csv(decided: Decided) -> bytes:

@@ -1,0 +1,259 @@
+"""The command that finds a threshold on labelled scores, or tests one on new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from core.abstention.ledger import Look
+from core.abstention.policy import Policy, to_dict, to_json
+from core.abstention.thresholds import Uncertifiable
+from core.codec import encode, one_line
+from core.commands.files import FilesFirst, Input, Output, beginning
+from core.commands.files import write as write_file
+from core.commands.grading import grades, grading
+from core.commands.history import KEEP, keep
+from core.commands.looks import ledger
+from core.commands.model import refuse_typed, tell, usage
+from core.commands.report import report_option, write
+from core.data.tabular import rows
+from core.data.tabular.columns import word_of
+from core.data.tabular.isolation import parse_isolated
+from core.data.tabular.labelled import Labelled
+from core.data.tabular.labels import Meaning
+from core.data.tabular.mixtures import RowFilter
+from core.data.tabular.suspicion import Claim
+from core.guard import policy_in
+from core.reports.calibration import words
+from core.studies.calibration import calibration, diagnostics, groups, holdout, looks
+from core.studies.calibration.calibration import METHODS, Calibration
+from core.studies.calibration.groups import ByGroup
+from core.uncertainty.scores import SCORES
+
+MEANING = (
+    "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
+    "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
+)
+FILTER = (
+    "Rows that count, of several models, filters or epochs: COLUMN=VALUE, or COLUMN for all as a "
+    "mix. Repeat it for several columns."
+)
+VOUCH = f"Say of a suspicious score that it {' and '.join(Claim)}. Repeat it for several."
+DIRECTION = (
+    "Direction of all the scores; needed where a heading does not say it, as “confidence” and "
+    "“entropy” do."
+)
+#: What a policy says already, or a test has none of.
+OF_CALIBRATION = (
+    *("scores", "surer", "group", "target_error", "confidence", "method", "out", "report", "keep"),
+)
+
+
+@click.command(
+    cls=FilesFirst,
+    help="Find an abstention threshold on labelled scores, with its guarantee, or test an earlier "
+    "--policy on new rows.",
+)
+@click.argument("file", type=Input())
+@click.option(
+    "--score",
+    "scores",
+    multiple=True,
+    help="Column of scores; of several, the best, at δ divided by their number.",
+)
+@click.option(
+    "--correct",
+    help="Column that says right or wrong; guessed if omitted. Of a run’s rows also f1: each "
+    "score’s own labels by the paper’s rule.",
+)
+@click.option(
+    "--question",
+    help="Column of questions, of which rows with the same count once; empty if every row asks "
+    "another. Guessed if omitted.",
+)
+@click.option("--group", help="Column of groups; guessed if omitted, none if empty.")
+@click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help=DIRECTION)
+@click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
+@grades
+@click.option("--filter", "filters", multiple=True, metavar="COLUMN[=VALUE]", help=FILTER)
+@click.option("--vouch", "vouched", multiple=True, metavar="SCORE", help=VOUCH)
+@click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
+@click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
+@click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
+@click.option("--policy", type=Input(), help="Test this policy on the rows instead.")
+@click.option("--out", type=Output(), help="Write the policy.")
+@click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
+@report_option
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the policy, and its groups, as one JSON object."
+)
+def calibrate(
+    file: Path,
+    scores: tuple[str, ...],
+    method: str,
+    out: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Print the policy that the page Calibration exports for the same file and target."""
+    meant = _meanings(options["meanings"])
+    if options["grader"] and options["correct"]:
+        raise click.UsageError("Give either --grade or --correct.")
+    policy = policy_in(options["policy"]) if options["policy"] else None
+    if policy:
+        refuse_typed(OF_CALIBRATION, "--policy is tested as it is")
+        scores, options["surer"] = (policy.score,), policy.larger_is_surer
+    content = beginning(file, rows.MAX_BYTES)
+    data = calibration.read(
+        *(content, file.name, scores, options["correct"], options["surer"], meant),
+        parse=parse_isolated,
+        group=options["group"],
+        question=options["question"],
+        vouched=options["vouched"],
+        graded=grading(options),
+        filters=_filters(options["filters"]),
+    )
+    if policy:
+        _test(policy, data, as_json)
+        return
+    score = calibration.preference(data, scores, method)
+    target = usage(
+        calibration.Target, options["target_error"], options["confidence"], method, score
+    )
+    outcome, by_group = _paid_calibration(data, target)
+    _say_reading(data, as_json)
+    if outcome.repeated:
+        click.echo(calibration.REPEATED.format(outcome.repeated), err=True)
+    if against := words.contradiction(diagnostics.contradictions(outcome.data)):
+        click.echo(against, err=True)
+    if options["report"] is not None:
+        from core.reports.calibration.document import (
+            report as report_of,  # Altair takes long to load
+        )
+
+        write(options["report"], report_of(outcome))
+    if isinstance(outcome.outcome, Uncertifiable) or outcome.policy is None:
+        if as_json:
+            click.echo(encode({"guarantee": None, "answered": 0, **_payment(outcome)}, indent=2))
+        raise click.ClickException(getattr(outcome.outcome, "reason", "There is no policy."))
+    if out is not None:
+        write_file(out, to_json(outcome.policy))
+    if options["keep"]:
+        policy = outcome.policy
+        score = SCORES[policy.score].title if policy.score in SCORES else policy.score
+        title = f"{score}: answer {policy.where}"
+        model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
+        keep("policy", title, model, to_json(policy), policy.sentence)
+    click.echo(
+        _policy_json(outcome, outcome.policy, by_group)
+        if as_json
+        else _policy_report(outcome.policy, by_group)
+    )
+
+
+def _say_reading(data: Labelled, as_json: bool) -> None:
+    """Say what the table was read as, and what of it could not be read."""
+    reading = (*data.reading, *data.reading_of_others)
+    for line in data.decided if as_json else (*reading, *data.decided):
+        tell(line)
+    for problem in data.problems if as_json else set(data.problems).difference(reading):
+        tell(problem)
+
+
+def _test(policy: Policy, data: Labelled, as_json: bool) -> None:
+    """Test a policy on new rows, note the look at their labels, and print what came out."""
+    checked = ledger(partial(holdout.confirm_on, policy, data), lambda of: [of.look])
+    _say_reading(data, as_json)
+    for sentence in words.limits_of_test(checked):
+        tell(sentence)
+    if not as_json:
+        click.echo(words.confirmation(checked))
+        return
+    observed = checked.observed
+    result = {
+        "questions": observed.queries,
+        "answered": observed.answered,
+        "errors": observed.errors,
+        "target_error": policy.target_error,
+        "lower_bound": checked.lower_bound,
+        "upper_bound": observed.upper_bound,
+        "confidence": round(checked.confidence, 12),
+        "outcome": "kept" if checked.kept else "refuted" if checked.exceeds_target else "open",
+        "looks": checked.look.place if checked.look else 0,
+    }
+    click.echo(encode(result, indent=2))
+
+
+def _paid_calibration(data: Labelled, target: calibration.Target) -> tuple[Calibration, ByGroup]:
+    """Calibrate, and note in the ledger of labels what was looked at, before anybody sees it."""
+
+    def work(earlier: Sequence[Look]) -> tuple[Calibration, ByGroup]:
+        outcome = calibration.calibrate(data, target, looks=earlier)
+        return outcome, groups.by_group(outcome)
+
+    return ledger(work, lambda of: (of[0].look, of[1].look))
+
+
+def _payment(outcome: Calibration) -> dict[str, Any]:
+    """Return which look at its labels this was, what it may spend, and what came before."""
+    if outcome.look is None or outcome.looks is None:
+        return {}
+    pays = outcome.target.method == "ltt"
+    return {
+        "looks": outcome.look.place if pays else 0,
+        "delta": round(outcome.target.delta, 12) if pays else None,
+        "spent_by": looks.looks_before(outcome.look, outcome.looks),
+    }
+
+
+def _filters(options: tuple[str, ...]) -> list[RowFilter]:
+    """Read COLUMN=VALUE, or COLUMN alone."""
+    filters: dict[str, str | None] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if filters.setdefault(name, word := word_of(value) if equals else None) != word:
+            raise click.UsageError("--filter takes one value of a column; give it one.")
+    return [*filters.items()]
+
+
+def _meanings(options: tuple[str, ...]) -> dict[str, Meaning]:
+    """Read VALUE=MEANING; a value may contain "=" itself."""
+    meant: dict[str, Meaning] = {}
+    for option in options:
+        value, equals, meaning = option.rpartition("=")
+        if not equals or meaning not in list(Meaning):
+            raise click.UsageError(
+                "--meaning takes VALUE=right, VALUE=wrong or VALUE=out, as in --meaning x=wrong."
+            )
+        if meant.setdefault(word_of(value), Meaning(meaning)) != meaning:
+            raise click.UsageError("--meaning gives one value two meanings; give it one.")
+    return meant
+
+
+def _policy_report(policy: Policy, by_group: ByGroup) -> str:
+    lines = [
+        *(policy.sentence, "", f"{policy.score}: answer {policy.where}"),
+        f"answered {policy.answered} of {policy.labels}, {policy.errors} of them wrong",
+    ]
+    if by_group.groups:
+        lines += ["", words.by_group(by_group), ""]
+    for group in by_group.groups:
+        lines.append(
+            f"{one_line(group.name) or '(none)'}: answered {group.answered} of {group.queries}, "
+            f"{group.errors} of them wrong"
+        )
+    return "\n".join(lines)
+
+
+def _policy_json(outcome: Calibration, policy: Policy, by_group: ByGroup) -> str:
+    """Return the policy as it is written, what it spent, and its groups if the data have any."""
+    content = to_dict(policy) | _payment(outcome)
+    if by_group.groups:
+        content["group_guarantee"] = words.by_group(by_group)
+        content["groups"] = [asdict(group) for group in by_group.groups]
+    return encode(content, indent=2)
