@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from core.language_models.base import MAX_RESPONSE_TOKENS
+
 LEAST_WIDTH = 32  # beginnings that go on at a time, at least; twice the answers wanted, if more
 
 Floats = NDArray[np.floating]
@@ -23,7 +25,7 @@ def likeliest(
     extend: Callable[[Integers, Integers], Floats],
     *,
     count: int,
-    limit: int,
+    limit: int = MAX_RESPONSE_TOKENS,
     ends: Sequence[int] | Integers,
     is_stop: Callable[[Integers], NDArray[np.bool_]],
     text_of: Callable[[list[int]], str],
