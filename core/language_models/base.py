@@ -124,7 +124,7 @@ class Capabilities:
     questions_at_once: int = 1
     # Whether a hundred prompts take a moment, so that a curve can have every point.
     quick: bool = True
-    limits_answers: bool = False  # whether `LanguageModel.limited_to` works
+    limits_answers: bool = False  # whether `LanguageModel.with_limit` works
     # How many characters a service is sent in front of every prompt; they are paid for.
     in_front: int = 0
     notes: tuple[str, ...] = ()  # what a person has to know of its answers besides, in sentences
@@ -224,7 +224,7 @@ class LanguageModel(ABC):
             return self
         raise unknown_form(self.name, [self.form])
 
-    def limited_to(self, tokens: int) -> LanguageModel:
+    def with_limit(self, tokens: int) -> LanguageModel:
         """Return the same model, whose answers end after so many tokens at the latest.
 
         A back end with `Capabilities.limits_answers` cuts its answers at `answer_tokens`, and

@@ -63,7 +63,7 @@ def test_samples_are_stripped_lines_within_the_limit(model, embedded):
 
 
 def test_a_limit_cuts_the_same_model_s_answers(model, embedded):
-    short = model.limited_to(1)
+    short = model.with_limit(1)
     assert (short.answer_tokens, short.revision) == (1, model.revision)
     responses = short.sample(PROMPT, 8, temperature=1.5, seed=3)
     assert max(len(embedded.encode(response.text)) for response in responses) <= 4

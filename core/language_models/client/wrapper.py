@@ -55,10 +55,10 @@ class Wrapper(LanguageModel):
         """The limit of an answer of the model inside."""
         return self.inner.answer_tokens
 
-    def limited_to(self, tokens: int) -> Self:
+    def with_limit(self, tokens: int) -> Self:
         """Return the same layer around the model inside, whose answers end elsewhere."""
         other = copy.copy(self)
-        other.inner = self.inner.limited_to(tokens)
+        other.inner = self.inner.with_limit(tokens)
         return other
 
     def reads(self, question: str) -> str:

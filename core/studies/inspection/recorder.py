@@ -96,7 +96,7 @@ def record(
     if previous and previous.estimator is not estimator:
         raise ValueError("Only a recording of the same estimator can grow.")
     check_samples(request, model.capabilities)
-    model = model.limited_to(request.answer_tokens)
+    model = model.with_limit(request.answer_tokens)
     fewer = None
     if previous and previous.request.samples >= request.samples:
         fewer = previous.first(request.samples)

@@ -121,7 +121,7 @@ def test_kept_answers_of_one_limit_are_none_of_another():
     model, calls = limiting(), Calls(open_database("sqlite://"))
     kept = Cached(model, calls)
     for tokens in (32, 64, 32, 64):
-        (response,) = kept.limited_to(tokens).sample("p", 1)
+        (response,) = kept.with_limit(tokens).sample("p", 1)
         assert (len(response.text.split()), response.limit) == (min(tokens, 40), tokens)
     assert len(model.sampled) == 2
 
