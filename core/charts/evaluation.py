@@ -96,7 +96,10 @@ def estimates(rows: Sequence[Estimate], reference: float, title: str, palette: P
     ends = ends[np.isfinite(ends)]
     scale = alt.Scale(domain=[float(ends.min()), float(ends.max())], nice=True, zero=False)
     x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5))
-    y = alt.Y("score:N", title=None, sort=None, axis=alt.Axis(labelExpr=IN_LINES, labelLimit=200))
+    # Vega hangs two lines from where one stands: half a line up, they are beside their dot.
+    two = {"test": "indexof(datum.label, '\\n') >= 0", "value": -7}
+    names = alt.Axis(labelExpr=IN_LINES, labelLimit=200, labelOffset={"condition": two, "value": 0})
+    y = alt.Y("score:N", title=None, sort=None, axis=names)
     is_main = {"test": "datum.main", "value": palette.primary}
     ink = alt.ColorValue(palette.muted, condition=is_main)
     ring = {"test": "!datum.shown", "value": palette.background}

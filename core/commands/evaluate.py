@@ -309,6 +309,7 @@ def _summary(measured: RunMeasures) -> dict[str, Any]:
         "match": results.match,
         "served": results.served,
         "resamples": measured.number,
+        "answer": words.answer(measured),
         "scores": {name: _of(measured, name) for name in SCORES},
         "comparisons": [
             {
@@ -353,6 +354,7 @@ def _report(measured: RunMeasures, summary: dict[str, Any]) -> str:
         [
             f"{summary['done']:,} of {count_of(summary['questions'], 'question')} finished, "
             f"{summary['rows']:,} rows count, in {summary['folder']}.",
+            *filter(None, [summary["answer"]]),
             *["", *table(columns)],
             *(["", intervals] if summary["rows"] else []),
             *([""] if summary["comparisons"] else []),

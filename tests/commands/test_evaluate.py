@@ -58,9 +58,10 @@ def test_a_run_is_asked_reported_and_read_again(world, asked, tmp_path):
     result = believe(asked, "--out", tmp_path / "run")
     assert result.exit_code == 0, result.stderr
     assert "40 questions asked, 0 finished before." in result.stderr
-    first, _, head, *lines = result.stdout.splitlines()
+    first, answer, _, head, *lines = result.stdout.splitlines()
     lines, (_, intervals, _, *comparisons) = lines[: len(SCORES)], lines[len(SCORES) :]
     assert first == f"40 of 40 questions finished, 40 rows count, in {tmp_path / 'run'}."
+    assert answer.startswith("No single doubt is shown to be the best. ")
     assert head.split() == ["symbol", "right", "right", "by", "F1", "AUROC", "AURC", "AUGRC", "PRR"]
     assert "token F1 calls" in result.stderr  # beside the rule for the same answer
     assert [line.split()[0] for line in lines] == [i.symbol.split()[0] for i in SCORES.values()]
@@ -90,7 +91,7 @@ def test_json_is_one_object_with_every_measure_of_every_score(world, asked, tmp_
         assert set(values) == {"right", "right_by", *MEASURES, "intervals"}
         for measure, (lower, upper) in values["intervals"].items():
             assert lower <= values[measure] <= upper
-    assert found["resamples"] == 1_000
+    assert found["resamples"] == 1_000 and found["answer"].endswith(".")
     assert {(each["score"], each["measure"]) for each in found["comparisons"]} == {
         ("mutual_information", "auroc")
     }

@@ -35,10 +35,10 @@ from core.ui.messages import problem
 from core.ui.runs.job import Job
 from core.ui.runs.widget import run, run_of, want
 from core.ui.session import memory_of
-from core.uncertainty.scores import SCORES
 
 PLACE = "results_two_runs"
 MOST_NAMED = 12  # differences in a sentence
+NARROW = 84  # pixels of a column
 
 
 def compare(results: Results, others: Mapping[str, Run]) -> None:
@@ -112,19 +112,22 @@ def _scores(both: Sides) -> tuple[RunSide, ...]:
         )
     shown_now = every or memory_of("results_sides_plain", both, lambda: compared_sides(both, 0))
     other = words.label_heading(both.here)
+    columns = {
+        "score": [charts.symbol_of(each.score) for each in shown_now],
+        "right here": [percent(each.right_here) for each in shown_now],
+        "right there": [percent(each.right_there) for each in shown_now],
+        f"{other} here": [percent(each.other_here) for each in shown_now],
+        f"{other} there": [percent(each.other_there) for each in shown_now],
+        "McNemar, adjusted": [p_in_words(each.chance) for each in shown_now],
+        "AUROC here": [number_shown(each.by.values[0]) for each in shown_now],
+        "AUROC there": [number_shown(each.by.values[1]) for each in shown_now],
+        "here minus there": [with_interval(each.by.difference) for each in shown_now],
+        "Holm-adjusted": [p_in_words(each.by.adjusted) for each in shown_now],
+    }
+    narrow = [name for name in columns if name != "here minus there"]  # all in sight at 1200 pixels
     st.dataframe(
-        {
-            "score": [SCORES[each.score].title for each in shown_now],
-            "right here": [percent(each.right_here) for each in shown_now],
-            "right there": [percent(each.right_there) for each in shown_now],
-            f"{other} here": [percent(each.other_here) for each in shown_now],
-            f"{other} there": [percent(each.other_there) for each in shown_now],
-            "McNemar, adjusted": [p_in_words(each.chance) for each in shown_now],
-            "AUROC here": [number_shown(each.by.values[0]) for each in shown_now],
-            "AUROC there": [number_shown(each.by.values[1]) for each in shown_now],
-            "here minus there": [with_interval(each.by.difference) for each in shown_now],
-            "Holm-adjusted": [p_in_words(each.by.adjusted) for each in shown_now],
-        },
+        columns,
+        column_config=dict.fromkeys(narrow, st.column_config.Column(width=NARROW)),
         hide_index=True,
         key="results_sides",
         alt="Every score in both runs",

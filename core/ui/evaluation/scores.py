@@ -42,10 +42,10 @@ def scores(results: Results) -> None:
     if answer := words.answer(measured):
         with st.container(border=True, key="finding"):
             st.text(answer)
+        pictures["which_doubt"] = _aurocs(measured)
     for sentence in (*words.missing_scores(results), *words.right_half(results)):
         st.text(sentence)
     if answer:
-        pictures["which_doubt"] = _aurocs(measured)
         st.subheader("Precision by recall")
         if curves := _curves(results, measured):
             pictures["precision_recall"] = curves
