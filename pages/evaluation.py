@@ -21,8 +21,7 @@ def page() -> None:
     """Draw the page: a new run, the chosen one on its way, and what came of it."""
     page_header(
         "Which doubt finds the wrong answers?",
-        "Ask a model questions whose right answers are known. **What is the doubt of each score "
-        "worth?**",
+        "Ask questions whose right answers are known. **What is the doubt of each score worth?**",
     )
     model = None
     try:

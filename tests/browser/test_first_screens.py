@@ -1,0 +1,43 @@
+"""A first screen has few words and few controls: the page is about one thing."""
+
+import pytest
+
+from tests.browser.server import at_rest
+
+pytestmark = pytest.mark.browser
+
+PROJECTOR = {"width": 1280, "height": 720}
+WORDS, CONTROLS = 60, 20  # with the seven entries of the navigation, without what only helps
+MORE_WORDS = {"evaluation": 80}  # its answer names every score that may lead by chance
+# What is seen: sentences outside of labels and badges, and what can be operated.
+SEEN = """() => {
+  const isSeen = (each) => {
+    const { top, bottom, width, height } = each.getBoundingClientRect();
+    return top < innerHeight && bottom > 0 && width > 1 && height > 1
+      && each.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  };
+  const all = (selector, inside) => [...document.querySelectorAll(selector)]
+    .filter((each) => isSeen(each) && !each.closest(inside));
+  const prose = all(
+    '[data-testid="stText"], [data-testid="stMarkdown"] p, [data-testid="stCaptionContainer"] p',
+    'button, label, summary, [role="tab"], [data-testid="stWidgetLabel"]',
+  ).filter((each) => !each.querySelector('.stMarkdownBadge')).map((each) => each.innerText.trim().split(/\\s+/)).filter((words) => words.length > 3);
+  const controls = all(
+    'a[href], button, input, select, textarea, summary, [role="tab"]',
+    'h1, h2, h3, [data-testid="stElementToolbar"], [data-testid="stTooltipIcon"]',
+  ).filter((each) => each.tabIndex >= 0 && !each.disabled);
+  return [prose.flat(), controls.map((each) => each.innerText || each.ariaLabel)];
+}"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "inspection", "amplification", "calibration", "evaluation", "laboratory", "history"],
+)
+def test_a_first_screen_is_about_one_thing(address, open_page, name):
+    page = open_page(f"{address}/{name}", **PROJECTOR)
+    page.wait_for_selector("h1")
+    at_rest(page)
+    words, controls = page.evaluate(SEEN)
+    assert words and len(words) <= MORE_WORDS.get(name, WORDS), words
+    assert len(controls) <= CONTROLS, controls
