@@ -21,7 +21,8 @@ SEEN = """() => {
   const prose = all(
     '[data-testid="stText"], [data-testid="stMarkdown"] p, [data-testid="stCaptionContainer"] p',
     'button, label, summary, [role="tab"], [data-testid="stWidgetLabel"]',
-  ).filter((each) => !each.querySelector('.stMarkdownBadge')).map((each) => each.innerText.trim().split(/\\s+/)).filter((words) => words.length > 3);
+  ).filter((each) => !each.querySelector('.stMarkdownBadge'))
+    .map((each) => each.innerText.trim().split(/\\s+/)).filter((words) => words.length > 3);
   const controls = all(
     'a[href], button, input, select, textarea, summary, [role="tab"]',
     'h1, h2, h3, [data-testid="stElementToolbar"], [data-testid="stTooltipIcon"]',
