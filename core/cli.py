@@ -69,7 +69,7 @@ T = TypeVar("T")
 
 SETTINGS = (
     *("samples", "sampling", "temperature", "seed", "similarity", "threshold"),
-    *("gamma_1", "gamma_2"),
+    *("gamma_1", "gamma_2", "answer_tokens"),
 )
 # What a person can act on, and reads as a sentence.
 PROBLEMS = (

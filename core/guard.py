@@ -222,7 +222,11 @@ def settings_of(model: LanguageModel, policy: Policy | None) -> tuple[Request, R
         if pipeline is None:
             return usual_request(_ANY, model.capabilities), Reading()
         request = Request(
-            _ANY, pipeline.samples, pipeline.temperature, sampling=Sampling(pipeline.sampling)
+            _ANY,
+            pipeline.samples,
+            pipeline.temperature,
+            sampling=Sampling(pipeline.sampling),
+            answer_tokens=pipeline.answer_tokens,
         )
         return request, Reading(
             pipeline.similarity, pipeline.tau, pipeline.gamma_1, pipeline.gamma_2

@@ -23,7 +23,7 @@ from core.abstention.ledger import MOST_KEPT, Rows, asks_the_same, from_text
 from core.codec import DamagedError, encode, finite, one_line, typed_fields
 
 FORMAT: Final = "believe-policy"
-VERSION: Final = 1
+VERSION: Final = 2  # 1: of answers of the usual limit, which is all that readers of it know
 MAX_BYTES: Final = 1_000_000  # of a policy's file: it takes some thousands
 
 GUARANTEES: Final = {
@@ -42,6 +42,9 @@ UNKNOWN_ORIGIN: Final = (
 # How answers were found when pipelines did not say it. Labelled questions were not independent
 # then, so what such a policy promised did not hold.
 SHARED_DRAWS: Final = "drawn, the same random numbers for every question"
+
+# Tokens of an answer, when pipelines did not say it.
+USUAL_LIMIT: Final = 32
 
 
 class PolicyError(ValueError):
@@ -66,6 +69,7 @@ class Pipeline:
     estimator: str  # how the score is computed
     least_mass: float  # the sampled mass below which nothing is answered, in [0, 1]
     sampling: str  # how the answers were found
+    answer_tokens: int = USUAL_LIMIT  # the limit of an answer
 
     def differences(self, other: Pipeline) -> list[str]:
         """Return one phrase for every field in which another pipeline differs.
@@ -98,6 +102,7 @@ _NAMES: Final = {
     "estimator": "estimator",
     "least_mass": "least sampled mass",
     "sampling": "sampling",
+    "answer_tokens": "tokens of an answer",
 }
 
 
@@ -441,7 +446,9 @@ def to_dict(policy: Policy) -> dict[str, Any]:
     """Return the policy as JSON knows it, with the guarantee in words beside the numbers."""
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION
+        if policy.pipeline and policy.pipeline.answer_tokens != USUAL_LIMIT
+        else 1,
         "guarantee": policy.sentence,
         # In the score's own direction; “threshold” is of the doubt, which larger means.
         "rule": f"answer if {policy.score} is {policy.where}",
@@ -531,7 +538,7 @@ def policy_from_dict(content: object) -> Policy:
 def pipeline_from_dict(content: object) -> Pipeline:
     """Read a pipeline, checking every field; raises `PolicyError`."""
     if isinstance(content, Mapping):
-        content = {"sampling": SHARED_DRAWS, **content}
+        content = {"sampling": SHARED_DRAWS, "answer_tokens": USUAL_LIMIT, **content}
     return Pipeline(**_typed_fields(Pipeline, content))
 
 

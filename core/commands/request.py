@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from core.commands.model import Command, usage
+from core.language_models.base import MOST_ANSWER_TOKENS
 from core.studies.inspection.request import Reading, Request, Sampling
 from core.uncertainty.similarity import COMPARISONS, DEFAULT, JUDGE, usual_threshold
 
@@ -43,6 +44,12 @@ def reads(command: Command) -> Command:
             help="k, 1 to 300: how many answers are drawn, or compared at most of the likeliest.  "
             "[default: 8 of the likeliest; 10 drawn, 100 if the model scores only its own answers]",
         ),
+        click.option(
+            "--answer-tokens",
+            type=int,
+            help=f"At which an answer is cut, 1 to {MOST_ANSWER_TOKENS}; a line break ends it, "
+            "too.  [default: 32]",
+        ),
     ):
         command = option(command)
     return command
@@ -63,6 +70,7 @@ def request_of(query: str | None, options: dict[str, Any]) -> tuple[dict[str, An
         raise click.UsageError("--temperature and --seed are of drawn answers only.")
     chosen = {
         "samples": options["samples"],
+        "answer_tokens": options["answer_tokens"],
         "sampling": sampling,
         "judged": similarity == JUDGE,
         **drawing,

@@ -7,13 +7,14 @@ in this file; a new back end is one folder of `backends` and one line in `regist
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
@@ -24,7 +25,8 @@ from core.language_models.errors import ModelError
 from core.language_models.forms import Form, unknown_form
 from core.language_models.usage import Meter, Speed
 
-MAX_RESPONSE_TOKENS = 32
+MAX_RESPONSE_TOKENS = 32  # of an answer, where nobody chooses another limit
+MOST_ANSWER_TOKENS = 256  # that may be chosen
 MOST_TOKENS = 10**9  # no request uses more, whatever a service says
 # Part of what a score was made with: another number where a seed gives other answers.
 # 1: the seed alone; 2: the seed and the prompt, see `series`.
@@ -36,6 +38,11 @@ _HALVES = re.compile("[\ud800-\udfff]")
 #: that limit would otherwise fill the database, and every answer is compared with every other.
 #: With so many, the largest inspection that may be asked for opens again, also from a file.
 LONGEST_ANSWER = 300
+
+
+def longest_answer(tokens: int) -> int:
+    """Return how many characters an answer of up to so many tokens may have."""
+    return LONGEST_ANSWER * max(tokens, MAX_RESPONSE_TOKENS) // MAX_RESPONSE_TOKENS
 
 
 def whole(text: str) -> str:
@@ -117,6 +124,7 @@ class Capabilities:
     questions_at_once: int = 1
     # Whether a hundred prompts take a moment, so that a curve can have every point.
     quick: bool = True
+    limits_answers: bool = False  # whether `LanguageModel.with_limit` works
     # How many characters a service is sent in front of every prompt; they are paid for.
     in_front: int = 0
     notes: tuple[str, ...] = ()  # what a person has to know of its answers besides, in sentences
@@ -126,10 +134,10 @@ class Capabilities:
 class Response:
     """One answer as the model gave it."""
 
-    # Stripped of white space; it ended at the end token, a line break or `MAX_RESPONSE_TOKENS`
-    # tokens. Halves of characters are replaced; see `whole`. It has at most `LONGEST_ANSWER`
-    # characters: a back end that says how likely its answers are cuts them itself, since only it
-    # knows how likely a part of one is.
+    # Stripped of white space; it ended at the end token, a line break or `limit` tokens. Halves of
+    # characters are replaced; see `whole`. It has at most `longest_answer` characters: a back end
+    # that says how likely its answers are cuts them itself, since only it knows how likely a part
+    # of one is.
     text: str
     complete: bool  # False when it was cut off before its end
     # The sum of its tokens' log-probabilities at temperature 1, nats, where the back end reports
@@ -138,11 +146,13 @@ class Response:
     # why the service gave no answer this time, in a few words of ours, “its safety filter”; "" of
     # an answer. Then there is no text.
     refusal: str = ""
+    # The limit under which it was given, in tokens.
+    limit: int = field(default=MAX_RESPONSE_TOKENS, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Make the text one that can be written, from whichever service or cache it comes."""
-        if len(self.text) > LONGEST_ANSWER:
-            object.__setattr__(self, "text", self.text[:LONGEST_ANSWER].rstrip())
+        if len(self.text) > (longest := longest_answer(self.limit)):
+            object.__setattr__(self, "text", self.text[:longest].rstrip())
             object.__setattr__(self, "complete", False)
             object.__setattr__(self, "log_likelihood", None)  # that of the whole
         object.__setattr__(self, "text", whole(self.text))
@@ -150,18 +160,18 @@ class Response:
     @property
     def overlong(self) -> bool:
         """Whether the text was cut here, maybe between two words, because it was too long."""
-        return len(self.text) >= LONGEST_ANSWER - 1 and not self.complete
+        return len(self.text) >= longest_answer(self.limit) - 1 and not self.complete
 
 
 def notes_on_cut(responses: Iterable[Response]) -> tuple[str, ...]:
     """Say how many answers were cut, if any: a server may send what nobody asked for."""
-    cut = sum(response.overlong for response in responses)
+    cut = [response.limit for response in responses if response.overlong]
     if not cut:
         return ()
-    were = "answer was" if cut == 1 else "answers were"
+    were = "answer was" if len(cut) == 1 else "answers were"
     return (
-        f"{cut:,} {were} longer than {LONGEST_ANSWER:,} characters, and cut there: the server "
-        "ignores how long an answer may be.",
+        f"{len(cut):,} {were} longer than {longest_answer(max(cut)):,} characters, and cut there: "
+        "the server ignores how long an answer may be.",
     )
 
 
@@ -186,6 +196,7 @@ class LanguageModel(ABC):
     capabilities: Capabilities
     uses_environment_key: bool = False  # that of whoever runs the program; nobody typed it
     form: Form = Form.PLAIN  # in which it is asked; part of the revision
+    answer_tokens: int = MAX_RESPONSE_TOKENS  # at which an answer is cut; no part of the revision
     forms: tuple[Form, ...] = ()  # from which one can be chosen; none where there is no choice
     _memory: Callable[[], Memory] | None = None
 
@@ -212,6 +223,25 @@ class LanguageModel(ABC):
         if form is self.form:
             return self
         raise unknown_form(self.name, [self.form])
+
+    def with_limit(self, tokens: int) -> LanguageModel:
+        """Return the same model, whose answers end after so many tokens at the latest.
+
+        A back end with `Capabilities.limits_answers` cuts its answers at `answer_tokens`, and
+        writes that into each `Response`.
+
+        Raises
+        ------
+        ModelError
+            When it cannot be asked so.
+        """
+        if tokens == self.answer_tokens:
+            return self
+        if not self.capabilities.limits_answers:
+            raise ModelError(f"{self.name} gives answers of {self.answer_tokens} tokens at most.")
+        other = copy.copy(self)
+        other.__dict__ |= {"meter": self.meter, "speed": self.speed, "answer_tokens": tokens}
+        return other
 
     def reads(self, question: str) -> str:
         """Return a question as the model is asked it: some do not tell all spellings apart."""

@@ -25,6 +25,7 @@ def likeliest(
     extend: Callable[[Integers, Integers], Floats],
     *,
     count: int,
+    limit: int = MAX_RESPONSE_TOKENS,
     ends: Sequence[int] | Integers,
     is_stop: Callable[[Integers], NDArray[np.bool_]],
     text_of: Callable[[list[int]], str],
@@ -40,6 +41,8 @@ def likeliest(
     extend : callable
         Given which of the present beginnings go on, (n,), and the token that each goes on
         with, (n,): ln p of the token after that, (n, V). The new ones are then the present.
+    limit : int
+        Most tokens of an answer.
     ends : array_like of int
         The tokens that end an answer, and that its likelihood includes.
     is_stop : callable
@@ -56,7 +59,7 @@ def likeliest(
     answers: dict[str, float] = {}
     beginnings: list[list[int]] = [[]]
     total = np.array(opening, float)[None, :]  # (n, V): ln Q of every beginning and a token
-    for length in range(MAX_RESPONSE_TOKENS + 1):
+    for length in range(limit + 1):
         ended = np.logaddexp.reduce(total[:, ends], axis=1)
         for beginning, value in zip(beginnings, ended.tolist(), strict=True):
             if text := text_of(beginning):  # nothing at all is no answer
@@ -64,7 +67,7 @@ def likeliest(
         total[:, ends] = -np.inf
         least = sorted(answers.values())[-count] if len(answers) >= count else -np.inf
         rows, tokens = _best(total, width, least, is_stop)
-        if not len(rows) or length == MAX_RESPONSE_TOKENS:
+        if not len(rows) or length == limit:
             break
         beginnings = [[*beginnings[i], t] for i, t in zip(rows, tokens.tolist(), strict=True)]
         total = total[rows, tokens][:, None] + extend(rows, tokens)

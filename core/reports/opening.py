@@ -15,7 +15,7 @@ from typing import Any, Final
 from core.abstention import policy as policies
 from core.abstention.policy import Policy, PolicyError
 from core.codec import encode
-from core.language_models.base import LONGEST_ANSWER
+from core.language_models.base import LONGEST_ANSWER, MOST_ANSWER_TOKENS, longest_answer
 from core.reports.amplification.words import to_dict, verdict
 from core.studies.amplification import serialise as curves
 from core.studies.inspection import serialise as inspections
@@ -106,9 +106,13 @@ def _inspection(content: bytes, document: dict[str, Any]) -> OpenedResult:
         raise InvalidRequestError(
             f"This inspection has more than {MOST_TEXTS:,} different answers. {_ELSEWHERE}"
         )
-    if max(map(len, texts), default=0) > LONGEST_ANSWER:
+    if max(map(len, texts), default=0) > (longest := longest_answer(MOST_ANSWER_TOKENS)):
         raise InvalidRequestError(
-            f"This inspection has an answer of more than {LONGEST_ANSWER} characters. {_ELSEWHERE}"
+            f"This inspection has an answer of more than {longest:,} characters. {_ELSEWHERE}"
+        )
+    if sum(map(len, texts)) > (most := MOST_TEXTS * LONGEST_ANSWER):
+        raise InvalidRequestError(
+            f"The answers of this inspection have more than {most:,} characters. {_ELSEWHERE}"
         )
     inspection = inspections.from_json(content)
     whole = inspections.to_dict(inspection) | {_MARK: True}

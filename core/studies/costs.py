@@ -66,18 +66,18 @@ def spending(used: Used, cost: str = "", *, ended: bool = True) -> str:
 def plan(request: Request, capabilities: Capabilities) -> Plan:
     """Return the most that an inspection can take: when every sample is another text."""
     k, estimator = request.samples, estimator_of(capabilities)
-    some_answer = "x" * (FEWEST_CHARACTERS * MAX_RESPONSE_TOKENS)
+    some_answer = "x" * (FEWEST_CHARACTERS * request.answer_tokens)
     first = _most_tokens(prompts.iterative(request.query))
     second = _most_tokens(prompts.iterative(request.query, [some_answer]))
     judging = _most_tokens(prompts.self_verification(request.query, some_answer))
-    total = _Sum(capabilities, _is_parted(request.query))
+    total = _Sum(capabilities, _is_parted(request.query), request.answer_tokens)
     total.sample(first, k)
     total.sample(first, 1)
     total.sample(first, OTHER_DRAWS)  # where all samples are alike
     pairs = _pairs(request, estimator)
     same = _most_tokens(prompts.same_meaning(request.query, some_answer, some_answer))
     if estimator in EXACT:
-        answer, most = MAX_RESPONSE_TOKENS, capabilities.pairs_a_call
+        answer, most = request.answer_tokens, capabilities.pairs_a_call
         total.score(k + 1, k, second + answer, most)
         total.score(1, 1, first + answer, most)  # the greedy answer, if it was not sampled
         total.score(k, 2, judging + 1, most)
@@ -145,8 +145,8 @@ def plan_chains(
     `longest, chains, most_prompts`: see `core.studies.laboratory.chains.ChainsSettings`.
     """
     k, exact = request.samples, estimator_of(capabilities) in EXACT
-    answer = MAX_RESPONSE_TOKENS
-    total = _Sum(capabilities)
+    answer = request.answer_tokens
+    total = _Sum(capabilities, answer_tokens=answer)
     grown = chains if exact else k  # else the sampled pairs are lengthened
     for length in range(0 if exact else 2, longest):
         some = ["x" * (FEWEST_CHARACTERS * answer)] * length
@@ -171,12 +171,14 @@ LONG = 5.0  # seconds: what takes longer says so before it begins
 
 def computed_tokens(request: Request) -> int:
     """Return about how many tokens an inspection computes at most that scores any text."""
-    k, answer = request.samples, "x" * (CHARACTERS_A_TOKEN * ANSWER_TOKENS)
+    k = request.samples
+    tokens = max(1, ANSWER_TOKENS * request.answer_tokens // MAX_RESPONSE_TOKENS)
+    answer = "x" * (CHARACTERS_A_TOKEN * tokens)
     query = _tokens(request.query)
     first = _tokens(prompts.iterative(request.query))
     answer_tokens = _tokens(prompts.iterative(request.query, [answer])) - query
     verified = _tokens(prompts.self_verification(request.query, answer)) - query
-    return 2 * first + k * (2 * ANSWER_TOKENS + answer_tokens + verified) + k * k * ANSWER_TOKENS
+    return 2 * first + k * (2 * tokens + answer_tokens + verified) + k * k * tokens
 
 
 def curve_tokens(cases: Sequence[Case], repetitions: Sequence[int]) -> int:
@@ -206,10 +208,18 @@ def up_to(seconds: float) -> str:
 class _Sum:
     """Adds up requests."""
 
-    def __init__(self, capabilities: Capabilities, parted: bool = False) -> None:
-        self.calls_a_pair = capabilities.calls_a_pair if parted else 1
-        self.tokens_a_pair = capabilities.tokens_a_pair
-        self.answer = MAX_RESPONSE_TOKENS + capabilities.thoughts
+    def __init__(
+        self,
+        capabilities: Capabilities,
+        parted: bool = False,
+        answer_tokens: int = MAX_RESPONSE_TOKENS,
+    ) -> None:
+        # What is said of a pair is of answers of the usual limit.
+        by_token = capabilities.tokens_a_pair > 1
+        longer = math.ceil(answer_tokens / MAX_RESPONSE_TOKENS) if by_token else 1
+        self.calls_a_pair = longer * capabilities.calls_a_pair if parted else 1
+        self.tokens_a_pair = longer * capabilities.tokens_a_pair
+        self.answer = answer_tokens + capabilities.thoughts
         self.one_by_one = capabilities.pairs_a_call == 1
         self.candidates_a_call = capabilities.candidates_a_call
         self.calls_a_prompt = capabilities.calls_a_prompt

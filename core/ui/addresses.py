@@ -22,6 +22,7 @@ Number = TypeVar("Number", int, float)
 # laboratory are described with its experiments.
 LABELS = {
     "k": ("Number of answers k", TERMS["Number of answers k"]),
+    "answer_tokens": ("Tokens of an answer, at most", TERMS["Tokens of an answer"]),
     "temperature": ("Temperature of drawn answers", TERMS["Temperature"]),
     "seed": ("Seed", "The same seed draws the same answers again."),
     "gamma_1": ("Stabilisation γ₁", TERMS["Stabilisation γ"]),

@@ -62,6 +62,16 @@ def test_samples_are_stripped_lines_within_the_limit(model, embedded):
         assert isinstance(response.complete, bool)
 
 
+def test_a_limit_cuts_the_same_model_s_answers(model, embedded):
+    short = model.with_limit(1)
+    assert (short.answer_tokens, short.revision) == (1, model.revision)
+    responses = short.sample(PROMPT, 8, temperature=1.5, seed=3)
+    assert max(len(embedded.encode(response.text)) for response in responses) <= 4
+    assert {response.limit for response in responses} == {1}
+    assert not all(response.complete for response in responses)
+    assert model.answer_tokens == MAX_RESPONSE_TOKENS
+
+
 def test_a_short_answer_is_complete(model):
     assert model.sample(PROMPT, 1, temperature=0)[0].complete
 

@@ -178,7 +178,9 @@ def test_where_too_little_was_seen_a_press_mends_it(app):
 
 
 def test_every_setting_can_be_given_in_the_address():
-    page = session("inspection", q=MAMMAL, k="12", tau="0.6", seed="4", similarity="judge")
+    address = {"k": "12", "tau": "0.6", "seed": "4", "similarity": "judge", "answer_tokens": "64"}
+    page = session("inspection", q=MAMMAL, **address)
+    assert page.number_input(key="answer_tokens").value == 64
     assert page.text_input(key="q").value == MAMMAL
     assert page.number_input(key="k").value == 12 and page.number_input(key="seed").value == 4
     assert page.slider(key="tau").value == 0.6

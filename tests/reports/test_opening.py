@@ -77,7 +77,7 @@ NEWER = written() | {"version": inspections.VERSION + 1}
 #: What a small file can cost: a matrix of every answer with every other, a comparison of long
 #: answers, a page of notes, 500 MB of brackets.
 MANY = {"format": inspections.FORMAT, "recording": {"texts": [f"{n}" for n in range(1_001)]}}
-LONG_ANSWER = {"format": inspections.FORMAT, "recording": {"seconds": [[{"text": "x" * 301}]]}}
+LONG_ANSWER = {"format": inspections.FORMAT, "recording": {"seconds": [[{"text": "x" * 2_401}]]}}
 NOTES = {"format": inspections.FORMAT, "recording": {"notes": ["x"] * 2_001}}
 BRACKETS = b"[" + b"[[]]," * 15_000 + b"0]"
 NAMED = [
@@ -122,7 +122,7 @@ NINES = int("9" * 4_300)
         (b'{"format": "believe.inspection"}', "not an inspection saved by Believe"),
         (json.dumps(NEWER).encode(), "a newer Believe"),
         (json.dumps(MANY).encode(), "1,000 different answers"),
-        (json.dumps(LONG_ANSWER).encode(), "an answer of more than 300 characters"),
+        (json.dumps(LONG_ANSWER).encode(), "an answer of more than 2,400 characters"),
         (json.dumps(NOTES).encode(), "more notes and names"),
         (BRACKETS, "30,000 lists and objects"),
         *((json.dumps(named).encode(), "more than 2,000 characters") for named in NAMED),

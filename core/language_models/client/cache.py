@@ -17,7 +17,13 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.base import SAMPLING_RULE, LanguageModel, Response, series
+from core.language_models.base import (
+    MAX_RESPONSE_TOKENS,
+    SAMPLING_RULE,
+    LanguageModel,
+    Response,
+    series,
+)
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import NotSavedError
 from core.language_models.stopping import Stop
@@ -48,7 +54,9 @@ class Cached(Wrapper):
         """Draw responses, only those that were never drawn."""
         # Under another rule, the same seed stands for other answers.
         by_seed = temperature > 0 and self.capabilities.seeded
-        key = self._keys(f"sample by rule {SAMPLING_RULE}" if by_seed else "sample")
+        kind = f"sample by rule {SAMPLING_RULE}" if by_seed else "sample"
+        limit = self.answer_tokens
+        key = self._keys(kind if limit == MAX_RESPONSE_TOKENS else f"{kind} of {limit} tokens")
         own_seed = series(seed, prompt) if by_seed else seed
         keys = {
             i: key(prompt, temperature=temperature, seed=own_seed, index=i)
@@ -64,7 +72,8 @@ class Cached(Wrapper):
                 entries |= self.calls.put_many(
                     {keys[i]: payload for i, payload in zip(run, payloads, strict=True)}
                 )
-        return [Response(*json.loads(entries[key])) for key in keys.values()]
+        response = partial(Response, limit=limit)
+        return [response(*json.loads(entries[key])) for key in keys.values()]
 
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]

@@ -50,6 +50,17 @@ class Wrapper(LanguageModel):
         """The forms of the model inside."""
         return self.inner.forms
 
+    @property
+    def answer_tokens(self) -> int:  # type: ignore[override]
+        """The limit of an answer of the model inside."""
+        return self.inner.answer_tokens
+
+    def with_limit(self, tokens: int) -> Self:
+        """Return the same layer around the model inside, whose answers end elsewhere."""
+        other = copy.copy(self)
+        other.inner = self.inner.with_limit(tokens)
+        return other
+
     def reads(self, question: str) -> str:
         """Return a question as the model inside is asked it."""
         return self.inner.reads(question)

@@ -173,6 +173,7 @@ def _settings(measured: RunMeasures, manifest: Any) -> dict[str, Cell]:
         "Answers to a question, k": pipeline.samples,
         "Temperature": pipeline.temperature,
         "Sampling": pipeline.sampling,
+        "Tokens of an answer, at most": pipeline.answer_tokens,
         "Seed": str(manifest["seed"]),
         "Estimator": pipeline.estimator,
         "Similarity, and τ": f"{pipeline.similarity}, {pipeline.tau:g}",

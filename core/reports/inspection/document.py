@@ -259,6 +259,7 @@ def settings(inspection: Inspection) -> dict[str, Cell]:
         "Estimator": recording.estimator.value,
         "Answers": request.sampling.value,
         "Number of answers k": request.samples,
+        "Tokens of an answer, at most": request.answer_tokens,
     }
     if request.draws:
         cells |= {"Temperature": request.temperature, "Seed": str(request.seed)}

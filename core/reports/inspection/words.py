@@ -78,7 +78,19 @@ def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...
 def reasons(inspection: Inspection, *, quotes: bool) -> tuple[str, ...]:
     """Return why it is so; `quotes` says whether texts of the model may be among it."""
     own = (not_the_first(inspection), inspection.verdict.reason) if quotes else ()
-    return tuple(filter(None, (*own, caveat(inspection), *inspection.recording.notes)))
+    others = caveat(inspection), cut_at_limit(inspection), *inspection.recording.notes
+    return tuple(filter(None, (*own, *others)))
+
+
+def cut_at_limit(inspection: Inspection) -> str | None:
+    """Return which answers are no whole ones, because the limit or a server ended them."""
+    recording, limit = inspection.recording, inspection.recording.request.answer_tokens
+    cut = {r.text for r in (recording.greedy, *recording.samples) if r.text and not r.complete}
+    if inspection.verdict.answer in cut:
+        return f"The answer is cut: it did not end within {limit} tokens."
+    number = sum(sample.text in cut for sample in recording.samples)
+    total = len(recording.samples)
+    return f"{number} of {total} answers did not end within {limit} tokens." if number else None
 
 
 def about_training(taught: Taught | None) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from typing import Any, Final
 
-from core.charts.laboratory.forest import with_interval
 from core.codec import count_of
 from core.data.world.facts import Band, Fact
 from core.language_models.base import LanguageModel
@@ -107,6 +106,8 @@ def chart_data(related: Related) -> dict[str, Any]:
 
 def sentence(related: Related) -> str:
     """Say what it shows, in some sentences."""
+    from core.charts.laboratory.forest import with_interval  # Altair takes long to load
+
     values = related.comparison.values
     first, second = related.tuned_thresholds[0]
     return (

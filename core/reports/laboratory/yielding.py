@@ -7,7 +7,6 @@ from dataclasses import astuple
 from typing import Any
 
 from core.abstention.intervals import Interval
-from core.charts.laboratory.forest import with_interval
 from core.codec import count_of
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome, columns_of
 from core.studies.laboratory.yielding import AXES, Yielding, YieldingSettings, run
@@ -48,6 +47,8 @@ def chart_data(yielding: Yielding) -> dict[str, Any]:
 
 def sentence(yielding: Yielding) -> str:
     """Say what it shows, in some sentences, whatever it is."""
+    from core.charts.laboratory.forest import with_interval  # Altair takes long to load
+
     turned = sum(row.repetitions is not None for row in yielding.rows)
     first = sum(row.repetitions == 0 for row in yielding.rows)
     correlations = yielding.correlations

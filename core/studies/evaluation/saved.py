@@ -91,6 +91,7 @@ def task_in(run: Run, model: LanguageModel) -> Task:
             int(run.manifest["seed"]),
             pipeline.similarity == JUDGE,
             Sampling(pipeline.sampling),
+            pipeline.answer_tokens,
         )
         task = Task(model, request, run.reading, pipeline.least_mass)
         different = pipeline.differences(pipeline_for(task))

@@ -114,6 +114,7 @@ def settings(inspection: Inspection) -> dict[str, Setting]:
         "estimator": recording.estimator.value,
         "answers": request.sampling.value,
         "number of answers k": request.samples,
+        "tokens an answer": request.answer_tokens,
         "temperature": request.temperature if draws else None,
         "seed": request.seed if draws else None,
         **{_READING[name]: value for name, value in asdict(inspection.reading).items()},

@@ -27,7 +27,7 @@ from core.studies.inspection.certificates import (
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import LIKELIEST, record
 from core.studies.inspection.recording import EXACT, LEFT_OUT, UNLIKELY, Estimator, Recording
-from core.studies.inspection.request import MAX_SAMPLES, InvalidRequestError, Reading, Request
+from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.studies.inspection.taught import Taught, look_up
 from core.studies.inspection.verdict import (
     DEFAULT,
@@ -162,17 +162,17 @@ class Inspection:
         """Whether more answers may bring a verdict where too little was seen.
 
         Of answers that were searched for, those not seen yet are no likelier than the last, which
-        bounds what `MAX_SAMPLES` of them could add.
+        bounds what `most_samples` of them could add.
         """
         request, samples = self.recording.request, self.recording.samples
         if self.decision is not Decision.TOO_LITTLE or self.headline is Headline.UNTAUGHT:
             return False
         if self.samples_needed is not None or request.draws:
-            return request.samples < MAX_SAMPLES
+            return request.samples < request.most_samples
         likelihoods = [sample.log_likelihood or 0.0 for sample in samples]
         cut = math.log(LEFT_OUT / request.samples) + likelihoods[0]
         least = min(likelihoods[-1], cut) if len(samples) < request.samples else likelihoods[-1]
-        unseen = (MAX_SAMPLES - len(samples)) * math.exp(least)
+        unseen = (request.most_samples - len(samples)) * math.exp(least)
         return self.sampled_mass + unseen >= self.least_mass
 
     @property

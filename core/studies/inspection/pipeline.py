@@ -37,6 +37,7 @@ def pipeline_of(
         estimator=estimator.value,
         least_mass=least_mass,
         sampling=request.sampling.value,
+        answer_tokens=request.answer_tokens,
     )
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
+from core.abstention.policy import USUAL_LIMIT
 from core.language_models.base import Capabilities, LanguageModel, Response, notes_on_cut
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError, RefusedError
@@ -37,7 +38,13 @@ from core.studies.inspection.recording import (
     estimator_of,
     likely,
 )
-from core.studies.inspection.request import MOST_TEXTS, InvalidRequestError, Request, Sampling
+from core.studies.inspection.request import (
+    MAX_SAMPLES,
+    MOST_TEXTS,
+    InvalidRequestError,
+    Request,
+    Sampling,
+)
 from core.studies.inspection.tasks import ModelTask, calls_of, in_groups, list_calls
 from core.studies.progress import Progress, Stages, silent
 from core.uncertainty.logarithms import log_sum_exp
@@ -89,6 +96,7 @@ def record(
     if previous and previous.estimator is not estimator:
         raise ValueError("Only a recording of the same estimator can grow.")
     check_samples(request, model.capabilities)
+    model = model.with_limit(request.answer_tokens)
     fewer = None
     if previous and previous.request.samples >= request.samples:
         fewer = previous.first(request.samples)
@@ -133,6 +141,10 @@ def check_samples(request: Request, capabilities: Capabilities) -> None:
     Raises `InvalidRequestError` with a sentence.
     """
     estimator = estimator_of(capabilities)
+    if request.answer_tokens != USUAL_LIMIT and not capabilities.limits_answers:
+        raise InvalidRequestError(
+            f"The limit of this model’s answers cannot be chosen: it is {USUAL_LIMIT} tokens."
+        )
     if request.sampling is Sampling.LIKELIEST and not capabilities.searches:
         raise InvalidRequestError(
             "This model cannot be searched for its likeliest answers. Choose drawn answers."
@@ -299,7 +311,8 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
         of_greedy = float(of_texts.get(greedy.text, alone[0, 0]))
         if math.isnan(of_greedy):  # what cannot be scored is not served: the likeliest is
             best = int(np.argmax(matrix[0]))
-            greedy, of_greedy = Response(texts[best], True), float(matrix[0, best])
+            whole = next(sample for sample in samples if sample.text == texts[best])
+            greedy, of_greedy = whole, float(matrix[0, best])
     return asking.recording(
         samples=samples,
         greedy=greedy,
@@ -374,11 +387,13 @@ def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -
     samples, greedy = _first_answers(asking, previous)
     counts = Counter(sample.text for sample in samples if sample.text)
     texts = tuple(counts)
-    if estimator is Estimator.COUNTED and len(texts) * (1 + SECONDS) > MOST_TEXTS:
+    if estimator is Estimator.COUNTED and len(texts) > (
+        most := MOST_TEXTS * asking.request.most_samples // MAX_SAMPLES // (1 + SECONDS)
+    ):
         raise ModelError(
             f"{asking.model.name} gave {len(texts)} different answers to {len(samples)} samples, "
             f"and would be asked {SECONDS} times more after each. That could be more answers than "
-            f"can be compared: at most {MOST_TEXTS // (1 + SECONDS)} may differ. Nothing more was "
+            f"can be compared: at most {most} may differ. Nothing more was "
             "asked. Choose fewer samples."
         )
     before = dict(zip(previous.texts, previous.seconds, strict=True)) if previous else {}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from core.abstention.policy import SHARED_DRAWS
+from core.abstention.policy import SHARED_DRAWS, USUAL_LIMIT
 from core.codec import is_writable
+from core.language_models.base import MOST_ANSWER_TOKENS
 from core.uncertainty.evidence import Hyperparameters
 from core.uncertainty.similarity import COMPARISONS
 
@@ -17,6 +18,11 @@ MAX_SAMPLES = 300
 #: 300 MB.
 MOST_TEXTS = 1_000
 MAX_QUERY_CHARACTERS = 2000
+
+
+def most_samples(answer_tokens: int) -> int:
+    """Return the largest k: longer answers can be saved and compared if there are fewer."""
+    return MAX_SAMPLES * USUAL_LIMIT // max(answer_tokens, USUAL_LIMIT)
 
 
 class InvalidRequestError(ValueError):
@@ -46,6 +52,8 @@ class Request:
     judged: bool = False  # whether the model is also asked which answers mean the same
     # The paper draws; only a model that can be searched has likeliest answers.
     sampling: Sampling = Sampling.DRAWN
+    # The limit of an answer, 1 to `MOST_ANSWER_TOKENS`; a line break ends it, too.
+    answer_tokens: int = USUAL_LIMIT
     # What a person typed, where `query` is a taught wording of it. It determines nothing.
     typed: str | None = field(default=None, compare=False)
 
@@ -71,6 +79,16 @@ class Request:
             raise InvalidRequestError(
                 f"The number of answers k is {self.samples}; choose one from 1 to {MAX_SAMPLES}."
             )
+        if not 1 <= self.answer_tokens <= MOST_ANSWER_TOKENS:
+            raise InvalidRequestError(
+                f"The limit of an answer is {self.answer_tokens} tokens; choose one from 1 to "
+                f"{MOST_ANSWER_TOKENS}."
+            )
+        if self.samples > self.most_samples:
+            raise InvalidRequestError(
+                f"{self.samples} answers of up to {self.answer_tokens} tokens are too much text to "
+                f"compare. Choose at most {self.most_samples} answers, or shorter ones."
+            )
         if not 0.01 <= self.temperature <= 2:
             raise InvalidRequestError(
                 f"The temperature is {self.temperature}; choose one from 0.01 to 2."
@@ -79,6 +97,11 @@ class Request:
             raise InvalidRequestError(
                 f"The seed is {self.seed}; choose a whole number from 0 to 4,294,967,295."
             )
+
+    @property
+    def most_samples(self) -> int:
+        """The largest k with this limit of an answer."""
+        return most_samples(self.answer_tokens)
 
     @property
     def draws(self) -> bool:

@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from core.abstention.policy import policy_from_dict
 from core.abstention.policy import to_dict as policy_to_dict
 from core.codec import decode, encode, finite, text_of
 from core.data.tabular.csv_export import to_csv
-from core.language_models.base import LONGEST_ANSWER, Response, whole
+from core.language_models.base import Response, longest_answer, whole
 from core.language_models.usage import Used
 from core.store.results import MAX_BYTES
 from core.studies.inspection.grading import Judgement, judge
@@ -65,6 +66,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
         "seed": request.seed,
         "samples": request.samples,
         "temperature": request.temperature,
+        "answer_tokens": request.answer_tokens,
         **{f"reading_{name}": value for name, value in asdict(inspection.reading).items()},
         "responses": [
             {"text": text, "log_likelihood": finite(likelihood), "count": int(count)}
@@ -255,14 +257,16 @@ def _recording_to_dict(recording: Recording) -> dict[str, Any]:
 def _fields(response: Response) -> dict[str, Any]:
     """Return a response as it is saved: an answer has no refusal."""
     return {
-        name: value for name, value in asdict(response).items() if value != "" or name == "text"
+        name: value
+        for name, value in asdict(response).items()
+        if name != "limit" and (value != "" or name == "text")
     }
 
 
-def _response(saved: dict[str, Any]) -> Response:
+def _response(saved: dict[str, Any], limit: int) -> Response:
     """Read a response as it was saved: before answers had a limit, its text may be longer."""
-    response = decode(Response, saved)
-    if len(saved["text"]) > LONGEST_ANSWER:
+    response = decode(Response, saved | {"limit": limit})
+    if len(saved["text"]) > longest_answer(limit):
         object.__setattr__(response, "text", whole(saved["text"]))
         object.__setattr__(response, "complete", saved["complete"])
     return response
@@ -270,16 +274,17 @@ def _response(saved: dict[str, Any]) -> Response:
 
 def _recording_from_dict(saved: dict[str, Any]) -> Recording:
     texts = tuple(saved["texts"])
-    samples = tuple(_response(sample) for sample in saved["samples"])
+    request = _request_from_dict(saved["request"])
+    response = partial(_response, limit=request.answer_tokens)
+    samples = tuple(map(response, saved["samples"]))
     estimator = Estimator(saved.get("estimator", Estimator.EXACT))
-    seconds = tuple(tuple(_response(r) for r in row) for row in saved.get("seconds", ()))
+    seconds = tuple(tuple(map(response, row)) for row in saved.get("seconds", ()))
     matrix = np.array(saved["log_likelihoods"], float)
     verification = np.array(saved["verification"], float)
     calls = tuple(decode(Call, call) for call in saved["calls"])
     if any(call.seconds < 0 for call in calls):
         raise ValueError("a call took less than no time")
-    request = _request_from_dict(saved["request"])
-    greedy = _response(saved["greedy"])
+    greedy = response(saved["greedy"])
     distinct = tuple(dict.fromkeys(sample.text for sample in samples))
     exact = estimator in EXACT
     # Once, "" was an answer. Some answers cannot be scored.
@@ -298,8 +303,8 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         counts = Counter(sample.text for sample in samples)
         if [len(row) for row in seconds] != [counts[text] for text in texts]:
             raise ValueError("there is not one second answer for each sample")
-        for response in (*samples, *(r for row in seconds for r in row)):
-            if not response.refusal and not float(response.log_likelihood) <= 0:  # type: ignore[arg-type]
+        for one in (*samples, *(r for row in seconds for r in row)):
+            if not one.refusal and not float(one.log_likelihood) <= 0:  # type: ignore[arg-type]
                 raise ValueError("a likelihood is missing or invalid")
     if not (verification <= 0).all():
         raise ValueError("a verification is not the logarithm of a probability")

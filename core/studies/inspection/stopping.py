@@ -8,7 +8,7 @@ import numpy as np
 
 from core.studies.inspection.inspection import evidence_of, read
 from core.studies.inspection.recording import Recording
-from core.studies.inspection.request import MAX_SAMPLES, Reading
+from core.studies.inspection.request import Reading, Request
 from core.uncertainty.scores import certified_mutual_information
 
 # More answers are not needed when this much of the probability of the first answer, and of a second
@@ -75,14 +75,15 @@ def is_settled(
             f"The answers found cover {evidence.sampled_mass:.1%} of the probability of a first "
             f"answer and {seen_second:.1%} of a second. More of them would add little."
         )
-    if recording.request.samples >= MAX_SAMPLES:
+    if recording.request.samples >= (most := recording.request.most_samples):
         return (
-            f"The limit of k = {MAX_SAMPLES} is reached. Certified so far: "
+            f"The limit of k = {most} is reached. Certified so far: "
             f"{certified or 0:.3f} nats, below {limit:.3f}; the model may know."
         )
     return None
 
 
-def next_size(samples: int) -> int:
+def next_size(request: Request) -> int:
     """Return how many answers to want next on the way to a certificate."""
-    return min(MAX_SAMPLES, max(samples + 5, round(samples * GROWTH)))
+    samples = request.samples
+    return min(request.most_samples, max(samples + 5, round(samples * GROWTH)))

@@ -245,7 +245,9 @@ def _plan(
 
     sampling = request
     if not request.draws:
-        sampling = Request(request.query, k, judged=request.judged)
+        sampling = Request(
+            request.query, k, judged=request.judged, answer_tokens=request.answer_tokens
+        )
     if _can(sampling, model):
         by_seed = own if request.draws else _seed(sampling, settings)
         add(Factor.SAMPLING, Sampling.DRAWN.value, request.sampling.value, requests=by_seed)

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import streamlit as st
 
+from core.abstention.policy import USUAL_LIMIT
 from core.codec import count_of
-from core.language_models.base import LanguageModel
+from core.language_models.base import MOST_ANSWER_TOKENS, LanguageModel
 from core.studies.costs import computed_tokens, lasting, up_to
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task, lasts
@@ -19,11 +20,11 @@ from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.request import (
     MAX_QUERY_CHARACTERS,
-    MAX_SAMPLES,
     InvalidRequestError,
     Reading,
     Request,
     Sampling,
+    most_samples,
 )
 from core.studies.inspection.taught import taught_number
 from core.ui.addresses import LABELS
@@ -206,8 +207,13 @@ def _search_options(model: LanguageModel) -> dict[str, Any]:
         sampling = _ANSWERS[answers]
     usual = usual_request("any", model.capabilities, sampling=sampling)
     # Each has a number of its own: 8 of the likeliest say as much as 10 drawn ones.
-    k = _number("k", 1, MAX_SAMPLES, usual.samples, 1, of=f"{sampling.value}_{usual.samples}")
-    options: dict[str, Any] = {"sampling": sampling, "samples": k}
+    limit, of = USUAL_LIMIT, f"{sampling.value}_{usual.samples}"
+    if model.capabilities.limits_answers:
+        limit = _number("answer_tokens", 1, MOST_ANSWER_TOKENS, limit, 1)
+        of += f"_{limit}" if limit != USUAL_LIMIT else ""
+    largest = most_samples(limit)
+    k = _number("k", 1, largest, min(usual.samples, largest), 1, of=of)
+    options: dict[str, Any] = {"sampling": sampling, "samples": k, "answer_tokens": limit}
     if sampling is Sampling.DRAWN:
         options["temperature"] = _number("temperature", 0.05, 2.0, usual.temperature, 0.05)
         options["seed"] = _number("seed", 0, questions.LARGEST_SEED, 0, 1)

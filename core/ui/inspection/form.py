@@ -13,7 +13,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core import prompts
-from core.language_models.base import LanguageModel
+from core.abstention.policy import USUAL_LIMIT
+from core.language_models.base import MOST_ANSWER_TOKENS, LanguageModel
 from core.language_models.client.stack import Heard, Prepared
 from core.language_models.registry import BACK_ENDS
 from core.language_models.true_false import NO_JUDGE
@@ -24,10 +25,10 @@ from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import (
-    MAX_SAMPLES,
     Reading,
     Request,
     Sampling,
+    most_samples,
 )
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.taught import has_taught_words, in_taught_words
@@ -102,7 +103,11 @@ def ask() -> tuple[Request, Reading]:
             )
             sampling = _sampling()
             _forget_what_was_compared(query, sampling)
-            samples = number("k", 1, MAX_SAMPLES, _usual_samples(sampling), 1, notices=notices)
+            limit = _answer_tokens(notices)
+            most = most_samples(limit)
+            if st.session_state.get("k", 0) > most:
+                st.session_state["k"] = most
+            samples = number("k", 1, most, _usual_samples(sampling), 1, notices=notices)
             searched = sampling is Sampling.LIKELIEST
             temperature = number(
                 "temperature", 0.05, 2.0, 0.9, 0.05, notices=notices, disabled=searched
@@ -111,7 +116,7 @@ def ask() -> tuple[Request, Reading]:
         with seeing:
             reading = _reading(notices)
     judged = reading.similarity == JUDGE
-    request = Request(query or "", samples, temperature, seed, judged, sampling)
+    request = Request(query or "", samples, temperature, seed, judged, sampling, limit)
     if not as_typed and policy.in_use() is None:  # a person's policy was made of questions as typed
         request = in_taught_words(request, current())
     return request, reading
@@ -181,6 +186,13 @@ def _sampling() -> Sampling:
     )
     st.text(_ANSWERS[chosen])
     return Sampling(chosen)
+
+
+def _answer_tokens(notices: DeltaGenerator) -> int:
+    """Let the person choose where answers end, where the model leaves a choice."""
+    if not current().capabilities.limits_answers:
+        return USUAL_LIMIT
+    return number("answer_tokens", 1, MOST_ANSWER_TOKENS, USUAL_LIMIT, 1, notices=notices)
 
 
 def _usual_samples(sampling: Sampling) -> int:

@@ -108,7 +108,7 @@ class Recordings:
         def work(job: Job[Recording]) -> Recording:
             job.partial = self._record(request, model, job.progress)
             while is_settled(job.partial, reading) is None:
-                larger = replace(request, samples=next_size(job.partial.request.samples))
+                larger = replace(request, samples=next_size(job.partial.request))
                 job.partial = self._record(larger, model, job.progress)
             return job.partial
 

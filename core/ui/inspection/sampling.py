@@ -67,10 +67,15 @@ def _more_answers(request: Request) -> None:
             st.button(
                 f"Compare up to {samples:d}",
                 key=f"sample_{samples}",
-                disabled=request.samples >= samples,
+                disabled=samples not in larger_numbers(request),
                 on_click=compare,
                 args=(samples,),
             )
+
+
+def larger_numbers(request: Request) -> list[int]:
+    """Return the larger k that are offered, as far as answers of this limit go."""
+    return [samples for samples in MORE if request.samples < samples <= request.most_samples]
 
 
 def compare(samples: int) -> None:
@@ -82,9 +87,8 @@ def compare(samples: int) -> None:
 def _say_how_long(request: Request) -> None:
     times = [
         f"{samples} answers {takes}"
-        for samples in MORE
-        if samples > request.samples
-        and (takes := lasting(computed_tokens(replace(request, samples=samples)), current()))
+        for samples in larger_numbers(request)
+        if (takes := lasting(computed_tokens(replace(request, samples=samples)), current()))
     ]
     if times:
         st.text(f"On this machine: {', '.join(times)}.")

@@ -27,7 +27,7 @@ from core.ui.calibration import policy
 from core.ui.glossary import TERMS
 from core.ui.inspection.form import ask_as_typed, ask_instead
 from core.ui.inspection.recordings import example_inspection
-from core.ui.inspection.sampling import MORE, compare
+from core.ui.inspection.sampling import compare, larger_numbers
 from core.ui.model import embedded_model
 
 _REVEALED: Final = "untaught_revealed"  # questions to which somebody wants to see what is made up
@@ -145,8 +145,7 @@ def _mend(inspection: Inspection) -> None:
     if not inspection.more_can_help:
         return
     usual = (inspection.samples_needed,) if inspection.samples_needed else ()
-    present = inspection.recording.request.samples
-    larger = [samples for samples in (*usual, *MORE) if samples > present]
+    larger = [*usual, *larger_numbers(inspection.recording.request)]
     if larger:
         st.button(
             f"Compare up to {larger[0]:d} answers",

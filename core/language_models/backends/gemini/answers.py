@@ -6,20 +6,19 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.language_models.base import MAX_RESPONSE_TOKENS
-
 # An answer stops at its line break, and otherwise here. Google counts four characters a token,
-# so this is what MAX_RESPONSE_TOKENS would have let through.
-MAX_CHARACTERS = 4 * MAX_RESPONSE_TOKENS
+# so this is what the limit would have let through.
+CHARACTERS_A_TOKEN = 4
 ALIKE = 0.05  # nats that a token may differ by from one temperature to another
 
 
-def shorten(line: str) -> str:
-    """Cut a line between two words where it is longer than `MAX_CHARACTERS`."""
-    if len(line) <= MAX_CHARACTERS:
+def shorten(line: str, limit: int) -> str:
+    """Cut a line between two words where it is longer than `limit` tokens."""
+    most = CHARACTERS_A_TOKEN * limit
+    if len(line) <= most:
         return line
-    words = line[: MAX_CHARACTERS + 1].rsplit(maxsplit=1)
-    return words[0] if len(words) > 1 else line[:MAX_CHARACTERS]
+    words = line[: most + 1].rsplit(maxsplit=1)
+    return words[0] if len(words) > 1 else line[:most]
 
 
 def tokens(listed: Any) -> Iterator[tuple[str, float]]:

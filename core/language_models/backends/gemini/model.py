@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from core.language_models.backends.gemini.abilities import THINKING, Abilities, Facts
 from core.language_models.backends.gemini.answers import (
-    MAX_CHARACTERS,
+    CHARACTERS_A_TOKEN,
     same,
     shorten,
     spells,
@@ -51,7 +51,14 @@ from core.language_models.backends.gemini.description import KEY_VARIABLE
 from core.language_models.backends.gemini.faults import Faults, NoFieldError
 from core.language_models.backends.gemini.http import Answers, Reply, entries, entry, text_of
 from core.language_models.backends.gemini.refusals import name_of, reason_for
-from core.language_models.base import Capabilities, LanguageModel, Response, series, token_count
+from core.language_models.base import (
+    MAX_RESPONSE_TOKENS,
+    Capabilities,
+    LanguageModel,
+    Response,
+    series,
+    token_count,
+)
 from core.language_models.connections import Fault, WatchedAdapter, exchange
 from core.language_models.errors import (
     ModelError,
@@ -190,7 +197,9 @@ class Gemini(LanguageModel):
         with current_stop().holding(self._facts.lock):  # another thread may be asking
             stated = self._description()
         abilities = self._abilities
-        parts = [f"chat, {self._room(stated)} tokens, cut at {MAX_CHARACTERS} characters"]
+        # Of answers of the usual limit; the limit is no part of the revision.
+        cut = CHARACTERS_A_TOKEN * MAX_RESPONSE_TOKENS
+        parts = [f"chat, {self._room(stated)} tokens, cut at {cut} characters"]
         parts += [] if abilities.thinking is None else [f"thoughts up to {abilities.thinking}"]
         parts += [f"without {', '.join(abilities.without)}"] if abilities.without else []
         parts += [f"version {stated.version}"] if stated.version else []
@@ -240,6 +249,7 @@ class Gemini(LanguageModel):
             candidates_a_call=abilities.candidates,
             thoughts=min(2 * abilities.thoughts, self._room(stated)),
             in_front=len(in_front()) if self.form.has_examples else 0,
+            limits_answers=True,
             notes=(f"It draws from its {only} likeliest tokens only.",) if only else (),
         )
 
@@ -320,7 +330,7 @@ class Gemini(LanguageModel):
         made them to cut them: an answer must not be lost because the next one failed.
 
         The tokens of a reply are not known one by one. A response therefore ends at its line
-        break, or else between two words at `MAX_CHARACTERS`, which leaves it incomplete. An
+        break, or else between two words at the limit, which leaves it incomplete. An
         answer without a character is a response like any other.
 
         Raises
@@ -449,10 +459,10 @@ class Gemini(LanguageModel):
             return Response("", False, refusal="its thoughts took all tokens")
         line, rest, _ = text.partition("\n")
         line = line.rstrip()
-        short = shorten(line)
+        short = shorten(line, limit := self.answer_tokens)
         complete = short == line and (whole or bool(rest))
         if not abilities.own:
-            return Response(short, complete)
+            return Response(short, complete, limit=limit)
         answer_tokens = list(
             tokens(entries(entry(candidate.get("logprobsResult")).get("chosenCandidates")))
         )
@@ -460,7 +470,7 @@ class Gemini(LanguageModel):
             raise TemporaryError(
                 f"{self.name} sent an answer without its log-probabilities. Try again in a moment."
             )
-        return Response(short, complete, total(answer_tokens, len(short)))
+        return Response(short, complete, total(answer_tokens, len(short)), limit=limit)
 
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]

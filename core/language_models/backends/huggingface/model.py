@@ -58,7 +58,11 @@ class HuggingFace(LanguageModel):
     """
 
     capabilities = Capabilities(
-        scores_given_text=True, own_log_likelihoods=True, next_token=True, searches=True
+        scores_given_text=True,
+        own_log_likelihoods=True,
+        next_token=True,
+        searches=True,
+        limits_answers=True,
     )
 
     def __init__(
@@ -226,7 +230,7 @@ class HuggingFace(LanguageModel):
         A response is what was said before the token that ended it (nothing of that token
         belongs to it); its log-likelihood includes that token.
         """
-        tokens = self._prompt_tokens(prompt, MAX_RESPONSE_TOKENS)
+        tokens = self._prompt_tokens(prompt, self.answer_tokens)
         if count < 1:
             return []
         network = self.network
@@ -234,7 +238,7 @@ class HuggingFace(LanguageModel):
         responses: list[Response] = []
         with network.at_work():
             opening, past = self._read(tokens)
-            rows = min(ROWS_A_DRAW, network.rows(len(tokens) + MAX_RESPONSE_TOKENS, 1))
+            rows = min(ROWS_A_DRAW, network.rows(len(tokens) + self.answer_tokens, 1))
             start = first - first % ROWS_A_DRAW
             total = first + count - start
             total += -total % ROWS_A_DRAW
@@ -264,7 +268,8 @@ class HuggingFace(LanguageModel):
         alive = np.arange(count)
         past.take(network.tensor([0] * count))
         logits = opening.repeat(count, 1, 1)  # (rows, 1, V)
-        for length in range(1, MAX_RESPONSE_TOKENS + 1):
+        limit = self.answer_tokens
+        for length in range(1, limit + 1):
             log_probabilities = network.numbers(logits[:, -1].float().log_softmax(dim=-1))
             uniform = np.array([drawers[i].random() for i in alive])
             tokens = self._pick(log_probabilities, uniform, temperature)
@@ -276,7 +281,7 @@ class HuggingFace(LanguageModel):
                 blank = token not in self.end_tokens and not self.decode(sequences[i]).strip()
                 complete[i] = self.stops_at(token) and not blank
             going_on = np.flatnonzero(~complete[alive])
-            if not len(going_on) or length == MAX_RESPONSE_TOKENS:
+            if not len(going_on) or length == limit:
                 break
             if len(going_on) < len(alive):
                 rows = network.tensor(going_on)
@@ -284,8 +289,8 @@ class HuggingFace(LanguageModel):
             logits, past = network.read(tokens[:, None], past)
         self.meter.add(response_tokens=sum(map(len, sequences)))
         return [
-            Response(self.decode(tokens[:-1] if done else tokens).strip(), bool(done), float(own))
-            for tokens, done, own in zip(sequences, complete, log_likelihoods, strict=True)
+            Response(self.decode(ids[:-1] if done else ids).strip(), bool(done), own, limit=limit)
+            for ids, done, own in zip(sequences, complete, log_likelihoods.tolist(), strict=True)
         ]
 
     def _pick(
@@ -303,7 +308,7 @@ class HuggingFace(LanguageModel):
 
     def likeliest(self, prompt: str, count: int) -> list[Response]:
         """Search for answers; see `LanguageModel.likeliest`. All beginnings in one batch."""
-        tokens = self._prompt_tokens(prompt, MAX_RESPONSE_TOKENS)
+        tokens = self._prompt_tokens(prompt, self.answer_tokens)
         network = self.network
         with network.at_work():
             opening, past = self._read(tokens)
@@ -318,12 +323,13 @@ class HuggingFace(LanguageModel):
                 network.numbers(opening[0, -1].float().log_softmax(dim=-1)).numpy(),
                 extend,
                 count=count,
+                limit=(limit := self.answer_tokens),
                 ends=self._ends.cpu().numpy(),
                 is_stop=lambda tokens: np.array([self.stops_at(t) for t in tokens.tolist()], bool),
                 text_of=lambda tokens: self.decode(tokens).strip(),
             )
         self.meter.add(requests=1, prompt_tokens=len(tokens))
-        return [Response(text, True, min(value, 0.0)) for text, value in sequences]
+        return [Response(text, True, min(value, 0.0), limit=limit) for text, value in sequences]
 
     # ----------------------------------------------------------------------- scoring
 

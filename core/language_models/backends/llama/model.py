@@ -49,7 +49,10 @@ class LlamaModel(LanguageModel):
 
     title: str  # what sentences call it
     capabilities = Capabilities(
-        scores_given_text=True, searches=True, questions_at_once=QUESTIONS_AT_ONCE
+        scores_given_text=True,
+        searches=True,
+        questions_at_once=QUESTIONS_AT_ONCE,
+        limits_answers=True,
     )
 
     def __init__(
@@ -116,7 +119,7 @@ class LlamaModel(LanguageModel):
         begun = np.zeros(count, bool)
         alive = np.arange(count)
         own: Segment | None = None
-        for length in range(1, MAX_RESPONSE_TOKENS + 1):
+        for length in range(1, self.answer_tokens + 1):
             uniform = np.array([drawers[i].random() for i in alive])
             token = draw_tokens(log_probabilities, uniform, temperature)
             ended = np.where(begun[alive], self.stops[token], self.stops_at_once[token])
@@ -125,14 +128,14 @@ class LlamaModel(LanguageModel):
             for i, t in zip(alive[~ended], token[~ended], strict=True):
                 sequences[i].append(int(t))
             alive = alive[~ended]
-            if not len(alive) or length == MAX_RESPONSE_TOKENS:
+            if not len(alive) or length == self.answer_tokens:
                 break
             own = own.take(~ended) if own else None
             before = [*self._before, past, *([own] if own else [])]
             log_probabilities, step = self._next(token[~ended][:, None], before)
             own = own.plus(step) if own else step
         return [
-            Response(self.tokenizer.decode(ids).strip(), bool(done))
+            Response(self.tokenizer.decode(ids).strip(), bool(done), limit=self.answer_tokens)
             for ids, done in zip(sequences, complete, strict=True)
         ]
 
@@ -158,19 +161,21 @@ class LlamaModel(LanguageModel):
             opening[0],
             extend,
             count=count,
+            limit=(limit := self.answer_tokens),
             ends=self.ends,
             is_stop=lambda tokens: self.stops[tokens],
             text_of=lambda tokens: self.tokenizer.decode(tokens).strip(),
         )
-        if greedy.ended and len(greedy.tokens) < MAX_RESPONSE_TOKENS:
+        if greedy.ended and len(greedy.tokens) < limit:
             text = self.tokenizer.decode(greedy.tokens).strip()
-            self._search.greedy = self.frame, prompt, Response(text, True)
-        return [Response(text, True, min(value, 0.0)) for text, value in sequences]
+            self._search.greedy = (self.frame, limit, prompt), Response(text, True, limit=limit)
+        return [Response(t, True, min(value, 0.0), limit=limit) for t, value in sequences]
 
     def _greedy_of_search(self, prompt: str) -> Response | None:
         """Return the greedy answer if this thread's last search saw it, once."""
-        frame, searched, greedy = self._search.__dict__.pop("greedy", (None, "", None))
-        return greedy if frame is self.frame and searched == prompt else None
+        searched, greedy = self._search.__dict__.pop("greedy", ((None, 0, ""), None))
+        same = searched[0] is self.frame and searched[1:] == (self.answer_tokens, prompt)
+        return greedy if same else None
 
     # ----------------------------------------------------------------------- scoring
 
@@ -286,10 +291,10 @@ class LlamaModel(LanguageModel):
         scored[real] = (yield Pass(answers[0], past, np.flatnonzero(real), answers[1])).said
         return total + scored.sum(axis=1).reshape(prompts, len(targets))
 
-    def _prompt_tokens(self, prompt: str, room: int = MAX_RESPONSE_TOKENS) -> list[int]:
+    def _prompt_tokens(self, prompt: str, room: int = 0) -> list[int]:
         tokens = self.encode(self.frame.head + prompt + self.frame.tail)
         around = len(self.frame.before) + len(self.frame.after)
-        limit = max(0, self.llama.context_length - room - around)
+        limit = max(0, self.llama.context_length - (room or self.answer_tokens) - around)
         if len(tokens) > limit:
             raise PromptTooLongError(
                 f"The prompt has {len(tokens):,} tokens and {self.title} has room for "

@@ -55,11 +55,11 @@ from core.language_models.backends.openai.replies import (
 )
 from core.language_models.backends.openai.scoring import PAIRS_A_CALL, Scoring
 from core.language_models.base import (
-    LONGEST_ANSWER,
     MAX_RESPONSE_TOKENS,
     Capabilities,
     Memory,
     Response,
+    longest_answer,
     series,
 )
 from core.language_models.errors import (
@@ -74,7 +74,7 @@ from core.settings import end_text
 
 TOP = 5  # likeliest next tokens; more is refused by some servers
 # Behind thoughts, tokens cannot be counted one by one; services count four characters a token.
-MAX_CHARACTERS = 4 * MAX_RESPONSE_TOKENS
+CHARACTERS_A_TOKEN = 4
 
 
 ENDPOINTS: dict[tuple[str, str, str], Endpoint] = {}
@@ -145,6 +145,7 @@ class OpenAICompatible(Scoring):
             thoughts=min(2 * abilities.thoughts, THINKING_ROOM) if abilities.thinks else 0,
             in_front=len(in_front()) if self._behind_examples else 0,
             notes=abilities.notes,
+            limits_answers=True,
         )
 
     @property
@@ -218,7 +219,7 @@ class OpenAICompatible(Scoring):
             body = self._body(
                 abilities,
                 prompt,
-                limit=MAX_RESPONSE_TOKENS,
+                limit=self.answer_tokens,
                 temperature=temperature,
                 n=n,
                 seed=own_seed * 2**20 + first + len(answers),  # exact in JSON everywhere
@@ -272,28 +273,29 @@ class OpenAICompatible(Scoring):
         line, line_break, _ = text.lstrip().partition("\n")
         complete = bool(line_break) or choice.get("finish_reason") != "length"
         if not abilities.own:
-            return Response(line.strip(), complete)
+            return Response(line.strip(), complete, limit=self.answer_tokens)
         tokens = tokens_of(choice)
         if line_break:
             tokens = until_line_break(tokens)
-        if len(line.strip()) > LONGEST_ANSWER:  # this server ignores how long it may be
-            line, complete = line.strip()[:LONGEST_ANSWER].rstrip(), False
+        longest = longest_answer(self.answer_tokens)
+        if len(line.strip()) > longest:  # this server ignores how long it may be
+            line, complete = line.strip()[:longest].rstrip(), False
             tokens = that_begin(tokens, len(line))
         # An empty answer may have no tokens, where the one that ended it is not listed.
         none_needed = not text and not is_uneven(choice)
         log_likelihood = total(tokens) if tokens or none_needed else None
         if log_likelihood is None:
             raise self._service.reply_error("a reply without its log-probabilities")
-        return Response(line.strip(), complete, log_likelihood)
+        return Response(line.strip(), complete, log_likelihood, limit=self.answer_tokens)
 
     def _behind_thoughts(self, choice: Reply, text: str) -> Response:
-        """Return the answer behind the thoughts, up to its line break or `MAX_CHARACTERS`."""
+        """Return the answer behind the thoughts, up to its line break or limit."""
         line, line_break, _ = thinking.answer_in(text).lstrip().partition("\n")
         complete = bool(line_break) or choice.get("finish_reason") != "length"
         if not (line.strip() or complete):
             return Response("", False, refusal=thinking.TOO_LONG)
-        cut = line[:MAX_CHARACTERS]
-        return Response(cut.strip(), complete and cut == line)
+        cut = line[: CHARACTERS_A_TOKEN * self.answer_tokens]
+        return Response(cut.strip(), complete and cut == line, limit=self.answer_tokens)
 
     def next_token(self, prompt: str) -> dict[str, float]:
         """Return the likeliest next tokens; see `LanguageModel.next_token`."""
