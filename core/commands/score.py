@@ -32,15 +32,30 @@ from core.uncertainty.similarity import DEFAULT, SIMILARITIES, usual_threshold
 @click.option("--second-log-probabilities", metavar="COLUMN", help="Of these.")
 @click.option("--greedy", metavar="COLUMN", help="The answer at temperature zero.")
 @click.option(
+    "--filter",
+    "filters",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="Rows that count, of several models or kinds. Repeat it for several columns.",
+)
+@click.option(
     "--similarity", type=click.Choice(list(SIMILARITIES)), default=DEFAULT, show_default=True
 )
 @click.option("--out", type=Output(), help="Write the CSV there instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
-def score(file: Path, out: Path | None, as_json: bool, similarity: str, **options: Any) -> None:
+def score(
+    file: Path,
+    filters: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
+    similarity: str,
+    **options: Any,
+) -> None:
     """Print a row for every question, and say of each score that is missing why it is."""
+    pairs = [(name, value) for name, _, value in (text.partition("=") for text in filters)]
     upload = parse_isolated(beginning(file, rows.MAX_BYTES), file.name)
     questions, reading = repeated_answers(
-        upload, {role: options[role] for role in NAMES}, options["question"]
+        upload, {role: options[role] for role in NAMES}, options["question"], pairs
     )
     for sentence in (*upload.notes, *reading):
         tell(sentence)

@@ -32,6 +32,7 @@ NO_GREEDY: Final = (
     "The answer at temperature zero and its log-probability are not given; see greedy and "
     "log_probabilities."
 )
+ONE_ANSWER: Final = "There is one answer, and it takes two to differ."
 FEW_PAIRS: Final = (
     f"It takes {FEWEST_PAIRS} pairs of a first and a second answer, and there are {{}}."
 )
@@ -153,6 +154,8 @@ def _firsts_alone(
     spread = without_rounding(float(entropy(log_first)))
     scores = {name: Score(None, None, answer, NO_SECOND) for name in SCORES}
     scores["semantic_entropy"] = Score(spread, spread, answer)
+    if counts.total() < 2:
+        scores["semantic_entropy"] = Score(None, None, answer, ONE_ANSWER)
     scores["self_verification"] = Score(None, None, answer, NO_VERIFICATION)
     scores["greedy_probability"] = _greedy(greedy, share if logs is not None else {}, answer)
     shares = sorted(zip(names, np.exp(log_first).tolist(), strict=True), key=lambda x: -x[1])

@@ -25,6 +25,11 @@ SHAPES = {
     },
     "harness_of_one_request.jsonl": {"question": "Capital?", "resps": [FRENCH]},
     "harness_of_several.jsonl": {"question": "Capital?", "resps": [[text] for text in FRENCH]},
+    "uqlm_with_tokens.jsonl": {
+        **{"prompt": "Capital?", "response": "Paris", "sampled_responses": FRENCH},
+        "logprob": [{"token": "Paris", "logprob": -0.1}],  # of the one response
+        "multiple_logprob": [[{"token": t, "logprob": p / 2} for t in "ab"] for p in LOGS],
+    },
     "tokens.jsonl": {
         "question": "Capital?",
         "responses": FRENCH,
@@ -49,6 +54,7 @@ def test_lists_of_answers_are_read_as_each_tool_writes_them(tmp_path, name):
         assert row["scores"]["semantic_entropy"]["value"] == pytest.approx(ENTROPY)
     greedy = rows[0]["scores"]["greedy_probability"]["value"]
     assert greedy == (pytest.approx(0.6) if "greedy_texts" in SHAPES[name] else None)
+    assert ("multiple_logprob" in done.stderr) == ("multiple_logprob" in SHAPES[name])
     assert "M.I., missing of 2 of 2: There are no second answers." in done.stderr
 
 
@@ -59,8 +65,78 @@ def test_one_answer_a_row_is_put_together_by_its_question(tmp_path):
     capital, fruit = csv.DictReader(io.StringIO(done.stdout.removeprefix("\ufeff")))
     assert (capital["question"], capital["answer"]) == ("Capital?", "Paris")
     assert float(capital["semantic_entropy"]) == pytest.approx(ENTROPY)
-    assert fruit["answer"] == "Lemon" and float(fruit["semantic_entropy"]) == 0
+    assert (fruit["answer"], fruit["semantic_entropy"]) == ("Lemon", "")
+    assert "S.E., missing of 1 of 2: There is one answer" in done.stderr
+    assert "Empty answers, which do not count: 1." in done.stderr
     assert not fruit["question"].startswith("=") and capital["mutual_information"] == ""
+
+
+def message(text, role="assistant"):
+    return {"role": role, "content": text}
+
+
+ASKED = [message("Be brief.", "system"), message("Capital?", "user")]
+
+
+def sample(place, text):
+    """One epoch, as inspect-ai 0.3.285 writes it in JSON."""
+    output = {"model": "m", "choices": [{"message": message(text)}], "completion": text}
+    return {"id": "a", "epoch": place, "input": "Capital?", "target": "Paris", "output": output}
+
+
+def span(place, text, **more):
+    """One span of Phoenix, with the reply of a service in it."""
+    value = {"id": f"chatcmpl-{place}", "choices": [{"index": 0, "message": message(text)}]}
+    return {
+        **{"context.span_id": f"s{place}", "span_kind": "LLM", **more},
+        "attributes.input.value": json.dumps({"messages": ASKED}),
+        "attributes.output.value": json.dumps(value),
+    }
+
+
+#: Of logs and traces, one answer a row.
+TRACES = {
+    "inspect.json": {
+        "version": 2,
+        "eval": {"model_args": {"custom_outputs": [{"completion": "No"}] * 4}},
+        "samples": [sample(place, text) for place, text in enumerate(FRENCH, 1)],
+    },
+    "langfuse.json": [
+        {"id": f"t{place}", "name": "qa", "input": ASKED, "output": message(text)}
+        for place, text in enumerate(FRENCH)
+    ],
+    "langfuse_of_messages.json": [
+        {"id": f"t{place}", "input": ASKED, "output": [*ASKED, message(text)]}
+        for place, text in enumerate(FRENCH)
+    ],
+    "phoenix.json": [span(place, text) for place, text in enumerate(FRENCH)],
+}
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_epochs_and_traces_are_put_together_by_what_was_asked(tmp_path, name):
+    (tmp_path / name).write_text(json.dumps(TRACES[name]))
+    done = believe(tmp_path / name, "--json")
+    assert done.exit_code == 0, done.output
+    (row,) = json.loads(done.stdout)["rows"]
+    assert "Capital?" in row["question"]
+    assert [(a["text"], a["probability"]) for a in row["answers"]] == [
+        ("Paris", pytest.approx(0.75)),
+        ("Lyon", pytest.approx(0.25)),
+    ]
+    assert row["scores"]["semantic_entropy"]["value"] == pytest.approx(ENTROPY)
+
+
+def test_answers_of_several_models_are_no_sample_of_one(tmp_path):
+    file = tmp_path / "spans.json"
+    spans = [span(i, text, span_kind=k) for k in ("LLM", "CHAIN") for i, text in enumerate(FRENCH)]
+    file.write_text(json.dumps(spans))
+    done = believe(file)
+    assert done.exit_code == 1 and "several values of “span_kind”" in done.stderr
+    assert "--filter COLUMN=VALUE" in done.stderr
+    (row,) = json.loads(believe(file, "--filter", "span_kind=LLM", "--json").stdout)["rows"]
+    assert row["scores"]["semantic_entropy"]["value"] == pytest.approx(ENTROPY)
+    assert "No row is left" in believe(file, "--filter", "span_kind=TOOL").stderr
 
 
 def test_second_answers_bring_mutual_information(tmp_path):
@@ -90,6 +166,8 @@ def test_a_question_that_is_no_evidence_leaves_the_others(tmp_path):
         ("response,colour\nA,red\n", "to which question"),
         ('question,responses,logprobs\nWho?,"[""A""]","[""x""]"\n', "“x” is no log-probability"),
         ('question,responses\nWho?,"[]"\n', "No question could be scored"),
+        ('question,resps\nWho?,"[[[-1.2, true]], [[-3, false]]]"\n', "of choices"),
+        ('question,output\nWho?,"{""b"": 1}"\nWho?,"{""b"": 2}"\n', "where its text stands"),
     ],
 )
 def test_what_cannot_be_scored_is_a_sentence(tmp_path, text, sentence):

@@ -51,7 +51,10 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
             rows,
             "The file has a row under each key; the keys are the column “id”.",
         )
-    path, rows = max(_lists_of_rows(document), key=_number_of_rows, default=("", []))
+    lists = list(_lists_of_rows(document))
+    if isinstance(document.get("eval"), dict):  # Inspect's log: settings hold lists, too
+        lists = [each for each in lists if each[0] == "samples"] or lists
+    path, rows = max(lists, key=_number_of_rows, default=("", []))
     if not rows:
         return None
     where = one_line(path)

@@ -33,7 +33,7 @@ from core.data.tabular.uploads import Upload, UploadError
 #: A column, and the value whose rows count, as `word_of` gives it; None if all count, as a mix.
 RowFilter = tuple[str, str | None]
 
-_HEADINGS = (
+HEADINGS = (
     *("model", "modelname", "modelid", "provider", "provider.id", "filter", "epoch", "annotator"),
     *("llm", "lm", "engine", "modell", "modèle", "modele", "modelo", "modello", "checkpoint"),
 )
@@ -78,7 +78,7 @@ class UnknownMixtureError(UploadError):
 
 def mixture_columns(upload: Upload) -> list[str]:
     """Return the columns that tell models, filters or epochs apart, or what labels judge."""
-    return [*columns_named(upload, _HEADINGS), *_criteria(upload)]
+    return [*columns_named(upload, HEADINGS), *_criteria(upload)]
 
 
 def _criteria(upload: Upload) -> list[str]:
@@ -87,7 +87,7 @@ def _criteria(upload: Upload) -> list[str]:
     return [
         name
         for name in words
-        if plain_heading(name) not in _HEADINGS
+        if plain_heading(name) not in HEADINGS
         and (_CRITERIA.fullmatch(plain_heading(name)) or _are_qualities(column_of(upload, name)))
     ]
 

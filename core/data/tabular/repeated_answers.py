@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from core.codec import list_of, one_line
-from core.data.tabular.columns import first, parse_list, parse_score, question_column
+from core.data.tabular.columns import (
+    columns_named,
+    first,
+    parse_list,
+    parse_score,
+    question_column,
+)
 from core.data.tabular.headings import plain_heading
+from core.data.tabular.mixtures import HEADINGS
 from core.data.tabular.uploads import Upload, UploadError
 
-#: What columns are called: uqlm's, lm-polygraph's, the harness's among them. “Answers” may be gold.
+#: What columns are called by uqlm, lm-polygraph, the harness, Inspect, Langfuse, Phoenix and
+#: others. “Answers” may be gold.
 NAMES: Final[dict[str, tuple[str, ...]]] = {
     "responses": (
         *("responses", "sampled_responses", "sample_texts", "samples", "resps"),
-        *("generations", "completions", "response", "output", "prediction"),
+        *("generations", "completions", "output.completion", "output.content"),
+        *("attributes.output.value", "response", "output", "prediction"),
     ),
     "log_probabilities": (
         *("log_probabilities", "sample_log_probs", "log_probs", "logprobs", "log_likelihoods"),
-        *("log_probability", "logprob", "log_likelihood"),
+        *("log_probability", "multiple_logprobs", "multiple_logprob", "logprob", "log_likelihood"),
     ),
     "second": ("second", "second_responses", "second_answers", "second_answer"),
     "second_log_probabilities": ("second_log_probabilities", "second_log_probs"),
     "greedy": ("greedy", "greedy_text", "greedy_texts", "greedy_response", "greedy_answer"),
 }
+#: Of uqlm: these are of the one response beside the sampled ones.
+_OF_RESPONSE: Final = frozenset({"logprob", "logprobs"})
+#: Headings besides `HEADINGS` that tell apart what answered, of traces and their parts.
+_OF_TRACES: Final = (
+    *("name", "type", "spankind", "temperature", "providedmodelname", "attributes.llm.modelname"),
+)
+#: Where the text stands in what services and tracers write, from the outside in.
+_INWARDS: Final = ("choices", "generations", "message", "messages", "content", "text")
 
 
 @dataclass(frozen=True)
@@ -40,7 +58,10 @@ class RepeatedAnswers:
 
 
 def repeated_answers(
-    upload: Upload, columns: Mapping[str, str | None], question: str | None = None
+    upload: Upload,
+    columns: Mapping[str, str | None],
+    question: str | None = None,
+    filters: Sequence[tuple[str, str]] = (),
 ) -> tuple[list[RepeatedAnswers], list[str]]:
     """Return the answers to every question of a table, and what its columns were read as.
 
@@ -50,18 +71,25 @@ def repeated_answers(
         By the keys of `NAMES`; found by their headings where None.
     question : str, optional
         The column of questions; found likewise.
+    filters : sequence of (str, str)
+        Columns, and the one value of each whose rows count.
 
     Raises
     ------
     UploadError
-        When a column is missing, or a list is none.
+        When a column is missing, a list is none, or one question's answers are of several models.
     """
     places = {
         role: columns.get(role) or first(upload, [*map(plain_heading, names)])
         for role, names in NAMES.items()
     }
+    if not columns.get("log_probabilities") and places["responses"]:
+        sampled = plain_heading(places["responses"]) == "sampledresponses"
+        names = [plain_heading(name) for name in NAMES["log_probabilities"]]
+        own = [name for name in names if not (sampled and name in _OF_RESPONSE)]
+        places["log_probabilities"] = first(upload, own)
     asks = question or question_column(upload)
-    for name in filter(None, (*places.values(), asks)):
+    for name in filter(None, (*places.values(), asks, *(name for name, _ in filters))):
         if name not in upload.table.columns:
             raise UploadError(f"There is no column “{one_line(name)}” in {upload.name}.")
     responses = places["responses"]
@@ -70,30 +98,69 @@ def repeated_answers(
             "No column holds answers. Name it: a list of all answers to a question in a cell, or "
             "one answer in each row."
         )
-    cells = {role: upload.table[name].tolist() for role, name in places.items() if name is not None}
-    number = len(upload.table)
-    questions = upload.table[asks].tolist() if asks else [str(i + 1) for i in range(number)]
-    in_lists = any(parse_list(cell) is not None for cell in cells["responses"])
+    table = upload.table
+    for name, value in filters:
+        table = table[table[name] == value]
+    if not len(table):
+        raise UploadError(f"No row is left of {upload.name} by these filters.")
+    cells = {role: table[name].tolist() for role, name in places.items() if name is not None}
+    number = len(table)
+    questions = table[asks].tolist() if asks else [str(i + 1) for i in range(number)]
+    in_lists = all(_is_list(cell) for cell in cells["responses"] if cell.strip())
     if not in_lists and asks is None:
         raise UploadError(
             "Each row holds one answer, and no column says to which question. Name that column."
         )
-    rows = {role: [_items(cell, in_lists) for cell in column] for role, column in cells.items()}
+    if not in_lists:
+        for name in columns_named(upload, (*HEADINGS, *_OF_TRACES)):
+            _refuse_several(questions, table[name].tolist(), name)
+    rows = {
+        role: [_items(cell, in_lists, role) for cell in column] for role, column in cells.items()
+    }
     of_question: dict[str, list[int]] = {}
     for row, text in enumerate(questions):
         of_question.setdefault(f"{row}\0{text}" if in_lists else text, []).append(row)
-    reading = [f"{role}: “{one_line(name)}”" for role, name in places.items() if name]
-    return [
+    read = {"question": asks, **places}
+    reading = [f"{role}: “{one_line(name)}”" for role, name in read.items() if name]
+    every = [
         _together(questions[at[0]], {role: [rows[role][i] for i in at] for role in rows})
         for at in of_question.values()
-    ], [f"Read: {list_of(reading)}; {'lists' if in_lists else 'one answer a row'}."]
+    ]
+    notes = [f"Read: {list_of(reading, most=6)}; {'lists' if in_lists else 'one answer a row'}."]
+    if empty := sum(not text.strip() for each in every for text in each.responses):
+        notes.append(f"Empty answers, which do not count: {empty:,}.")
+    return every, notes
 
 
-def _items(cell: str, in_lists: bool) -> list[str]:
+def _is_list(cell: str) -> bool:
+    """Whether a cell holds a list of answers, and not the messages of one."""
+    items = parse_list(cell)
+    messages = [item.startswith("{") and '"role"' in item for item in items or ()]
+    return items is not None and not (messages and all(messages))
+
+
+def _refuse_several(questions: list[str], values: list[str], name: str) -> None:
+    """Refuse answers of several models as one sample; epochs are what is put together."""
+    if plain_heading(name) == "epoch":
+        return
+    of_question: dict[str, str] = {}
+    for text, value in zip(questions, values, strict=True):
+        other = of_question.setdefault(text, value)
+        if other != value:
+            raise UploadError(
+                f"The answers to one question have several values of “{one_line(name)}”, as "
+                f"“{one_line(other)}” and “{one_line(value)}”, and nothing says which of them are "
+                "one model’s, asked in one way. Add --filter COLUMN=VALUE."
+            )
+
+
+def _items(cell: str, in_lists: bool, role: str) -> list[str]:
     """Return what a cell holds; the harness puts lists into a list of one."""
     items = parse_list(cell)
-    if items is None:
+    if items is None or not in_lists:
         return [] if in_lists and not cell.strip() else [cell]
+    if role.endswith("probabilities"):
+        return items
     inner = parse_list(items[0]) if len(items) == 1 else None
     return items if inner is None else inner
 
@@ -113,19 +180,61 @@ def _together(question: str, cells: Mapping[str, list[list[str]]]) -> RepeatedAn
 
 
 def _text_of(text: str) -> str:
-    """Return a text out of a list of one, as the harness keeps each sample."""
+    """Return an answer's own text: out of a list of one, or out of a message or a reply.
+
+    Raises
+    ------
+    UploadError
+        When it is an object that holds its text nobody knows where, or no answer.
+    """
     items = parse_list(text)
-    return items[0] if items is not None and len(items) == 1 else text
+    inner = items[-1] if items and (len(items) == 1 or not _is_list(text)) else text
+    pair = parse_list(inner)
+    if pair is not None and len(pair) == 2 and pair[1].casefold() in ("true", "false"):
+        raise UploadError(
+            "The answers are log-likelihoods of choices, as the harness writes them for multiple "
+            "choice. Nothing was answered several times."
+        )
+    if not inner.lstrip().startswith("{"):
+        return inner
+    try:
+        content = _inwards(json.loads(inner))
+    except (ValueError, RecursionError):
+        return inner
+    if content is None:
+        raise UploadError(
+            f"An answer is an object, “{one_line(inner)}”, and nothing says where its text stands. "
+            "Put the texts into a column of their own, and name it."
+        )
+    return content
+
+
+def _inwards(value: Any) -> str | None:
+    while not isinstance(value, str):
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        elif isinstance(value, dict) and (key := next(filter(value.__contains__, _INWARDS), None)):
+            value = value[key]
+        else:
+            return None
+    return value
 
 
 def _numbers(texts: list[str] | None) -> list[float] | None:
     """Return log-probabilities of whole answers; those of tokens are summed."""
     if texts is None:
         return None
-    sums = []
-    for text in texts:
-        numbers = [parse_score(item) for item in parse_list(text) or [text]]
-        if None in numbers:
-            raise UploadError(f"“{one_line(text)}” is no log-probability.")
-        sums.append(sum(number for number in numbers if number is not None))
-    return sums
+    return [sum(_number(item, text) for item in (parse_list(text) or [text])) for text in texts]
+
+
+def _number(item: str, text: str) -> float:
+    """Return a log-probability, or that of a token with its text."""
+    if item.startswith("{"):
+        try:
+            item = str(json.loads(item)["logprob"])
+        except (ValueError, LookupError, RecursionError):
+            item = ""
+    number = parse_score(item)
+    if number is None:
+        raise UploadError(f"“{one_line(text)}” is no log-probability.")
+    return number
