@@ -14,7 +14,7 @@ from core.data.world.facts import Band
 from core.language_models.registry import open_model
 from core.reports.laboratory.related import sentence
 from core.studies.amplification.gallery import draw
-from core.studies.laboratory.related import COMPARED, EXCEEDED, of_fact, run
+from core.studies.laboratory.related import COMPARED, EXCEEDED, run
 
 
 def main() -> int:
@@ -22,7 +22,7 @@ def main() -> int:
     parser.add_argument("--facts", type=int, default=60, help="of each band")
     options = parser.parse_args()
     facts = [fact for band in Band for fact in draw(band, options.facts, seed=2)]
-    found = run([of_fact(fact) for fact in facts], open_model("embedded"))
+    found = run(facts, open_model("embedded"))
     print(sentence(found))
     print("\nAUROC for wrong answers, with its 95% interval; M.I. less the score")
     for name, words in COMPARED.items():

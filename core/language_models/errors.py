@@ -76,10 +76,7 @@ class SmallerRequestsError(ModelError):
 class TemporaryError(ModelError):
     """Worth another try: too many requests, a fault of the server, a dropped connection.
 
-    Attributes
-    ----------
-    retry_after : float or None
-        Seconds that the service asked to wait, if it did.
+    `retry_after`: seconds that the service asked to wait, if it did.
     """
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:

@@ -131,6 +131,8 @@ STATED = (
 class Budget:
     """How many requests a person has allowed; shared by all that is done for one purpose.
 
+    `stop`: set by `close`, also of a whole: it ends what was allowed and is still under way.
+
     Parameters
     ----------
     most : int or None
@@ -139,11 +141,6 @@ class Budget:
         What this is a part of: all must allow a request, and all count it.
     used_up : str
         The sentence at the end, with ``{most}`` in it.
-
-    Attributes
-    ----------
-    stop : Stop
-        Set by `close`, also of a whole: it ends what was allowed and is still under way.
     """
 
     def __init__(

@@ -47,11 +47,8 @@ class Hard(NamedTuple):
 class AnswerPart(NamedTuple):
     """A piece of an item up to a preposition, a verb or a mark.
 
-    Attributes
-    ----------
-    after : str
-        What stands before it: "" at the beginning, or "preposition", "particle", "copula",
-        "mark".
+    `after`: what stands before it: "" at the beginning, or "preposition", "particle", "copula",
+    "mark".
     """
 
     after: str

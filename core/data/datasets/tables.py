@@ -43,17 +43,14 @@ class QuestionFile:
     Raises `UploadError` as of `core.data.datasets.questions.read_questions`; also when no column
     holds questions, or none their right answers.
 
+    `meaning`: what the file is, and which of its columns means what, in words.
+
     Parameters
     ----------
     source : str
         Of questions that name none.
     roles : mapping of str to str or None
         What a person says of columns, as arguments of `answer_key`.
-
-    Attributes
-    ----------
-    meaning : tuple of str
-        What the file is, and which of its columns means what, in words.
     """
 
     def __init__(self, path: str | os.PathLike[str], source: str = "", **roles: str | None) -> None:

@@ -21,10 +21,7 @@ ROOM = 2.0  # times as long as expected
 class Crowd:
     """A lock for as many as a server bears.
 
-    Attributes
-    ----------
-    at_once : int
-        How many requests may be under way; it only falls.
+    `at_once`: how many requests may be under way; it only falls.
     """
 
     def __init__(self, at_once: int) -> None:

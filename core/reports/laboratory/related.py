@@ -13,7 +13,7 @@ from core.studies.amplification.gallery import draw as facts_of
 from core.studies.costs import Plan
 from core.studies.inspection.recorder import usual_request
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome
-from core.studies.laboratory.related import EXCEEDED, Related, of_fact, run
+from core.studies.laboratory.related import EXCEEDED, Related, run
 from core.studies.laboratory.settings import (
     ExperimentSettings,
     draw_of_questions,
@@ -51,8 +51,7 @@ class RelatedSettings(ExperimentSettings):
 
 
 def _work(settings: RelatedSettings, model: LanguageModel, progress: Progress) -> Outcome:
-    questions = [of_fact(fact) for fact in settings.facts]
-    related = run(questions, model, progress=progress, seed=settings.seed)
+    related = run(settings.facts, model, progress=progress, seed=settings.seed)
     return Outcome(sentence(related), columns(related), chart_data(related))
 
 

@@ -29,7 +29,7 @@ def compare(
     ----------
     texts : sequence of str, (n,)
         Distinct; the first `firsts` of them are first answers.
-    known_texts, known_firsts, known
+    old_texts, old_firsts, old_matrix
         The same of another recording, with the matrix of what the model said there.
 
     Returns

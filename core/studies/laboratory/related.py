@@ -55,19 +55,6 @@ COMPARED: Final = {
 
 
 @dataclass(frozen=True)
-class LabelledQuestion:
-    """A question and the true distribution of its answers."""
-
-    query: str
-    answers: tuple[RightAnswer, ...]
-
-
-def of_fact(fact: Fact) -> LabelledQuestion:
-    """Return a question of the embedded world."""
-    return LabelledQuestion(fact.question, fact.answers)
-
-
-@dataclass(frozen=True)
 class Asked:
     """What one question's answers show."""
 
@@ -209,7 +196,7 @@ def _or_nan(doubt: float | None) -> float:
 
 
 def run(
-    questions: Sequence[LabelledQuestion],
+    facts: Sequence[Fact],
     model: LanguageModel,
     request: Request | None = None,
     reading: Reading | None = None,
@@ -223,16 +210,16 @@ def run(
 
     Raises `InvalidRequestError` when there is no question.
     """
-    if not questions:
+    if not facts:
         raise InvalidRequestError("There is no question. Give at least one.")
-    request = request or usual_request(questions[0].query, model.capabilities)
+    request = request or usual_request(facts[0].question, model.capabilities)
 
-    def one(question: LabelledQuestion, go_on: Seldom) -> Asked:
-        one_request = replace(request, query=question.query)
+    def one(fact: Fact, go_on: Seldom) -> Asked:
+        one_request = replace(request, query=fact.question)
         recording = record(one_request, model, lambda stage, share: go_on())
-        return of_inspection(read(recording, reading), question.answers)
+        return of_inspection(read(recording, reading), fact.answers)
 
-    rows = of_each(model, questions, one, progress)
+    rows = of_each(model, facts, one, progress)
     return Related(model.name, model.revision, tuple(rows), seed)
 
 

@@ -1,5 +1,7 @@
 """The related scores on known models: thresholds, second-order calibration, and their words."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,14 +15,13 @@ from core.studies.laboratory.related import (
     COMPARED,
     THRESHOLDS,
     Asked,
-    LabelledQuestion,
     Related,
-    of_fact,
     of_inspection,
     run,
 )
 from core.uncertainty.related import Candidates
 from tests.fakes import QUERY, Searched
+from tests.studies.laboratory.worlds import SOME
 
 LIKELIEST = Request("?", 4, sampling=Sampling.LIKELIEST)
 
@@ -38,9 +39,8 @@ def many(rules):
 
 def known(query, right, *more):
     total = 1 + len(more)
-    return LabelledQuestion(
-        query, tuple(RightAnswer((text,), 1 / total) for text in (right, *more))
-    )
+    answers = tuple(RightAnswer((text,), 1 / total) for text in (right, *more))
+    return replace(SOME, templates=(query,), answers=answers)
 
 
 # ------------------------------------------------------------- second-order calibration
@@ -51,8 +51,8 @@ SURE = (np.array([1 - 1e-9, 1e-9]), np.tile([1 - 1e-9, 1e-9], (2, 1)))
 
 
 def test_a_model_that_cannot_tell_two_questions_apart_and_says_so_is_calibrated():
-    model, _ = many({"one": COPIES, "two": COPIES})
-    found = run([known("one", "one0"), known("two", "two1")], model, LIKELIEST)
+    model, _ = many({"One": COPIES, "Two": COPIES})
+    found = run([known("One", "One0"), known("Two", "Two1")], model, LIKELIEST)
     assert found.overall.promised == pytest.approx(0.25)
     assert found.overall.error.value == pytest.approx(0.25)
     assert found.excess.value == pytest.approx(0) and found.beyond == 0
@@ -60,14 +60,14 @@ def test_a_model_that_cannot_tell_two_questions_apart_and_says_so_is_calibrated(
 
 
 def test_a_model_that_knows_all_right_answers_errs_by_nothing_and_says_so():
-    model, _ = many({"q": KNOWS_BOTH})
-    found = run([known("q", "q0", "q1")], model, LIKELIEST)
+    model, _ = many({"Q": KNOWS_BOTH})
+    found = run([known("Q", "Q0", "Q1")], model, LIKELIEST)
     assert found.overall.promised == pytest.approx(0, abs=1e-12)
     assert found.overall.error.value == pytest.approx(0, abs=1e-12)
 
 
 def test_a_model_that_is_sure_of_something_wrong_is_not_calibrated():
-    rules = {f"q{i}": SURE for i in range(30)}
+    rules = {f"Q{i}": SURE for i in range(30)}
     model, names = many(rules)
     found = run([known(name, "elsewhere") for name in names], model, LIKELIEST)
     assert found.overall.promised == pytest.approx(0, abs=1e-6)
@@ -80,7 +80,7 @@ def test_a_model_that_is_sure_of_something_wrong_is_not_calibrated():
 
 def test_a_right_answer_that_was_not_found_is_an_error_too():
     """Two wrong answers, each copied: by these alone, the model errs by what it says, 1/4 each."""
-    model, names = many({f"q{i}": COPIES for i in range(30)})
+    model, names = many({f"Q{i}": COPIES for i in range(30)})
     found = run([known(name, "elsewhere") for name in names], model, LIKELIEST)
     asked = found.questions[0]
     assert asked.predicted == pytest.approx((0.5, 0.5, 0)) and asked.truth == (0, 0, 1)
@@ -175,7 +175,7 @@ def test_the_threshold_of_a_half_is_tuned_on_the_other():
 
 def test_the_embedded_model_is_asked(embedded):
     facts = [fact for band in Band for fact in draw(band, 2)]
-    found = run([of_fact(fact) for fact in facts], embedded)
+    found = run(facts, embedded)
     assert len(found.questions) == 10
     for asked in found.questions:
         assert sum(asked.predicted) <= 1 + 1e-6

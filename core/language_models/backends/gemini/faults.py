@@ -43,10 +43,7 @@ WORDS = 200  # characters of the service's own words in a message
 class NoFieldError(RefusedError):
     """The model takes no such field of a request.
 
-    Attributes
-    ----------
-    name : str
-        Of the field, as in `OPTIONAL`.
+    `name`: of the field, as in `OPTIONAL`.
     """
 
     def __init__(self, message: str, name: str) -> None:

@@ -71,15 +71,10 @@ def _processors() -> ThreadPoolExecutor:
 class Contents:
     """What a file says, and its tensors.
 
-    Attributes
-    ----------
-    fields : dict
-        By their names: numbers, texts, or lists of them.
+    `fields`: by their names: numbers, texts, or lists of them.
 
-    Raises
-    ------
-    ValueError, struct.error, UnicodeDecodeError
-        When it is no GGUF file, or not all of one.
+    Raises `ValueError`, `struct.error` or `UnicodeDecodeError` when it is no GGUF file, or not all
+    of one.
     """
 
     def __init__(self, path: Path) -> None:

@@ -213,10 +213,7 @@ def _other_sizes() -> BrokenModelError:
 class Weights(Mapping[str, NDArray[np.float32]]):
     """The weights of a file by transformers' names; each is read when it is looked up.
 
-    Attributes
-    ----------
-    unread : set of str
-        The tensors, by their names in the file, that nobody has looked up yet.
+    `unread`: the tensors, by their names in the file, that nobody has looked up yet.
     """
 
     def __init__(

@@ -306,17 +306,14 @@ class LlamaModel(LanguageModel):
 class GreedyPath:
     """The greedy answer, followed through a search while it is among the beginnings there.
 
+    `ended`: whether the answer is whole; else the search left it, or it goes on.
+
     Parameters
     ----------
     stops, stops_at_once, is_blank : ndarray of shape (V,)
         See `LlamaModel`.
     opening : ndarray of shape (V,)
         ln p of the first token.
-
-    Attributes
-    ----------
-    ended : bool
-        Whether the answer is whole; else the search left it, or it goes on.
     """
 
     def __init__(

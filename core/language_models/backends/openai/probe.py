@@ -78,10 +78,7 @@ class Probe:
 
     In at most `MOST_PROBES` requests, and one more for each field that a refusal names.
 
-    Attributes
-    ----------
-    log : list of str
-        What was asked and what came of it, a line each.
+    `log`: what was asked and what came of it, a line each.
     """
 
     def __init__(self, service: Service, model: str) -> None:
