@@ -29,14 +29,7 @@ from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import MAX_SAMPLES, Request
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, words
-
-ABILITIES = {
-    Estimator.EXACT: {"scores_given_text": True},
-    Estimator.CHAINED: {"own_log_likelihoods": True},
-    Estimator.COUNTED: {},
-}
-rungs = pytest.mark.parametrize("estimator", ABILITIES, ids=[e.name for e in ABILITIES])
-
+from tests.studies.inspection.rungs import ABILITIES, every
 
 # --------------------------------------------------------------------------- the questions
 
@@ -63,7 +56,7 @@ def test_they_are_the_first_of_the_model_cards_mixture(monkeypatch):
 # ------------------------------------------------------------------------- what it cost
 
 
-@rungs
+@every
 @pytest.mark.parametrize(("candidates", "pairs"), [(1, 1), (8, 32), (3, 7), (1000, 2000)])
 @pytest.mark.parametrize("means", [NEXT_TOKENS, SAMPLES])
 def test_requests_are_as_many_as_a_service_is_really_asked(estimator, candidates, pairs, means):
@@ -98,7 +91,7 @@ def test_a_greedy_answer_that_was_not_sampled_is_scored_by_itself(pairs, expecte
     assert limited.meter.requests == 2 + scored
 
 
-@rungs
+@every
 def test_tokens_are_those_of_what_a_service_is_asked(estimator, embedded):
     model = Limited(
         embedded,

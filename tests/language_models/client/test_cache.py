@@ -33,12 +33,6 @@ ABOUT = prompts.self_verification(QUERY, "answer0")
 SIGN = "\N{REPLACEMENT CHARACTER}"
 
 
-@pytest.fixture
-def calls():
-    with open_database("sqlite://") as database:
-        yield Calls(database)
-
-
 def service(inner=None, **options):
     defaults = {"scores_given_text": True, "own_log_likelihoods": True, "next_token": True}
     return Limited(inner or knows(30), **defaults | {"local": False} | options)

@@ -16,7 +16,7 @@ from core.abstention.policy import Pipeline, PolicyError, from_json, to_json
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular import uploads
 from core.data.tabular.directions import UnknownDirectionError
-from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
+from core.data.tabular.labelled import Columns, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError
@@ -33,6 +33,7 @@ from core.studies.calibration.calibration import (
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.inspection.pipeline import to_text
 from core.studies.progress import Cancelled
+from tests.studies.calibration.tables import labelled_rows
 
 INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
 PIPELINE = Pipeline(
@@ -73,21 +74,9 @@ def cells(data):
 
 def scored(doubts, correct, queries=None):
     """Labelled rows with one score, `s`."""
-    n = len(doubts)
-    queries = [f"q{i}" for i in range(n)] if queries is None else queries
-    return Labelled(
-        name="scores.csv",
-        sha256="0" * 64,
-        queries=np.array(queries, object),
-        sources=np.full(n, "", object),
-        doubts={"s": np.array(doubts, float)},
-        correct={"s": np.array(correct, bool)},
-        entropies=None,
-        surer={"s": False},
-        pipeline="",
-        kept=np.arange(n),
-        problems=(),
-    )
+    others = {} if queries is None else {"queries": np.array(queries, object)}
+    labels = np.array(correct, bool)
+    return labelled_rows({"s": np.array(doubts, float)}, {"s": labels}, **others)
 
 
 CONTENT = table(HEADING, [(*row, to_text(PIPELINE)) for row in ROWS])

@@ -5,31 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.data.tabular.labelled import Labelled
 from core.reports.calibration import words
 from core.studies.calibration import calibration as study
 from core.studies.calibration.calibration import BEST, Target
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.calibration.groups import MOST_GROUPS, by_group
+from tests.studies.calibration.tables import labelled_rows
 
 
 def rows(*groups, scores=1):
     """Rows of (name, right, wrong) groups, all of the same doubt in each of some scores."""
     names = [name for name, right, wrong in groups for _ in range(right + wrong)]
     correct = [each < right for _, right, wrong in groups for each in range(right + wrong)]
-    n = len(names)
-    return Labelled(
-        name="rows.csv",
-        sha256="0" * 64,
-        queries=np.array([f"q{i}" for i in range(n)], object),
+    return labelled_rows(
+        {f"s{i}": np.zeros(len(names)) for i in range(scores)},
+        {f"s{i}": np.array(correct) for i in range(scores)},
         sources=np.array(names, object),
-        doubts={f"s{i}": np.zeros(n) for i in range(scores)},
-        correct={f"s{i}": np.array(correct) for i in range(scores)},
-        entropies=None,
-        surer={f"s{i}": False for i in range(scores)},
-        pipeline="",
-        kept=np.arange(n),
-        problems=(),
     )
 
 

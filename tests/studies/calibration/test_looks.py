@@ -12,12 +12,12 @@ from core.abstention.thresholds import Threshold, learn_then_test
 from core.data.datasets.draw import random_order
 from core.data.datasets.questions import Question
 from core.data.tabular.fingerprints import fingerprints
-from core.data.tabular.labelled import Labelled
 from core.reports.calibration import words
 from core.studies.calibration.calibration import BEST, Target, calibrate, rows
 from core.studies.calibration.groups import by_group
 from core.studies.calibration.looks import from_json, looks_before, to_json
 from core.studies.evaluation.looks import GROWTH
+from tests.studies.calibration.tables import labelled_rows
 
 WANTED = Target(0.05, 0.9, "ltt", "s0")
 
@@ -26,18 +26,11 @@ def scored(rng, n, error, scores=1, kinds=1, first=0):
     """Rows of a law that is wrong in one share of the questions, whatever the scores say."""
     correct = rng.random(n) >= error
     names = [f"s{place}" for place in range(scores)]
-    return Labelled(
-        name="drawn.csv",
-        sha256="0" * 64,
+    return labelled_rows(
+        {name: rng.random(n) for name in names},
+        dict.fromkeys(names, correct),
         queries=np.array([f"q{number}" for number in range(first, first + n)], object),
         sources=(np.arange(n) % kinds).astype(str).astype(object),
-        doubts={name: rng.random(n) for name in names},
-        correct=dict.fromkeys(names, correct),
-        entropies=None,
-        surer=dict.fromkeys(names, False),
-        pipeline="",
-        kept=np.arange(n),
-        problems=(),
     )
 
 

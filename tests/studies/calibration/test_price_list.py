@@ -7,31 +7,19 @@ import pytest
 
 from benchmarks.promise import LAW_1, REPETITIONS
 from core.abstention.thresholds import learn_then_test
-from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import BEST, Target, calibrate
 from core.studies.calibration.price_list import TARGETS, list_entry, price_list, smallest
+from tests.studies.calibration.tables import labelled_rows
 
 WANTED = Target(0.05, 0.9, "ltt", "s0")
 
 
-def scored(*drawn, one_kind=(), queries=None):
+def scored(*drawn, one_kind=()):
     """Labelled rows with a score for every pair of doubts and labels: s0, s1 and so on."""
-    n = len(drawn[0][0])
-    names = [f"s{place}" for place in range(len(drawn))]
-    return Labelled(
-        name="drawn.csv",
-        sha256="0" * 64,
-        queries=np.arange(n).astype(str).astype(object) if queries is None else queries,
-        sources=np.full(n, "", object),
-        doubts={name: doubts for name, (doubts, _) in zip(names, drawn, strict=True)},
-        correct={name: correct for name, (_, correct) in zip(names, drawn, strict=True)},
-        entropies=None,
-        surer=dict.fromkeys(names, False),
-        pipeline="",
-        kept=np.arange(n),
-        problems=(),
-        one_kind=frozenset(one_kind),
+    doubts, correct = (
+        {f"s{place}": of for place, of in enumerate(each)} for each in zip(*drawn, strict=True)
     )
+    return labelled_rows(doubts, correct, one_kind=frozenset(one_kind))
 
 
 def drawn(seed, scores=1, n=1000):

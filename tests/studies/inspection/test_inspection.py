@@ -21,7 +21,6 @@ from core.uncertainty.sampled_evidence import from_chains
 from core.uncertainty.scores import SCORES
 from tests.fakes import (
     QUERY,
-    Limited,
     Searched,
     TableModel,
     certified,
@@ -31,6 +30,7 @@ from tests.fakes import (
     words,
 )
 from tests.studies.inspection.rules import default_rule
+from tests.studies.inspection.rungs import SAMPLED, every, limited, sampled
 
 KNOWN_BY_HEART = "What is the capital of France?"
 NEVER = DecisionRule(value=math.inf, least_mass=0.5, origin="by hand")
@@ -304,18 +304,6 @@ def test_a_policy_that_can_decide_nothing_here_is_refused(embedded, change, reas
 
 # ----------------------------------------------------------------------------- sampled recordings
 
-SAMPLED = [Estimator.CHAINED, Estimator.COUNTED]
-sampled = pytest.mark.parametrize("estimator", SAMPLED, ids=["chained", "counted"])
-
-
-def limited(inner, estimator):
-    abilities = {
-        Estimator.EXACT: {"scores_given_text": True},
-        Estimator.CHAINED: {"own_log_likelihoods": True},
-        Estimator.COUNTED: {},
-    }
-    return Limited(inner, next_token=True, **abilities[estimator])
-
 
 def decided(request, model):
     """An inspection that the rule of the embedded model decides, whatever model was asked."""
@@ -345,7 +333,7 @@ def test_the_default_policy_is_certified_for_no_other_estimator(embedded, estima
     assert f"estimator = “{Estimator.EXACT.value}” there, “{estimator.value}” here" in caveat(seen)
 
 
-@pytest.mark.parametrize("estimator", [Estimator.EXACT, *SAMPLED], ids=lambda e: e.name)
+@every
 def test_a_policy_decides_only_for_the_estimator_that_it_was_calibrated_with(estimator):
     made = record(ask(100), limited(knows(3), estimator))
     # A pipeline holds the least mass, which comes from the policy.

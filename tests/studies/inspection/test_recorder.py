@@ -30,27 +30,14 @@ from core.studies.progress import Cancelled
 from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, knows, words
 from tests.patience import LONG
 from tests.studies.inspection.rules import default_rule
+from tests.studies.inspection.rungs import every, limited, sampled
 
 FIRST_PROMPT = prompts.iterative(QUERY)
-SAMPLED = [Estimator.CHAINED, Estimator.COUNTED]
-sampled = pytest.mark.parametrize("estimator", SAMPLED, ids=["chained", "counted"])
-every = pytest.mark.parametrize(
-    "estimator", [Estimator.EXACT, *SAMPLED], ids=["exact", "chained", "counted"]
-)
 FRUIT = "Name a yellow fruit."
 
 
 def ask(samples=100, *, seed=0, temperature=0.9):
     return Request(QUERY, samples, temperature, seed)
-
-
-def limited(inner, estimator, *, next_token=True, **options):
-    abilities = {
-        Estimator.EXACT: {"scores_given_text": True},
-        Estimator.CHAINED: {"own_log_likelihoods": True},
-        Estimator.COUNTED: {},
-    }
-    return Limited(inner, next_token=next_token, **abilities[estimator], **options)
 
 
 def opinionated(count):
@@ -731,7 +718,7 @@ def test_garbage_is_no_counter_answer_though_it_is_likelier():
     assert made.first(1).others == made.others
 
 
-@pytest.mark.parametrize("estimator", [Estimator.EXACT, *SAMPLED])
+@every
 def test_where_answers_are_drawn_others_are_drawn_more_freely(estimator):
     table = TableModel(words(3), [0.98, 0.01, 0.01], holds_to(0.2)[2])
     every = (record(ask(seed=i, temperature=0.7), limited(table, estimator)) for i in range(99))
@@ -758,7 +745,7 @@ def test_others_may_stand_among_the_rest_of_a_larger_recording():
 # -------------------------------------------------------------------------- nothing at all
 
 
-@pytest.mark.parametrize("estimator", [Estimator.EXACT, Estimator.CHAINED, Estimator.COUNTED])
+@every
 def test_nothing_at_all_is_no_answer(estimator):
     model = TableModel(["", "Paris", "Rome"], [0.5, 0.3, 0.2], [[0.5, 0.3, 0.2]] * 3)
     made = record(ask(100), limited(model, estimator))
@@ -772,14 +759,14 @@ def test_nothing_at_all_is_no_answer(estimator):
         record(ask(100), limited(silent, estimator))
 
 
-@pytest.mark.parametrize("estimator", [Estimator.CHAINED, Estimator.COUNTED])
+@sampled
 def test_a_model_that_is_silent_when_it_is_told_an_answer_says_so(estimator):
     model = TableModel(["Paris", ""], [0.99, 0.01], [[0.0, 1.0]] * 2)
     with pytest.raises(ModelError, match="when it is told an answer"):
         record(ask(100), limited(model, estimator))
 
 
-@pytest.mark.parametrize("estimator", [Estimator.CHAINED, Estimator.COUNTED])
+@sampled
 def test_a_rare_answer_after_which_nothing_is_said_is_left_out(estimator):
     def model(share):
         return TableModel(

@@ -11,18 +11,10 @@ from core.language_models.errors import ModelError
 from core.language_models.forms import EXAMPLES, Form, in_front
 from core.language_models.trial import QUESTIONS, in_its_form
 from core.language_models.usage import Budget
-from core.store.database import open_database
 from tests.language_models.openai_server import END, serving
-from tests.store.kept import Calls
 
 PROMPT = prompts.iterative("Name a mammal")
 ANSWERS = ["Dog", "Cat"]
-
-
-@pytest.fixture
-def calls():
-    with open_database("sqlite://") as database:
-        yield Calls(database)
 
 
 def opened(server, form):

@@ -63,12 +63,6 @@ REPLIES = ANYTHING | st.fixed_dictionaries(
 )
 
 
-@pytest.fixture(autouse=True)
-def no_settings(monkeypatch):
-    for name in ("OPENAI_API_KEY", "BELIEVE_PUBLIC", "BELIEVE_ALLOWED_HOSTS"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @given(REPLIES)
 @example({"choices": [{"text": "", "logprobs": {"content": [None]}}]})
 def test_whatever_json_comes_only_a_sentence_comes_out(reply):

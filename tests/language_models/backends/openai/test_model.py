@@ -53,12 +53,6 @@ TOLD = [PROMPT, *(prompts.iterative(QUESTION, [text]) for text in ("Frank Herber
 ANSWERS = ["Frank Herbert", "Homer", "Virginia Woolf and Ærø — “ø”", "7", "東京 👩‍👩‍👧"]
 
 
-@pytest.fixture(autouse=True)
-def no_settings(monkeypatch):
-    for name in ("OPENAI_API_KEY", "BELIEVE_PUBLIC", "BELIEVE_ALLOWED_HOSTS"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def echo():
     with serving("echo") as server:

@@ -1,0 +1,26 @@
+"""Labelled rows as a file with them would be read, for tests that draw them."""
+
+import numpy as np
+
+from core.data.tabular.labelled import Labelled
+
+
+def labelled_rows(doubts, correct, **others):
+    """Rows with the doubts and labels of each score, by its name; each of another question."""
+    n = len(next(iter(doubts.values())))
+    usual = {
+        "queries": np.array([f"q{i}" for i in range(n)], object),
+        "sources": np.full(n, "", object),
+        "entropies": None,
+        "kept": np.arange(n),
+    }
+    return Labelled(
+        name="drawn.csv",
+        sha256="0" * 64,
+        doubts=doubts,
+        correct=correct,
+        surer=dict.fromkeys(doubts, False),
+        pipeline="",
+        problems=(),
+        **(usual | others),
+    )
