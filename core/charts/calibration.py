@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 import altair as alt
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy, own_direction
 from core.charts.shapes import Filled, Rows, Shape, records, shape
-from core.charts.theme import DASHES, QUARTERS, Chart, Palette, share, theme
+from core.charts.theme import DASHES, QUARTERS, Chart, Palette, contrast, share, theme
 from core.once import once
 from core.studies.calibration.diagnostics import Binned
 from core.uncertainty.scores import SCORES
@@ -327,17 +328,11 @@ def _target(palette: Palette) -> alt.Chart:
 
 
 def _scores(names: Sequence[str], palette: Palette, symbol: str = "stroke") -> alt.Color:
-    return alt.Color(
-        "score:N",
-        title=None,
-        sort=list(names),
-        scale=alt.Scale(domain=list(names), range=list(palette.categories)),
-        legend=alt.Legend(columns=2, symbolType=symbol),
-    )
+    colours = dict(zip(names, cycle(palette.categories), strict=False))
+    legend = alt.Legend(columns=2, symbolType=symbol)
+    return contrast(alt.Color, "score:N", colours, legend=legend)
 
 
 def _dashes(names: Sequence[str]) -> alt.StrokeDash:
-    dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
-    return alt.StrokeDash(
-        "score:N", legend=None, sort=list(names), scale=alt.Scale(domain=list(names), range=dashes)
-    )
+    dashes = dict(zip(names, cycle(DASHES), strict=False))
+    return contrast(alt.StrokeDash, "score:N", dashes, legend=None)

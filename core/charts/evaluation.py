@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Final
+from typing import Any, Final
 
 import altair as alt
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from core.abstention.intervals import ConfidenceBand
 from core.abstention.mixtures import Bar, Mixture
-from core.charts.theme import DASHES, Chart, Palette, contrast, share, theme
+from core.charts.theme import DASHES, Chart, Palette, contrast, lines_apart, share, theme
 from core.studies.evaluation.mixing import RULES
 from core.uncertainty.scores import SCORES
 
@@ -59,7 +59,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split()) or "(none)"
 
 
-def _looks(scores: Sequence[str], of: Sequence[object]) -> dict[str, object]:
+def _looks(scores: Sequence[str], of: Sequence[Any]) -> dict[str, Any]:
     """Return what each score is told apart by, the same wherever it is drawn."""
     places = {name: i for i, name in enumerate(SCORES)}
     return {symbol_of(name): of[places[name] % len(of)] for name in scores}
@@ -149,11 +149,9 @@ def precision_recall(bands: Mapping[str, ConfidenceBand], palette: Palette) -> C
     # Bands of the first few questions reach far down: they are cut off.
     domain = [max(0.0, math.floor(20 * lowest) / 20), 1.0] if math.isfinite(lowest) else [0.0, 1.0]
     y = share("precision: share right", domain=domain)
-    # The same for all channels, or there would be a legend for each.
-    legend = alt.Legend(symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2, symbolSize=300)
     names = list(bands)
-    color = contrast(alt.Color, "score:N", _looks(names, palette.categories), legend=legend)
-    dash = contrast(alt.StrokeDash, "score:N", _looks(names, DASHES), legend=legend)
+    colours, dashes = _looks(names, palette.categories), _looks(names, DASHES)
+    color, dash = lines_apart("score:N", colours, dashes)
     x = alt.X("recall:Q", **share("recall: share answered", tickCount=10))
     # Several bands hide each other: only the first score has one, and without resamples none.
     first = data[data["score"] == symbol_of(names[0])] if names else data

@@ -181,7 +181,7 @@ def conditional_answers(rows: ToldRows, palette: Palette) -> Chart:
     An answer that was told, and is said again, is orange; anything else is grey.
     """
     names = [shown(text) for text in rows.answers]
-    parts: list[dict[str, Any]] = []
+    parts: list[tuple[Any, ...]] = []
     for place, row in enumerate(rows.rows):
         label = TOLD_NOTHING if row.told is None else f"Told “{shown(row.told)}”"
         start = 0.0
@@ -190,37 +190,18 @@ def conditional_answers(rows: ToldRows, palette: Palette) -> Chart:
             again = text == row.told
             shade = _SHADES[min(rank, len(_SHADES) - 1)]
             dark = again or shade > _LEGIBLE
-            parts.append(
-                {
-                    "rank": place,
-                    "row": label,
-                    "answer": name,
-                    "start": start,
-                    "end": min(1.0, start + probability),
-                    "share": probability,
-                    "colour": palette.epistemic
-                    if again
-                    else mix(palette.primary, palette.background, shade),
-                    "label": one_line(f"{name} {probability:.0%}", max(5, round(75 * probability)))
-                    if probability >= _LEAST_NAMED
-                    else "",
-                    "ink": palette.background if dark else palette.text,
-                }
-            )
-            start = min(1.0, start + probability)
-        parts.append(
-            {
-                **{
-                    "rank": place,
-                    "row": label,
-                    "answer": ANYTHING_ELSE,
-                    "start": start,
-                    "end": 1.0,
-                },
-                **{"share": 1 - start, "colour": palette.grid, "label": "", "ink": palette.text},
-            }
-        )
-    base = alt.Chart(pd.DataFrame(parts)).encode(
+            blue = mix(palette.primary, palette.background, shade)
+            colour = palette.epistemic if again else blue
+            ink = palette.background if dark else palette.text
+            words = one_line(f"{name} {probability:.0%}", max(5, round(75 * probability)))
+            words = words if probability >= _LEAST_NAMED else ""
+            end = min(1.0, start + probability)
+            parts.append((place, label, name, start, end, probability, colour, words, ink))
+            start = end
+        rest = (start, 1.0, 1 - start, palette.grid, "", palette.text)
+        parts.append((place, label, ANYTHING_ELSE, *rest))
+    columns = ["rank", "row", "answer", "start", "end", "share", "colour", "label", "ink"]
+    base = alt.Chart(pd.DataFrame(parts, columns=columns)).encode(
         y=alt.Y(
             "row:N",
             sort=_by("rank"),
@@ -238,10 +219,10 @@ def conditional_answers(rows: ToldRows, palette: Palette) -> Chart:
             alt.Tooltip("share:Q", format=".1%"),
         ],
     )
-    words = base.mark_text(align="left", dx=5).encode(
+    labels = base.mark_text(align="left", dx=5).encode(
         x=alt.X("start:Q"), text=alt.Text("label:N"), color=alt.Color("ink:N", scale=None)
     )
-    return theme(alt.layer(bars, words).properties(height=alt.Step(26)), palette)
+    return theme(alt.layer(bars, labels).properties(height=alt.Step(26)), palette)
 
 
 TOLD_NOTHING, ANYTHING_ELSE = "Told nothing", "anything else"

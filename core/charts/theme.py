@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import altair as alt
+import pandas as pd
 from altair.utils import schemapi
 
 from core.data.world.facts import Band
@@ -146,6 +147,30 @@ def contrast(
     """Return an encoding that tells parts apart by their looks, given by the name of the part."""
     scale = alt.Scale(domain=list(looks), range=list(looks.values()))
     return channel(field, title=None, scale=scale, **legend)
+
+
+def lines_apart(
+    field: str, colours: Mapping[str, str], dashes: Mapping[str, Sequence[int]], **legend: Any
+) -> tuple[alt.Color, alt.StrokeDash]:
+    """Return what tells lines apart, their colours and their dashes, with one legend of both."""
+    # The same for both channels, or there would be a legend for each.
+    strokes = alt.Legend(
+        symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2, symbolSize=300, **legend
+    )
+    return (
+        contrast(alt.Color, field, colours, legend=strokes),
+        contrast(alt.StrokeDash, field, dashes, legend=strokes),
+    )
+
+
+def across(y: alt.Y, value: float, name: str, palette: Palette) -> list[alt.Chart]:
+    """Return a dashed line across, which stands for one value, with its name."""
+    at = alt.Chart(pd.DataFrame({y.shorthand.split(":")[0]: [value]}))
+    text = at.mark_text(align="left", dx=4, dy=-7, color=palette.text, fontSize=12)
+    return [
+        at.mark_rule(color=palette.muted, strokeDash=[4, 3]).encode(y=y),
+        text.encode(x=alt.XValue(0), y=y, text=alt.TextValue(name)),
+    ]
 
 
 def theme(chart: Chart, palette: Palette) -> Chart:

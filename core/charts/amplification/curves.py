@@ -30,7 +30,7 @@ from core.charts.theme import (
     theme,
 )
 from core.codec import one_line
-from core.studies.amplification.curve import Amplification
+from core.studies.amplification.curve import Amplification, Case, Point
 from core.studies.amplification.fate import ALIVE, Fate, last_fate, quartiles
 
 SCALES = ("linear", "log")
@@ -160,11 +160,7 @@ def probabilities(
         (name(a, i + 1), which, text, p.repetitions, value / math.log(10), math.exp(value))
         for i, a in enumerate(series)
         for p in a.points
-        for which, text, value in (
-            ("answer", a.case.answer, p.log_likelihood_answer),
-            ("repeated", a.case.repeated, p.log_likelihood_repeated),
-        )
-        if value is not None and value > -math.inf
+        for which, text, value in _possible(a.case, p)
     ]
     data = pd.DataFrame(rows, columns=["query", "which", "text", "t", "log10", "probability"])
     powers = _powers(data["log10"].tolist())
@@ -175,9 +171,8 @@ def probabilities(
         scale=alt.Scale(domainMin=min(powers), domainMax=0, nice=False),
         axis=alt.Axis(values=powers, labelExpr="datum.value == 0 ? '1' : '1e' + datum.value"),
     )
-    above = alt.Legend(
-        orient="top", symbolType="stroke"
-    )  # beside the other legend, below, a telephone has no room
+    # Beside the other legend, below, a telephone has no room.
+    above = alt.Legend(orient="top", symbolType="stroke")
     colours = {"answer": palette.primary, "repeated": palette.epistemic}
     colour = contrast(alt.Color, "which:N", colours, legend=above)
     base = alt.Chart(data).encode(x=x)
@@ -193,11 +188,7 @@ def probabilities(
     ends = [
         (_end(i, text, series), value / math.log(10), which)
         for i, a in enumerate(series)
-        for which, text, value in (
-            ("answer", a.case.answer, a.points[-1].log_likelihood_answer),
-            ("repeated", a.case.repeated, a.points[-1].log_likelihood_repeated),
-        )
-        if value is not None and value > -math.inf
+        for which, text, value in _possible(a.case, a.points[-1])
     ]
     tooltip = [
         alt.Tooltip("query:N"),
@@ -212,6 +203,15 @@ def probabilities(
         *crosshair(base, x, y, ["query", "which", "t"], tooltip, palette),
     ]
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
+
+
+def _possible(case: Case, point: Point) -> list[tuple[str, str, float]]:
+    """Return which of both answers a logarithm axis has a place for, with texts, and ln of them."""
+    both = (
+        ("answer", case.answer, point.log_likelihood_answer),
+        ("repeated", case.repeated, point.log_likelihood_repeated),
+    )
+    return [(which, text, ln) for which, text, ln in both if ln is not None and ln > -math.inf]
 
 
 def _powers(exponents: Sequence[float]) -> list[int]:

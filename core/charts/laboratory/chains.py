@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
-from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, theme
+from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, lines_apart, theme
 from core.codec import count_of, list_of
 from core.studies.laboratory.chains import CERTIFIED, LARGEST, SAMPLED, SCORED
 
@@ -33,12 +33,8 @@ def informations(content: Drawn, palette: Palette) -> Chart:
         columns=["n", "way", "value"],
     )
     ways = [way for way in DASHES if way in content["lines"]]
-    colours = _colours(palette)
-    legend = alt.Legend(
-        columns=1, symbolType="stroke", symbolSize=300, symbolStrokeWidth=2, symbolOpacity=1
-    )
-    color = contrast(alt.Color, "way:N", {w: colours[w] for w in ways}, legend=legend)
-    dash = contrast(alt.StrokeDash, "way:N", {w: DASHES[w] for w in ways}, legend=legend)
+    colours = {way: _colours(palette)[way] for way in ways}
+    color, dash = lines_apart("way:N", colours, {way: DASHES[way] for way in ways}, columns=1)
     x = alt.X(
         "n:O",
         title="answers in a chain, n",

@@ -13,7 +13,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
-from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, theme
+from core.charts.theme import AUTOSIZE, Chart, Palette, across, contrast, theme
 from core.codec import list_of
 from core.studies.laboratory.deciding import TITLES, Factor
 
@@ -73,7 +73,8 @@ def panel(content: Drawn, palette: Palette, title: str) -> Chart:
     )
     y = alt.Y("nats:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=4))
     base = alt.Chart(data).encode(x=x, color=color)
-    layers = _limit(content["limit"], scale, palette)
+    limit = content["limit"]
+    layers = [] if limit is None else across(alt.Y("λ:Q", scale=scale), limit, "λ", palette)
     if values["joined"]:
         layers.append(base.mark_line(strokeWidth=1.5, opacity=0.6).encode(y=y))
     for symbol, aside in zip(colours, (-3, 3), strict=False):
@@ -116,19 +117,6 @@ def panel(content: Drawn, palette: Palette, title: str) -> Chart:
             .encode(x=x, y=y, text=alt.Text("score:N"))
         )
     return theme(alt.layer(*layers).properties(height=PANEL_HEIGHT, autosize=AUTOSIZE), palette)
-
-
-def _limit(limit: float | None, scale: alt.Scale, palette: Palette) -> list[alt.Chart]:
-    """Return λ as a dashed line across, where there is one."""
-    if limit is None:
-        return []
-    y = alt.Y("λ:Q", scale=scale)
-    at = alt.Chart(pd.DataFrame({"λ": [limit]}))
-    text = at.mark_text(align="left", dx=3, dy=-7, color=palette.text, fontSize=12)
-    return [
-        at.mark_rule(color=palette.muted, strokeDash=[4, 3]).encode(y=y),
-        text.encode(x=alt.XValue(0), y=y, text=alt.TextValue("λ")),
-    ]
 
 
 def panel_alt(content: Drawn, title: str) -> str:

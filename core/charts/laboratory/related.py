@@ -10,7 +10,7 @@ import pandas as pd
 
 from core.charts.laboratory.forest import forest, forest_alt
 from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
-from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, theme
+from core.charts.theme import AUTOSIZE, Chart, Palette, across, lines_apart, theme
 from core.codec import count_of
 
 HEIGHT: Final = 260
@@ -56,8 +56,7 @@ def thresholds(content: Drawn, palette: Palette) -> Chart:
         axis=alt.Axis(tickCount=6, format=".1f"),
     )
     colours = {PASSES: palette.primary, TESTED: palette.epistemic}
-    legend = alt.Legend(columns=1, symbolType="stroke", symbolSize=300, symbolStrokeWidth=2)
-    dashes = {PASSES: [1, 0], TESTED: [6, 3]}
+    color, dash = lines_apart("which:N", colours, {PASSES: [1, 0], TESTED: [6, 3]}, columns=1)
     layers: list[alt.Chart] = [
         alt.Chart(data)
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=50, filled=True))
@@ -69,8 +68,8 @@ def thresholds(content: Drawn, palette: Palette) -> Chart:
                 scale=alt.Scale(domain=content["thresholds"]),
             ),
             y=y,
-            color=contrast(alt.Color, "which:N", colours, legend=legend),
-            strokeDash=contrast(alt.StrokeDash, "which:N", dashes, legend=legend),
+            color=color,
+            strokeDash=dash,
             tooltip=[
                 alt.Tooltip("which:N", title="way"),
                 alt.Tooltip("threshold:O"),
@@ -79,13 +78,7 @@ def thresholds(content: Drawn, palette: Palette) -> Chart:
         )
     ]
     if ours is not None:
-        at = alt.Chart(pd.DataFrame({"auroc": [ours], "name": [f"M.I. {ours:.2f}"]}))
-        layers.append(at.mark_rule(color=palette.text, strokeDash=[4, 3]).encode(y=y))
-        layers.append(
-            at.mark_text(align="left", dx=4, dy=-7, color=palette.text, fontSize=12).encode(
-                x=alt.XValue(0), y=y, text=alt.Text("name:N")
-            )
-        )
+        layers += across(y, ours, f"M.I. {ours:.2f}", palette)
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
