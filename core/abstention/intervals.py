@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from core.abstention.blocks import Blocks, checked_rows
 
 RESAMPLES = 2000
+ALIKE = 1e-9  # values that differ by rounding alone
+SHARE, DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)  # what one pair of rows says of an AUROC, or of two
 
 Floats = NDArray[np.float64]
 Weights = NDArray[np.int64]
@@ -173,10 +175,18 @@ def compare(
             progress(i / number)
         differences[i] = [ranked[name].auroc(weights) for name in names]
     at = names.index(reference)
+    pairs = [independent_pairs(correct[name], clusters) for name in names]
     return Comparison(
-        {n: interval(whole[j], differences[:, j]) for j, n in enumerate(names)},
         {
-            n: interval(whole[at] - whole[j], differences[:, at] - differences[:, j])
+            n: interval(whole[j], differences[:, j], span=SHARE, pairs=pairs[j])
+            for j, n in enumerate(names)
+        },
+        {
+            n: interval(
+                *(whole[at] - whole[j], differences[:, at] - differences[:, j]),
+                span=DIFFERENCE,
+                pairs=min(pairs[at], pairs[j]),
+            )
             for j, n in enumerate(names)
             if j != at
         },
@@ -245,10 +255,68 @@ class ConfidenceBand:
     upper: Floats
 
 
-def interval(value: float, values: Floats, confidence: float = 0.95) -> Interval:
-    """Return a number with its percentile interval; without ends where nothing was drawn."""
+def interval(
+    value: float,
+    values: Floats,
+    confidence: float = 0.95,
+    *,
+    span: tuple[float, float] | None = None,
+    pairs: int = 0,
+) -> Interval:
+    """Return a number with its percentile interval; without ends where nothing was drawn.
+
+    Where all resamples are alike, as those of a perfect AUROC are, they say nothing of others: then
+    the ends are those of `limits_of_constant`, and there are none without a span.
+
+    Parameters
+    ----------
+    span : pair of float, optional
+        The least and the largest value of one pair of rows, whose mean the number is.
+    pairs : int
+        How many pairs have no row in common.
+    """
     if not len(values):
         return Interval(float(value), float("nan"), float("nan"))
     tail = (1 - confidence) / 2
+    if np.ptp(values) < ALIKE:
+        return Interval(float(value), *limits_of_constant(float(value), span, pairs, tail))
     lower, upper = np.quantile(values, [tail, 1 - tail])
     return Interval(float(value), float(lower), float(upper))
+
+
+def limits_of_constant(
+    value: float, span: tuple[float, float] | None, pairs: int, tail: float
+) -> tuple[float, float]:
+    """Return exact limits of a mean of which every observation was the same; NaN without a span.
+
+    If the mean is A, one observation is `value` with probability (A − low) / (value − low) at most,
+    and all of n are with that to the power of n. Of shares this is Clopper and Pearson's limit.
+
+    Parameters
+    ----------
+    span : pair of float
+        What one observation can be.
+    pairs : int
+        n, of independent observations.
+    tail : float
+        The probability that a limit is wrong, each by itself.
+    """
+    if span is None or not pairs:
+        return float("nan"), float("nan")
+    low, high = span
+    reach = tail ** (1 / pairs)
+    return low + (value - low) * reach, high - (high - value) * reach
+
+
+def constant_p_value(difference: float, pairs: int) -> float:
+    """Return how often a mean of 0 would show only one and the same difference of two AUROCs.
+
+    Twice the largest probability of all n pairs, each between −1 and 1.
+    """
+    return min(1.0, 2 * (1 + abs(difference)) ** -pairs)
+
+
+def independent_pairs(correct: ArrayLike, clusters: ArrayLike) -> int:
+    """Return how many pairs of a wrong and a right answer have no question in common."""
+    right, of = np.asarray(correct, bool), np.asarray(clusters)
+    return min(len(np.unique(of[right])), len(np.unique(of[~right])))

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from core.abstention.blocks import checked_rows
+from core.abstention.intervals import constant_p_value
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Delong:
     # than two wrong.
     error: float
     p_value: float  # Two-sided, of the two being equal; NaN likewise
+    pairs: int = 0  # of a wrong and a right answer that have no row in common
 
 
 def delong(first: ArrayLike, second: ArrayLike, correct: ArrayLike) -> Delong:
@@ -63,9 +65,9 @@ def delong(first: ArrayLike, second: ArrayLike, correct: ArrayLike) -> Delong:
     error, difference = math.sqrt(variance), areas[0] - areas[1]
     if error:
         p_value = float(2 * special.ndtr(-abs(difference) / error))
-    else:
-        p_value = 0.0 if difference else 1.0
-    return Delong(areas[0], areas[1], error, p_value)
+    else:  # every row says the same, which says nothing of how rows vary
+        p_value = constant_p_value(difference, min(m, n))
+    return Delong(areas[0], areas[1], error, p_value, min(m, n))
 
 
 def _placements(

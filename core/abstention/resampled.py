@@ -15,11 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.abstention.blocks import Blocks
 from core.abstention.intervals import (
+    ALIKE,
+    DIFFERENCE,
     RESAMPLES,
+    SHARE,
     ConfidenceBand,
     Interval,
     Ranked,
+    constant_p_value,
+    independent_pairs,
     interval,
+    limits_of_constant,
     precision_at,
     resamples,
 )
@@ -39,6 +45,8 @@ class Resampled:
     recalls: Mapping[str, Floats]
     precision: Mapping[str, Floats]
     curves: Mapping[str, Floats]  # (r, p): the precision of each resample there
+    pairs: Mapping[str, int]  # of a wrong and a right answer that have no question in common
+    queries: int
 
     @property
     def number(self) -> int:
@@ -46,16 +54,23 @@ class Resampled:
         return len(self.drawn)
 
     def interval(self, score: str, measure: str, confidence: float = 0.95) -> Interval:
-        """Return a measure with its percentile interval; NaN where there are no resamples."""
+        """Return a measure with its percentile interval; NaN where there are no resamples.
+
+        Where resamples do not differ, an AUROC has exact limits, and other measures have none.
+        """
         at = self.scores.index(score), list(MEASURES).index(measure)
-        return interval(self.values[at], self.drawn[:, *at], confidence)
+        span = SHARE if measure == "auroc" else None
+        resampled = self.values[at], self.drawn[:, *at]
+        return interval(*resampled, confidence, span=span, pairs=self.pairs[score])
 
     def difference(
         self, score: str, other: str, measure: str, confidence: float = 0.95
     ) -> Interval:
         """Return by how much a measure of one score exceeds that of another, with its interval."""
         values, differences = self._differences(score, other, measure)
-        return interval(values, differences, confidence)
+        span = DIFFERENCE if measure == "auroc" else None
+        pairs = min(self.pairs[score], self.pairs[other])
+        return interval(values, differences, confidence, span=span, pairs=pairs)
 
     def p_value(self, score: str, other: str, measure: str) -> float:
         """Return how often chance alone would part two scores so far, by the resamples.
@@ -68,7 +83,11 @@ class Resampled:
         if not len(differences) or np.isnan(differences).any() or math.isnan(value):
             return math.nan
         sides = np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0)
-        return float(min(1.0, 2 * (min(sides) + 1) / (len(differences) + 1)))
+        p_value = float(min(1.0, 2 * (min(sides) + 1) / (len(differences) + 1)))
+        if measure == "auroc" and np.ptp(differences) < ALIKE:
+            pairs = min(self.pairs[score], self.pairs[other])
+            return max(p_value, constant_p_value(value, pairs))
+        return p_value
 
     def band(self, score: str, confidence: float = 0.95) -> ConfidenceBand:
         """Return a score's precision by recall with its band, each point by itself."""
@@ -78,6 +97,10 @@ class Resampled:
         if some.any():
             tail = (1 - confidence) / 2
             lower[some], upper[some] = np.nanquantile(curves[:, some], [tail, 1 - tail], axis=0)
+        for at in np.flatnonzero(lower == upper):  # only right answers, or only wrong ones
+            answered = max(int(self.recalls[score][at] * self.queries), 1)
+            span = SHARE if lower[at] in SHARE else None
+            lower[at], upper[at] = limits_of_constant(float(lower[at]), span, answered, tail)
         return ConfidenceBand(self.recalls[score], self.precision[score], lower, upper)
 
     def _differences(self, score: str, other: str, measure: str) -> tuple[float, Floats]:
@@ -144,6 +167,8 @@ def resample(
         {name: recalls[name] for name in names},
         {n: precision_at(r.blocks(ones), recalls[n]) for n, r in zip(names, ranked, strict=True)},
         curves,
+        {name: independent_pairs(correct[name], rows) for name in names},
+        len(np.unique(rows)),
     )
 
 

@@ -9,7 +9,6 @@ from scipy import stats
 from core.abstention import metrics
 from core.abstention.blocks import all_blocks
 from core.abstention.intervals import (
-    Interval,
     Ranked,
     compare,
     precision_at,
@@ -144,7 +143,9 @@ def test_every_score_is_weighed_by_the_same_resamples():
     scores["again"], correct["again"] = scores["fine"].copy(), correct["fine"]
     scores["risen"], correct["risen"] = np.exp(scores["fine"]), correct["fine"]
     found = compare(scores, correct, np.arange(200), "fine", number=200)
-    assert found.differences["again"] == found.differences["risen"] == Interval(0, 0, 0)
+    assert found.differences["again"] == found.differences["risen"]
+    again = found.differences["again"]  # the same on these rows need not be the same on all
+    assert again.value == 0 and again.lower == -again.upper < 0
     assert found.values["again"] == found.values["fine"]
 
 
@@ -228,7 +229,8 @@ def test_the_rank_correlation_is_scipys(pairs):
 def test_a_monotone_relation_is_a_correlation_of_1_whatever_its_shape():
     x = np.arange(40.0)
     found = rank_correlation(x, np.exp(x))
-    assert (found.value, found.lower, found.upper) == pytest.approx((1, 1, 1))
+    assert found.value == pytest.approx(1)
+    assert np.isnan([found.lower, found.upper]).all()  # no resample says what else it could be
     assert rank_correlation(x, -np.sqrt(x)).value == pytest.approx(-1)
 
 

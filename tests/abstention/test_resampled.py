@@ -119,7 +119,8 @@ def test_a_band_covers_the_precision_of_the_model_it_was_drawn_from():
 def test_rows_of_one_query_move_together_in_a_band():
     recalls = np.array([0.5, 1.0])
     band = drawn({"a": [1, 2]}, {"a": [1, 0]}, ["q", "q"], number=20, recalls=recalls).band("a")
-    np.testing.assert_allclose([band.lower, band.upper], [[1, 0.5], [1, 0.5]])
+    # One query has been seen: that of two rows, of which one is right, says nothing of others.
+    np.testing.assert_allclose([band.lower, band.upper], [[0.025, np.nan], [1, np.nan]])
 
 
 def test_a_band_is_nowhere_where_no_threshold_answers_so_many():
@@ -168,3 +169,30 @@ def test_equal_scores_are_found_different_no_oftener_than_promised():
 def test_shapes_must_agree():
     with pytest.raises(ValueError, match="Give 3 scores"):
         resample({"a": [1.0, 2.0]}, {"a": [1, 0]}, [1, 2, 3], {"a": NOWHERE})
+
+
+def test_a_perfect_order_of_few_rows_is_not_certain():
+    """Eight right and eight wrong, perfectly parted; another score says the same of all."""
+    rows, correct = np.arange(16), np.arange(16) < 8
+    scores, eighth = {"best": rows, "same": np.zeros(16)}, np.array([0.125])
+    found = resample(scores, dict.fromkeys(scores, correct), rows, dict.fromkeys(scores, eighth))
+    reach = 0.025 ** (1 / 8)
+    assert found.interval("best", "auroc").lower == pytest.approx(reach)
+    assert found.interval("best", "auroc").upper == 1
+    same = found.interval("same", "auroc")
+    assert (same.lower, same.upper) == pytest.approx((reach / 2, 1 - reach / 2))
+    assert math.isnan(found.interval("best", "prr").lower)  # nothing exact is known of it
+    apart = found.difference("best", "same", "auroc")
+    assert (apart.lower, apart.upper) == pytest.approx((1.5 * reach - 1, 1 - 0.5 * reach))
+    assert found.p_value("best", "same", "auroc") == pytest.approx(2 * 1.5**-8)
+    band = found.band("best")
+    assert band.lower[0] == pytest.approx(0.025 ** (1 / 2)) and band.upper[0] == 1
+
+
+@pytest.mark.parametrize("number", [10, 17, 40])
+def test_a_perfect_order_excludes_the_truth_no_oftener_than_promised(number):
+    """Wrong answers are doubted more than right ones with probability .8, else less."""
+    doubts = np.random.default_rng(5).random((20_000, number)) < 0.8
+    lower, _ = intervals.limits_of_constant(1.0, intervals.SHARE, number, 0.025)
+    missed = doubts.all(axis=1).mean() if lower > 0.8 else 0.0
+    assert missed <= 0.025  # an interval of 1 to 1 would miss in .107 of the samples of 10

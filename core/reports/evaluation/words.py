@@ -227,6 +227,12 @@ def curve_ends(results: Results) -> list[str]:
     return text.curve_ends(doubts, "too little was seen")
 
 
+UNVARIED: Final = (
+    "Where all resamples are alike, as of an AUROC of 1, they show no doubt: there an AUROC has "
+    "exact limits, from its number of right and wrong answers, and other measures have none."
+)
+
+
 def intervals(measured: RunMeasures) -> str:
     """Return what the intervals are."""
     rows = len(measured.results)
@@ -237,7 +243,7 @@ def intervals(measured: RunMeasures) -> str:
     less = "" if measured.number >= RESAMPLES else f" ({RESAMPLES:,} would take a while)"
     return (
         f"Intervals: {CONFIDENCE:.0%}, paired bootstrap of {measured.number:,} resamples of the "
-        f"questions{less}, the same for every score, each interval by itself."
+        f"questions{less}, the same for every score, each interval by itself. {UNVARIED}"
     )
 
 

@@ -20,8 +20,8 @@ from typing import Final, Literal
 import numpy as np
 from scipy import special
 
-from core.abstention.intervals import Interval
-from core.abstention.paired import delong, holm
+from core.abstention.intervals import DIFFERENCE, Interval, limits_of_constant
+from core.abstention.paired import Delong, delong, holm
 from core.studies.evaluation.results import CONFIDENCE, RunMeasures
 
 Test = Literal["DeLong", "paired bootstrap"]
@@ -144,7 +144,7 @@ def _compare(measured: RunMeasures, score: str, other: str, measure: str) -> Sco
         by = delong(results.doubts[score], results.doubts[other], results.correct[score])
         return ScoreComparison(
             *(score, other, measure, (by.first, by.second)),
-            normal(by.first - by.second, by.error),
+            of_test(by),
             "DeLong",
             by.p_value,
         )
@@ -154,6 +154,15 @@ def _compare(measured: RunMeasures, score: str, other: str, measure: str) -> Sco
         "paired bootstrap",
         resampled.p_value(score, other, measure),
     )
+
+
+def of_test(by: Delong) -> Interval:
+    """Return the difference of two AUROCs with its interval, an exact one where no row differs."""
+    difference = by.first - by.second
+    if by.error == 0:
+        limits = limits_of_constant(difference, DIFFERENCE, by.pairs, (1 - CONFIDENCE) / 2)
+        return Interval(difference, *limits)
+    return normal(difference, by.error)
 
 
 def normal(value: float, error: float) -> Interval:

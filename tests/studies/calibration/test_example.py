@@ -178,7 +178,8 @@ def test_rows_drawn_at_random_are_what_the_model_says(rows, embedded):
         (again,) = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
         again["stands"] = str(int(run(request, embedded).stands))
         numbers = {"entropy", "sampled_mass", *(n for n in SCORES if row[n])}
-        assert {k: v for k, v in again.items() if k not in numbers} == {
+        # The file was written before tables had the labels by the paper's rule, too.
+        assert {k: v for k, v in again.items() if k not in numbers and k[-3:] != "_f1"} == {
             k: v for k, v in row.items() if k not in numbers
         }, AGAIN
         for name in numbers:
