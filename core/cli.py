@@ -34,6 +34,7 @@ from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.labelled import UnknownLabelsError, UnknownQuestionsError
 from core.data.tabular.labels import UnreadLabelsError
 from core.data.tabular.mixtures import UnknownMixtureError
+from core.data.tabular.repeated_answers import SeveralSourcesError
 from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import UploadError
 from core.guard import policy_in, settings_of
@@ -90,6 +91,7 @@ OPTIONS = {
     UngradedError: "Add --grade same-answer, paper, person or model, or --correct COLUMN.",
     UnknownLabelsError: "Add --correct COLUMN.",
     UnknownMixtureError: "Add --filter COLUMN=VALUE, or --filter COLUMN if their mix counts.",
+    SeveralSourcesError: "--filter COLUMN=VALUE keeps them.",
     SuspiciousScoreError: "Add --vouch SCORE to say so.",
     UnknownQuestionsError: 'Add --question COLUMN, or --question "" if every row asks another.',
 }

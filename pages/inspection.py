@@ -17,6 +17,7 @@ from core.ui.inspection.beside import beside, offer
 from core.ui.inspection.details import details, files
 from core.ui.inspection.form import ask, record
 from core.ui.inspection.matrices import matrices
+from core.ui.inspection.own_answers import own_answers
 from core.ui.inspection.sampling import more
 from core.ui.inspection.saving import is_a_persons, keep, keep_view, saved_view, say_if_unsaved
 from core.ui.inspection.scores import scores
@@ -88,3 +89,4 @@ def amplify(inspection: Inspection) -> None:
 
 
 inspect()
+fold("Score answers that you have", own_answers, key="own_fold", icon=":material/upload_file:")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.data.tabular import isolation
 from core.data.tabular.isolation import LIMITS
 from core.data.tabular.uploads import Upload, UploadError
 from core.ui.memory import COST, MEMORY, FullError
 from core.ui.session import this_session
+from core.ui.uploaders import content_of
 
 _WAITING = (
     f"Reading the file, for at most {LIMITS.seconds:.0f} seconds of a processor. Remove the file "
@@ -60,3 +62,11 @@ def read(content: bytes, name: str) -> Upload:
         except FullError as error:
             raise UploadError(str(error)) from error
         return upload
+
+
+def upload_or_problem(file: UploadedFile) -> Upload | str:
+    """Read a file; one that cannot be read is not tried again at every rerun of the page."""
+    try:
+        return read(content_of(file), file.name)
+    except UploadError as error:
+        return str(error)

@@ -45,6 +45,10 @@ _OF_TRACES: Final = (
 _INWARDS: Final = ("choices", "generations", "message", "messages", "content", "text")
 
 
+class SeveralSourcesError(UploadError):
+    """Answers of several models, or of several parts of a trace, stand as those to one question."""
+
+
 @dataclass(frozen=True)
 class RepeatedAnswers:
     """The answers to one question, as `core.uncertainty.own_answers.score` takes them."""
@@ -147,10 +151,10 @@ def _refuse_several(questions: list[str], values: list[str], name: str) -> None:
     for text, value in zip(questions, values, strict=True):
         other = of_question.setdefault(text, value)
         if other != value:
-            raise UploadError(
+            raise SeveralSourcesError(
                 f"The answers to one question have several values of “{one_line(name)}”, as "
                 f"“{one_line(other)}” and “{one_line(value)}”, and nothing says which of them are "
-                "one model’s, asked in one way. Add --filter COLUMN=VALUE."
+                "one model’s, asked in one way. Keep the rows of one value."
             )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from core.studies.inspection.grading import Judged, decisions
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.verdict import SCORE
+from core.uncertainty.own_answers import AnswerScores
 from core.uncertainty.scores import SCORES
 
 MOST: Final = 999.0  # times its threshold, as shown of what has no bounds
@@ -47,9 +48,26 @@ def remarks(inspection: Inspection) -> list[str]:
     return [*([raised] if raised else []), *missing]
 
 
-def value_shown(inspection: Inspection, name: str) -> str:
+def own_table(result: AnswerScores) -> dict[str, list[str]]:
+    """Return the columns of a table of the scores of answers that somebody has, a row a score."""
+    return {
+        "score": [SCORES[name].title for name in SCORES],
+        "value": [value_shown(result, name) for name in SCORES],
+        "why not": [result.scores[name].reason or "" for name in SCORES],
+    }
+
+
+def answer_table(result: AnswerScores) -> dict[str, list[str]]:
+    """Return the columns of a table of the different answers, the likeliest first."""
+    return {
+        "answer": [display(text) for text, _ in result.answers],
+        "probability": [f"{share:.1%}" for _, share in result.answers],
+    }
+
+
+def value_shown(scored: Inspection | AnswerScores, name: str) -> str:
     """Return the value of a score with its unit; a dash where there is none."""
-    value = inspection.scores[name].value
+    value = scored.scores[name].value
     if value is None:
         return "–"
     written = f"{value:z.3f}".replace("-", "−")

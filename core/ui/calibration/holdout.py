@@ -6,12 +6,11 @@ from dataclasses import replace
 from functools import partial
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.abstention.policy import Policy, PolicyError
 from core.codec import count_of
 from core.data.tabular.labelled import Labelled
-from core.data.tabular.uploads import Upload, UploadError
+from core.data.tabular.uploads import UploadError
 from core.reports.calibration import words
 from core.studies.calibration import holdout, new_rows
 from core.studies.calibration.calibration import Calibration, CalibrationError
@@ -20,8 +19,8 @@ from core.ui.calibration.data import TYPES
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of
-from core.ui.uploaders import content_of, let_go, wait_for
-from core.ui.uploads import read
+from core.ui.uploaders import let_go, wait_for
+from core.ui.uploads import upload_or_problem
 
 
 def holding_back() -> bool:
@@ -101,7 +100,7 @@ def new_scores(calibration: Calibration) -> None:
         file = st.file_uploader("New scores", TYPES, key="new_scores")
         if file is None:
             return
-        upload = memory_of("new_upload", None, partial(_upload_or_problem, file), file.file_id)
+        upload = memory_of("new_upload", None, partial(upload_or_problem, file), file.file_id)
         let_go(file)
         if isinstance(upload, str):
             problem(upload)
@@ -136,11 +135,3 @@ def new_scores(calibration: Calibration) -> None:
 
 def _is_large(data: Labelled) -> bool:
     return len(data.kept) * len(data.doubts) > SMALL
-
-
-def _upload_or_problem(file: UploadedFile) -> Upload | str:
-    """Read a file; one that cannot be read is not tried again at every rerun of the page."""
-    try:
-        return read(content_of(file), file.name)
-    except UploadError as error:
-        return str(error)

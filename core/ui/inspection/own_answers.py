@@ -1,0 +1,106 @@
+"""Answers that somebody has already, scored without asking a model."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.codec import count_of, one_line
+from core.data.tabular.repeated_answers import RepeatedAnswers, repeated_answers
+from core.data.tabular.uploads import UploadError
+from core.reports.inspection.score_table import answer_table, own_table
+from core.studies.inspection.request import MOST_TEXTS
+from core.ui.calibration.data import TYPES
+from core.ui.messages import problem
+from core.ui.runs.large import result_of
+from core.ui.session import memory_of
+from core.ui.uploaders import let_go, wait_for
+from core.ui.uploads import is_long, upload_or_problem
+from core.uncertainty.own_answers import AnswerScores, score
+
+FILE, QUESTION = "own_answers_file", "own_answers_question"
+FEW = 50  # texts that are compared at once
+LONGEST = 2_000  # characters of a question that are shown
+
+
+def own_answers() -> None:
+    """Read a file of several answers to each question, and show the scores of one of them."""
+    st.text(
+        "A log, traces or a table of any model, with several answers to each question, in lists or "
+        "one a row. No model is asked, so only what these answers tell by themselves is shown."
+    )
+    wait_for(FILE, TYPES)
+    file = st.file_uploader("Answers", TYPES, key=FILE)
+    if file is None:
+        return
+    upload = memory_of("own_upload", None, partial(upload_or_problem, file), file.file_id)
+    let_go(file)
+    if isinstance(upload, str):
+        problem(upload)
+        return
+    try:
+        every = result_of(
+            "own_answers",
+            upload,
+            lambda _: repeated_answers(upload, {}),
+            large=is_long(upload),
+            refuses=UploadError,
+        )
+        if every is None:
+            return
+        questions, reading = every
+        for sentence in (*upload.notes, *reading):
+            st.text(sentence)
+        place = 1
+        if len(questions) > 1:
+            label = f"Question, of {len(questions):,d}"
+            place = st.number_input(label, 1, len(questions), key=QUESTION)
+        own = questions[int(place) - 1]
+        st.text(one_line(own.question, LONGEST))
+        result = _scores(own)
+    except (UploadError, ValueError) as error:
+        problem(str(error))
+        return
+    if result is not None:
+        _draw(result)
+
+
+def _scores(own: RepeatedAnswers) -> AnswerScores | None:
+    seconds = ([each] if isinstance(each, str) else each for each in own.second or ())
+    number = len({*own.responses, *(text for each in seconds for text in each)})
+    if number > MOST_TEXTS:
+        raise ValueError(
+            f"It has {count_of(number, 'different answer')}; at most {MOST_TEXTS:,} are compared "
+            "here."
+        )
+    logs = own.log_probabilities
+    return result_of(
+        "own_scores",
+        own,
+        lambda _: score(
+            *(own.responses, logs, own.second, own.second_log_probabilities), greedy=own.greedy
+        ),
+        large=number > FEW,
+        refuses=ValueError,
+    )
+
+
+def _draw(result: AnswerScores) -> None:
+    st.dataframe(
+        answer_table(result),
+        hide_index=True,
+        key="own_answer_table",
+        alt="The different answers with the probability of each",
+    )
+    st.dataframe(
+        own_table(result),
+        hide_index=True,
+        height="content",
+        key="own_score_table",
+        alt="Every score with its value, or the reason why it has none",
+    )
+    st.text(
+        "Nothing is decided or promised here: a threshold takes labelled rows of the same model, "
+        "scored in the same way, on Calibration."
+    )
