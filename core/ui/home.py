@@ -16,7 +16,7 @@ from core.studies.questions import questions
 from core.ui import frame, model, model_opening
 from core.ui.components.challenge import challenge as draw_challenge
 from core.ui.components.lanes import lanes
-from core.ui.components.present import present
+from core.ui.components.present import OWN_QUESTION, present
 from core.ui.components.suggestions import suggest
 from core.ui.folds import fold
 from core.ui.inspection.recordings import example_inspection
@@ -53,7 +53,7 @@ def experiment() -> None:
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
         question = st.text_input(
-            "Your own question",
+            OWN_QUESTION,
             key="own_question",
             placeholder="Your own question",
             label_visibility="collapsed",

@@ -61,6 +61,9 @@ def test_keys_step_through_the_stories_without_asking_the_server(address, open_p
     expect(dialog.get_by_text(present.WORDS["here"], exact=True)).to_be_visible()
     assert page.evaluate("window.frames_sent") == 0
     page.wait_for_function("() => document.fullscreenElement !== null")
+    dialog.get_by_role("button", name=present.WORDS["own"]).click()  # it ends on the visitor's own
+    expect(dialog).not_to_be_visible()
+    expect(page.get_by_label(present.OWN_QUESTION, exact=True)).to_be_focused()
 
 
 def test_the_focus_stays_inside_and_goes_back_to_the_button(address, open_page):

@@ -25,6 +25,13 @@ function draw(root, { stories, address, here, code, words }) {
   });
   if (address) places.push(invited(slides, address, here, code, words));
 
+  const own = slides.querySelector(".own-question");
+  let asks = false; // whether the visitor's own question comes next
+  own?.addEventListener("click", () => {
+    asks = true;
+    dialog.close();
+  });
+
   let now = 0;
   function go(to) {
     const before = slides.querySelector(".slide:not([hidden])");
@@ -42,10 +49,11 @@ function draw(root, { stories, address, here, code, words }) {
   leave.addEventListener("click", () => dialog.close());
   dialog.addEventListener("keydown", (event) => {
     if (event.key === " " && event.target.localName === "button") return; // it presses that button
-    const edge = event.shiftKey ? leave : next;
+    const first = own?.checkVisibility() ? own : leave;
+    const edge = event.shiftKey ? first : next;
     if (event.key === "Tab" && event.target === edge) { // the next stop would be the browser's own
       event.preventDefault();
-      (event.shiftKey ? next : leave).focus();
+      (event.shiftKey ? next : first).focus();
     }
     const by = FORWARD.includes(event.key) - BACK.includes(event.key);
     if (!by) return;
@@ -70,7 +78,9 @@ function draw(root, { stories, address, here, code, words }) {
     for (const slide of slides.children) slide.hidden = true;
     said.textContent = "";
     if (full()) await document.exitFullscreen(); // until then, nothing outside can have the focus
-    open.focus();
+    const field = asks && document.querySelector(`input[aria-label="${words.own_field}"]`);
+    asks = false;
+    (field || open).focus();
   });
 }
 
@@ -105,6 +115,7 @@ function invited(slides, address, here, code, words) {
     element("h2", {}, words.try), element("p", { class: "address" }, address));
   if (here) slide.append(element("p", {}, words.here));
   else slide.append(squares(code, words.code));
+  slide.append(element("button", { type: "button", class: "own-question" }, words.own));
   slide.hidden = true;
   slides.append(slide);
   const text = [words.try, address, here ? words.here : ""].join(". ");

@@ -16,6 +16,7 @@ from core.ui.session import is_here
 
 mount = register("present", "answers")
 
+OWN_QUESTION: Final = "Your own question"  # the label of the field on Home
 PLACES: Final = (TIMES[0], TIMES[1], TIMES[-1])  # how often each story is told the other answer
 LONGEST: Final = 300  # characters of an address: a code of a longer one is too fine to be read
 
@@ -37,7 +38,9 @@ WORDS: Final = lanes.WORDS | {
     "next": "Next",
     "leave": "Leave",
     "place": "{} of {}",
-    "try": "Try it yourself",
+    "try": "And your question?",
+    "own": "Ask it here",
+    "own_field": OWN_QUESTION,
     "code": "QR code of the address",
     "here": "This address leads to this computer only. To let others in, serve Believe under a "
     "name that they reach.",
