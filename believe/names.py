@@ -1,6 +1,7 @@
 """The names of ``believe``, from where each of them is at home."""
 
 from core.abstention.policy import Policy, PolicyError
+from core.claims import Claim, claims
 from core.guard import Abstained, Answer, Guard, guard, policy_in
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.errors import ModelError
@@ -12,12 +13,14 @@ __all__ = [
     "Answer",
     "AnswerScores",
     "Capabilities",
+    "Claim",
     "Guard",
     "LanguageModel",
     "ModelError",
     "Policy",
     "PolicyError",
     "Response",
+    "claims",
     "guard",
     "open_model",
     "policy_in",

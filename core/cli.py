@@ -16,6 +16,7 @@ import click
 from core.abstention.policy import PolicyError
 from core.codec import encode
 from core.commands.calibrate import calibrate
+from core.commands.claims import claims
 from core.commands.dashboard import dashboard
 from core.commands.dataset import dataset
 from core.commands.decide import decide
@@ -131,6 +132,7 @@ def main() -> None:
 
 
 main.add_command(calibrate)
+main.add_command(claims)
 main.add_command(dataset)
 main.add_command(dashboard)
 main.add_command(decide)

@@ -18,6 +18,8 @@ REQUEST = "Provide an answer to the following question:\n\nQ: "
 SAME = "Do these two answers to question Q mean the same? Answer True or False."
 VERIFICATION = "Is the above answer to question Q correct? Answer True or False."
 ANSWER = "A:"
+NOT = "It is not true that: "
+STATEMENT = "Is this statement true? Answer True or False."
 
 TRUE, FALSE = "True", "False"
 
@@ -55,6 +57,15 @@ def iterative(query: str, answers: Sequence[str] = ()) -> str:
 def self_verification(query: str, answer: str) -> str:
     """Return the True/False prompt of the baseline S.V. (Section 6 of the paper)."""
     return f"{QUESTION}{query}\n\n{answer_sentences([answer])}\n\n{VERIFICATION} {ANSWER}"
+
+
+def truth(claim: str, question: str = "") -> str:
+    """Return the question whether a statement is true, maybe one that answers a question.
+
+    It is the x of `iterative`; not the paper's.
+    """
+    of = f" It was said in answer to: {full_stop(question)}" if question else ""
+    return f"{STATEMENT}{of} Statement: {full_stop(claim)}"
 
 
 def same_meaning(query: str, first: str, second: str) -> str:

@@ -27,7 +27,7 @@ def pipeline_of(
     return Pipeline(
         model=model,
         revision=revision,
-        prompt=prompt_fingerprint(judged=reading.similarity == JUDGE),
+        prompt=prompt_fingerprint(judged=reading.similarity == JUDGE, claim=request.claim),
         samples=request.samples,
         temperature=request.temperature,
         similarity=reading.similarity,
@@ -42,10 +42,11 @@ def pipeline_of(
 
 
 @once
-def prompt_fingerprint(*, judged: bool = False) -> str:
+def prompt_fingerprint(*, judged: bool = False, claim: bool = False) -> str:
     """Return a short hash that changes with any word of any prompt.
 
-    What the model is asked about pairs of answers counts where it compares them, and only there.
+    What the model is asked about pairs of answers counts where it compares them, and only there;
+    so does the question about a claim.
     """
     every = [
         prompts.iterative("Q"),
@@ -57,6 +58,8 @@ def prompt_fingerprint(*, judged: bool = False) -> str:
     ]
     if judged:
         every.append(prompts.same_meaning("Q", "A", "B"))
+    if claim:
+        every.append(prompts.truth("S", "Q"))
     return hashlib.sha256("\0".join(every).encode()).hexdigest()[:12]
 
 

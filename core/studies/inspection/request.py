@@ -54,6 +54,7 @@ class Request:
     sampling: Sampling = Sampling.DRAWN
     # The limit of an answer, 1 to `MOST_ANSWER_TOKENS`; a line break ends it, too.
     answer_tokens: int = USUAL_LIMIT
+    claim: bool = False  # whether `query` asks if a statement is true; see `prompts.truth`
     # What a person typed, where `query` is a taught wording of it. It determines nothing.
     typed: str | None = field(default=None, compare=False)
 

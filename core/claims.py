@@ -1,0 +1,205 @@
+"""The claims of a paragraph: each sentence is asked about as a question of its own.
+
+The question is whether the sentence is true. It is asked like any other, so that its mutual
+information says whether the model keeps to its opinion when it is told another one. Small models
+call everything false and keep to it, so the opposite is asked about, too. No policy is
+calibrated on such questions, and certificates of other questions do not fit: nothing is promised.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from core import prompts
+from core.codec import is_writable
+from core.language_models.base import LanguageModel
+from core.language_models.errors import ModelError
+from core.language_models.opening import AUTO, open_for_study
+from core.language_models.true_false import says
+from core.reports.inspection import words
+from core.studies.inspection.inspection import Inspection, read
+from core.studies.inspection.recorder import record, usual_request
+from core.studies.inspection.request import InvalidRequestError, Request
+from core.studies.inspection.verdict import Decision, Headline
+
+MOST_CHARACTERS: Final = 20_000  # of a text
+MOST_CLAIMS: Final = 100
+BUDGET: Final = 10_000
+#: What holds of every claim and of all of them together.
+NO_PROMISE: Final = (
+    "Nothing is promised of these claims, nor of the text as a whole: no threshold was calibrated "
+    "on such questions."
+)
+OPPOSITE: Final = {"true": "false", "false": "true"}
+NO_CLAIM: Final = "A question claims nothing."
+# An end of a sentence: its marks with closing quotes, and white space or the end behind them.
+# Where a script has no spaces, its own marks alone; a line break ends a sentence, too.
+_END: Final = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？]+[”’」』）]*|\n")
+# What has a full stop that mostly ends no sentence.
+_SHORT: Final = frozenset(
+    (
+        *("dr", "mr", "mrs", "ms", "prof", "st", "sen", "gov", "gen", "capt", "rev", "hon", "jr"),
+        *("sr", "nos", "vs", "cf", "ca", "approx", "fig", "vol", "pp", "ed", "eds", "mt", "e.g"),
+        *("i.e", "a.m", "p.m", "u.s", "u.k", "jan", "feb", "mar", "apr", "jun", "jul", "aug"),
+        *("sep", "sept", "oct", "nov", "dec"),
+    )
+)
+_LOG = logging.getLogger("believe")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a text, and what the model says of it."""
+
+    text: str
+    # start, end: where it stands in the text, in characters.
+    start: int
+    end: int
+    # “true” or “false” where the model keeps to that, and calls the opposite the contrary; else
+    # “open”.
+    mark: str
+    reason: str
+    # What was seen; None where the model gave no evidence.
+    inspection: Inspection | None = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON knows of it."""
+        seen = self.inspection
+        information = seen.scores["mutual_information"] if seen else None
+        return {
+            "claim": self.text,
+            "start": self.start,
+            "end": self.end,
+            "mark": self.mark,
+            "reason": self.reason,
+            "mutual_information": information.value if information else None,
+        }
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence of a text begins and ends, in characters.
+
+    A full stop ends none behind an initial, an abbreviation or the number of a list, nor before a
+    small letter.
+    """
+    start = 0
+    for end in [*(m.end() for m in _END.finditer(text)), len(text)]:
+        piece = text[start:end]
+        if end < len(text) and _goes_on(piece, text[end : end + 2].lstrip()[:1]):
+            continue
+        if any(character.isalnum() for character in piece):
+            left = len(piece) - len(piece.lstrip())
+            yield start + left, start + len(piece.rstrip())
+        start = end
+
+
+def _goes_on(piece: str, following: str) -> bool:
+    """Whether a sentence goes on behind a full stop."""
+    if not piece.endswith("."):
+        return False
+    last = (piece[:-1].split() or [""])[-1].lstrip("\"'“‘«([")
+    initial = len(last) == 1 and last.isupper() and last != "I"
+    number = last.isdigit() and piece.strip() == f"{last}."
+    return following.islower() or initial or number or last.lower() in _SHORT
+
+
+def claims(
+    text: str,
+    question: str = "",
+    model: str | LanguageModel = "embedded",
+    *,
+    form: str = AUTO,
+    budget: int = BUDGET,
+) -> list[Claim]:
+    """Split a text into sentences, and ask a model whether each of them is true.
+
+    Nothing is promised of a claim or of the text; see `NO_PROMISE`.
+
+    Parameters
+    ----------
+    text : str
+        A paragraph, from whomever.
+    question : str
+        What the text answers; asked with every claim, so that “it” means something.
+    model : str or LanguageModel
+        As for `guard`: who judges, maybe another than who wrote.
+    form : str
+        As for `guard`.
+    budget : int
+        Most requests to a service, in all.
+
+    Raises
+    ------
+    InvalidRequestError
+        When there is no claim, or too much text.
+    ModelError
+        When the model cannot be opened.
+    """
+    requested = questions_about(text, question)
+    opened = open_for_study(model, form, budget, _LOG.info)
+    return [claim_of(text, place, queries, opened) for place, queries in requested]
+
+
+def questions_about(text: str, question: str = "") -> list[tuple[tuple[int, int], tuple[str, ...]]]:
+    """Return where each sentence stands, and what is asked about it; nothing of a question.
+
+    Raises
+    ------
+    InvalidRequestError
+        When there is no claim, or too much text.
+    """
+    if len(text) > MOST_CHARACTERS or not is_writable(text):
+        raise InvalidRequestError(
+            f"The text has more than {MOST_CHARACTERS:,} characters, or is no valid Unicode. Give "
+            "a shorter part of it."
+        )
+    places = list(sentences(text))
+    if not places or len(places) > MOST_CLAIMS:
+        raise InvalidRequestError(
+            f"The text has {len(places)} sentences; give one with 1 to {MOST_CLAIMS}."
+        )
+    return [(place, _queries(text[slice(*place)], question.strip())) for place in places]
+
+
+def _queries(said: str, question: str) -> tuple[str, ...]:
+    """Return what is asked: whether it is true, and whether its opposite is; checked for length."""
+    if said.endswith(("?", "？")):
+        return ()
+    both = said, f"{prompts.NOT}{said}"
+    return tuple(Request(prompts.truth(one, question), claim=True).query for one in both)
+
+
+def request_about(query: str, model: LanguageModel) -> Request:
+    """Return how a model is asked about a claim."""
+    return usual_request(query, model.capabilities, claim=True)
+
+
+def claim_of(
+    text: str, place: tuple[int, int], queries: tuple[str, ...], model: LanguageModel
+) -> Claim:
+    """Ask a model about one sentence; whatever goes wrong with it leaves the claim open."""
+    said = text[slice(*place)]
+    if not queries:
+        return Claim(said, *place, "open", NO_CLAIM)
+    try:
+        seen, opposite = (read(record(request_about(query, model), model)) for query in queries)
+    except (ModelError, InvalidRequestError) as error:
+        return Claim(said, *place, "open", str(error))
+    mark, reason = _opinion(seen), seen.verdict.reason
+    if seen.headline is Headline.UNTAUGHT:
+        reason = words.HEADLINES[seen.headline]
+    elif mark and {mark, _opinion(opposite)} != {"true", "false"}:
+        mark, reason = "", f"The model does not call the opposite {OPPOSITE[mark]}. {reason}"
+    return Claim(said, *place, mark or "open", reason, seen)
+
+
+def _opinion(inspection: Inspection) -> str:
+    """Return “true” or “false” where that answer is served; else nothing."""
+    if inspection.decision is not Decision.ANSWER or inspection.headline is not Headline.PERHAPS:
+        return ""
+    answer = inspection.verdict.answer or ""
+    return next((word for word in OPPOSITE if says(answer, word)), "")

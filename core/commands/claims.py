@@ -1,0 +1,40 @@
+"""The command that splits a text into claims and asks about each."""
+
+from __future__ import annotations
+
+from typing import Any, TextIO
+
+import click
+
+from core.claims import MOST_CHARACTERS, NO_PROMISE, claim_of, questions_about, request_about
+from core.codec import encode, one_line
+from core.commands.model import asks, open_for_study, payment, tell
+from core.studies.costs import Plan, plan
+
+
+@click.command(
+    help="Split the text in FILE (“-”: standard input) into sentences, and ask a model whether "
+    "each is true. Nothing is promised of them.",
+)
+@click.argument("file", type=click.File(encoding="utf-8", errors="replace"))
+@click.option("--question", default="", help="What the text answers; asked with every sentence.")
+@asks
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def claims(file: TextIO, question: str, as_json: bool, **options: Any) -> None:
+    """Print every sentence with its mark: true, false or open."""
+    text = file.read(MOST_CHARACTERS + 1)
+    requested = questions_about(text, question)
+    model = open_for_study(options["model"], options["form"], options["budget"])
+    offered = Plan()
+    for _, queries in requested:
+        for query in queries:
+            offered += plan(request_about(query, model), model.capabilities)
+    with payment(model, offered, options["budget"], options["prices"]):
+        result = [claim_of(text, *one, model) for one in requested]
+    tell(NO_PROMISE)
+    if as_json:
+        rows = [claim.to_dict() for claim in result]
+        click.echo(encode({"model": model.name, "promise": None, "claims": rows}))
+        return
+    for claim in result:
+        click.echo(f"{claim.mark:>5}  {one_line(claim.text, 300)}\n       {claim.reason}")
