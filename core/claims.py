@@ -165,11 +165,11 @@ def questions_about(text: str, question: str = "") -> list[tuple[tuple[int, int]
     return [(place, _queries(text[slice(*place)], question.strip())) for place in places]
 
 
-def _queries(said: str, question: str) -> tuple[str, ...]:
+def _queries(sentence: str, question: str) -> tuple[str, ...]:
     """Return what is asked: whether it is true, and whether its opposite is; checked for length."""
-    if said.endswith(("?", "？")):
+    if sentence.endswith(("?", "？")):
         return ()
-    both = said, f"{prompts.NOT}{said}"
+    both = sentence, f"{prompts.NOT}{sentence}"
     return tuple(Request(prompts.truth(one, question), claim=True).query for one in both)
 
 
@@ -182,19 +182,19 @@ def claim_of(
     text: str, place: tuple[int, int], queries: tuple[str, ...], model: LanguageModel
 ) -> Claim:
     """Ask a model about one sentence; whatever goes wrong with it leaves the claim open."""
-    said = text[slice(*place)]
+    sentence = text[slice(*place)]
     if not queries:
-        return Claim(said, *place, "open", NO_CLAIM)
+        return Claim(sentence, *place, "open", NO_CLAIM)
     try:
         seen, opposite = (read(record(request_about(query, model), model)) for query in queries)
     except (ModelError, InvalidRequestError) as error:
-        return Claim(said, *place, "open", str(error))
+        return Claim(sentence, *place, "open", str(error))
     mark, reason = _opinion(seen), seen.verdict.reason
     if seen.headline is Headline.UNTAUGHT:
         reason = words.HEADLINES[seen.headline]
     elif mark and {mark, _opinion(opposite)} != {"true", "false"}:
         mark, reason = "", f"The model does not call the opposite {OPPOSITE[mark]}. {reason}"
-    return Claim(said, *place, mark or "open", reason, seen)
+    return Claim(sentence, *place, mark or "open", reason, seen)
 
 
 def _opinion(inspection: Inspection) -> str:
