@@ -1,7 +1,7 @@
 """The names of ``believe``, from where each of them is at home."""
 
 from core.abstention.policy import Policy, PolicyError
-from core.claims import Claim, claims
+from core.claims import TextClaim, claims
 from core.guard import Abstained, Answer, Guard, guard, policy_in
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.errors import ModelError
@@ -13,13 +13,13 @@ __all__ = [
     "Answer",
     "AnswerScores",
     "Capabilities",
-    "Claim",
     "Guard",
     "LanguageModel",
     "ModelError",
     "Policy",
     "PolicyError",
     "Response",
+    "TextClaim",
     "claims",
     "guard",
     "open_model",

@@ -52,7 +52,7 @@ _LOG = logging.getLogger("believe")
 
 
 @dataclass(frozen=True)
-class Claim:
+class TextClaim:
     """A sentence of a text, and what the model says of it."""
 
     text: str
@@ -114,7 +114,7 @@ def claims(
     *,
     form: str = AUTO,
     budget: int = BUDGET,
-) -> list[Claim]:
+) -> list[TextClaim]:
     """Split a text into sentences, and ask a model whether each of them is true.
 
     Nothing is promised of a claim or of the text; see `NO_PROMISE`.
@@ -180,21 +180,21 @@ def request_about(query: str, model: LanguageModel) -> Request:
 
 def claim_of(
     text: str, place: tuple[int, int], queries: tuple[str, ...], model: LanguageModel
-) -> Claim:
+) -> TextClaim:
     """Ask a model about one sentence; whatever goes wrong with it leaves the claim open."""
     sentence = text[slice(*place)]
     if not queries:
-        return Claim(sentence, *place, "open", NO_CLAIM)
+        return TextClaim(sentence, *place, "open", NO_CLAIM)
     try:
         seen, opposite = (read(record(request_about(query, model), model)) for query in queries)
     except (ModelError, InvalidRequestError) as error:
-        return Claim(sentence, *place, "open", str(error))
+        return TextClaim(sentence, *place, "open", str(error))
     mark, reason = _opinion(seen), seen.verdict.reason
     if seen.headline is Headline.UNTAUGHT:
         reason = words.HEADLINES[seen.headline]
     elif mark and {mark, _opinion(opposite)} != {"true", "false"}:
         mark, reason = "", f"The model does not call the opposite {OPPOSITE[mark]}. {reason}"
-    return Claim(sentence, *place, mark or "open", reason, seen)
+    return TextClaim(sentence, *place, mark or "open", reason, seen)
 
 
 def _opinion(inspection: Inspection) -> str:
