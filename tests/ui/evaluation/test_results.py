@@ -74,7 +74,7 @@ def test_every_score_has_its_measures_with_intervals_and_comparisons(runs, monke
     app = opened(runs / "one")
     found = table(app, "AUROC")
     assert found["symbol"].tolist() == [info.symbol for info in SCORES.values()]
-    assert all(" to " in cell for name in ("AUROC", "AURC", "AUGRC", "PRR") for cell in found[name])
+    assert all(" to " in cell for cell in found["AUROC"])
     assert said(app, "paired bootstrap of 1,000 resamples of the questions, the same for every")
     assert said(app, " leads: in ") or said(app, " finds the wrong answers best: in ")
     dots, curves, compared = pictures(app)
