@@ -173,7 +173,7 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
         expect(drawn(page, number).get_by_text("40", exact=True)).to_be_visible()
         assert "2" not in ticks(page, number) and "60" in ticks(page, number)
     given = parse_qs(urlparse(page.url).query)
-    assert set(given) == {"tab", "query", "answer", "repeated", "most", "scale", "kept"}
+    assert set(given) == {"query", "answer", "repeated", "most", "scale", "kept"}
     assert len(given["kept"]) == 3
     lines, said = listed(page).all_inner_texts(), verdict(page).inner_text()
 
