@@ -100,4 +100,6 @@ def test_the_command_reads_a_pipe_and_says_that_nothing_is_promised():
     printed = json.loads(result.stdout)
     assert printed["promise"] is None and [c["mark"] for c in printed["claims"]] == ["open"] * 2
     too_long = CliRunner().invoke(main, ["claims", "-"], input="x" * (MOST_CHARACTERS + 1))
-    assert too_long.exit_code == 1 or isinstance(too_long.exception, InvalidRequestError)
+    assert too_long.exit_code == 1 and "more than 20,000 characters" in too_long.stderr
+    foreign = CliRunner().invoke(main, ["claims", "-"], input="Is it?".encode("utf-16"))
+    assert foreign.exit_code == 2 and "save it as UTF-8" in foreign.stderr

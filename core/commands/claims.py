@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 import click
 
@@ -11,18 +11,25 @@ from core.codec import encode, one_line
 from core.commands.model import asks, open_for_study, payment, tell
 from core.studies.costs import Plan, plan
 
+LONGEST_CHARACTER = 4  # bytes, in UTF-8
+
 
 @click.command(
     help="Split the text in FILE (“-”: standard input) into sentences, and ask a model whether "
     "each is true. Nothing is promised of them.",
 )
-@click.argument("file", type=click.File(encoding="utf-8", errors="replace"))
+@click.argument("file", type=click.File("rb"))
 @click.option("--question", default="", help="What the text answers; asked with every sentence.")
 @asks
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def claims(file: TextIO, question: str, as_json: bool, **options: Any) -> None:
+def claims(file: BinaryIO, question: str, as_json: bool, **options: Any) -> None:
     """Print every sentence with its mark: true, false or open."""
-    text = file.read(MOST_CHARACTERS + 1)
+    content = file.read(LONGEST_CHARACTER * (MOST_CHARACTERS + 1))
+    cut = len(content) > LONGEST_CHARACTER * MOST_CHARACTERS  # maybe within a character
+    try:
+        text = content.decode("utf-8-sig", "ignore" if cut else "strict")
+    except UnicodeDecodeError:
+        raise click.BadParameter("The text is not UTF-8; save it as UTF-8.") from None
     requested = questions_about(text, question)
     model = open_for_study(options["model"], options["form"], options["budget"])
     offered = Plan()
