@@ -27,8 +27,8 @@ MARKS = 50  # tokens
 class Plan(Used):
     """The most that a run can use; what really comes is usually less.
 
-    The requests are those when nothing is kept from before and nothing fails, the tokens bounds
-    from the prompts' lengths and full-length answers, thoughts included. A run stops there.
+    Requests: with an empty cache and no failures. Tokens: bounds from the lengths of the prompts
+    and answers of full length, thoughts included. A run stops there.
     """
 
 
@@ -51,7 +51,7 @@ def at_most(offered: Plan, cost: str = "") -> str:
 def spending(used: Used, cost: str = "", *, ended: bool = True) -> str:
     """Say what was really used of a service, and its cost if that is known.
 
-    `ended` says whether all that was wanted is there: then what was not asked for was kept.
+    `ended`: the run is complete, so that no calls means that the cache held every answer.
     """
     if not used.requests:
         return "0 calls: all answers came from the cache." if ended else "0 calls."
@@ -70,7 +70,7 @@ def plan(request: Request, capabilities: Capabilities) -> Plan:
     first = _most_tokens(prompts.iterative(request.query))
     second = _most_tokens(prompts.iterative(request.query, [some_answer]))
     judging = _most_tokens(prompts.self_verification(request.query, some_answer))
-    total = _Sum(capabilities, _is_parted(request.query), request.answer_tokens)
+    total = _Requests(capabilities, _is_parted(request.query), request.answer_tokens)
     total.sample(first, k)
     total.sample(first, 1)
     total.sample(first, OTHER_DRAWS)  # where all samples are alike
@@ -93,7 +93,7 @@ def plan(request: Request, capabilities: Capabilities) -> Plan:
 
 def quick_plan(request: Request, capabilities: Capabilities) -> Plan:
     """Return the most that a quick look can take."""
-    total = _Sum(capabilities)
+    total = _Requests(capabilities)
     total.sample(_most_tokens(prompts.iterative(request.query)), request.samples)
     return total.plan
 
@@ -108,12 +108,12 @@ def _pairs(request: Request, estimator: Estimator) -> int:
 
 
 def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequence[int]) -> Plan:
-    """Return the most that curves can take; nothing where it is nothing but time."""
+    """Return the most that curves can take; nothing where a local model takes time alone."""
     calls = len(cases) * most_calls(model, repetitions)
     if not calls:
         return Plan()
     capabilities = model.capabilities
-    total = _Sum(capabilities)
+    total = _Requests(capabilities)
     for case in cases:
         for t in repetitions:
             prompt = _most_tokens(case.prompt(t))
@@ -127,7 +127,7 @@ def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequen
 
 def plan_judging(questions: Sequence[str], capabilities: Capabilities) -> Plan:
     """Return the most that asking questions of True or False can take."""
-    total = _Sum(capabilities)
+    total = _Requests(capabilities)
     for question in questions:
         tokens = _most_tokens(question)
         if capabilities.scores_given_text:
@@ -146,7 +146,7 @@ def plan_chains(
     """
     k, exact = request.samples, estimator_of(capabilities) in EXACT
     answer = request.answer_tokens
-    total = _Sum(capabilities, answer_tokens=answer)
+    total = _Requests(capabilities, answer_tokens=answer)
     grown = chains if exact else k  # else the sampled pairs are lengthened
     for length in range(0 if exact else 2, longest):
         some = ["x" * (FEWEST_CHARACTERS * answer)] * length
@@ -163,14 +163,14 @@ def plan_chains(
     return plan(request, capabilities) + total.plan
 
 
-# Of a model on this machine: what a run computes, in tokens, when every answer is another text.
+# For a model on this machine: the tokens that a run computes if all answers differ.
 # What prompts have in common is read once, and most answers are short.
 ANSWER_TOKENS = 6
 LONG = 5.0  # seconds: what takes longer says so before it begins
 
 
 def computed_tokens(request: Request) -> int:
-    """Return about how many tokens an inspection computes at most that scores any text."""
+    """Estimate the tokens that an inspection computes at most, by a model that scores any text."""
     k = request.samples
     tokens = max(1, ANSWER_TOKENS * request.answer_tokens // MAX_RESPONSE_TOKENS)
     answer = "x" * (CHARACTERS_A_TOKEN * tokens)
@@ -182,7 +182,7 @@ def computed_tokens(request: Request) -> int:
 
 
 def curve_tokens(cases: Sequence[Case], repetitions: Sequence[int]) -> int:
-    """Return about how many tokens curves compute: a longest prompt, and what branches off."""
+    """Estimate the tokens of curves: each case's longest prompt once, and what differs from it."""
     longest = sum(_tokens(case.prompt(max(repetitions))) for case in cases)
     ends = sum(_tokens(case.prompt(0)) + 2 * ANSWER_TOKENS for case in cases)
     return longest + len(repetitions) * ends
@@ -205,7 +205,7 @@ def up_to(seconds: float) -> str:
     return f"up to {hours:g} hour{'' if hours == 1 else 's'}"
 
 
-class _Sum:
+class _Requests:
     """Adds up requests."""
 
     def __init__(
@@ -219,7 +219,7 @@ class _Sum:
         longer = math.ceil(answer_tokens / MAX_RESPONSE_TOKENS) if by_token else 1
         self.calls_a_pair = longer * capabilities.calls_a_pair if parted else 1
         self.tokens_a_pair = longer * capabilities.tokens_a_pair
-        self.answer = answer_tokens + capabilities.thoughts
+        self.answer_tokens = answer_tokens + capabilities.thoughts
         self.one_by_one = capabilities.pairs_a_call == 1
         self.candidates_a_call = capabilities.candidates_a_call
         self.calls_a_prompt = capabilities.calls_a_prompt
@@ -229,22 +229,22 @@ class _Sum:
     def sample(self, prompt_tokens: int, count: int, *, times: int = 1) -> None:
         """Count the requests for `count` answers to each of so many prompts."""
         requests = times * math.ceil(count / self.candidates_a_call)
-        contextsin_all = requests * (self.in_front + prompt_tokens)
-        self.add(requests, contextsin_all, times * count * self.answer)
+        prompt_tokens_in_all = requests * (self.in_front + prompt_tokens)
+        self.add(requests, prompt_tokens_in_all, times * count * self.answer_tokens)
 
     def score(self, rows: int, columns: int, tokens_a_pair: int, pairs_a_call: int) -> None:
         """Count the requests of whole rows, block by block as the recorder sends them."""
-        across = min(columns, pairs_a_call)
-        a_request = max(1, pairs_a_call // across)
+        columns_a_request = min(columns, pairs_a_call)
+        rows_a_request = max(1, pairs_a_call // columns_a_request)
         block = max(1, PAIRS_A_CALL // columns)
         requests = sum(
-            math.ceil(min(block, rows - start) / a_request) for start in range(0, rows, block)
-        ) * math.ceil(columns / across)
+            math.ceil(min(block, rows - start) / rows_a_request) for start in range(0, rows, block)
+        ) * math.ceil(columns / columns_a_request)
         alone = rows * self.calls_a_prompt
         pairs = rows * columns * self.calls_a_pair
         requests *= self.calls_a_pair
-        # Who has texts repeated has each prompt repeated alone as well, in every request.
-        echoed = 0 if self.one_by_one else rows * math.ceil(columns / across)
+        # A server that echoes texts also echoes each prompt alone, once a request.
+        echoed = 0 if self.one_by_one else rows * math.ceil(columns / columns_a_request)
         texts = pairs + alone + echoed
         response_tokens = pairs * self.tokens_a_pair + alone + echoed
         self.add(requests + alone, texts * (self.in_front + tokens_a_pair), response_tokens)
