@@ -147,10 +147,7 @@ def claims(
 def questions_about(text: str, question: str = "") -> list[tuple[tuple[int, int], tuple[str, ...]]]:
     """Return where each sentence stands, and what is asked about it; nothing of a question.
 
-    Raises
-    ------
-    InvalidRequestError
-        When there is no claim, or too much text.
+    Raises `InvalidRequestError` when there is no claim, or too much text.
     """
     if len(text) > MOST_CHARACTERS or not is_writable(text):
         raise InvalidRequestError(

@@ -131,10 +131,7 @@ class Guard:
     def __call__(self, question: str, progress: Progress | None = None) -> Answer | Abstained:
         """Ask one question; whatever goes wrong with the model is a reason to abstain.
 
-        Raises
-        ------
-        Cancelled
-            Out of `progress`.
+        Raises `Cancelled` out of `progress`.
         """
         try:
             request = in_taught_words(replace(self._request, query=question), self.model)
@@ -196,10 +193,7 @@ def guard(
 def policy_in(file: str | Path) -> Policy:
     """Return the policy of a file.
 
-    Raises
-    ------
-    PolicyError
-        When there is none, or it promises more than its labels can prove.
+    Raises `PolicyError` when there is none, or it promises more than its labels can prove.
     """
     try:
         policy = from_json(Path(file).read_bytes())
@@ -212,10 +206,7 @@ def policy_in(file: str | Path) -> Policy:
 def settings_of(model: LanguageModel, policy: Policy | None) -> tuple[Request, Reading]:
     """Return how a question is asked and read: as a policy's were, or as one usually does.
 
-    Raises
-    ------
-    PolicyError
-        When it names settings that there are not.
+    Raises `PolicyError` when it names settings that there are not.
     """
     pipeline = policy.pipeline if policy else None
     try:

@@ -28,11 +28,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     It has the permissions of the file that it replaces; a link stays one, and what it leads to is
     replaced. When the block or the disk fails, all is as it was before.
 
-    Raises
-    ------
-    OSError
-        When it cannot be written: also where a folder, a pipe or a device stands, or a file that
-        this user may not change.
+    Raises `OSError` when it cannot be written: also where a folder, a pipe or a device stands, or a
+    file that this user may not change.
     """
     place = _place(path)
     beside = _beside(place)
@@ -53,10 +50,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def write(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file, all of it or nothing; text as UTF-8, with its line ends as they are.
 
-    Raises
-    ------
-    OSError
-        As of `replacing`.
+    Raises `OSError` as of `replacing`.
     """
     with replacing(path) as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
@@ -67,10 +61,7 @@ def appending(path: str | os.PathLike[str]) -> IO[bytes]:
 
     Nothing is buffered: what was written is the system's, however this process ends.
 
-    Raises
-    ------
-    OSError
-        When it cannot be written.
+    Raises `OSError` when it cannot be written.
     """
     return open(path, "ab", buffering=0)
 
@@ -78,10 +69,7 @@ def appending(path: str | os.PathLike[str]) -> IO[bytes]:
 def attempt(path: str | os.PathLike[str]) -> None:
     """Make sure that a file can be written, before anybody works or pays for what is in it.
 
-    Raises
-    ------
-    OSError
-        As of `replacing`.
+    Raises `OSError` as of `replacing`.
     """
     _attempt_beside(_place(path))
 
@@ -89,10 +77,7 @@ def attempt(path: str | os.PathLike[str]) -> None:
 def attempt_folder(path: str | os.PathLike[str]) -> None:
     """Make sure that a folder is there or can be made, and takes files.
 
-    Raises
-    ------
-    OSError
-        When it is not so.
+    Raises `OSError` when it is not so.
     """
     folder = Path(path)
     there = next(each for each in (folder, *folder.parents) if each.exists())

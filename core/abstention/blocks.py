@@ -54,10 +54,7 @@ def blocks(doubts: ArrayLike, correct: ArrayLike) -> Blocks:
     correct : array_like of shape (n,)
         Whether the answer that this score serves is right: booleans, or 0 and 1.
 
-    Raises
-    ------
-    ValueError
-        When the shapes differ, or a correctness is neither 0 nor 1.
+    Raises `ValueError` when the shapes differ, or a correctness is neither 0 nor 1.
     """
     doubt, wrong = checked_rows(doubts, correct)
     answerable = doubt < np.inf
@@ -82,10 +79,7 @@ def checked_rows(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return doubts as floats and the wrong ones as 1, or say what is amiss.
 
-    Raises
-    ------
-    ValueError
-        When the shapes differ, or a correctness is neither 0 nor 1.
+    Raises `ValueError` when the shapes differ, or a correctness is neither 0 nor 1.
     """
     doubt, right = np.asarray(doubts, float), np.asarray(correct)
     if doubt.ndim != 1 or doubt.shape != right.shape:

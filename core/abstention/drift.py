@@ -57,10 +57,7 @@ def drift(calibration: ArrayLike, new: ArrayLike) -> Drift:
         Doubts of one score, one for every row; NaN is missing, and an infinite doubt as good
         as missing, as neither is ever answered.
 
-    Raises
-    ------
-    ValueError
-        When one of the two has no row, or the calibration no score.
+    Raises `ValueError` when one of the two has no row, or the calibration no score.
     """
     before, now = (np.asarray(x, float) for x in (calibration, new))
     scores_before, scores_now = before[before < np.inf], now[now < np.inf]

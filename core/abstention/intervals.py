@@ -157,10 +157,7 @@ def compare(
     Comparison
         95% percentile intervals, each by itself.
 
-    Raises
-    ------
-    ValueError
-        When shapes differ, or a correctness is neither 0 nor 1.
+    Raises `ValueError` when shapes differ, or a correctness is neither 0 nor 1.
     """
     n = len(np.asarray(clusters))
     if any(len(np.asarray(each)) != n for each in scores.values()):

@@ -98,10 +98,7 @@ def to_text(rows: Rows) -> str:
 def from_text(text: str) -> Rows:
     """Return the rows in a text.
 
-    Raises
-    ------
-    ValueError
-        When it is none of `to_text`.
+    Raises `ValueError` when it is none of `to_text`.
     """
     try:
         content = base64.b64decode(text.encode("ascii"), validate=True)

@@ -94,10 +94,7 @@ def mixtures(
     list of Mixture
         Every score by both rules.
 
-    Raises
-    ------
-    ValueError
-        When a pool has fewer than two queries.
+    Raises `ValueError` when a pool has fewer than two queries.
     """
     fewest = min(len(set(pool.queries)) for pool in (single, diverse))
     if fewest < 2:

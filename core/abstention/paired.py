@@ -50,10 +50,7 @@ def delong(first: ArrayLike, second: ArrayLike, correct: ArrayLike) -> Delong:
     correct : array_like of shape (n,)
         Whether the answer is right, for both.
 
-    Raises
-    ------
-    ValueError
-        When the shapes differ, or a correctness is neither 0 nor 1.
+    Raises `ValueError` when the shapes differ, or a correctness is neither 0 nor 1.
     """
     wrongs, rights = zip(*(_placements(doubts, correct) for doubts in (first, second)), strict=True)
     m, n = len(wrongs[0]), len(rights[0])

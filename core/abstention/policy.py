@@ -237,16 +237,10 @@ class Policy:
 
         A score that is missing, or no finite number, abstains.
 
-        Parameters
-        ----------
-        row : mapping of str to object
-            A number or its text under the name of the score, in the score's own direction. Where
-            it has a “pipeline”, as tables of Believe do, that must be the policy's.
+        `row`: a number or its text under the name of the score, in the score's own direction. Where
+        it has a “pipeline”, as tables of Believe do, that must be the policy's.
 
-        Raises
-        ------
-        PolicyError
-            When the row has no such column, or another pipeline made its score.
+        Raises `PolicyError` when the row has no such column, or another pipeline made its score.
         """
         if self.score not in row:
             raise PolicyError(
@@ -405,10 +399,7 @@ def check_promise(policy: Policy) -> None:
 
     A file that somebody has edited to promise more, of the same labels, is one that they cannot.
 
-    Raises
-    ------
-    PolicyError
-        When they cannot.
+    Raises `PolicyError` when they cannot.
     """
     from core.abstention.thresholds import p_values  # SciPy takes long to load
 
@@ -479,10 +470,8 @@ def to_json(policy: Policy) -> str:
 def from_json(text: str | bytes) -> Policy:
     """Read a policy, checking every field.
 
-    Raises
-    ------
-    PolicyError
-        When the text is no policy of this or an earlier version, was damaged, or is too long.
+    Raises `PolicyError` when the text is no policy of this or an earlier version, was damaged, or
+    is too long.
     """
     if len(text) > MAX_BYTES:
         raise PolicyError(

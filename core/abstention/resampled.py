@@ -135,10 +135,7 @@ def resample(
     progress : callable
         Told the share of resamples done; may raise to cancel.
 
-    Raises
-    ------
-    ValueError
-        When shapes differ, or a correctness is neither 0 nor 1.
+    Raises `ValueError` when shapes differ, or a correctness is neither 0 nor 1.
     """
     rows = np.asarray(clusters)
     if any(np.shape(scores[name]) != rows.shape for name in scores):

@@ -115,10 +115,7 @@ def learn_then_test(
     -------
     Threshold or Uncertifiable
 
-    Raises
-    ------
-    ValueError
-        When shapes, labels, α or the confidence are not as above.
+    Raises `ValueError` when shapes, labels, α or the confidence are not as above.
     """
     _check(target_error, confidence)
     ranks = blocks(scores, correct)

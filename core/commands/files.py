@@ -56,10 +56,7 @@ class Output(click.Path):
 class Folder(click.Path):
     """A folder to write to, made where there is none.
 
-    Parameters
-    ----------
-    only_with : str
-        The argument without which the command only reads what is in it.
+    `only_with`: the argument without which the command only reads what is in it.
     """
 
     def __init__(self, only_with: str = "") -> None:
@@ -73,10 +70,7 @@ class FilesFirst(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Try the files, then run the command; see `click.Command.invoke`.
 
-        Raises
-        ------
-        ClickException
-            When a file cannot be written, or is one that the command reads.
+        Raises `ClickException` when a file cannot be written, or is one that the command reads.
         """
         folders = [
             path
@@ -151,10 +145,7 @@ def _try_folder(folder: Path) -> None:
 def write(path: Path, content: str | bytes) -> None:
     """Write a file, all of it or nothing.
 
-    Raises
-    ------
-    ClickException
-        When it cannot be written.
+    Raises `ClickException` when it cannot be written.
     """
     try:
         outputs.write(path, content)

@@ -80,10 +80,7 @@ def payment(
 ) -> Iterator[None]:
     """Say what a run can take of a service, and what it took, however it ended.
 
-    Parameters
-    ----------
-    agree : callable
-        Called once that is said, before anything is asked; may raise.
+    `agree`: called once that is said, before anything is asked; may raise.
     """
     if model.capabilities.local:
         yield

@@ -27,10 +27,7 @@ def report_option(command: Command) -> Command:
 def write(path: Path, report: Report, *, from_file: bool = False) -> None:
     """Write a report.
 
-    Raises
-    ------
-    ClickException
-        When the file cannot be written.
+    Raises `ClickException` when the file cannot be written.
     """
     from core.reports.report import to_html  # Altair takes long to load
 

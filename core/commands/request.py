@@ -58,10 +58,8 @@ def reads(command: Command) -> Command:
 def request_of(query: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], Reading]:
     """Return what somebody chose of a request, and the reading, by the options of `reads`.
 
-    Raises
-    ------
-    UsageError
-        When they contradict each other, or are out of range; no model is opened yet.
+    Raises `UsageError` when they contradict each other, or are out of range; no model is opened
+    yet.
     """
     similarity, tau = options["similarity"], options["threshold"]
     drawing = {name: options[name] for name in ("temperature", "seed") if options[name] is not None}

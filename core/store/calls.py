@@ -48,10 +48,7 @@ class CallKey:
     def __post_init__(self) -> None:
         """Make equal keys the same: 1 and 1.0, -0.0 and 0.0, a number of NumPy's.
 
-        Raises
-        ------
-        ValueError
-            When the temperature is not finite.
+        Raises `ValueError` when the temperature is not finite.
         """
         object.__setattr__(self, "temperature", float(self.temperature) + 0.0)
         object.__setattr__(self, "seed", int(self.seed))
@@ -110,11 +107,9 @@ class Calls:
         dict of CallKey to str
             What is kept now: for a key that was kept before, the earlier payload.
 
-        Raises
-        ------
-        StoreError
-            Also when a payload is not text that a database can hold. Otherwise the calls are
-            held in memory: `get_many` finds them, and `check` saves them when that is possible.
+        Raises `StoreError`, also when a payload is not text that a database can hold. Otherwise the
+        calls are held in memory: `get_many` finds them, and `check` saves them when that is
+        possible.
         """
         digests = {key: key.digest for key in payloads}
         rows: dict[str, dict[str, str | int]] = {
@@ -148,10 +143,7 @@ class Calls:
 
         What was answered and could not be saved before is saved now.
 
-        Raises
-        ------
-        StoreError
-            When nothing can be saved: the disk is full, the database is locked, …
+        Raises `StoreError` when nothing can be saved: the disk is full, the database is locked, …
         """
         database = self._database
         database.check_room()

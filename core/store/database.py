@@ -100,10 +100,7 @@ class Database:
     def read(self) -> Iterator[Connection]:
         """Open a transaction that only reads.
 
-        Raises
-        ------
-        StoreError
-            When the database fails, here or in the body.
+        Raises `StoreError` when the database fails, here or in the body.
         """
         with self._explain(), self._reading, self.engine.begin() as connection:
             yield connection
@@ -114,10 +111,7 @@ class Database:
 
         Where the file was deleted meanwhile, all that was in it is first written to a new one.
 
-        Raises
-        ------
-        StoreError
-            When the database fails, here or in the body.
+        Raises `StoreError` when the database fails, here or in the body.
         """
         self._follow()
         arrived = time.monotonic()
@@ -186,10 +180,7 @@ class Database:
 
         Whoever holds this object goes on with it. What is there already stays as it is there.
 
-        Raises
-        ------
-        StoreError
-            When it cannot be written there. Nothing is moved then.
+        Raises `StoreError` when it cannot be written there. Nothing is moved then.
         """
         with self.writing:  # in memory there is one connection, so that nobody reads either
             with self._explain(), self.engine.begin() as here, other.write() as there:
@@ -258,10 +249,8 @@ def open_database(url: str | None = None) -> Database:
         ``sqlite://`` for one in memory, which all threads share and `Database.close` ends. By
         default what ``BELIEVE_DATABASE_URL`` says, or else `default_path`.
 
-    Raises
-    ------
-    StoreError
-        When it cannot be opened, or was written by a newer version (it is not altered then).
+    Raises `StoreError` when it cannot be opened, or was written by a newer version (it is not
+    altered then).
     """
     named = url or settings.database()
     parsed = _parse(named) if named else URL.create("sqlite", database=str(default_path()))

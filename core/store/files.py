@@ -39,10 +39,7 @@ def hash_of(content: bytes) -> str:
 class Files:
     """One owner's saved files in a database. Every method raises `StoreError` when that fails.
 
-    Parameters
-    ----------
-    owner : str
-        Whose they are, as of `Results`.
+    `owner`: whose they are, as of `Results`.
     """
 
     def __init__(self, database: Database, owner: str = THIS_COMPUTER) -> None:
@@ -55,10 +52,7 @@ class Files:
 
         The notes of a file that is here already stay with it.
 
-        Raises
-        ------
-        TooLargeError
-            When it has more than `LARGEST` bytes.
+        Raises `TooLargeError` when it has more than `LARGEST` bytes.
         """
         if len(content) > LARGEST:
             raise TooLargeError(

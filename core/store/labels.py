@@ -21,10 +21,7 @@ AT_ONCE: Final = 500  # items of one query
 class Labels:
     """One owner's labels. Every method raises `StoreError` when that fails.
 
-    Parameters
-    ----------
-    owner : str
-        Whose they are, as of `SavedResults`.
+    `owner`: whose they are, as of `SavedResults`.
     """
 
     def __init__(self, database: Database, owner: str = THIS_COMPUTER) -> None:

@@ -18,10 +18,7 @@ MOST: Final = 2_000  # that are read: the newest
 class Looks:
     """One owner's looks at labels. Every method raises `StoreError` when that fails.
 
-    Parameters
-    ----------
-    owner : str
-        Whose they are, as of `SavedResults`.
+    `owner`: whose they are, as of `SavedResults`.
     """
 
     def __init__(self, database: Database, owner: str = THIS_COMPUTER) -> None:

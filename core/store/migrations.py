@@ -233,10 +233,7 @@ def migrate(
     address : str
         Where the database is, without a password.
 
-    Raises
-    ------
-    StoreError
-        When the database was written by a newer version; it is not altered.
+    Raises `StoreError` when the database was written by a newer version; it is not altered.
     """
     with read() as connection:  # nothing to do, mostly: wait for no writer then
         if _version(connection) == len(MIGRATIONS):

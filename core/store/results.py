@@ -158,10 +158,7 @@ class SavedResults:
     def open(self, id: str) -> Result:
         """Return a result with its payload, whoever kept it.
 
-        Raises
-        ------
-        UnknownResultError
-            When there is none.
+        Raises `UnknownResultError` when there is none.
         """
         table = schema.results.c
         statement = select(*_SUMMARY, table.payload).where(table.id == storable(id))
@@ -262,10 +259,7 @@ class SavedResults:
     def delete(self, id: str) -> None:
         """Forget a result.
 
-        Raises
-        ------
-        UnknownResultError
-            When the owner has none.
+        Raises `UnknownResultError` when the owner has none.
         """
         statement = delete(schema.results).where(self._is(id))
         with self._database.write() as connection:

@@ -30,10 +30,7 @@ class OpenFile:
     On most systems an open file can be deleted or moved: whoever has it open goes on writing, to
     what nobody finds again.
 
-    Parameters
-    ----------
-    path : Path
-        As of `prepare`, with SQLite's other files beside it by now.
+    `path`: as of `prepare`, with SQLite's other files beside it by now.
     """
 
     def __init__(self, path: Path) -> None:
@@ -86,10 +83,7 @@ def prepare(path: Path, newest: int) -> str | None:
     str or None
         A sentence for the person when a damaged file was set aside.
 
-    Raises
-    ------
-    StoreError
-        When the file cannot be used. It is not altered then.
+    Raises `StoreError` when the file cannot be used. It is not altered then.
     """
     notice = None
     # One thread at a time: a file that one closes is unlocked for SQLite in all of them.

@@ -20,10 +20,7 @@ AGAIN: Final = 2.0  # seconds between two tries
 class Stopgap:
     """The database that is wanted, or one in memory until it can be opened.
 
-    Parameters
-    ----------
-    url : str, optional
-        As of `open_database`.
+    `url`: as of `open_database`.
 
     Attributes
     ----------

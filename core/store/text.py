@@ -19,10 +19,7 @@ def storable(text: str) -> str:
 def checked_payload(payload: str) -> str:
     """Return a payload as it is: it comes back exactly, or is not taken.
 
-    Raises
-    ------
-    StoreError
-        When a database cannot hold it.
+    Raises `StoreError` when a database cannot hold it.
     """
     if _UNSTORABLE.search(payload):
         raise StoreError(

@@ -249,10 +249,8 @@ class Body:
     async def receive(self) -> Message:
         """Return the next part of the request.
 
-        Raises
-        ------
-        HTTPException
-            When no place takes the file, it is too large, or there is no room for it.
+        Raises `HTTPException` when no place takes the file, it is too large, or there is no room
+        for it.
         """
         message = await self._receive()
         if message["type"] == "http.request":

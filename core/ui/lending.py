@@ -41,10 +41,7 @@ def budgets(model: LanguageModel) -> tuple[Budget, ...]:
 def lends(name: str) -> bool:
     """Say whether a model is asked with a key of the owner's where a visitor types none.
 
-    Parameters
-    ----------
-    name : str
-        Of the model, as `open_model` takes it; it may still be unfinished.
+    `name`: of the model, as `open_model` takes it; it may still be unfinished.
     """
     kind, _, rest = name.partition(":")
     if not settings.is_public() or kind not in BACK_ENDS:

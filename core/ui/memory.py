@@ -84,10 +84,7 @@ class MemoryBudget:
     def charge(self, session: str, size: int) -> None:
         """Charge bytes to a session.
 
-        Raises
-        ------
-        FullError
-            When there is no room for them, also after what nobody needs was dropped.
+        Raises `FullError` when there is no room for them, also after what nobody needs was dropped.
         """
         if not self._fits(size):
             self.make_room(size)

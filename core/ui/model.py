@@ -73,10 +73,7 @@ def embedded_model() -> LanguageModel:
 def study_model() -> LanguageModel:
     """Return the model of this session as a study should ask it, with a budget to itself.
 
-    Raises
-    ------
-    ModelError
-        When it cannot be reached.
+    Raises `ModelError` when it cannot be reached.
     """
     with st.spinner("Finding out what the model can do"):
         model = current()

@@ -59,10 +59,7 @@ def use_no_other() -> None:
 def open_when_ready(in_use: str) -> Chosen | None:
     """Return the model that is wanted once it is open; until then show how that goes.
 
-    Parameters
-    ----------
-    in_use : str
-        The name of the model of this session meanwhile.
+    `in_use`: the name of the model of this session meanwhile.
     """
     wish: Wish | None = st.session_state.get(_WISH)
     if wish is None:

@@ -97,10 +97,7 @@ def _open() -> Kept:
 def save(kind: str, query: str, model: str, payload: str, *, outcome: str) -> str:
     """Keep a result and return its id.
 
-    Raises
-    ------
-    StoreError
-        When that fails; `unsaved_beginning` says so.
+    Raises `StoreError` when that fails; `unsaved_beginning` says so.
     """
     where = storage()
     charge(where, this_session().id, payload)
@@ -144,10 +141,7 @@ def keeper(
     It is made in the thread of the page, because no other may touch the session. Where it
     fails it says nothing: the page tries again and says so, if it is still open.
 
-    Parameters
-    ----------
-    by_hand : bool
-        Whether a person asked; if nobody did, only what was paid for is kept.
+    `by_hand`: whether a person asked; if nobody did, only what was paid for is kept.
     """
     where, session, results = storage(), this_session().id, storage().results
 

@@ -74,10 +74,7 @@ def turn_to(page: str) -> None:
 def wait_for(key: str, types: Sequence[str], max_upload_size: int | None = None) -> None:
     """Have the gate let a file through for a place on this page: before `st.file_uploader`.
 
-    Parameters
-    ----------
-    key, types, max_upload_size
-        As of `st.file_uploader`.
+    `key, types, max_upload_size`: as of `st.file_uploader`.
     """
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:

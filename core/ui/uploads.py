@@ -40,10 +40,8 @@ def read(content: bytes, name: str) -> Upload:
 
     Whatever the person does on the page stops it, as does closing the page.
 
-    Raises
-    ------
-    UploadError
-        When it cannot be read, or not within its limits, or when there is no room for it.
+    Raises `UploadError` when it cannot be read, or not within its limits, or when there is no room
+    for it.
     """
     with st.spinner(_WAITING):
         heartbeat = st.empty()

@@ -19,10 +19,7 @@ MOST: Final = 8  # columns that are named
 def no_score(upload: Upload, has_labels: bool = False) -> str:
     """Say which columns were looked at for a score, why none is taken for one, and what to add.
 
-    Parameters
-    ----------
-    has_labels : bool
-        Whether a person has named the column of labels.
+    `has_labels`: whether a person has named the column of labels.
     """
     more = "" if has_labels else ", and the labels with --correct COLUMN"
     numbers = [name for name, kind in kinds(upload).items() if kind is ColumnKind.NUMBER]
@@ -33,10 +30,7 @@ def no_score(upload: Upload, has_labels: bool = False) -> str:
 def why_no_score(upload: Upload, has_labels: bool = False) -> str:
     """Say which columns were looked at for a score, and why none is taken for one.
 
-    Parameters
-    ----------
-    has_labels : bool
-        Whether a person has named the column of labels.
+    `has_labels`: whether a person has named the column of labels.
     """
     looks = kinds(upload)
     labels = label_columns(upload, looks)

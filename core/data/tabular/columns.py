@@ -283,10 +283,7 @@ class Column:
     def correctness(self, meant: Mapping[str, bool | None] | None = None) -> NDArray[np.float64]:
         """Return 1 for right and 0 for wrong; NaN where a cell says neither.
 
-        Parameters
-        ----------
-        meant : mapping of str to bool or None, optional
-            What a person says that words mean, as `word_of` gives them: right, wrong, neither.
+        `meant`: what a person says that words mean, as `word_of` gives them: right, wrong, neither.
         """
         right = np.where(self.has(Cell.RIGHT), 1.0, np.where(self.has(Cell.WRONG), 0.0, math.nan))
         if meant:
@@ -367,10 +364,7 @@ def _objects(texts: pa.LargeStringArray) -> NDArray[np.object_]:
 def column_from(series: pd.Series, *, asks: bool = False) -> Column:
     """Find the distinct cells of a column, and what they say.
 
-    Parameters
-    ----------
-    asks : bool
-        Whether it seems to hold questions, which are numbered: to sort texts takes time.
+    `asks`: whether it seems to hold questions, which are numbered: to sort texts takes time.
     """
     whole = pa.chunked_array(pa.array(series)).cast(pa.large_string()).combine_chunks()
     encoded = whole.dictionary_encode()

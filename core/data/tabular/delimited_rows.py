@@ -73,10 +73,7 @@ def read_separated(
     notes : list of str
         Gets a sentence on each title and comment above the heading.
 
-    Raises
-    ------
-    UploadError
-        When rows differ in width, quotes do not match, or a limit is not kept.
+    Raises `UploadError` when rows differ in width, quotes do not match, or a limit is not kept.
     """
     above: list[str] = []
     records = _without_titles(_records(stream, delimiter, before), above)

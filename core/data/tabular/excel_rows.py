@@ -39,10 +39,7 @@ def read_excel(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]]:
     A formula is the value that Excel computed last. The number of a row counts the rows of the
     sheet that hold anything, without the headings.
 
-    Raises
-    ------
-    UploadError
-        When it is damaged, locked with a password, empty, or a limit is not kept.
+    Raises `UploadError` when it is damaged, locked with a password, empty, or a limit is not kept.
     """
     # Only here: it takes a tenth of a second, and no other file needs it.
     from openpyxl import load_workbook

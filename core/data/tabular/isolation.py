@@ -100,10 +100,8 @@ def parse_isolated(
     cancelled : callable
         Asked ten times a second whether to stop. What it raises stops the reading, too.
 
-    Raises
-    ------
-    UploadError
-        As of `parse`; also when a limit is exceeded, the process dies, or somebody stops it.
+    Raises `UploadError` as of `parse`; also when a limit is exceeded, the process dies, or somebody
+    stops it.
     """
     if not content or len(content) > rows.MAX_BYTES:
         return parse(content, name)  # raises, having looked at nothing else

@@ -46,10 +46,7 @@ def read_json(
     notes : list of str
         Gets a sentence for what was decided.
 
-    Raises
-    ------
-    UploadError
-        When it is broken, an object has a key twice, or a limit is not kept.
+    Raises `UploadError` when it is broken, an object has a key twice, or a limit is not kept.
     """
     columns: dict[str, int] = {}
     rows = TableRows()
@@ -84,10 +81,7 @@ def read_table_within(content: bytes, notes: list[str]) -> tuple[TableRows, list
     notes : list of str
         Gets a sentence on where the rows were found.
 
-    Raises
-    ------
-    UploadError
-        When a limit is not kept.
+    Raises `UploadError` when a limit is not kept.
     """
     try:
         document = json.loads(content, parse_constant=_constant, object_pairs_hook=_object)
@@ -177,10 +171,7 @@ def _key_twice(line: int, error: _KeyTwiceError) -> UploadError:
 def object_on_line(line: str, number: int) -> dict[str, Any]:
     """Return the one JSON object on a line.
 
-    Raises
-    ------
-    UploadError
-        When the line holds anything else, or an object with a key twice.
+    Raises `UploadError` when the line holds anything else, or an object with a key twice.
     """
     text = line.strip(" \t\r\n")
     try:
@@ -293,10 +284,7 @@ def items_of(
     before : int
         How many lines of the file come before the stream.
 
-    Raises
-    ------
-    UploadError
-        When the JSON is broken, there is no such array, or a limit is not kept.
+    Raises `UploadError` when the JSON is broken, there is no such array, or a limit is not kept.
     """
     window = _Window(stream, before)
     begins = window.skip()

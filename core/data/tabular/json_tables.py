@@ -30,15 +30,9 @@ _SCALARS = (str, int, float, bool, type(None))
 def rows_within(document: Row) -> tuple[list[Row], str] | None:
     """Return the rows of a table in an object, and a sentence on where they are; None without any.
 
-    Parameters
-    ----------
-    document : dict
-        The object, as `json` reads it.
+    `document`: the object, as `json` reads it.
 
-    Raises
-    ------
-    UploadError
-        When two columns of it would have one heading.
+    Raises `UploadError` when two columns of it would have one heading.
     """
     for shape in (_split, _with_schema, _columns, _lists, _by_number):
         rows = shape(document)
@@ -66,10 +60,7 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
 def flat(row: Row) -> Row:
     """Return a row with what is nested in it as columns with dots.
 
-    Raises
-    ------
-    UploadError
-        When two columns of it would have one heading.
+    Raises `UploadError` when two columns of it would have one heading.
     """
     nested = any(type(value) is dict or type(value) is list for value in row.values())
     return _once(_flatten(row)) if nested else row

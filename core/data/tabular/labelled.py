@@ -304,10 +304,7 @@ def _roles(upload: Upload, columns: Columns) -> list[str]:
 def check_labels(columns: Columns) -> dict[str, str]:
     """Return the columns that say whether answers are right, by score.
 
-    Raises
-    ------
-    UnknownLabelsError
-        When nobody has said it of a score.
+    Raises `UnknownLabelsError` when nobody has said it of a score.
     """
     labels = {each.column: each.correct for each in columns.scores if each.correct}
     unclear = [f"“{one_line(s.column)}”" for s in columns.scores if s.correct is None]
@@ -518,10 +515,7 @@ def _selection(upload: Upload, filters: tuple[RowFilter, ...], rows: NDArray[np.
 def doubts_of(upload: Upload, column: str, larger_is_surer: bool) -> NDArray[np.float64]:
     """Return one score's doubts for every row, labelled or not; NaN where there is none.
 
-    Raises
-    ------
-    UploadError
-        When the column holds no number, or its commas can be read in two ways.
+    Raises `UploadError` when the column holds no number, or its commas can be read in two ways.
     """
     _refuse_doubtful(upload, column)
     numbers, _ = column_of(upload, column).numbers()

@@ -199,10 +199,8 @@ def unread_values(upload: Upload, name: str) -> tuple[Unread, ...]:
 
     They say neither right nor wrong, or affirm a heading that does not say what of.
 
-    Raises
-    ------
-    UploadError
-        When the column is no column of labels, or has too many such values to ask about.
+    Raises `UploadError` when the column is no column of labels, or has too many such values to ask
+    about.
     """
     column = column_of(upload, name)
     few = column.unread_words <= MOST_VALUES
@@ -329,10 +327,8 @@ def meanings_in(
     meanings : mapping of str to Meaning
         By value, however it is written; "" is the empty cell.
 
-    Raises
-    ------
-    UploadError
-        When no column has a value: it is misspelt, and what was meant has no meaning.
+    Raises `UploadError` when no column has a value: it is misspelt, and what was meant has no
+    meaning.
     """
     values_by_name = {name: values_of(column_of(upload, name)) for name in dict.fromkeys(names)}
     meant = []

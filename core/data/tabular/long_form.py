@@ -35,10 +35,7 @@ def one_row_a_trace(
     notes : list of str
         Gets a sentence for what was decided.
 
-    Raises
-    ------
-    UploadError
-        When a trace has two scores of one name, or there are too many names.
+    Raises `UploadError` when a trace has two scores of one name, or there are too many names.
     """
     roles: dict[str, str] = {}
     for heading in table.columns:

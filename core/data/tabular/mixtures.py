@@ -112,11 +112,8 @@ def _is_rightness(text: str) -> bool:
 def rows_that_count(upload: Upload, filters: Sequence[RowFilter]) -> NDArray[np.bool_]:
     """Return which rows of a table every filter keeps, (n,).
 
-    Raises
-    ------
-    UploadError
-        When a column is none of `mixture_columns`, so that a filter could choose by the labels, or
-        no row has a value.
+    Raises `UploadError` when a column is none of `mixture_columns`, so that a filter could choose
+    by the labels, or no row has a value.
     """
     count = np.ones(len(upload.table), bool)
     for name, value in filters:
@@ -213,10 +210,7 @@ def selection(upload: Upload, filters: Sequence[RowFilter], usable: NDArray[np.i
 def constants(upload: Upload, usable: NDArray[np.int64], others: Sequence[str]) -> Iterator[str]:
     """Yield a sentence on the columns that say the same in every row: they narrow what is judged.
 
-    Parameters
-    ----------
-    others : sequence of str
-        Columns that mean something else.
+    `others`: columns that mean something else.
     """
     same = []
     for name in map(str, upload.table.columns):

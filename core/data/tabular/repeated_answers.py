@@ -78,10 +78,8 @@ def repeated_answers(
     filters : sequence of (str, str)
         Columns, and the one value of each whose rows count.
 
-    Raises
-    ------
-    UploadError
-        When a column is missing, a list is none, or one question's answers are of several models.
+    Raises `UploadError` when a column is missing, a list is none, or one question's answers are of
+    several models.
     """
     places = {
         role: columns.get(role) or first(upload, [*map(plain_heading, names)])
@@ -186,10 +184,7 @@ def _together(question: str, cells: Mapping[str, list[list[str]]]) -> RepeatedAn
 def _text_of(text: str) -> str:
     """Return an answer's own text: out of a list of one, or out of a message or a reply.
 
-    Raises
-    ------
-    UploadError
-        When it is an object that holds its text nobody knows where, or no answer.
+    Raises `UploadError` when it is an object that holds its text nobody knows where, or no answer.
     """
     items = parse_list(text)
     inner = items[-1] if items and (len(items) == 1 or not _is_list(text)) else text

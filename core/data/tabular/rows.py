@@ -52,10 +52,7 @@ def as_text(value: object) -> str:
     Numbers round-trip, missing values and NaN are "", booleans "true" and "false", times in
     ISO 8601, lists and objects JSON.
 
-    Raises
-    ------
-    UploadError
-        When the value is bytes that are no text.
+    Raises `UploadError` when the value is bytes that are no text.
     """
     match value:
         case None:

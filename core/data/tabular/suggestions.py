@@ -117,11 +117,8 @@ def label_columns(
 ) -> tuple[str, ...]:
     """Return the columns that could say whether answers are right, whatever the score.
 
-    Parameters
-    ----------
-    own : mapping of str to str, optional
-        The labels of scores that have some of their own; where any has, only a heading such as
-        "correct" speaks of the others.
+    `own`: the labels of scores that have some of their own; where any has, only a heading such as
+    "correct" speaks of the others.
 
     Returns
     -------

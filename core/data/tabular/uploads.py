@@ -141,10 +141,7 @@ def parse(content: bytes, name: str) -> Upload:
     name : str
         Only its ending is looked at.
 
-    Raises
-    ------
-    UploadError
-        When the file is none of these, is damaged or too large, or has no row.
+    Raises `UploadError` when the file is none of these, is damaged or too large, or has no row.
     """
     if not content:
         raise UploadError("The file is empty; choose one with a heading and at least one row.")

@@ -82,10 +82,7 @@ class RayCluster:
 def check_installation() -> None:
     """Check that Ray is installed.
 
-    Raises
-    ------
-    RunError
-        When it is not.
+    Raises `RunError` when it is not.
     """
     if find_spec("ray") is None:
         raise RunError(INSTALL)
@@ -318,10 +315,7 @@ def _beside() -> dict[str, Any]:
 def _room(reserved: Mapping[str, float], model: LanguageModel) -> int:
     """Return how many workers the cluster has room for; of a service, one on each machine.
 
-    Raises
-    ------
-    RunError
-        When there is none.
+    Raises `RunError` when there is none.
     """
     import ray
 

@@ -39,10 +39,8 @@ class Decided:
 def decide(results: Results, policy: Policy) -> Decided:
     """Decide on every row by a policy, and count what it answers wrongly.
 
-    Raises
-    ------
-    PolicyError
-        When another pipeline made the scores of the run, or the policy goes by another score.
+    Raises `PolicyError` when another pipeline made the scores of the run, or the policy goes by
+    another score.
     """
     if policy.score not in SCORES or policy.larger_is_surer:
         raise PolicyError(f"No run has the score “{one_line(policy.score)}” of this policy.")

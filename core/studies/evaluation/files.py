@@ -130,10 +130,7 @@ class RunFiles:
 def hold(folder: Path) -> Iterator[RunFiles]:
     """Hold a folder, which is made where there is none, until the end of the block.
 
-    Raises
-    ------
-    RunError
-        When it cannot be written, or another process holds it.
+    Raises `RunError` when it cannot be written, or another process holds it.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -168,10 +165,7 @@ def _lock(file: int) -> bool:
 def manifest_of(folder: Path) -> dict[str, Any]:
     """Return what a run is.
 
-    Raises
-    ------
-    RunError
-        When the folder holds no run that can be read.
+    Raises `RunError` when the folder holds no run that can be read.
     """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -194,10 +188,7 @@ def parts_of(folder: Path, kind: str = "rows") -> list[Path]:
 def batches(part: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
     """Yield what a part holds, piece by piece.
 
-    Raises
-    ------
-    RunError
-        When it is damaged.
+    Raises `RunError` when it is damaged.
     """
     try:
         with parquet.ParquetFile(part) as file:
@@ -235,10 +226,7 @@ def whole_lines(path: Path) -> tuple[list[Row], int]:
 def writing(folder: Path) -> Iterator[None]:
     """Write to a folder until the end of the block.
 
-    Raises
-    ------
-    RunError
-        When it cannot be written.
+    Raises `RunError` when it cannot be written.
     """
     try:
         yield

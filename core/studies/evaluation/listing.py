@@ -37,11 +37,8 @@ def listed_rows(
 ) -> NDArray[np.int64]:
     """Return the places of rows, the least doubtful first; those without a doubt last.
 
-    Parameters
-    ----------
-    words : str
-        All of them must be in the question, the answer, a right answer or the source, in any
-        case.
+    `words`: all of them must be in the question, the answer, a right answer or the source, in any
+    case.
     """
     doubts, right = results.doubts[score], results.correct[score]
     chosen = {

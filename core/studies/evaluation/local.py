@@ -97,10 +97,7 @@ def local(questions: Iterator[Question], task: Task, tick: Tick) -> Generator[Ro
 def ask(task: Task, question: Question, report: Callable[[float], None]) -> Row:
     """Ask one question, and hold every score's answer against the right ones.
 
-    Parameters
-    ----------
-    report : callable
-        Given the share that is done, in [0, 1), before every call of the model. May raise.
+    `report`: given the share that is done, in [0, 1), before every call of the model. May raise.
 
     Raises
     ------
@@ -137,10 +134,7 @@ def ask(task: Task, question: Question, report: Callable[[float], None]) -> Row:
 def lasts(longest: str, task: Task) -> float:
     """Return how many seconds a question takes on this machine, by asking one alone.
 
-    Parameters
-    ----------
-    longest : str
-        A question that takes as long as any.
+    `longest`: a question that takes as long as any.
     """
     row = ask(task, Question("", longest[:MAX_QUERY_CHARACTERS], (("?",),)), lambda _: None)
     return float(row.values["seconds"])

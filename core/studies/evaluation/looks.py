@@ -32,10 +32,7 @@ def view(
     doubled: so simulations keep the promise (`tests/studies/calibration/test_looks.py`).
     A bundled run shown whole is none: everybody sees it, and nothing was chosen.
 
-    Parameters
-    ----------
-    target : pair of float, optional
-        The error and the confidence of thresholds that are shown, where others were before.
+    `target`: the error and the confidence of thresholds that are shown, where others were before.
     """
     if not len(results) or (target is None and _is_as_bundled(results)):
         return None

@@ -38,10 +38,7 @@ class Pace:
     def sentence(self, done: int, failed: int = 0, under_way: float = 0.0) -> str:
         """Say how far the run is, how fast it goes, and when it will be done.
 
-        Parameters
-        ----------
-        under_way : float
-            How many questions' worth of work has been done on those that are not finished.
+        `under_way`: how many questions' worth of work has been done on those that are not finished.
         """
         sentence = f"{done:,} of {count_of(self._number, 'question')}"
         work = done + under_way

@@ -83,10 +83,7 @@ class Filter:
     def from_text(cls, text: str) -> Filter:
         """Return a filter by its text.
 
-        Raises
-        ------
-        RunError
-            When there is none of that name.
+        Raises `RunError` when there is none of that name.
         """
         name, equals, source = text.partition("=")
         if name not in FILTERS:
@@ -163,10 +160,7 @@ class Run:
         columns : sequence of str, optional
             All by default.
 
-        Raises
-        ------
-        RunError
-            When no row has the source that a filter names.
+        Raises `RunError` when no row has the source that a filter names.
         """
         names = list(columns or SCHEMA.names)
         looked_at = {c for f in filters for c in FILTERS[f.name].columns} | {"source", "error"}
@@ -210,10 +204,7 @@ class Run:
     def inspection(self, id: str) -> Inspection | None:
         """Return what a question's row was made of; None where nothing was recorded.
 
-        Raises
-        ------
-        InvalidRequestError
-            When the recording was changed.
+        Raises `InvalidRequestError` when the recording was changed.
         """
         for row in self._waiting:
             if row.id == id and row.recording:
@@ -242,10 +233,7 @@ def labelled_csv(
     The table says so, too, for a promise holds for what remains. The labels by another rule stand
     beside those that count: see `core.data.tabular.labels.own_labels`.
 
-    Parameters
-    ----------
-    match : {"same_answer", "f1", "exact"}
-        When an answer counts as right.
+    `match`: when an answer counts as right.
     """
     rows = run.rows(filters)
     every = (Row(values) for batch in rows.table.to_batches() for values in batch.to_pylist())
@@ -285,10 +273,7 @@ def labelled_table(
 ) -> bytes:
     """Return rows that one pipeline scored as a CSV that the calibration reads.
 
-    Parameters
-    ----------
-    selection : str
-        What is not among them, in words.
+    `selection`: what is not among them, in words.
     """
     names, last = heading(match), [to_text(pipeline)]
     if selection:

@@ -178,10 +178,7 @@ def read_results(
     served : str, optional
         The score whose answer is judged for all.
 
-    Raises
-    ------
-    RunError
-        When the run is damaged, or has no source that is named.
+    Raises `RunError` when the run is damaged, or has no source that is named.
     """
     rows = run.rows(filters, list(columns or SCHEMA.names))
     table, dropped = rows.table, rows.dropped
@@ -247,10 +244,7 @@ def affordable(rows: int, scores: int, seconds: float = 1.0) -> int:
 def measure_run(results: Results, number: int, progress: Progress = silent) -> RunMeasures:
     """Measure every score of a run on the same resamples of its questions.
 
-    Parameters
-    ----------
-    number : int
-        Of resamples: see `affordable`.
+    `number`: of resamples: see `affordable`.
     """
     return RunMeasures(
         results,

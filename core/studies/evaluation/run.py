@@ -58,15 +58,9 @@ def survey(
 ) -> Questions:
     """Read all questions once.
 
-    Parameters
-    ----------
-    meaning : iterable of str
-        Which column means what, in words: `AnswerKey.sentences`.
+    `meaning`: which column means what, in words: `AnswerKey.sentences`.
 
-    Raises
-    ------
-    UploadError
-        Out of `read`, before anything is asked.
+    Raises `UploadError` out of `read`, before anything is asked.
     """
     digest, longest, malformed = hashlib.sha256(), "", 0
     reading = QuestionsInWords()
@@ -177,11 +171,8 @@ def most(questions: Questions, task: Task, left: int) -> Plan:
 def _reach(rows: Iterable[Row]) -> Iterator[Row]:
     """Yield rows; hold those back that reached nobody until another one shows who is at fault.
 
-    Raises
-    ------
-    UnreachableError
-        When several in a row reached nobody: it is the service, and they are asked again when
-        somebody goes on.
+    Raises `UnreachableError` when several in a row reached nobody: it is the service, and they are
+    asked again when somebody goes on.
     """
     waiting: list[Row] = []
     for row in rows:
@@ -211,10 +202,7 @@ def pipeline_for(task: Task) -> Pipeline:
 def pipeline_in(manifest: Mapping[str, Any]) -> Pipeline:
     """Return what the scores of a written run were made with.
 
-    Raises
-    ------
-    RunError
-        When the manifest was changed.
+    Raises `RunError` when the manifest was changed.
     """
     try:
         return pipeline_from_dict(manifest["pipeline"])
@@ -231,10 +219,7 @@ def reading_in(manifest: Mapping[str, Any]) -> tuple[str, ...]:
 def begin(files: RunFiles, questions: Questions, task: Task) -> dict[str, Any]:
     """Return the manifest: a new one, or that of the same run begun before.
 
-    Raises
-    ------
-    RunError
-        When the folder holds another run, or cannot be written.
+    Raises `RunError` when the folder holds another run, or cannot be written.
     """
     description = _description(questions, task)
     manifest = files.manifest()

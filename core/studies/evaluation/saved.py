@@ -35,10 +35,7 @@ QUESTIONS: Final = "questions.jsonl"
 def save(questions: Questions, task: Task, folder: Path, progress: Progress = silent) -> None:
     """Write what a run is to ask; nothing is asked yet.
 
-    Raises
-    ------
-    RunError
-        When the folder holds another run, or cannot be written.
+    Raises `RunError` when the folder holds another run, or cannot be written.
     """
     with hold(folder) as files:
         with writing(folder):
@@ -50,10 +47,7 @@ def save(questions: Questions, task: Task, folder: Path, progress: Progress = si
 def questions_in(run: Run, progress: Progress = silent) -> Questions:
     """Return the questions of a run that was saved.
 
-    Raises
-    ------
-    RunError
-        When they are not there, or were changed.
+    Raises `RunError` when they are not there, or were changed.
     """
     path = run.folder / QUESTIONS
     if not path.exists():
@@ -75,10 +69,7 @@ def questions_in(run: Run, progress: Progress = silent) -> Questions:
 def task_in(run: Run, model: LanguageModel) -> Task:
     """Return how a run asks its questions, of the model that it asks.
 
-    Raises
-    ------
-    RunError
-        When that is another model, or it was asked otherwise.
+    Raises `RunError` when that is another model, or it was asked otherwise.
     """
     pipeline = run.pipeline
     if pipeline.model != model.name:

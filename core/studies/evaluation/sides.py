@@ -187,10 +187,7 @@ def compared_sides(both: Sides, number: int, progress: Progress = silent) -> tup
     the right answers and of the AUROC are adjusted together, for twice the number of scores; one
     that is not known yet counts as 1.
 
-    Parameters
-    ----------
-    number : int
-        Of resamples.
+    `number`: of resamples.
     """
     names = both.scores
     right = {name: both.right(name) for name in names}

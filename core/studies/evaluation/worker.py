@@ -51,10 +51,7 @@ class Desk:
 
     One of them is an actor of Ray's beside the process that began the run.
 
-    Parameters
-    ----------
-    most, used : int or None, int
-        The calls to a service that a person allowed, and those made of them before.
+    `most, used`: the calls to a service that a person allowed, and those made of them before.
     """
 
     def __init__(self, most: int | None, used: int) -> None:
@@ -79,10 +76,7 @@ class Desk:
     def begin(self, block: int) -> bool:
         """Return whether a block may be begun.
 
-        Raises
-        ------
-        Abandoned
-            When nobody wants another one: Ray ends.
+        Raises `Abandoned` when nobody wants another one: Ray ends.
         """
         if self._abandoned:
             raise Abandoned
@@ -107,10 +101,7 @@ class Desk:
 class SharedBudget(Budget):
     """A worker's budget, of which every call is counted at the run's `Desk`.
 
-    Parameters
-    ----------
-    take : callable
-        Counts a call there; returns why it may not be made, or None.
+    `take`: counts a call there; returns why it may not be made, or None.
     """
 
     def __init__(self, take: Callable[[], str | None]) -> None:
@@ -140,10 +131,7 @@ class WorkerTask:
 class Worker:
     """Holds a model for as long as there are questions.
 
-    Parameters
-    ----------
-    desk : actor handle
-        The run's `Desk`.
+    `desk`: the run's `Desk`.
     """
 
     def __init__(self, job: WorkerTask, desk: Any) -> None:

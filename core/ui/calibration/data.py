@@ -193,10 +193,7 @@ def remember() -> None:
 def use(content: bytes, name: str) -> None:
     """Take a table that this program wrote as if it had been uploaded.
 
-    Raises
-    ------
-    UploadError
-        When it is too large, or has no row.
+    Raises `UploadError` when it is too large, or has no row.
     """
     st.session_state[_UPLOAD] = uploads.parse(content, name)
     st.session_state.pop(_PROBLEM, None)

@@ -45,10 +45,7 @@ def judge_name() -> str:
 def judge_here(rows: Predictions, sha256: str) -> Labels | None:
     """Return what the model says of every row, (n,); None until it was asked, or if it cannot.
 
-    Parameters
-    ----------
-    sha256 : str
-        Of the file.
+    `sha256`: of the file.
     """
     if current() is embedded_model():
         st.text(NO_JUDGE)

@@ -79,10 +79,7 @@ def forget_address() -> None:
 def after_reload() -> File | str | None:
     """Return the file that the address names, or a sentence if it is not here.
 
-    Raises
-    ------
-    StoreError
-        When nobody can say whether it is.
+    Raises `StoreError` when nobody can say whether it is.
     """
     hash = st.query_params.get(_ADDRESS)
     if not hash:

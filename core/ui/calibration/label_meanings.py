@@ -30,20 +30,14 @@ _OTHER = {Meaning.RIGHT: Meaning.WRONG, Meaning.WRONG: Meaning.RIGHT}
 def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None:
     """Ask what each value means of which nothing says whether it is right.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        The columns of labels, each once.
+    `columns`: the columns of labels, each once.
 
     Returns
     -------
     tuple of Meant or None
         What was answered; None while an answer is missing.
 
-    Raises
-    ------
-    UploadError
-        When a column is no column of labels.
+    Raises `UploadError` when a column is no column of labels.
     """
     questions = memory_of(
         "unread",

@@ -98,10 +98,7 @@ def calibration_for(data: Labelled, target: Target) -> Whole | None:
 
     None while it is on its way.
 
-    Raises
-    ------
-    CalibrationError
-        As of `calibrate`.
+    Raises `CalibrationError` as of `calibrate`.
     """
     _first(data, target.error)
     if data is first_calibration().calibration.data and target == FIRST and not _price_lists(data):

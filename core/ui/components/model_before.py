@@ -21,10 +21,7 @@ _mounted = st.components.v2.component(
 def remember(name: str, *, chosen: bool) -> str | None:
     """Let the tab remember the model in use; return the one before, if this session has none.
 
-    Parameters
-    ----------
-    chosen : bool
-        Whether a person chose it in this session.
+    `chosen`: whether a person chose it in this session.
     """
     before = None if chosen else name_of(st.session_state.get(_KEY))
     # In a list, for the reason that `registered` has.

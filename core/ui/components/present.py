@@ -50,11 +50,8 @@ WORDS: Final = lanes.WORDS | {
 def present(stories: Sequence[Lane], url: str, *, key: str) -> None:
     """Offer to present some lanes.
 
-    Parameters
-    ----------
-    url : str
-        Of this page, as the browser says; "" where it does not. Where others can open it, the last
-        place shows it with a QR code.
+    `url`: of this page, as the browser says; "" where it does not. Where others can open it, the
+    last place shows it with a QR code.
     """
     address, host = _public_part(url)
     content = {

@@ -19,10 +19,7 @@ _HERE = Path(__file__).parent
 def register(name: str, *shared: str) -> Callable[..., Any]:
     """Return a component, which is drawn by calling it with `data` and a `key`.
 
-    Parameters
-    ----------
-    *shared : str
-        Names of the files that it shares with others.
+    `*shared`: names of the files that it shares with others.
     """
 
     def source(ending: str) -> str:

@@ -44,10 +44,7 @@ NARROW = 84  # pixels of a column
 def compare(results: Results, others: Mapping[str, Run]) -> None:
     """Let the person choose another run, and put it beside this one.
 
-    Parameters
-    ----------
-    others : mapping of str to Run
-        By their titles.
+    `others`: by their titles.
     """
     if not others:
         st.text(

@@ -107,10 +107,7 @@ def _say_what_is_taught(chosen: Questions, model: LanguageModel) -> None:
 def _prepare(chosen: Questions, task: Task, folder: Path) -> bool:
     """Save what a run asks once it is wanted, and say whether that is done.
 
-    Raises
-    ------
-    RunError
-        When it cannot be saved.
+    Raises `RunError` when it cannot be saved.
     """
 
     def prepare(job: Job[RunError | bool]) -> RunError | bool:

@@ -28,10 +28,7 @@ def search(text: str) -> list[Summary]:
 def delete(key: str) -> None:
     """Delete a run.
 
-    Raises
-    ------
-    RunError
-        When it is being written to.
+    Raises `RunError` when it is being written to.
     """
     if folder := runs().find(key):
         try:

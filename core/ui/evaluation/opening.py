@@ -18,10 +18,7 @@ _OPENED = "results_opened"  # under which id each row was saved
 def offer(run: Run, id: str, *, key: str, of_other: bool = False) -> None:
     """Offer to open the inspection of a question's row.
 
-    Parameters
-    ----------
-    of_other : bool
-        Whether the run is the other one of two.
+    `of_other`: whether the run is the other one of two.
     """
     if not st.button(
         "Open its inspection in the other run" if of_other else "Open its inspection",

@@ -156,10 +156,7 @@ def draw_of_file(
     place : str
         Tells the widgets of pages apart.
 
-    Raises
-    ------
-    UploadError
-        As of `uploaded_questions`.
+    Raises `UploadError` as of `uploaded_questions`.
     """
     key = _columns(upload, place)
     if key is None:

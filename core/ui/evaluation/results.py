@@ -50,10 +50,7 @@ WHY: Final = (
 def results(run: Run, others: Mapping[str, Run]) -> None:
     """Draw what came of a run.
 
-    Parameters
-    ----------
-    others : mapping of str to Run
-        Runs that can be put beside it, by their titles.
+    `others`: runs that can be put beside it, by their titles.
     """
     try:
         every = _every(run)

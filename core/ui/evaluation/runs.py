@@ -61,10 +61,7 @@ def most_questions() -> int:
 class Runs:
     """The runs below a folder.
 
-    Parameters
-    ----------
-    root : Path
-        Made where there is none.
+    `root`: made where there is none.
     """
 
     def __init__(self, root: Path) -> None:
@@ -98,10 +95,7 @@ class Runs:
     def make_room(self, folder: Path) -> None:
         """See to it that a run may be saved in a folder.
 
-        Raises
-        ------
-        RunError
-            When there are too many.
+        Raises `RunError` when there are too many.
         """
         if (folder / MANIFEST).exists() or alone():
             return
@@ -120,10 +114,7 @@ class Runs:
     ) -> None:
         """Save all that a run asks in its folder, unless it is there.
 
-        Raises
-        ------
-        RunError
-            When it cannot be written.
+        Raises `RunError` when it cannot be written.
         """
         if not (folder / MANIFEST).exists():
             try:
@@ -144,10 +135,7 @@ class Runs:
     def start(self, run: Run, task: Task, *, again: bool = False) -> Job[RunOutcome]:
         """Start a run, go on with it, or find the job that does.
 
-        Parameters
-        ----------
-        again : bool
-            Whether questions that failed before are asked once more.
+        `again`: whether questions that failed before are asked once more.
         """
         folder = run.folder
         with self._lock:
@@ -192,10 +180,7 @@ class Runs:
     def delete(self, folder: Path) -> None:
         """Delete a run.
 
-        Raises
-        ------
-        RunError
-            When it is being written to.
+        Raises `RunError` when it is being written to.
         """
         if (job := self._jobs.get(folder)) is not None and job.cancelling:
             job.wait(_ENDING)

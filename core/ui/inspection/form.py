@@ -242,10 +242,7 @@ def record(
 ) -> Recording | None:
     """Return the recording, or None while the model is being asked and after a cancel.
 
-    Parameters
-    ----------
-    save : callable, optional
-        What the job does with the finished recording; see `Recordings.ask`.
+    `save`: what the job does with the finished recording; see `Recordings.ask`.
     """
     name = model_opening.name_to_open()
     if name in BACK_ENDS and BACK_ENDS[name].is_bundled:

@@ -68,11 +68,8 @@ class Recordings:
     ) -> Job[Recording]:
         """Start making the recording, out of what is there already.
 
-        Parameters
-        ----------
-        save : callable, optional
-            Given the finished recording in the thread of a job that is started here: what was
-            paid for is kept even if no page is open any more. It must not touch the session.
+        `save`: given the finished recording in the thread of a job that is started here: what was
+        paid for is kept even if no page is open any more. It must not touch the session.
         """
         heard = model if isinstance(model, Prepared) else Heard(model)
 

@@ -38,10 +38,7 @@ _LONG, _SHORT = "served_long", "served"  # as the style sheet names them
 def verdict(inspection: Inspection, *, live: bool) -> None:
     """Say first what to do with the answer, and why.
 
-    Parameters
-    ----------
-    live : bool
-        Whether more can be asked: not of a kept result.
+    `live`: whether more can be asked: not of a kept result.
     """
     references = _references() if _comparable(inspection) else ()
     with st.container(border=True, key="verdict"):

@@ -20,10 +20,8 @@ from core.ui.session import shared_thing
 def model_of(experiment: Experiment, values: Values) -> LanguageModel | None:
     """Return the model that an experiment asks; None where it asks none.
 
-    Raises
-    ------
-    ModelError
-        When the chosen one cannot be reached, or is a service that this asks too much of.
+    Raises `ModelError` when the chosen one cannot be reached, or is a service that this asks too
+    much of.
     """
     which = experiment.model_for(values)
     if which is Asks.NOTHING:

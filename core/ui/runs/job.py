@@ -64,10 +64,7 @@ class Job(Generic[T]):
     partial : T or None
         The newest intermediate result that it handed out.
 
-    Raises
-    ------
-    BusyError
-        When there are too many already.
+    Raises `BusyError` when there are too many already.
     """
 
     def __init__(

@@ -36,10 +36,7 @@ class Registry:
 
         Either way it belongs to the session that asks. The parameters are those of `Job`.
 
-        Raises
-        ------
-        BusyError
-            When there are too many already.
+        Raises `BusyError` when there are too many already.
         """
         with self._lock:
             job = self._jobs.get(key)

@@ -91,10 +91,7 @@ class Turns:
     def ticket(self, who: Hashable) -> Ticket:
         """Stand in line for a session.
 
-        Raises
-        ------
-        BusyError
-            When it, or everybody together, has too many runs already.
+        Raises `BusyError` when it, or everybody together, has too many runs already.
         """
         with self._changed:
             if sum(ticket.who == who for ticket in self._tickets) >= MOST_A_SESSION:
