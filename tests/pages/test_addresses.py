@@ -16,7 +16,10 @@ OWN, WORLD, MECHANISM = (
 )
 BOUND: dict[str, list[list[Any]]] = {
     "inspection": [
-        ["k", "temperature", "seed", "gamma_1", "gamma_2", "similarity", "tau", "sampling"]
+        [
+            *("k", "temperature", "seed", "gamma_1", "gamma_2", "similarity", "tau", "sampling"),
+            "answer_tokens",
+        ]
     ],
     "amplification": [
         ["tab"],
