@@ -19,7 +19,7 @@ from core.ui.uploaders import let_go, wait_for
 from core.ui.uploads import is_long, upload_or_problem
 from core.uncertainty.own_answers import AnswerScores, score
 
-FILE, QUESTION = "own_answers_file", "own_answers_question"
+QUESTION = "own_answers_question"
 FEW = 50  # texts that are compared at once
 LONGEST = 2_000  # characters of a question that are shown
 
@@ -30,8 +30,8 @@ def own_answers() -> None:
         "A log, traces or a table of any model, with several answers to each question, in lists or "
         "one a row. No model is asked, so only what these answers tell by themselves is shown."
     )
-    wait_for(FILE, TYPES)
-    file = st.file_uploader("Answers", TYPES, key=FILE)
+    wait_for("own_answers_file", TYPES)
+    file = st.file_uploader("Answers", TYPES, key="own_answers_file")
     if file is None:
         return
     upload = memory_of("own_upload", None, partial(upload_or_problem, file), file.file_id)
