@@ -107,11 +107,11 @@ TERMS: Final[dict[str, str]] = {
     "Target error α": "The share of the answered questions that may be wrong, such as 0.05.",
     "Temperature": "How freely answers are drawn, 0.05 to 2: a low value favours the likeliest. "
     "Likelihoods are always at temperature 1; counts are at this temperature.",
-    "Tokens of an answer": "At so many tokens an answer is cut; a line break ends it, too. The "
-    "default thresholds hold for 32.",
     "Threshold λ": "Believe abstains when the doubt is at least λ, or the confidence at most λ. "
     "The default was certified on questions of the embedded model’s world, for its default "
     "settings; Calibration finds others.",
+    "Tokens of an answer": "At so many tokens an answer is cut; a line break ends it, too. The "
+    "default thresholds hold for 32.",
     "Too little sampled": "The answers found cover so little of the probability that a low score "
     "means nothing. More answers may decide it.",
     "Weighted doubt": "Mutual information with fixed parts of the doubt of self-verification and "

@@ -1133,7 +1133,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     assert said(example, "This policy uses the score “sampled_mass”, which is not computed here.")
     choose_scores(example, surer=["semantic_entropy"])
     example.selectbox(key="method").set_value("empirical").run()
-    assert badges(example) == [NO_GUARANTEE] and "use_policy" not in keys(example)
+    assert badges(example) == [NO_GUARANTEE, OF_EXAMPLE] and "use_policy" not in keys(example)
     assert said(example, "takes a large “semantic_entropy” as a sign of a sure answer")
 
 
