@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import astuple, dataclass
 from typing import Any, Final
 
@@ -124,6 +125,8 @@ def sentence(related: Related) -> str:
 
 def _calibration(related: Related) -> str:
     low, high = related.excess.lower, related.excess.upper
+    if math.isnan(low):
+        return "these questions are too alike to say more of its second-order calibration."
     if low <= 0 <= high:
         return "compatible with second-order calibration."
     return f"not second-order calibrated, it errs {'more' if low > 0 else 'less'} than it says."

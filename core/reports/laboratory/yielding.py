@@ -68,7 +68,9 @@ def sentence(yielding: Yielding) -> str:
 
 def _verdict(interval: Interval) -> str:
     """Say what a correlation means for Section 3.1."""
-    if math.isnan(interval.lower) or interval.lower <= 0 <= interval.upper:
+    if math.isnan(interval.lower):
+        return "these facts are too alike to say what it is a sign of."
+    if interval.lower <= 0 <= interval.upper:
         return "no sign of what Section 3.1 describes."
     if interval.upper < 0:
         return "the opposite of what Section 3.1 describes."

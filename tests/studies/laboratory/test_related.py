@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.abstention.intervals import Interval
 from core.data.world.facts import Band, RightAnswer
 from core.reports.laboratory.related import sentence
 from core.studies.amplification.gallery import draw
@@ -56,7 +57,22 @@ def test_a_model_that_cannot_tell_two_questions_apart_and_says_so_is_calibrated(
     assert found.overall.promised == pytest.approx(0.25)
     assert found.overall.error.value == pytest.approx(0.25)
     assert found.excess.value == pytest.approx(0) and found.beyond == 0
-    assert "compatible with second-order calibration" in sentence(found)
+    assert "too alike to say more of its second-order calibration" in sentence(found)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "says"),
+    [
+        (-0.1, 0.1, "compatible with second-order calibration"),
+        (0.1, 0.2, "not second-order calibrated, it errs more than it says"),
+        (-0.2, -0.1, "not second-order calibrated, it errs less than it says"),
+    ],
+)
+def test_the_sentence_says_no_more_than_the_interval(low, high, says):
+    model, _ = many({"One": COPIES})
+    found = run([known("One", "One0")], model, LIKELIEST)
+    vars(found)["excess"] = Interval((low + high) / 2, low, high)
+    assert says in sentence(found)
 
 
 def test_a_model_that_knows_all_right_answers_errs_by_nothing_and_says_so():
@@ -74,8 +90,7 @@ def test_a_model_that_is_sure_of_something_wrong_is_not_calibrated():
     assert found.overall.error.value == pytest.approx(
         1, abs=1e-6
     )  # of the one answer likely enough
-    assert found.beyond == 1
-    assert "not second-order calibrated, it errs more than it says" in sentence(found)
+    assert found.beyond == 1 and found.excess.value == pytest.approx(1, abs=1e-6)
 
 
 def test_a_right_answer_that_was_not_found_is_an_error_too():
@@ -86,7 +101,7 @@ def test_a_right_answer_that_was_not_found_is_an_error_too():
     assert asked.predicted == pytest.approx((0.5, 0.5, 0)) and asked.truth == (0, 0, 1)
     assert found.overall.promised == pytest.approx((0.25 + 0.25) / 3)
     assert found.overall.error.value == pytest.approx((0.25 + 0.25 + 1) / 3)
-    assert "it errs more than it says" in sentence(found)
+    assert found.excess.value == pytest.approx(1 / 3)
 
 
 def test_spellings_of_one_right_answer_are_one():
