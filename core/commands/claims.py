@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+import os
+from pathlib import Path
+from typing import Any
 
 import click
 
 from core.claims import MOST_CHARACTERS, NO_PROMISE, claim_of, questions_about, request_about
 from core.codec import encode, one_line
+from core.commands.files import FilesFirst, Input
 from core.commands.model import asks, open_for_study, payment, tell
 from core.studies.costs import Plan, plan
 
@@ -15,16 +18,18 @@ LONGEST_CHARACTER = 4  # bytes, in UTF-8
 
 
 @click.command(
+    cls=FilesFirst,
     help="Split the text in FILE (“-”: standard input) into sentences, and ask a model whether "
     "each is true. Nothing is promised of them.",
 )
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=Input(dash=True))
 @click.option("--question", default="", help="What the text answers; asked with every sentence.")
 @asks
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def claims(file: BinaryIO, question: str, as_json: bool, **options: Any) -> None:
+def claims(file: Path, question: str, as_json: bool, **options: Any) -> None:
     """Print every sentence with its mark: true, false or open."""
-    content = file.read(LONGEST_CHARACTER * (MOST_CHARACTERS + 1))
+    with click.open_file(os.fspath(file), "rb") as stream:
+        content = stream.read(LONGEST_CHARACTER * (MOST_CHARACTERS + 1))
     cut = len(content) > LONGEST_CHARACTER * MOST_CHARACTERS  # maybe within a character
     try:
         text = content.decode("utf-8-sig", "ignore" if cut else "strict")

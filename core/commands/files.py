@@ -27,14 +27,19 @@ DASH = (
 
 
 class Input(click.Path):
-    """A file that is there; no pipe, which may keep who opens it waiting for ever."""
+    """A file that is there; no pipe, which may keep who opens it waiting for ever.
 
-    def __init__(self) -> None:
-        super().__init__(exists=True, dir_okay=False, path_type=Path)
+    `dash`: whether “-” stands for standard input.
+    """
+
+    def __init__(self, *, dash: bool = False) -> None:
+        super().__init__(exists=True, dir_okay=False, allow_dash=dash, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path; see `click.ParamType.convert`."""
         path = super().convert(value, param, ctx)
+        if self.allow_dash and os.fspath(path) == "-":
+            return path
         if not stat.S_ISREG(os.stat(path).st_mode):
             self.fail(PIPE.format(path), param, ctx)
         return path
