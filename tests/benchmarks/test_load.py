@@ -11,7 +11,7 @@ ROUND = 11  # actions, after which every kind has been done
 DRAWN = (  # by then
     *("told", "amplify"),  # of an inspection
     *("remove_upload", "all_rows"),  # of a file that was read, and of what was calibrated on it
-    "draw",  # of the questions on the page Amplification
+    "most",  # repetitions on the page Amplification
 )
 
 

@@ -65,7 +65,8 @@ def test_a_run_is_asked_reported_and_read_again(world, asked, tmp_path):
     assert head.split() == ["symbol", "right", "right", "by", "F1", "AUROC", "AURC", "AUGRC", "PRR"]
     assert "token F1 calls" in result.stderr  # beside the rule for the same answer
     assert [line.split()[0] for line in lines] == [i.symbol.split()[0] for i in SCORES.values()]
-    assert all(line.count(" to ") == 4 for line in lines)
+    # 40 rows: where all resamples are alike, a measure but AUROC has no interval.
+    assert all(1 <= line.count(" to ") <= 4 for line in lines)
     assert intervals.startswith("Intervals: 95%, paired bootstrap of 1,000 resamples")
     assert len(comparisons) == len(SCORES) - 1
     assert all("Holm-adjusted p" in line for line in comparisons)
@@ -89,8 +90,9 @@ def test_json_is_one_object_with_every_measure_of_every_score(world, asked, tmp_
     assert list(found["scores"]) == list(SCORES)
     for values in found["scores"].values():
         assert set(values) == {"right", "right_by", *MEASURES, "intervals"}
-        for measure, (lower, upper) in values["intervals"].items():
-            assert lower <= values[measure] <= upper
+        assert values["intervals"]["auroc"] is not None
+        for measure, limits in values["intervals"].items():
+            assert limits is None or limits[0] <= values[measure] <= limits[1]
     assert found["resamples"] == 1_000 and found["answer"].endswith(".")
     assert {(each["score"], each["measure"]) for each in found["comparisons"]} == {
         ("mutual_information", "auroc")

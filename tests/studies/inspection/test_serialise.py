@@ -385,6 +385,8 @@ def test_a_file_of_version_1_is_still_read():
         "judged": False,
         "sampling": Sampling.SHARED,
         "typed": None,
+        "answer_tokens": 32,
+        "claim": False,
     }  # and so are these
     for name, value in recording.items():
         assert again["recording"][name] == value, name

@@ -79,11 +79,11 @@ def test_nothing_certified_when_no_response_came_to_its_end():
 def test_sizes_grow_to_the_limit_and_no_further():
     sizes = [1]
     while sizes[-1] < MAX_SAMPLES:
-        sizes.append(next_size(sizes[-1]))
+        sizes.append(next_size(ask(sizes[-1])))
         assert sizes[-1] > sizes[-2]
     assert sizes[-1] == MAX_SAMPLES
     assert len(sizes) < 15
-    assert next_size(MAX_SAMPLES) == MAX_SAMPLES
+    assert next_size(ask(MAX_SAMPLES)) == MAX_SAMPLES
 
 
 def test_sampling_that_never_settles_ends_at_the_limit():
@@ -92,7 +92,7 @@ def test_sampling_that_never_settles_ends_at_the_limit():
     model = TableModel(words(size), row, np.tile(row, (size, 1)))
     recording = record(ask(5), model)
     while (why := is_settled(recording, limit=NEVER)) is None:
-        larger = Request(QUERY, next_size(recording.request.samples))
+        larger = Request(QUERY, next_size(recording.request))
         recording = record(larger, model, previous=recording)
     assert recording.request.samples == MAX_SAMPLES
     assert str(MAX_SAMPLES) in why
