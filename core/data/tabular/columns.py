@@ -531,7 +531,7 @@ def repeated_item(upload: Upload, question: str) -> str | None:
 
 def columns_named(upload: Upload, names: Sequence[str]) -> list[str]:
     """Return the columns with these names, in the order of the names."""
-    columns = _by_heading(tuple(upload.table.columns))
+    columns = _by_heading(upload.headings)
     return [columns[name] for name in names if name in columns]
 
 

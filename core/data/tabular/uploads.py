@@ -9,6 +9,7 @@ says how to mend it. All text of a file is hostile, its name and headings includ
 from __future__ import annotations
 
 import codecs
+import functools
 import hashlib
 import io
 import itertools
@@ -123,6 +124,11 @@ class Upload:
     columns: dict[str, Column] = field(default_factory=dict, compare=False, repr=False)
     # How one of its columns was made here: the labels of predictions beside references.
     grading: Grading | None = None
+
+    @functools.cached_property
+    def headings(self) -> tuple[str, ...]:
+        """The headings in their order: to list those of a table takes long where it is wide."""
+        return tuple(self.table.columns)
 
     @property
     def unit(self) -> str:
