@@ -59,8 +59,8 @@ class TextClaim:
     # start, end: where it stands in the text, in characters.
     start: int
     end: int
-    # “true” or “false” where the model keeps to that, and calls the opposite the contrary; else
-    # “open”.
+    # “perhaps true” or “perhaps false” where the model keeps to that, and calls the opposite the
+    # contrary; else “open”.
     mark: str
     reason: str
     # What was seen; None where the model gave no evidence.
@@ -186,12 +186,14 @@ def claim_of(
         seen, opposite = (read(record(request_about(query, model), model)) for query in queries)
     except (ModelError, InvalidRequestError) as error:
         return TextClaim(sentence, *place, "open", str(error))
-    mark, reason = _opinion(seen), seen.verdict.reason
+    opinion, reason = _opinion(seen), seen.verdict.reason
     if seen.headline is Headline.UNTAUGHT:
         reason = words.HEADLINES[seen.headline]
-    elif mark and {mark, _opinion(opposite)} != {"true", "false"}:
-        mark, reason = "", f"The model does not call the opposite {OPPOSITE[mark]}. {reason}"
-    return TextClaim(sentence, *place, mark or "open", reason, seen)
+    elif opinion and _opinion(opposite) != OPPOSITE[opinion]:
+        reason = f"The model does not call the opposite {OPPOSITE[opinion]}. {reason}"
+    elif opinion:
+        return TextClaim(sentence, *place, f"perhaps {opinion}", reason, seen)
+    return TextClaim(sentence, *place, "open", reason, seen)
 
 
 def _opinion(inspection: Inspection) -> str:

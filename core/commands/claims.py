@@ -27,7 +27,7 @@ LONGEST_CHARACTER = 4  # bytes, in UTF-8
 @asks
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def claims(file: Path, question: str, as_json: bool, **options: Any) -> None:
-    """Print every sentence with its mark: true, false or open."""
+    """Print every sentence with its mark: perhaps true, perhaps false or open."""
     with click.open_file(os.fspath(file), "rb") as stream:
         content = stream.read(LONGEST_CHARACTER * (MOST_CHARACTERS + 1))
     cut = len(content) > LONGEST_CHARACTER * MOST_CHARACTERS  # maybe within a character
@@ -49,4 +49,4 @@ def claims(file: Path, question: str, as_json: bool, **options: Any) -> None:
         click.echo(encode({"model": model.name, "promise": None, "claims": rows}))
         return
     for claim in result:
-        click.echo(f"{claim.mark:>5}  {one_line(claim.text, 300)}\n       {claim.reason}")
+        click.echo(f"{claim.mark:>13}  {one_line(claim.text, 300)}\n{'':15}{claim.reason}")

@@ -67,3 +67,12 @@ def test_a_lead_that_may_be_chance_holds_weakly():
     finding = found(CLAIMS["Do other scores see it?"])
     finding.drawn["scores"]["S.E."][:] = [0.9, 0.86, 0.94]
     assert CLAIMS["Do other scores see it?"].rule(finding).word == WEAK
+
+
+@pytest.mark.parametrize("unknown", [None, float("nan")])
+def test_without_an_interval_nothing_is_held(unknown):
+    lead, sign = found(CLAIMS["Do other scores see it?"]), found(CLAIMS["Why does it give way?"])
+    lead.drawn["scores"]["S.E."][1:] = [unknown, unknown]
+    sign.drawn["intervals"]["overlap with the large components"][1:] = [unknown, unknown]
+    assert CLAIMS["Do other scores see it?"].rule(lead).word == WEAK
+    assert CLAIMS["Why does it give way?"].rule(sign).word == BROKEN

@@ -83,7 +83,7 @@ def _deciding(finding: Finding) -> Ruling:
 
 def _yielding(finding: Finding) -> Ruling:
     value, low, high = finding.drawn["intervals"]["overlap with the large components"]
-    word = BROKEN if low is None or low <= 0 else WEAK if value < _WEAK else HELD
+    word = BROKEN if low is None or not low > 0 else WEAK if value < _WEAK else HELD
     meaning = "rank correlation of overlap and repetitions"
     if low is not None:
         meaning += f" ({low:+.2f} to {high:+.2f})"
@@ -92,7 +92,8 @@ def _yielding(finding: Finding) -> Ruling:
 
 def _scores(finding: Finding) -> Ruling:
     (value, low, _), (other, _, high) = (finding.drawn["scores"][name] for name in ("M.I.", "S.E."))
-    word = HELD if low > high else WEAK if value > other else BROKEN
+    held = None not in (low, high) and low > high  # without intervals, nothing is held
+    word = HELD if held else WEAK if value > other else BROKEN
     return Ruling(word, f"{value:.2f}", f"AUROC; semantic entropy {other:.2f}")
 
 
