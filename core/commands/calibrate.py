@@ -175,6 +175,7 @@ def _test(policy: Policy, data: Labelled, as_json: bool) -> None:
         click.echo(words.confirmation(checked))
         return
     observed = checked.observed
+    outcome = "kept" if checked.kept else "refuted" if checked.exceeds_target else "open"
     result = {
         "questions": observed.queries,
         "answered": observed.answered,
@@ -183,7 +184,7 @@ def _test(policy: Policy, data: Labelled, as_json: bool) -> None:
         "lower_bound": checked.lower_bound,
         "upper_bound": observed.upper_bound,
         "confidence": round(checked.confidence, 12),
-        "outcome": "kept" if checked.kept else "refuted" if checked.exceeds_target else "open",
+        "outcome": outcome if checked.is_same_pipeline else "open",
         "looks": checked.look.place if checked.look else 0,
     }
     click.echo(encode(result, indent=2))

@@ -129,6 +129,12 @@ def contradiction(against: Mapping[str, float]) -> str:
     )
 
 
+UNKNOWN_PIPELINE: Final = (
+    "Nothing says that one pipeline made the scores of the policy and of these rows; if it did "
+    "not, this says nothing of the policy."
+)
+
+
 def confirmation(checked: Confirmation) -> str:
     """Say what a policy did on rows that are not its own, and whether it kept its promise."""
     observed, policy = checked.observed, checked.policy
@@ -138,15 +144,19 @@ def confirmation(checked: Confirmation) -> str:
         else "of answered questions are wrong"
     )
     rows = count_of(observed.queries, "new question" if checked.look else "held-out row")
-    against = " This does not refute the policy, but fails to confirm it."
+    sentences = [
+        f"On {rows} it answered {observed.answered:,}, {observed.errors:,} of them wrongly.",
+        f"With {100 * checked.confidence:.6g}% confidence, at most {observed.upper_bound:.1%} "
+        f"{what}, {'within' if checked.kept else 'above'} the target of "
+        f"{100 * policy.target_error:.6g}%.",
+    ]
     if checked.exceeds_target:
-        against = f" At least {checked.lower_bound:.1%} are, with the same confidence."
-    return (
-        f"On {rows} it answered {observed.answered:,}, "
-        f"{observed.errors:,} of them wrongly. With {100 * checked.confidence:.6g}% confidence, "
-        f"at most {observed.upper_bound:.1%} {what}, {'within' if checked.kept else 'above'} the "
-        f"target of {100 * policy.target_error:.6g}%." + ("" if checked.kept else against)
-    )
+        sentences.append(f"At least {checked.lower_bound:.1%} are, with the same confidence.")
+    elif not checked.kept:
+        sentences.append("This does not refute the policy, but fails to confirm it.")
+    if not checked.is_same_pipeline:
+        sentences.append(UNKNOWN_PIPELINE)
+    return " ".join(sentences)
 
 
 def limits_of_test(checked: Confirmation) -> list[str]:

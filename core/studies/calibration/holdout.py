@@ -46,6 +46,9 @@ class Confirmation:
     confidence: float  # of either bound
     lower_bound: float  # of the same error, exact, too
     look: Look | None = None  # at labels; None where nobody counts them
+    # Whether the rows name the policy's pipeline; or neither names any, as in a person's own table,
+    # where the promise itself is of one pipeline.
+    is_same_pipeline: bool = True
 
     @property
     def exceeds_target(self) -> bool:
@@ -98,4 +101,5 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
     if look.place > MOST_LOOKS:
         raise CalibrationError(no_budget(look.place))
     delta = (1 - (policy.confidence or USUAL_CONFIDENCE)) / 2**look.place
-    return replace(confirm(policy, data, 1 - delta), look=look)
+    same = (pipeline is None) == (policy.pipeline is None)
+    return replace(confirm(policy, data, 1 - delta), look=look, is_same_pipeline=same)
