@@ -19,10 +19,10 @@ from core.abstention.policy import from_json, policy_from_dict, to_json
 from core.data.datasets.predictions import predictions_in, read_predictions, row_hashes
 from core.data.tabular.uploads import parse
 from core.language_models import opening
-from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.reports.amplification import words as curve_words
 from core.reports.inspection.words import likely
-from core.reports.opening import FROM_FILE
+from core.reports.result_files import FROM_FILE
 from core.store.database import open_database
 from core.store.labels import Labels
 from core.store.results import SavedResults

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import streamlit as st
 
 from core.language_models.backends.gguf import SMOLLM2
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.once import once
 from core.reports.amplification.words import percent
 from core.studies.inspection.request import InvalidRequestError

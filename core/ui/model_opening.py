@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from core.language_models.base import LanguageModel
 from core.language_models.client.stack import with_layers
 from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
 from core.language_models.forms import Form
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import BACK_ENDS, open_model, opening_cost, with_only_model
 from core.language_models.stopping import patience
 from core.language_models.trial import InItsForm, in_its_form
