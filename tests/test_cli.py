@@ -125,6 +125,14 @@ def test_what_the_model_was_not_taught_is_said_and_its_answer_only_to_who_asks()
     assert [line for line in everything if line.endswith(f"%  {answer}")]
 
 
+@pytest.mark.parametrize("installed", [True, False])
+def test_another_model_is_offered_where_it_is_installed(installed, monkeypatch):
+    monkeypatch.setattr("core.cli.find_spec", lambda name: installed)
+    outside = believe("inspect", "Who is at the door?").stdout.splitlines()
+    assert (cli.SAY_OTHER in outside) == installed
+    assert cli.SAY_OTHER not in believe("inspect", "What is the capital of France?").stdout
+
+
 def test_what_is_surely_meant_is_asked_and_said_and_what_was_typed_only_at_wish():
     asked, meant = "whats teh capitol of spain", "What's the capital of Spain?"
     first, second, *_ = believe("inspect", asked).stdout.splitlines()
