@@ -36,9 +36,10 @@ NO_PROMISE: Final = (
 )
 OPPOSITE: Final = {"true": "false", "false": "true"}
 NO_CLAIM: Final = "A question claims nothing."
+_ASKING: Final = frozenset("?？؟‽\u037e")  # the last is Greek
 # An end of a sentence: its marks with closing quotes, and white space or the end behind them.
 # Where a script has no spaces, its own marks alone; a line break ends a sentence, too.
-_END: Final = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？]+[”’」』）]*|\n")
+_END: Final = re.compile(r"(?<![.!?…؟।])[.!?…؟।]++[\"'”’»)\]*_]*+(?=\s|$)|[。！？]+[”’」』）]*|\n")
 # What has a full stop that mostly ends no sentence.
 _SHORT: Final = frozenset(
     (
@@ -84,12 +85,12 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each sentence of a text begins and ends, in characters.
 
     A full stop ends none behind an initial, an abbreviation or the number of a list, nor before a
-    small letter.
+    small letter; a line break ends none before a small letter, for a piece may say the contrary.
     """
     start = 0
     for end in [*(m.end() for m in _END.finditer(text)), len(text)]:
         piece = text[start:end]
-        if end < len(text) and _goes_on(piece, text[end : end + 2].lstrip()[:1]):
+        if end < len(text) and _goes_on(piece, text[end : end + 2]):
             continue
         if any(character.isalnum() for character in piece):
             left = len(piece) - len(piece.lstrip())
@@ -98,10 +99,13 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _goes_on(piece: str, following: str) -> bool:
-    """Whether a sentence goes on behind a full stop."""
+    """Whether a sentence goes on behind a full stop or a line break."""
+    if piece.endswith("\n"):
+        return following[:1].islower() and not piece.rstrip().endswith(tuple(".!?…:"))
     if not piece.endswith("."):
         return False
-    last = (piece[:-1].split() or [""])[-1].lstrip("\"'“‘«([")
+    following = following.lstrip()[:1]
+    last = (piece[:-1].rsplit(maxsplit=1) or [""])[-1].lstrip("\"'“‘«([")
     initial = len(last) == 1 and last.isupper() and last != "I"
     number = last.isdigit() and piece.strip() == f"{last}."
     return following.islower() or initial or number or last.lower() in _SHORT
@@ -164,9 +168,11 @@ def questions_about(text: str, question: str = "") -> list[tuple[tuple[int, int]
 
 def _queries(sentence: str, question: str) -> tuple[str, ...]:
     """Return what is asked: whether it is true, and whether its opposite is; checked for length."""
-    if sentence.endswith(("?", "？")):
+    last = max(place for place, character in enumerate(sentence) if character.isalnum())
+    if not _ASKING.isdisjoint(sentence[last:]):  # in quotes or emphasised, too
         return ()
-    both = sentence, f"{prompts.NOT}{sentence}"
+    claim = " ".join(sentence.split())
+    both = claim, f"{prompts.NOT}{claim}"
     return tuple(Request(prompts.truth(one, question), claim=True).query for one in both)
 
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import believe
 from core import prompts
-from core.claims import MOST_CHARACTERS, NO_CLAIM, NO_PROMISE, sentences
+from core.claims import MOST_CHARACTERS, NO_CLAIM, NO_PROMISE, questions_about, sentences
 from core.cli import main
 from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.studies.inspection.certificates import certificate, default_policy
@@ -81,11 +81,25 @@ def test_no_certificate_of_other_questions_fits_a_claim():
         ("“Go!” He went…\n- a list\n\n***", ["“Go!”", "He went…", "- a list"]),
         ("1. First. 2. Second.", ["1. First.", "2. Second."]),
         ("巴黎在法国。里昂也在。", ["巴黎在法国。", "里昂也在。"]),
+        ("Nobody says that\nit is flat.\n\nno", ["Nobody says that\nit is flat.", "no"]),
+        ("यह है। वह है।", ["यह है।", "वह है।"]),
         ("", []),
     ],
 )
 def test_a_text_is_split_into_sentences(text, parts):
     assert [text[start:end] for start, end in sentences(text)] == parts
+
+
+@pytest.mark.parametrize(
+    "text", ["Is it?”", "**Is it?**", "Is it (big?)", "Is it?!", "هل هو؟", "Είναι\u037e"]
+)
+def test_a_question_in_quotes_or_another_script_claims_nothing(text):
+    assert [queries for _, queries in questions_about(text)] == [()]
+
+
+def test_a_claim_is_asked_about_in_one_line():
+    ((_, queries),) = questions_about("Nobody says that\nit is flat.")
+    assert queries[0] == prompts.truth("Nobody says that it is flat.", "")
 
 
 @pytest.mark.parametrize("text", ["", "...", "A. " * 50_000, "Aa. " * 101, "\ud800 is."])

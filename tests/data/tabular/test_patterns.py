@@ -24,6 +24,7 @@ SECONDS = 60  # of CPU, not of a clock: a busy machine has as many
 # Patterns that see text of a file, a model, a server or an address, each with what takes longest:
 # texts that fail as late as possible.
 PATTERNS = {
+    "core.claims._END": ["'!' * n + 'x'", "'.' + ')' * n + 'x'"],
     "core.data.tabular.columns._NUMBER": [
         "'1' * n + 'x'",
         "'1' * n + '.' + '1' * n + 'x'",
