@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -45,6 +45,8 @@ NOT_FOLLOWED: Final = frozenset(
 #: What else may be sent, if it says what is done anyway.
 USUAL: Final[dict[str, Any]] = {
     "n": 1,
+    "logit_bias": {},
+    "top_logprobs": 0,
     "response_format": {"type": "text"},
     "modalities": ["text"],
     "tool_choice": "none",
@@ -60,6 +62,8 @@ ONE_QUESTION: Final = (
     "The guard decides on one question: send one message, of the user, with nothing but text. A "
     "system prompt or earlier turns would ask in another way than its policy was calibrated for."
 )
+BROKEN_OFF: Final = "The request broke off."
+TWICE: Final = "The request has an object with a key twice. Give each key once."
 BUSY: Final = "Too many questions are waiting. Ask again later."
 BROKEN: Final = "The guard failed, so no answer is served. Its log says why."
 WRONG_NAME: Final = (
@@ -194,13 +198,16 @@ class _Desk:
 
 async def _body(request: Request) -> dict[str, Any]:
     content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > MAX_BODY:
-            sentence = f"The request has more than {MAX_BODY:,} bytes. {ONE_QUESTION}"
-            raise RefusedRequestError(sentence, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     try:
-        body = json.loads(bytes(content))
+        async for part in request.stream():
+            content += part
+            if len(content) > MAX_BODY:
+                sentence = f"The request has more than {MAX_BODY:,} bytes. {ONE_QUESTION}"
+                raise RefusedRequestError(sentence, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    except ClientDisconnect:
+        raise RefusedRequestError(BROKEN_OFF) from None
+    try:
+        body = json.loads(bytes(content), object_pairs_hook=_with_each_key_once)
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
@@ -208,12 +215,29 @@ async def _body(request: Request) -> dict[str, Any]:
     return body
 
 
+def _with_each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; of two values of a key, a program in front may have looked at the other."""
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        raise RefusedRequestError(TWICE)
+    return entries
+
+
+def _is_nothing(value: object) -> bool:
+    """Whether a parameter is sent without saying anything; 0 says something, and so may {}."""
+    return value is None or value is False or value in ("", [])
+
+
 def _question(body: dict[str, Any], model: str) -> tuple[str, list[str]]:
     """Return the question of a request, and which of its parameters are not followed."""
     if body.get("model") != model:
         sentence = f"This server guards the model “{model}” alone. Name it as “model”."
         raise RefusedRequestError(sentence, HTTPStatus.NOT_FOUND, "model", "model_not_found")
-    meant = {name for name, value in body.items() if value and value != USUAL.get(name)}
+    meant = {
+        name
+        for name, value in body.items()
+        if not (_is_nothing(value) or (name in USUAL and value == USUAL[name]))
+    }
     for name in sorted(meant - NOT_FOLLOWED - {"model", "messages"}):
         word = one_line(name)
         sentence = REFUSED.get(name, f"“{word}” cannot be decided on. Leave it out.")

@@ -1,5 +1,6 @@
 """The guard as a server: what a request gets, and that the promise is the guard's own."""
 
+import asyncio
 import json
 import threading
 from dataclasses import replace
@@ -12,7 +13,16 @@ from starlette.testclient import TestClient
 import believe
 from core import cli
 from core.abstention.policy import to_json
-from core.proxy import BROKEN, MAX_BODY, MOST_WAITING, ONE_QUESTION, WITHHELD, proxy
+from core.proxy import (
+    BROKEN,
+    BROKEN_OFF,
+    MAX_BODY,
+    MOST_WAITING,
+    ONE_QUESTION,
+    TWICE,
+    WITHHELD,
+    proxy,
+)
 from core.studies.inspection.certificates import default_policy
 from tests.fakes import QUERY, TableModel, falling, knows, words
 from tests.patience import LONG
@@ -38,7 +48,14 @@ def body(question, **parameters):
 
 
 def test_what_may_be_served_comes_with_its_promise(embedded):
-    settings = {"temperature": 0.2, "max_tokens": 5, "seed": None, "stream": False, "n": 1}
+    settings = {
+        "temperature": 0.2,
+        "max_tokens": 5,
+        "seed": None,
+        "stream": False,
+        "n": 1,
+        "stop": [],
+    }
     reply = embedded.post(ASK, json=body([{"type": "text", "text": FRANCE}], **settings)).json()
     (choice,) = reply["choices"]
     assert choice["message"] == {"role": "assistant", "content": "Paris", "refusal": None}
@@ -68,6 +85,8 @@ TURNS = [{"role": "assistant", "content": "Lyon"}, {"role": "user", "content": F
     [
         ({"stream": True}, "stream", 400),
         ({"n": 2}, "n", 400),
+        ({"n": 0}, "n", 400),
+        ({"web_search_options": {}}, "web_search_options", 400),
         ({"tools": [{"type": "function"}]}, "tools", 400),
         ({"response_format": {"type": "json_object"}}, "response_format", 400),
         ({"logit_bias": {"1": 100}}, "logit_bias", 400),
@@ -90,6 +109,27 @@ def test_what_cannot_be_decided_on_is_refused_as_openai_does(embedded, changes, 
 def test_what_is_no_request_is_refused(embedded, content):
     reply = embedded.post(ASK, content=content)
     assert (reply.status_code, "no JSON object" in reply.text) == (400, True)
+
+
+def test_a_key_that_stands_twice_is_refused(embedded):
+    content = json.dumps(body(FRANCE)).replace("{", '{"stream": true, "stream": false, ', 1)
+    reply = embedded.post(ASK, content=content)
+    assert (reply.status_code, reply.json()["error"]["message"]) == (400, TWICE)
+
+
+def test_an_asker_who_leaves_within_the_request_is_no_failure():
+    async def leave():
+        return {"type": "http.disconnect"}
+
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"host", b"localhost")]
+    scope = {"type": "http", "method": "POST", "path": ASK, "headers": headers, "query_string": b""}
+    asyncio.run(proxy(believe.Guard(knows(3)), seconds=LONG)(scope, leave, send))
+    assert sent[0]["status"] == 400 and BROKEN_OFF.encode() in sent[1]["body"]
 
 
 def test_a_request_without_end_is_refused(embedded):
