@@ -47,7 +47,7 @@ def test_sentences_are_marked_in_their_text_after_a_press(page):
     assert "".join(part["text"] for part in parts(page)) == text and harmless(page)
     kinds = [part["kind"] for part in parts(page) if "kind" in part]
     assert kinds[:3] == ["true", "false", "open"]
-    assert parts(page)[1]["label"] == "perhaps true, M.I. 0.000"
+    assert parts(page)[1]["label"] == "perhaps true, M.I. 0.000 nats"
     page.session_state["claim_pressed"] = ("judge", "1", text, ""), 1
     page = settled(page.run())
     assert said(page, "Perhaps false.")

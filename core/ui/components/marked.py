@@ -26,8 +26,8 @@ def as_data(text: str, claims: Sequence[TextClaim]) -> dict[str, Any]:
     parts: list[dict[str, Any]] = []
     end = 0
     for number, claim in enumerate(claims):
-        information = claim.mutual_information
-        label = claim.mark if information is None else f"{claim.mark}, M.I. {information:.3f}"
+        seen = claim.mutual_information
+        label = claim.mark if seen is None else f"{claim.mark}, M.I. {seen:.3f} nats"
         parts.append({"text": text[end : claim.start]})
         parts.append(
             {"text": claim.text, "number": number, "kind": KINDS[claim.mark], "label": label}

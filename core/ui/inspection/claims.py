@@ -26,13 +26,14 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.taught import has_taught_words
 from core.ui import frame
 from core.ui.components.marked import marked
+from core.ui.folds import close
 from core.ui.messages import problem
 from core.ui.model import current, study_model
 from core.ui.results import save_inspection, unsaved_beginning
 from core.ui.runs.job import Job
 from core.ui.runs.widget import run, want
 
-PLACE: Final = "claims"
+PLACE, FOLD = "claims", "claims_fold"
 _PRESSED: Final = "claim_pressed"
 UNTAUGHT: Final = (
     "The embedded model never learnt to judge statements. Choose one that follows instructions."
@@ -136,4 +137,5 @@ def _open(inspection: Inspection) -> None:
     except StoreError as error:
         problem(unsaved_beginning(error))
         return
+    close(FOLD)  # the verdict is far above it
     frame.show("inspection", id)
