@@ -9,8 +9,8 @@ from typing import Final
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
-from core.reports.opening import MAX_BYTES
-from core.reports.opening import open_result as opening
+from core.reports.result_files import MAX_BYTES
+from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
 from core.store.results import ResultPage, Summary
 from core.studies.evaluation.files import RunError

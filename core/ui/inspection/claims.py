@@ -17,8 +17,8 @@ from core.claims import (
     questions_about,
     requests_of,
 )
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel
 from core.store.errors import StoreError
 from core.studies.costs import Plan, computed_tokens, lasting, plan
 from core.studies.inspection.inspection import Inspection
