@@ -23,12 +23,11 @@ from core.store.errors import StoreError
 from core.studies.costs import Plan, computed_tokens, lasting, plan
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.taught import has_taught_words
 from core.ui import frame
 from core.ui.components.marked import marked
 from core.ui.folds import close
 from core.ui.messages import problem
-from core.ui.model import current, study_model
+from core.ui.model import current, embedded_model, study_model
 from core.ui.results import save_inspection, unsaved_beginning
 from core.ui.runs.job import Job
 from core.ui.runs.widget import run, want
@@ -47,7 +46,7 @@ def claims() -> None:
         "The model is asked whether each sentence is true, and whether its opposite is. "
         f"{NO_PROMISE}"
     )
-    if has_taught_words(current()):
+    if current() is embedded_model():
         st.text(UNTAUGHT)
         return
     text = st.text_area(
