@@ -235,7 +235,7 @@ class Policy:
     def decide(self, row: Mapping[str, object]) -> Literal["answer", "abstain"]:
         """Decide on one row, by its number in the column that is named as the score.
 
-        A score that is missing, or no finite number, abstains.
+        A score that is missing, or an infinite doubt, abstains.
 
         `row`: a number or its text under the name of the score, in the score's own direction. Where
         it has a “pipeline”, as tables of Believe do, that must be the policy's.
@@ -253,7 +253,7 @@ class Policy:
             except (json.JSONDecodeError, RecursionError) as error:
                 raise PolicyError("The row’s “pipeline” is damaged.") from error
         doubt = own_direction(_number(row[self.score]), self.larger_is_surer)
-        return "answer" if math.isfinite(doubt) and doubt < self.threshold else "abstain"
+        return "answer" if doubt < self.threshold else "abstain"
 
     @property
     def sentence(self) -> str:
@@ -380,7 +380,7 @@ def _number(value: object) -> float:
         return math.nan
     try:
         return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.nan
 
 

@@ -141,7 +141,8 @@ def test_the_file_says_its_rule_in_the_scores_own_direction():
     [
         *((0.41, "answer"), (0.404, "abstain"), (0.4, "abstain"), ("0.5", "answer")),
         *((None, "abstain"), ("", "abstain"), ("sure", "abstain"), (True, "abstain")),
-        *((math.nan, "abstain"), (math.inf, "abstain"), ("inf", "abstain"), ([1], "abstain")),
+        *((math.nan, "abstain"), (-math.inf, "abstain"), ([1], "abstain"), (-(10**400), "abstain")),
+        *((math.inf, "answer"), ("inf", "answer")),  # as in the table that it was calibrated on
     ],
 )
 def test_a_row_is_decided_by_its_own_number_and_what_is_none_abstains(cell, decision):
