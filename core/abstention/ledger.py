@@ -23,6 +23,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.codec import one_line
+
 Rows = NDArray[np.uint64]
 
 MOST_KEPT: Final = 2048  # rows of a look; 1% of a larger one has one of these in 1 of 1e9 cases
@@ -125,6 +127,28 @@ MAYBE_OWN: Final = (
     "This policy does not say which questions made it, so no rows are known to be new. Calibrate "
     "again for one that does."
 )
+
+UNNAMED_OWN: Final = (
+    "The rows that made this policy name no questions, so no rows are known to be new. Calibrate "
+    "on rows with questions for one that can be tested."
+)
+
+
+def unnamed(number: int, rows: int) -> str:
+    """Say that some of the rows that are to test a policy tell no question."""
+    return (
+        f"{number:,} of {rows:,} rows name no question, so they are not known to be new. Name the "
+        "column of questions, and leave out rows without one."
+    )
+
+
+def otherwise_named(there: str, here: str) -> str:
+    """Say that a policy knows its questions by another column than these rows."""
+    return (
+        f"This policy knows its questions by “{one_line(there)}”, these rows theirs by "
+        f"“{one_line(here)}”, so they are not known to be new. Give the column of the same texts "
+        "the same heading."
+    )
 
 
 def no_test(own: int, questions: int) -> str:

@@ -21,11 +21,16 @@ def fingerprints(data: Labelled, score: str) -> NDArray[np.uint64]:
     A row without a question is known by its scores.
     """
     rows = of_questions(data.queries)
-    without = data.queries == np.array([str(row + 1) for row in data.kept], object)
+    without = names_no_question(data)
     if without.any():
         doubts = np.stack([data.doubts[name][without] for name in sorted(data.doubts)], axis=1)
         rows[without] = [_number(row.tobytes()) for row in doubts]
     return rows | data.correct[score].astype(np.uint64)
+
+
+def names_no_question(data: Labelled) -> NDArray[np.bool_]:
+    """Return of each row whether nothing but its number tells its question, (n,)."""
+    return data.queries == np.array([str(row + 1) for row in data.kept], object)
 
 
 def of_questions(texts: NDArray[np.object_]) -> NDArray[np.uint64]:

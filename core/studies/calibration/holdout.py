@@ -8,11 +8,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.abstention import thresholds
-from core.abstention.ledger import MAYBE_OWN, MOST_LOOKS, Look, no_budget, no_test
+from core.abstention.codebook import EVERY_ROW
+from core.abstention.ledger import (
+    MAYBE_OWN,
+    MOST_LOOKS,
+    UNNAMED_OWN,
+    Look,
+    no_budget,
+    no_test,
+    otherwise_named,
+    unnamed,
+)
 from core.abstention.policy import Policy, PolicyError, check_pipeline, own_rows
 from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
 from core.codec import one_line
-from core.data.tabular.fingerprints import fingerprints
+from core.data.tabular.fingerprints import fingerprints, names_no_question
+from core.data.tabular.headings import plain_heading
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import (
     CalibrationError,
@@ -81,7 +92,8 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
     CalibrationError
         When looks at these labels have spent δ, or all labels are of one kind.
     PolicyError
-        When rows made the policy or may have, or another pipeline made their scores.
+        When rows made the policy or may have, as where questions have no names to know them by, or
+        another pipeline made their scores.
     """
     if not policy.rows:
         raise PolicyError(MAYBE_OWN)
@@ -94,6 +106,8 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
         own = len(one_each.kept)
     if own:
         raise PolicyError(no_test(own, len(one_each.kept)))
+    if reason := _not_known_to_be_new(policy, data):
+        raise PolicyError(reason)
     if policy.score in data.one_kind:
         raise CalibrationError(one_kind(data, policy.score))
     what = ["policy", policy.method, policy.threshold, policy.target_error, policy.confidence]
@@ -103,3 +117,18 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
     delta = (1 - (policy.confidence or USUAL_CONFIDENCE)) / 2**look.place
     same = (pipeline is None) == (policy.pipeline is None)
     return replace(confirm(policy, data, 1 - delta), look=look, is_same_pipeline=same)
+
+
+def _not_known_to_be_new(policy: Policy, data: Labelled) -> str:
+    """Say why a row that made a policy would not be recognised here; "" where it would.
+
+    Scores and row numbers do not tell: they change with a rounding, a column or the order.
+    """
+    own, book = policy.codebook, data.codebooks.get(policy.score)
+    if own and own.question == EVERY_ROW:
+        return UNNAMED_OWN
+    if without := np.count_nonzero(names_no_question(data)):
+        return unnamed(without, len(data.kept))
+    if own and book and plain_heading(own.question) != plain_heading(book.question):
+        return otherwise_named(own.question, book.question)
+    return ""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from core.abstention.codebook import EVERY_ROW, Codebook
 from core.abstention.policy import PolicyError
 from core.reports.calibration import words
 from core.studies.calibration.calibration import CalibrationError, Target, calibrate
@@ -88,6 +89,26 @@ def test_rows_that_made_the_policy_are_no_test_of_it(policy):
         confirm_on(replace(policy, data="1" * 64), new(30, 2), ())
     with pytest.raises(PolicyError, match="does not say which questions made it"):
         confirm_on(replace(policy, rows=""), new(30, 2), ())
+
+
+def test_rows_by_which_no_question_is_known_again_are_no_test(policy):
+    """Its own rows without their questions, or known by a number, would pass for new ones."""
+    nameless = new(30, 2, 2)
+    nameless.queries[1] = "2"
+    with pytest.raises(PolicyError, match="1 of 34 rows name no question"):
+        confirm_on(policy, nameless, ())
+    of_rows = replace(policy, codebook=book(EVERY_ROW))
+    with pytest.raises(PolicyError, match="made this policy name no questions"):
+        confirm_on(of_rows, new(30, 2, 2), ())
+    named = replace(policy, codebook=book("question"))
+    by_number = replace(new(30, 2, 2), codebooks={"s": book("id")})
+    with pytest.raises(PolicyError, match="by “question”, these rows theirs by “id”"):
+        confirm_on(named, by_number, ())
+    assert confirm_on(named, replace(by_number, codebooks={"s": book("Question")}), ()).look
+
+
+def book(question):
+    return Codebook(question, 9, "s", False, "right", ("1",), ("0",), 5, 9, 9, (), (), ())
 
 
 def test_what_cannot_be_a_test_is_refused(policy):
