@@ -9,6 +9,7 @@ from typing import Final
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
+from core.codec import count_of
 from core.reports.opening import MAX_BYTES
 from core.reports.opening import open_result as opening
 from core.store.errors import StoreError
@@ -53,7 +54,7 @@ def list_results() -> tuple[Summary, ...]:
         problem(str(error))
         return ()
     _whose()
-    st.caption(f"Saved: {results.total:,d}.")
+    st.caption(f"{count_of(results.total, 'result')}.")
     if not results.total:
         st.text(
             "No saved result has all of these words. Search for fewer of them."
