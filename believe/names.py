@@ -3,8 +3,8 @@
 from core.abstention.policy import Policy, PolicyError
 from core.claims import TextClaim, claims
 from core.guard import Abstained, Answer, Guard, guard, policy_in
-from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.errors import ModelError
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.language_models.registry import open_model
 from core.uncertainty.own_answers import AnswerScores, score
 

@@ -27,7 +27,7 @@ from benchmarks.inspection import Recorder, seconds
 from benchmarks.ratios import Ratio, each, report
 from core import outputs
 from core.data.world.facts import Band
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.studies.amplification.curve import amplify
 from core.studies.amplification.gallery import by_band, draw, of_fact

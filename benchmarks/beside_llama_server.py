@@ -20,9 +20,9 @@ import numpy as np
 
 from core import prompts
 from core.data.world.facts import facts
-from core.language_models.base import LanguageModel
 from core.language_models.client.stack import with_layers
 from core.language_models.forms import Form
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.studies.inspection.inspection import Inspection, read, run
 from core.studies.inspection.request import Request, Sampling

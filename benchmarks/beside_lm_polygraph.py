@@ -53,7 +53,7 @@ from core.data.world.facts import Band
 from core.data.world.grading import matches
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.embedded.model import restore
-from core.language_models.base import MAX_RESPONSE_TOKENS
+from core.language_models.language_model import MAX_RESPONSE_TOKENS
 from core.language_models.registry import open_model
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.rows import Row

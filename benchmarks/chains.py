@@ -15,7 +15,7 @@ import numpy as np
 from core.abstention.intervals import compare
 from core.data.world.facts import Band, Fact
 from core.data.world.grading import is_right
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.studies.amplification.gallery import draw
 from core.studies.inspection.inspection import read

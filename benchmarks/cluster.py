@@ -31,7 +31,7 @@ from core.commands.engines import Opening
 from core.data.datasets.draw import draw
 from core.data.datasets.questions import Question
 from core.data.datasets.world import world_questions
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
 from core.studies.evaluation.cluster import RayCluster, engine_on

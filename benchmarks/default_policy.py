@@ -68,7 +68,7 @@ from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
 from core.data.world import facts as world
 from core.data.world.grading import is_right, matches
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.outputs import write as save

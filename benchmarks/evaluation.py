@@ -37,8 +37,8 @@ from core import prompts
 from core.data.datasets.draw import draw
 from core.data.datasets.questions import Question
 from core.data.datasets.world import world_questions
-from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.client.wrapper import Wrapper
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.language_models.registry import open_model
 from core.studies.evaluation.files import PART
 from core.studies.evaluation.local import Task, ask, local

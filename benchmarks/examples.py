@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from benchmarks.shared.popular import POPULAR
 from core import prompts
-from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import at_once
 from core.language_models.forms import EXAMPLES, Example, Form
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.uncertainty.same_answer import is_right, same_answer
 

@@ -24,8 +24,8 @@ from core import prompts
 from core.abstention.metrics import auroc
 from core.data.world.facts import Band, Fact, facts
 from core.data.world.grading import is_right
-from core.language_models.base import LanguageModel
 from core.language_models.forms import EXAMPLES, Example, Form
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.studies.inspection.certificates import usual_least_mass
 

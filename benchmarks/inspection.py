@@ -35,8 +35,8 @@ from core import prompts
 from core.data.world import facts as world
 from core.language_models.backends.gguf.model import smollm2_file
 from core.language_models.backends.llama.runtime import Llama, matrix_product
-from core.language_models.base import LanguageModel
 from core.language_models.forms import Form
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.studies.inspection.inspection import run

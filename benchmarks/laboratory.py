@@ -12,7 +12,7 @@ import sys
 import time
 
 from core import outputs
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.reports.laboratory.catalogue import EXPERIMENTS

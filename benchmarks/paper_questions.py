@@ -19,7 +19,7 @@ from core import outputs
 from core.charts import export
 from core.charts.amplification.curves import initial, small
 from core.charts.theme import LIGHT, Chart, theme
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification, amplify

@@ -19,7 +19,7 @@ from uuid import UUID
 
 from benchmarks.ratios import Ratio, report
 from core.language_models.backends.embedded.model import EmbeddedModel
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Request
 from core.studies.progress import Progress

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from core import prompts
 from core.codec import is_writable
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel
 from core.language_models.opening import AUTO, open_for_study
 from core.language_models.true_false import says
 from core.reports.inspection import words

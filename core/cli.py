@@ -8,6 +8,7 @@ else.
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,6 +40,7 @@ from core.data.tabular.repeated_answers import SeveralSourcesError
 from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import UploadError
 from core.guard import policy_in, settings_of
+from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.errors import ModelError
 from core.reports.amplification.words import remarks, verdict
 from core.reports.amplification.words import to_dict as curve_to_dict
@@ -100,6 +102,7 @@ NOT_INSTALLED = (
     "The package “{}” is not installed. Install what {} needs with pip install 'believe[{}]'."
 )
 SAY_SHOW = "Add --show-untaught to see what it would have said."
+SAY_OTHER = "Add --model smollm2 to ask a model that learnt from real texts."
 
 
 class Stoppable(click.Group):
@@ -307,6 +310,7 @@ def _report(inspection: Inspection, untaught: bool = False) -> str:
         *words.beneath(inspection, untaught=untaught)[len(first) :],
         *([withheld] if inspection.conceals and untaught else []),
         *([] if quotes else [SAY_SHOW]),
+        *([SAY_OTHER] if inspection.conceals and find_spec(SMOLLM2) else []),
         *([MORE_ANSWERS] if inspection.more_can_help else []),
         "",
         *(

@@ -22,9 +22,9 @@ from core.abstention.policy import (
     from_json,
 )
 from core.codec import finite
-from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import at_once, questions_at_once
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel
 from core.language_models.opening import AUTO, open_for_study
 from core.reports.inspection import words
 from core.studies.inspection.certificates import certificate

@@ -14,6 +14,7 @@ from core.ui.calibration import policy
 from core.ui.folds import fold
 from core.ui.header import page_header
 from core.ui.inspection.beside import beside, offer
+from core.ui.inspection.conditional_answers import conditional_answers
 from core.ui.inspection.details import details, files
 from core.ui.inspection.form import ask, record
 from core.ui.inspection.matrices import matrices
@@ -21,7 +22,6 @@ from core.ui.inspection.own_answers import own_answers
 from core.ui.inspection.sampling import more
 from core.ui.inspection.saving import is_a_persons, keep, keep_view, saved_view, say_if_unsaved
 from core.ui.inspection.scores import scores
-from core.ui.inspection.told import conditional_answers
 from core.ui.inspection.verdict import quotes, verdict
 from core.ui.messages import problem
 from core.ui.results import keeper

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from core.language_models.backends.embedded.model import EmbeddedModel
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 
 # No test may fail for having run on a slow machine.
 settings.register_profile("believe", deadline=None)

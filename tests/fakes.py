@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks.shared import limited
 from core import prompts
-from core.language_models.base import Capabilities, LanguageModel, Response, series
 from core.language_models.errors import ModelError
+from core.language_models.language_model import Capabilities, LanguageModel, Response, series
 from core.language_models.true_false import question
 from core.studies.inspection.certificates import default_policy
 

@@ -10,7 +10,7 @@ import believe
 from core import prompts
 from core.claims import MOST_CHARACTERS, NO_CLAIM, NO_PROMISE, sentences
 from core.cli import main
-from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.studies.inspection.certificates import certificate, default_policy
 from core.studies.inspection.pipeline import prompt_fingerprint
 from core.studies.inspection.request import InvalidRequestError

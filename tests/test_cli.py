@@ -19,10 +19,10 @@ from core.abstention.policy import from_json, policy_from_dict, to_json
 from core.data.datasets.predictions import predictions_in, read_predictions, row_hashes
 from core.data.tabular.uploads import parse
 from core.language_models import opening
-from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.reports.amplification import words as curve_words
 from core.reports.inspection.words import likely
-from core.reports.opening import FROM_FILE
+from core.reports.result_files import FROM_FILE
 from core.store.database import open_database
 from core.store.labels import Labels
 from core.store.results import SavedResults
@@ -123,6 +123,14 @@ def test_what_the_model_was_not_taught_is_said_and_its_answer_only_to_who_asks()
     assert everything[:2] == [first, sentence] and data["verdict"]["reason"] in everything
     assert [line for line in everything if line.endswith(f": {answer}")]
     assert [line for line in everything if line.endswith(f"%  {answer}")]
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_another_model_is_offered_where_it_is_installed(installed, monkeypatch):
+    monkeypatch.setattr("core.cli.find_spec", lambda name: installed)
+    outside = believe("inspect", "Who is at the door?").stdout.splitlines()
+    assert (cli.SAY_OTHER in outside) == installed
+    assert cli.SAY_OTHER not in believe("inspect", "What is the capital of France?").stdout
 
 
 def test_what_is_surely_meant_is_asked_and_said_and_what_was_typed_only_at_wish():

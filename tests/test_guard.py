@@ -15,8 +15,8 @@ import pytest
 import believe
 from benchmarks import names
 from core.abstention.policy import Policy, PolicyError, to_json
-from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.errors import ModelError
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.studies.inspection.certificates import default_policy
 from tests.fakes import QUERY, Searched, TableModel, certified, falling, knows, words
 

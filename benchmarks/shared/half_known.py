@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from core import prompts
 from core.data.datasets.questions import Question
-from core.language_models.base import Capabilities, LanguageModel, Response, series
+from core.language_models.language_model import Capabilities, LanguageModel, Response, series
 
 FIRST, OTHER = "the first", "another"
 KNOWN_SHARE, WRONG_OF_KNOWN, WRONG_OF_HALF_KNOWN = 0.7, 0.02, 0.5

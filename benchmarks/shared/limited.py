@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts as words
-from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.errors import ModelError, SmallerRequestsError
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 
 
 class Limited(LanguageModel):

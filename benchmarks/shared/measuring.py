@@ -21,7 +21,7 @@ from core.data.world import facts, grading
 from core.data.world.facts import Fact
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.embedded.model import EmbeddedModel
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.inspection.inspection import evidence_of
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import Reading

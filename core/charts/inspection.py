@@ -19,10 +19,10 @@ from core.charts.shapes import Filled, Shape, shape
 from core.charts.theme import Chart, Palette, contrast, ink_on, mix, share, theme
 from core.codec import one_line
 from core.once import once
+from core.studies.inspection.conditional_rows import ConditionalRows
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.inspection import display as shown
 from core.studies.inspection.stopping import GrowthPoint
-from core.studies.inspection.told import ToldRows
 from core.studies.inspection.verdict import CERTIFIED, INFORMED, Decision
 
 # A matrix shows at most this many clusters, the likeliest; the page says so.
@@ -175,7 +175,7 @@ _SIDES = {
 }
 
 
-def conditional_answers(rows: ToldRows, palette: Palette) -> Chart:
+def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:
     """Bars of what the model says after each answer that it was told; each answer has its shade.
 
     An answer that was told, and is said again, is orange; anything else is grey.

@@ -18,7 +18,7 @@ from core.commands.files import FilesFirst, Input, Output, beginning
 from core.commands.files import write as write_file
 from core.commands.grading import grades, grading
 from core.commands.history import KEEP, keep
-from core.commands.looks import ledger
+from core.commands.ledger import ledger
 from core.commands.model import refuse_typed, tell, usage
 from core.commands.report import report_option, write
 from core.data.tabular import rows
@@ -30,7 +30,7 @@ from core.data.tabular.mixtures import RowFilter
 from core.data.tabular.suspicion import Claim
 from core.guard import policy_in
 from core.reports.calibration import words
-from core.studies.calibration import calibration, diagnostics, groups, holdout, looks
+from core.studies.calibration import calibration, delta_spending, diagnostics, groups, holdout
 from core.studies.calibration.calibration import METHODS, Calibration
 from core.studies.calibration.groups import ByGroup
 from core.uncertainty.scores import SCORES
@@ -208,7 +208,7 @@ def _payment(outcome: Calibration) -> dict[str, Any]:
     return {
         "looks": outcome.look.place if pays else 0,
         "delta": round(outcome.target.delta, 12) if pays else None,
-        "spent_by": looks.looks_before(outcome.look, outcome.looks),
+        "spent_by": delta_spending.looks_before(outcome.look, outcome.looks),
     }
 
 

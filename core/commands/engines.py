@@ -12,9 +12,9 @@ from typing import Any, Final
 import click
 
 from core.commands.model import Command, by_name, calls
-from core.language_models.base import LanguageModel
 from core.language_models.client.stack import with_layers
 from core.language_models.forms import Form
+from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Budget
 from core.studies.evaluation.cluster import CPU, RayCluster, check_installation, engine_on
 from core.studies.evaluation.local import Engine, local

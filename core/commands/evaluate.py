@@ -19,7 +19,7 @@ from core.codec import count_of, encode, finite, list_of
 from core.commands.columns import COLUMNS, columns
 from core.commands.engines import engine_of, engines
 from core.commands.files import FilesFirst, Folder, Input, Output, write
-from core.commands.looks import ledger
+from core.commands.ledger import ledger
 from core.commands.model import asks, open_for_study, payment, tell
 from core.commands.request import reads, request_of
 from core.data.datasets.in_words import omissions
@@ -32,8 +32,8 @@ from core.studies.evaluation import mixing
 from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.deciding import decide
 from core.studies.evaluation.files import RunError
+from core.studies.evaluation.label_views import view
 from core.studies.evaluation.local import Task
-from core.studies.evaluation.looks import view
 from core.studies.evaluation.reading import FILTERS, Filter, Run, labelled_csv
 from core.studies.evaluation.results import (
     Results,

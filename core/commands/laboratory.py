@@ -15,8 +15,8 @@ from core.commands.files import write as write_file
 from core.commands.model import asks, open_for_study, payment, usage
 from core.commands.report import write
 from core.data.tabular.csv_export import to_csv
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel
 from core.reports.laboratory.catalogue import EXPERIMENTS, question_of
 from core.reports.text import table
 from core.studies.laboratory.experiment import (

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import click
 
 from core.language_models import opening
-from core.language_models.base import LanguageModel
 from core.language_models.client.stack import limit, stop
 from core.language_models.forms import Form
+from core.language_models.language_model import LanguageModel
 from core.language_models.opening import AUTO
 from core.language_models.registry import BACK_ENDS, price_unit, usages
 from core.language_models.usage import Used

@@ -10,8 +10,8 @@ import click
 
 from core.commands.files import FilesFirst
 from core.commands.model import by_name, calls, tell
-from core.language_models.base import Capabilities, LanguageModel
 from core.language_models.client.retry import Resilient
+from core.language_models.language_model import Capabilities, LanguageModel
 from core.studies import costs
 from core.studies.inspection.recording import estimator_of
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from core.commands.model import Command, usage
-from core.language_models.base import MOST_ANSWER_TOKENS
+from core.language_models.language_model import MOST_ANSWER_TOKENS
 from core.studies.inspection.request import Reading, Request, Sampling
 from core.uncertainty.similarity import COMPARISONS, DEFAULT, JUDGE, usual_threshold
 

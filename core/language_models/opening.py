@@ -7,10 +7,10 @@ from collections.abc import Callable
 from core import settings
 from core.codec import count_of
 from core.language_models import keys
-from core.language_models.base import LanguageModel
 from core.language_models.client.retry import tell_nobody
 from core.language_models.client.stack import with_layers
 from core.language_models.forms import Form
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model, opening_cost, price_unit, with_only_model
 from core.language_models.trial import in_its_form
 from core.language_models.usage import Budget

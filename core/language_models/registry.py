@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 from core.language_models.back_end import BackEnd, attribute_at
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError, UnknownModelError
+from core.language_models.language_model import LanguageModel
 
 # In the order of the picker: one line a back end, the description in its folder. Its class is
 # imported on first use: no back end's dependencies are loaded for the sake of another.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.base import MAX_RESPONSE_TOKENS
+from core.language_models.language_model import MAX_RESPONSE_TOKENS
 
 LEAST_WIDTH = 32  # beginnings that go on at a time, at least; twice the answers wanted, if more
 

@@ -21,10 +21,10 @@ from functools import partial
 
 from core import prompts
 from core.codec import one_line
-from core.language_models.base import LanguageModel, Memory
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError, PromptTooLongError
 from core.language_models.forms import EXAMPLES, Form, in_front, too_small
+from core.language_models.language_model import LanguageModel, Memory
 
 QUESTIONS = (
     "What is the capital of France?",

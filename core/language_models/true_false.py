@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
-from core.language_models.base import LanguageModel, Response
+from core.language_models.language_model import LanguageModel, Response
 from core.prompts import FALSE, TRUE
 
 LEAST_LEFT = 1e-6  # of the probability: what services round away from their lists

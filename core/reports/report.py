@@ -22,7 +22,7 @@ from core.charts import export
 from core.charts.export import Figure
 from core.charts.theme import LIGHT, Palette
 from core.once import once
-from core.reports.opening import FROM_FILE
+from core.reports.result_files import FROM_FILE
 from core.reports.text import display
 from core.studies.versions import versions
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from core import prompts
 from core.codec import count_of
-from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel
+from core.language_models.language_model import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel
 from core.language_models.true_false import OPINIONS
 from core.language_models.usage import Used
 from core.studies.amplification.curve import SAMPLES_A_POINT, Case, most_calls

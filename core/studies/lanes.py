@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.amplification.curve import Case, amplify
 from core.studies.inspection.counter_answers import counter_answers
 from core.studies.inspection.grading import judge

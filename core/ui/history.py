@@ -10,8 +10,8 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from core.codec import count_of
-from core.reports.opening import MAX_BYTES
-from core.reports.opening import open_result as opening
+from core.reports.result_files import MAX_BYTES
+from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
 from core.store.results import ResultPage, Summary
 from core.studies.evaluation.files import RunError

@@ -1,12 +1,10 @@
 """Home: one experiment on one screen, a challenge, and the ways on."""
 
 from functools import partial
-from importlib.util import find_spec
 
 import streamlit as st
 
-from core.language_models.backends.gguf import SMOLLM2
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.once import once
 from core.reports.amplification.words import percent
 from core.studies.inspection.request import InvalidRequestError
@@ -99,7 +97,7 @@ def onward() -> None:
             st.switch_page(frame.calibration())
         if st.button("What can I ask?", key="catalogue"):
             st.switch_page(frame.questions())
-        if find_spec(SMOLLM2) and st.button(
+        if model_opening.smollm2_here() and st.button(
             "Ask SmolLM2, a real language model", key="real", icon=":material/smart_toy:"
         ):
             model_opening.use("smollm2", None, None)

@@ -9,7 +9,7 @@ from typing import Final
 
 from core import settings
 from core.language_models import keys
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import BACK_ENDS
 from core.language_models.usage import Budget
 from core.studies.costs import calls

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core import settings
-from core.language_models.base import LanguageModel
 from core.language_models.client.stack import with_layers
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import Trial
 from core.language_models.usage import Budget

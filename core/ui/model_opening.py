@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 
 import streamlit as st
 
-from core.language_models.base import LanguageModel
+from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.client.stack import with_layers
 from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
 from core.language_models.forms import Form
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import BACK_ENDS, open_model, opening_cost, with_only_model
 from core.language_models.stopping import patience
 from core.language_models.trial import InItsForm, in_its_form
@@ -38,6 +40,11 @@ class Wish:
 def use(name: str, form: Form | None, key: str | None) -> None:
     """Want a model; the one before stays in use until it is open, and where that fails."""
     st.session_state[_WISH] = Wish(name, form, key)
+
+
+def smollm2_here() -> bool:
+    """Whether SmolLM2 is installed."""
+    return find_spec(SMOLLM2) is not None
 
 
 def name_to_open() -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import price_unit
 from core.language_models.usage import Used
 from core.studies import costs

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core.reports.opening import FROM_FILE, is_from_file
+from core.reports.result_files import FROM_FILE, is_from_file
 from core.store.errors import StoreError
 from core.store.results import Result
 from core.ui.messages import problem

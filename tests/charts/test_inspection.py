@@ -12,13 +12,13 @@ import pytest
 from core.charts import export
 from core.charts import inspection as charts
 from core.charts.theme import DARK, LIGHT
-from core.language_models.base import Response
+from core.language_models.language_model import Response
 from core.reports.inspection import document
+from core.studies.inspection.conditional_rows import conditional_rows
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import growth
-from core.studies.inspection.told import conditional_rows
 from core.studies.inspection.verdict import DecisionRule
 from core.uncertainty.scores import SCORES, Score
 from tests.charts.drawing import check, only_text, rows_of, spec_of

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Budget
 from tests.studies.evaluation.worlds import NUMBER, World
 

@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.openai import given
 from core.language_models.backends.openai.model import OpenAICompatible
-from core.language_models.base import LanguageModel, Response
 from core.language_models.forms import Form
+from core.language_models.language_model import LanguageModel, Response
 from core.language_models.registry import open_model
 from tests.language_models.documented_server import documented
 from tests.language_models.gemini_server import gemini

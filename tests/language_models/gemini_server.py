@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from core.language_models.backends.embedded.model import EmbeddedModel
-from core.language_models.base import LanguageModel, Response
+from core.language_models.language_model import LanguageModel, Response
 
 NAME = "embedded-1"
 KEY = "AIzaTest-not-a-key_0123456789"
@@ -101,7 +101,7 @@ HELD = 20.0  # seconds that "slow" waits at most, should nobody close the server
 
 
 class Remembered(dict[str, str]):
-    """What was found out about services, as `core.language_models.base.Memory` has it."""
+    """What was found out about services, as `core.language_models.language_model.Memory` has it."""
 
     put, forget = dict.__setitem__, dict.__delitem__
 

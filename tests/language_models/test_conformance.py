@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
+from core.language_models.language_model import MAX_RESPONSE_TOKENS, LanguageModel
 from tests.language_models.back_ends import BACK_ENDS, EACH, KEY, SAYING
 
 QUESTION = "Who wrote the novel Dune?"

@@ -9,13 +9,13 @@ import pytest
 from core.language_models import registry
 from core.language_models.back_end import BackEnd, Preset, attribute_at
 from core.language_models.backends.openai.presets import PRESETS
-from core.language_models.base import LanguageModel
 from core.language_models.errors import (
     BrokenModelError,
     ModelError,
     PromptTooLongError,
     UnknownModelError,
 )
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import (
     BACK_ENDS,
     full_name,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from core.language_models import trial
-from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.errors import ModelError, PromptTooLongError
 from core.language_models.forms import EXAMPLES, Form, in_front
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.language_models.trial import QUESTIONS, in_its_form, try_form
 
 GOOD = Response("Paris", True)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import prompts
-from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.language_models.true_false import (
     LEAST_LEFT,
     from_next_token,

@@ -31,7 +31,6 @@ from core.language_models.backends.embedded import FOLDER as SHIPPED
 from core.language_models.backends.embedded.model import restore
 from core.language_models.backends.huggingface import runner
 from core.language_models.backends.huggingface.model import ROWS_A_DRAW, HuggingFace
-from core.language_models.base import MAX_RESPONSE_TOKENS
 from core.language_models.errors import (
     BrokenModelError,
     ModelError,
@@ -41,6 +40,7 @@ from core.language_models.errors import (
     UnreachableError,
 )
 from core.language_models.forms import Form, in_front
+from core.language_models.language_model import MAX_RESPONSE_TOKENS
 from core.language_models.registry import open_model
 from training import reference
 

@@ -6,7 +6,7 @@ import pytest
 from streamlit.errors import StreamlitAuthError
 from streamlit.testing.v1 import AppTest
 
-from core.reports.opening import FROM_FILE
+from core.reports.result_files import FROM_FILE
 from core.store.results import LONGEST_TITLE, SavedResults
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.serialise import from_json, to_json

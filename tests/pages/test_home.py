@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from core.studies.lanes import PREPARED, TIMES
-from core.ui import home
+from core.ui import home, model_opening
 from core.ui.components import challenge, lanes, present
 from tests.patience import LONG
 from tests.sessions import keys, press, session
@@ -138,8 +138,8 @@ def test_the_ways_on():
 @pytest.mark.parametrize("installed", [True, False])
 def test_a_real_language_model_is_one_press_away_where_it_is_installed(installed, monkeypatch):
     opened = []
-    monkeypatch.setattr(home, "find_spec", lambda name: installed or None)
-    monkeypatch.setattr(home.model_opening, "use", lambda *wish: opened.append(wish))
+    monkeypatch.setattr(model_opening, "find_spec", lambda name: installed or None)
+    monkeypatch.setattr(model_opening, "use", lambda *wish: opened.append(wish))
     page = session("home")
     assert ("real" in keys(page)) == installed
     if installed:

@@ -22,6 +22,7 @@ from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.taught import look_up
 from core.studies.inspection.verdict import Decision, Headline
+from core.ui import model_opening
 from core.ui.components import matrices
 from core.ui.inspection import form
 from core.ui.inspection.matrices import MOST_IN_SIGHT
@@ -292,6 +293,17 @@ def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded
     assert headings(app)[0] == HEADLINES[Headline.BELIEVE]
     assert not [text for text in texts(app) if text in BENEATH.values()]
     assert not said(app, "Did you mean") and not said(app, "The model was not taught these words")
+
+
+def test_another_model_is_one_press_away_where_this_one_was_taught_nothing_near(app, monkeypatch):
+    monkeypatch.setattr(model_opening, "find_spec", lambda name: True)
+    wishes = []
+    monkeypatch.setattr(model_opening, "use", lambda *wish: wishes.append(wish))
+    ask(app, EXAMPLES["Known"])
+    assert "ask_real" not in keys(app)
+    ask(app, EXAMPLES["Nonsense"])
+    press(app, "ask_real")
+    assert wishes == [("smollm2", None, None)]
 
 
 def test_what_is_surely_meant_is_asked_with_a_way_back_to_what_was_typed(app):

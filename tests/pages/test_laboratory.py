@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from core.cli import main
 from core.reports.laboratory.catalogue import EXPERIMENTS
-from core.reports.laboratory.claims import CLAIMS
+from core.reports.laboratory.rulings import CLAIMS
 from core.studies.laboratory.experiment import Outcome
 from core.studies.laboratory.shipped import results_of
 from tests.hostile import TEXTS

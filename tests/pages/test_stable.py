@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.language_models.base import Capabilities
+from core.language_models.language_model import Capabilities
 from core.reports.laboratory.deciding import plan, sentence
 from core.studies import costs
 from core.studies.examples import EXAMPLES

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.reports.opening import FROM_FILE
 from core.reports.report import MOST_ROWS, Part, Report, Table, display
+from core.reports.result_files import FROM_FILE
 from tests.hostile import ANY_TEXTS
 from tests.reports.reading import read
 

@@ -17,7 +17,7 @@ from core import prompts
 from core.data.world import grading
 from core.data.world.facts import FIELD, Band, facts
 from core.data.world.plain import plain
-from core.language_models.base import MAX_RESPONSE_TOKENS
+from core.language_models.language_model import MAX_RESPONSE_TOKENS
 from training import corpus, vocabulary
 from training.corpus import (
     FUNCTION_WORDS,

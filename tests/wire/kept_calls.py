@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from core.language_models.backends.openai import given
 from core.language_models.backends.openai.probe import PROBES
-from core.language_models.base import SAMPLING_RULE, LanguageModel
+from core.language_models.language_model import SAMPLING_RULE, LanguageModel
 from core.store.calls import CallKey
 from tests.language_models.openai_server import END, Exchange
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import pytest
 
 from core.language_models.backends.openai.model import OpenAICompatible
-from core.language_models.base import LanguageModel
 from core.language_models.client.retry import Resilient
 from core.language_models.client.stack import Prepared
 from core.language_models.errors import ModelError, UnreachableError
+from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Budget
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run

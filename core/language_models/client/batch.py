@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.base import Response
 from core.language_models.client.concurrency import at_once
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import SmallerRequestsError
+from core.language_models.language_model import Response
 
 
 class Batched(Wrapper):

@@ -17,15 +17,15 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.base import (
+from core.language_models.client.wrapper import Wrapper
+from core.language_models.errors import NotSavedError
+from core.language_models.language_model import (
     MAX_RESPONSE_TOKENS,
     SAMPLING_RULE,
     LanguageModel,
     Response,
     series,
 )
-from core.language_models.client.wrapper import Wrapper
-from core.language_models.errors import NotSavedError
 from core.language_models.stopping import Stop
 from core.store.calls import CallKey, Calls
 from core.store.errors import StoreError

@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import TypeVar
 
-from core.language_models.base import Capabilities
+from core.language_models.language_model import Capabilities
 
 A = TypeVar("A")
 T = TypeVar("T")

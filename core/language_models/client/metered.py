@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.base import LanguageModel, Response
 from core.language_models.client.batch import Batched
 from core.language_models.client.wrapper import Wrapper
+from core.language_models.language_model import LanguageModel, Response
 from core.language_models.usage import Meter
 
 

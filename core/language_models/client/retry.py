@@ -26,7 +26,6 @@ from tenacity import (
 )
 from tenacity.stop import stop_base
 
-from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.client.crowd import Crowd
 from core.language_models.client.wrapper import Wrapper
@@ -39,6 +38,7 @@ from core.language_models.errors import (
     TemporaryError,
     UnreachableError,
 )
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.language_models.stopping import Stop, patience
 from core.language_models.usage import Budget, Meter
 

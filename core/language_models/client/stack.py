@@ -26,12 +26,12 @@ from typing import Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.base import LanguageModel, Response
 from core.language_models.client.batch import Batched
 from core.language_models.client.cache import Cached
 from core.language_models.client.retry import Resilient, tell_nobody
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.forms import Form
+from core.language_models.language_model import LanguageModel, Response
 from core.language_models.usage import Budget, Used
 from core.once import once
 from core.store.calls import Calls

@@ -9,8 +9,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.forms import Form
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.language_models.usage import Meter, Speed
 
 

@@ -8,9 +8,9 @@ from typing import Final
 from core.abstention.policy import Policy
 from core.codec import count_of, list_of, one_line
 from core.studies.calibration.calibration import BEST, Calibration
+from core.studies.calibration.delta_spending import looks_before
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
 from core.studies.calibration.holdout import Confirmation
-from core.studies.calibration.looks import looks_before
 from core.studies.inspection.inspection import cannot_decide
 
 MOST_NAMED: Final = 5  # groups in a sentence

@@ -14,10 +14,10 @@ from core.reports.inspection.score_table import remarks, score_table
 from core.reports.inspection.words import beneath, served_sentence
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.costs import spending
+from core.studies.inspection.conditional_rows import ConditionalRows, conditional_rows
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.stopping import GrowthPoint, growth
-from core.studies.inspection.told import ToldRows, conditional_rows
 from core.studies.inspection.verdict import Decision
 
 MOST_PROMPTS: Final = 3  # of those with an answer each
@@ -96,7 +96,7 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
     return Picture("Doubt", alt, charts.doubt_scale, (inspection, references))
 
 
-def conditional_answers(rows: ToldRows) -> Picture:
+def conditional_answers(rows: ConditionalRows) -> Picture:
     """Return the bars of what the model says after each prompt."""
     likeliest = []
     for row in rows.rows:
@@ -141,7 +141,7 @@ def growth_picture(points: Sequence[GrowthPoint], threshold: float) -> Picture:
     return Picture(title, alt, charts.growth, (points, threshold))
 
 
-def _conditional_part(inspection: Inspection, rows: ToldRows) -> Part:
+def _conditional_part(inspection: Inspection, rows: ConditionalRows) -> Part:
     columns: dict[str, Sequence[Cell]] = {
         "prompt": [
             charts.TOLD_NOTHING if row.told is None else f"Told “{display(row.told)}”"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from core.codec import count_of, list_of
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.costs import Plan, plan_chains
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.laboratory.chains import (

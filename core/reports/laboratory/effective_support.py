@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.codec import count_of
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.laboratory.effective_support import (
     WORLD,
     EffectiveSupports,

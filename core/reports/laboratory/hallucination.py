@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome
 from core.studies.laboratory.hallucination import Hallucination, HallucinationSettings, run
 from core.studies.progress import Progress

@@ -8,7 +8,7 @@ import numpy as np
 
 from core import prompts
 from core.codec import count_of
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome
 from core.studies.laboratory.missing_mass import (

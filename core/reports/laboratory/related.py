@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from core.codec import count_of
 from core.data.world.facts import Band, Fact
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies import costs
 from core.studies.amplification.gallery import draw as facts_of
 from core.studies.costs import Plan

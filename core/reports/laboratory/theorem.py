@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.codec import count_of
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome, columns_of
 from core.studies.laboratory.theorem import ROUNDING, TheoremOne, TheoremSettings, choose, run
 from core.studies.progress import Progress

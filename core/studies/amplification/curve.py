@@ -24,9 +24,9 @@ from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
 from core import prompts
 from core.codec import count_of, is_writable
 from core.data.world.grading import SAME_ANSWER
-from core.language_models.base import LanguageModel, Response, notes_on_cut
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError, PromptTooLongError
+from core.language_models.language_model import LanguageModel, Response, notes_on_cut
 from core.language_models.usage import Used
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS, InvalidRequestError
 from core.studies.progress import Progress, silent

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core import prompts
 from core.language_models.backends.llama.model import LlamaModel
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.amplification.curve import Case
 
 

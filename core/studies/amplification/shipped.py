@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.codec import encode, finite
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.once import once
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,

@@ -38,8 +38,8 @@ from core.data.tabular.mixtures import RowFilter
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.suspicion import Claim
 from core.data.tabular.uploads import Upload, UploadError
+from core.studies.calibration.delta_spending import look_at
 from core.studies.calibration.example import example_hashes
-from core.studies.calibration.looks import look_at
 from core.studies.inspection.pipeline import from_text
 from core.studies.inspection.verdict import SCORE
 

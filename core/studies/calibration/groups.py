@@ -19,7 +19,7 @@ from core.abstention.policy import Policy
 from core.codec import one_line
 from core.data.tabular.columns import text_numbers
 from core.studies.calibration.calibration import Calibration
-from core.studies.calibration.looks import look_at
+from core.studies.calibration.delta_spending import look_at
 
 MOST_GROUPS = 50  # with more, a share of δ for each would be too little to show anything
 

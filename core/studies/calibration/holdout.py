@@ -21,7 +21,7 @@ from core.studies.calibration.calibration import (
     pipeline_of_data,
     rows,
 )
-from core.studies.calibration.looks import look_at
+from core.studies.calibration.delta_spending import look_at
 
 
 def halves(data: Labelled, seed: int = 0) -> tuple[Labelled, Labelled]:

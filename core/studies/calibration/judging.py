@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from core.data.datasets.predictions import Predictions
 from core.data.world.grading import matches, matches_by_f1
-from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import at_once
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel
 from core.language_models.true_false import question, sameness
 
 MOST_NAMES = 3  # references of a row that are asked about

@@ -30,9 +30,9 @@ from pyarrow import parquet
 
 from core.codec import count_of, one_line
 from core.data.datasets.questions import Question
-from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import TICK, questions_at_once
 from core.language_models.client.stack import Prepared
+from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Budget
 from core.studies.evaluation.files import RunError, writing
 from core.studies.evaluation.local import Engine, Task, Tick

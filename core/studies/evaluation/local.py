@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from core.data.datasets.questions import Question
-from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import Abandoned, questions_at_once, stream
 from core.language_models.client.metered import meter_for
 from core.language_models.errors import (
@@ -25,6 +24,7 @@ from core.language_models.errors import (
     UnknownModelError,
     UnreachableError,
 )
+from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Meter, Used
 from core.store.errors import StoreError
 from core.studies.evaluation.rows import Row, failed_row, scored_row

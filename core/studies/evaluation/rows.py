@@ -25,7 +25,7 @@ from core.codec import finite, one_line
 from core.data.datasets.questions import Question
 from core.data.tabular.headings import RULES
 from core.data.world.grading import matches, matches_by_f1, matches_exactly
-from core.language_models.base import whole
+from core.language_models.language_model import whole
 from core.language_models.usage import Used
 from core.studies.inspection.certificates import SCORE, WEIGHTED
 from core.studies.inspection.inspection import Inspection

@@ -20,8 +20,8 @@ from core.codec import encode, list_of
 from core.data.datasets.draw import random_order
 from core.data.datasets.in_words import QuestionsInWords
 from core.data.datasets.questions import Question
-from core.language_models.base import SAMPLING_RULE
 from core.language_models.errors import UnreachableError
+from core.language_models.language_model import SAMPLING_RULE
 from core.studies.costs import Plan, plan
 from core.studies.evaluation.files import FORMAT, VERSION, RunError, RunFiles, hold
 from core.studies.evaluation.local import Engine, Task, local

@@ -13,7 +13,7 @@ from typing import Final
 
 from core.data.datasets.questions import Question, read_questions, write_questions
 from core.data.tabular.rows import UploadError
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.evaluation.files import RunError, hold, writing
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run

@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from core.codec import one_line
 from core.data.datasets.questions import Question
-from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import Abandoned
 from core.language_models.client.stack import stop
 from core.language_models.errors import BudgetError
+from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Budget
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import ENDS_A_RUN, Task, local

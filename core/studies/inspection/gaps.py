@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.base import LanguageModel, Response
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel, Response
 from core.studies.inspection.recording import Estimator, Recording, estimator_of
 
 # Of a likelier answer's probability: a drawn one that has less is shown as 0.0%, and would cost as

@@ -19,7 +19,7 @@ import numpy as np
 from core import prompts
 from core.abstention.policy import UNKNOWN_ORIGIN, Pipeline, Policy, PolicyError, check_pipeline
 from core.codec import one_line
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.inspection.certificates import (
     certificate,
     strictest_least_mass,

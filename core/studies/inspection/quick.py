@@ -10,8 +10,8 @@ from collections import Counter
 from typing import Final
 
 from core import prompts
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel
 from core.studies.inspection.counter_answers import alike
 
 ANSWERS: Final = 10

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from core import prompts
 from core.abstention.policy import USUAL_LIMIT
-from core.language_models.base import Capabilities, LanguageModel, Response, notes_on_cut
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError, RefusedError
+from core.language_models.language_model import Capabilities, LanguageModel, Response, notes_on_cut
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
 from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers

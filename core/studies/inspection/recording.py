@@ -18,7 +18,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.base import Capabilities, Response
+from core.language_models.language_model import Capabilities, Response
 from core.language_models.usage import Used
 from core.studies.inspection.counter_answers import alike, counter_answers
 from core.studies.inspection.pairs import compare

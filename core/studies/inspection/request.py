@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from core.abstention.policy import SHARED_DRAWS, USUAL_LIMIT
 from core.codec import is_writable
-from core.language_models.base import MOST_ANSWER_TOKENS
+from core.language_models.language_model import MOST_ANSWER_TOKENS
 from core.uncertainty.evidence import Hyperparameters
 from core.uncertainty.similarity import COMPARISONS
 

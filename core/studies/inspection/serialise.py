@@ -16,7 +16,7 @@ from core.abstention.policy import policy_from_dict
 from core.abstention.policy import to_dict as policy_to_dict
 from core.codec import decode, encode, finite, text_of
 from core.data.tabular.csv_export import to_csv
-from core.language_models.base import Response, longest_answer, whole
+from core.language_models.language_model import Response, longest_answer, whole
 from core.language_models.usage import Used
 from core.store.results import MAX_BYTES
 from core.studies.inspection.grading import Judgement, judge

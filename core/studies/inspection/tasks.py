@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.inspection.recording import Call
 
 MOST_LISTED = 1_000  # calls of one stage: a model compares two answers a call, each with each other

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from core.data.world import grading
 from core.data.world.nearest import nearest, nearest_questions
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.inspection.certificates import SMOLLM2, certified_model
 from core.studies.inspection.request import Request
 

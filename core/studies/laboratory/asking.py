@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import questions_at_once, stream
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel
 from core.studies.progress import Progress
 
 A = TypeVar("A")

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from core import prompts
 from core.codec import count_of
-from core.language_models.base import LanguageModel, Response
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel, Response
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.inspection import evidence_of, sampled_chains
 from core.studies.inspection.recorder import PAIRS_A_CALL, SLOW_PAIRS_A_CALL

@@ -19,9 +19,9 @@ from typing import Final
 import numpy as np
 
 from core.abstention.intervals import RESAMPLES, Interval
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
+from core.language_models.language_model import LanguageModel
 from core.studies.inspection.certificates import certificate
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.pipeline import pipeline_of

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from core import prompts
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel
 from core.studies.evaluation.bundled import REAL, folders
 from core.studies.evaluation.reading import Run
 from core.studies.inspection.request import InvalidRequestError

@@ -31,7 +31,7 @@ from typing import Any, Final
 import numpy as np
 
 from core.codec import encode
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.costs import Plan
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.settings import ExperimentSettings, Field, Value, Values

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.data.world.facts import Fact, facts
 from core.data.world.plain import plain as unmarked
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.once import once
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.asking import must_score

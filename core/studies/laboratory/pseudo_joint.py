@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from core import prompts
 from core.data.world.facts import Band, Fact
 from core.data.world.plain import plain
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.settings import setting, within
 from core.uncertainty.logarithms import log_normalise, log_sum_exp

@@ -24,7 +24,7 @@ from core.abstention.intervals import Comparison, Interval, compare, interval, r
 from core.abstention.metrics import auroc
 from core.data.world.facts import Fact, RightAnswer
 from core.data.world.grading import SAME_ANSWER, matches
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import InvalidRequestError, Reading, Request

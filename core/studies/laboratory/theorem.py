@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from core import prompts
 from core.data.world.facts import Band, Fact, facts
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.asking import Seldom, must_score, of_each
 from core.studies.laboratory.pseudo_joint import (

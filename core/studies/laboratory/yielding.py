@@ -37,8 +37,8 @@ from numpy.typing import NDArray
 from core.abstention.intervals import Interval, rank_correlation
 from core.data.world.facts import Band, Fact
 from core.language_models.backends.llama.model import LlamaModel
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel
 from core.studies.amplification.curve import Amplification, Case, amplify, grid
 from core.studies.amplification.gallery import draw, of_fact
 from core.studies.amplification.mechanism import looking, places

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
+from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Used
 from core.studies.amplification import shipped
 from core.studies.amplification.curve import Amplification, Case, Origin, amplify, source_of

@@ -14,7 +14,7 @@ from core.reports.amplification.words import (
     remarks,
     to_json,
 )
-from core.reports.opening import is_from_file
+from core.reports.result_files import is_from_file
 from core.store.results import Result
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification, Case

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core.charts.amplification.curves import initial
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.reports.amplification import document
 from core.reports.amplification.words import MEANING, REGION, medians, verdict
 from core.studies.amplification import serialise

@@ -34,7 +34,7 @@ from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import BEST, REPEATED, independent
-from core.studies.calibration.opening import example
+from core.studies.calibration.first_calibration import example
 from core.ui import downloads
 from core.ui.calibration import keeping, run
 from core.ui.calibration.directions import directions

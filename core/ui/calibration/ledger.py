@@ -14,8 +14,8 @@ from core.abstention.ledger import Look, related_looks
 from core.data.tabular.fingerprints import fingerprints
 from core.data.tabular.labelled import Labelled
 from core.store.errors import StoreError
-from core.studies.calibration.looks import from_json, to_json
-from core.studies.calibration.opening import example, first_calibration
+from core.studies.calibration.delta_spending import from_json, to_json
+from core.studies.calibration.first_calibration import example, first_calibration
 from core.ui.results import storage
 
 _LOOKS = "calibration_looks"  # by setting; those of the database, too, once they were read

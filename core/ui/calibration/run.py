@@ -10,8 +10,8 @@ from core.data.tabular import uploads
 from core.data.tabular.candidates import of_questions
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload, UploadError
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run, labelled_csv

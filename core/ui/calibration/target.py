@@ -19,7 +19,7 @@ from core.studies.calibration.calibration import (
     Target,
     preference,
 )
-from core.studies.calibration.opening import FIRST, first_calibration
+from core.studies.calibration.first_calibration import FIRST, first_calibration
 from core.studies.calibration.price_list import TARGETS, list_entry
 from core.studies.calibration.whole import Whole, whole
 from core.ui.addresses import number

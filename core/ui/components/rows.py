@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from core.charts.inspection import shown
-from core.studies.inspection.told import ToldRows
+from core.studies.inspection.conditional_rows import ConditionalRows
 from core.ui.components.registered import register
 
 mount = register("rows")
@@ -18,7 +18,7 @@ WORDS: Final = {
 }
 
 
-def rows(table: ToldRows, *, key: str) -> None:
+def rows(table: ConditionalRows, *, key: str) -> None:
     """Draw one bar for what was told; each answer has the same place and shade in all of them."""
     content = {
         "answers": [shown(text) for text in table.answers],

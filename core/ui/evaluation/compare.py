@@ -29,7 +29,7 @@ from core.studies.evaluation.sides import (
 )
 from core.ui import downloads
 from core.ui.evaluation.cells import NATS, digest, display
-from core.ui.evaluation.opening import offer
+from core.ui.evaluation.row_inspection import offer
 from core.ui.evaluation.rows import MOST_SHOWN, in_full
 from core.ui.messages import problem
 from core.ui.runs.job import Job

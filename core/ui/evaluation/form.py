@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.abstention.policy import USUAL_LIMIT
 from core.codec import count_of
-from core.language_models.base import MOST_ANSWER_TOKENS, LanguageModel
+from core.language_models.language_model import MOST_ANSWER_TOKENS, LanguageModel
 from core.studies.costs import computed_tokens, lasting, up_to
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task, lasts

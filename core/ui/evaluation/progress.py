@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core.codec import count_of, one_line
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Used
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run

@@ -21,7 +21,7 @@ from core.studies.evaluation.listing import (
 from core.studies.evaluation.results import Results
 from core.ui import downloads
 from core.ui.evaluation.cells import NATS, digest, display
-from core.ui.evaluation.opening import offer
+from core.ui.evaluation.row_inspection import offer
 from core.ui.session import memory_of
 
 MOST_SHOWN = 1000  # rows

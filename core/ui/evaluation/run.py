@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.codec import count_of, one_line
 from core.data.tabular.uploads import UploadError
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Filter, Run, labelled_csv
 from core.studies.evaluation.rows import RIGHT, Match

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Final
 
 from core.codec import encode
-from core.language_models.base import SAMPLING_RULE
 from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError
+from core.language_models.language_model import SAMPLING_RULE
 from core.outputs import write
 from core.store.errors import StoreError
 from core.store.results import THIS_COMPUTER

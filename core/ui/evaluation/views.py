@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.reports.evaluation.words import price_of_view
-from core.studies.evaluation.looks import view
+from core.studies.evaluation.label_views import view
 from core.studies.evaluation.results import Results
 from core.ui.calibration.ledger import all_looks, note
 from core.ui.session import memory_of

@@ -12,7 +12,7 @@ from core.language_models.errors import ModelError
 from core.reports.inspection import document as reports
 from core.reports.inspection.score_table import value_shown
 from core.reports.inspection.words import beneath, served_sentence
-from core.reports.opening import FROM_FILE, is_from_file
+from core.reports.result_files import FROM_FILE, is_from_file
 from core.store.errors import StoreError
 from core.store.results import Result
 from core.studies.inspection.comparison import InspectionComparison, Setting, compare

@@ -11,13 +11,13 @@ from core.charts import inspection as charts
 from core.language_models import true_false
 from core.reports.inspection import document as reports
 from core.reports.inspection import words
-from core.reports.opening import is_from_file
+from core.reports.result_files import is_from_file
 from core.store.results import Result
 from core.studies.inspection import serialise
+from core.studies.inspection.conditional_rows import conditional_rows
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import LEFT_OUT, Recording
 from core.studies.inspection.stopping import growth
-from core.studies.inspection.told import conditional_rows
 from core.ui import downloads, figures
 from core.ui.inspection.clusters import clusters
 from core.ui.inspection.matrices import columns, pairs

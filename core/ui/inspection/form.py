@@ -14,8 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core import prompts
 from core.abstention.policy import USUAL_LIMIT
-from core.language_models.base import MOST_ANSWER_TOKENS, LanguageModel
 from core.language_models.client.stack import Heard, Prepared
+from core.language_models.language_model import MOST_ANSWER_TOKENS, LanguageModel
 from core.language_models.registry import BACK_ENDS
 from core.language_models.true_false import NO_JUDGE
 from core.reports.inspection import document as reports

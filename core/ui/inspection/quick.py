@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.charts.inspection import shown
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.reports.inspection.words import AFTER_QUICK, QUICK
 from core.studies.costs import quick_plan
 from core.studies.inspection.quick import ANSWERS

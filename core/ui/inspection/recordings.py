@@ -11,8 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Heard, Prepared, stop
+from core.language_models.language_model import LanguageModel
 from core.studies.costs import plan, quick_plan
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.quick import quick_look

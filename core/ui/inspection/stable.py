@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from core.charts.laboratory import deciding as charts
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.reports.laboratory.deciding import MOVING, ONE, chart_data, plan
 from core.reports.laboratory.deciding import sentence as sentence_of
 from core.studies.costs import computed_tokens, lasting

@@ -22,7 +22,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.taught import WORLD_OF, Taught
 from core.studies.inspection.verdict import SCORE, Decision
 from core.studies.lanes import PREPARED
-from core.ui import figures
+from core.ui import figures, model_opening
 from core.ui.calibration import policy
 from core.ui.glossary import TERMS
 from core.ui.inspection.form import ask_as_typed, ask_instead
@@ -47,6 +47,14 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         _serve(inspection)
         if inspection.nearest_taught is not None:
             _beside_what_was_taught(inspection.nearest_taught)
+        if inspection.conceals and live and model_opening.smollm2_here():
+            st.button(
+                "Ask SmolLM2, which learnt from real texts",
+                key="ask_real",
+                icon=":material/smart_toy:",
+                on_click=model_opening.use,
+                args=("smollm2", None, None),
+            )
         if inspection.samples_needed is not None:
             st.markdown(
                 f":orange[:material/warning: **Only k = {inspection.recording.request.samples:d}: "

@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from core.reports.laboratory import document as reports
-from core.reports.laboratory.claims import CLAIMS, HELD, WEAK, LaboratoryClaim
+from core.reports.laboratory.rulings import CLAIMS, HELD, WEAK, LaboratoryClaim
 from core.studies.laboratory.shipped import results_of
 from core.ui import figures
 from core.ui.laboratory.choice import show

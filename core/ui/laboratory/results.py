@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.laboratory.catalogue import PICTURES
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.reports.laboratory import document as reports
 from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.studies.laboratory.experiment import Asks, Experiment, Finding, to_json

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LanguageModel
 from core.studies.laboratory.experiment import Asks, Experiment, Finding
 from core.studies.laboratory.settings import Values
 from core.studies.laboratory.shipped import find

@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
-from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError, StoppedError
+from core.language_models.language_model import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
 from core.ui.runs.turns import Turns

@@ -10,7 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.ui.runs.job import Job, T
 from core.ui.session import this_session
 

@@ -14,8 +14,8 @@ from typing import Any, Final, Generic
 
 import streamlit as st
 
-from core.language_models.base import LanguageModel
 from core.language_models.client.stack import limit
+from core.language_models.language_model import LanguageModel
 from core.studies import costs
 from core.studies.costs import Plan, calls
 from core.ui.messages import problem

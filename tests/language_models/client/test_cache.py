@@ -9,11 +9,11 @@ import pytest
 
 from core import prompts
 from core.language_models.backends.openai.model import OpenAICompatible
-from core.language_models.base import SAMPLING_RULE, LanguageModel, Response, series
 from core.language_models.client.batch import Batched
 from core.language_models.client.cache import FORMAT, Cached
 from core.language_models.client.stack import stop, with_layers
 from core.language_models.errors import ModelError, NeedsKeyError, NotSavedError, RefusedError
+from core.language_models.language_model import SAMPLING_RULE, LanguageModel, Response, series
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
 from core.store.calls import CallKey

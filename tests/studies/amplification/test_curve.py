@@ -13,8 +13,8 @@ from scipy.stats import binomtest
 
 from core import prompts
 from core.codec import encode
-from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.errors import PromptTooLongError
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     FREQUENCY_REPETITIONS,

@@ -9,8 +9,8 @@ import pytest
 
 from core.data.datasets.predictions import predictions_in, read_predictions
 from core.data.tabular.uploads import parse
-from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.errors import ModelError
+from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.studies.calibration.judging import (
     CONTROLS,
     MOST_NAMES,

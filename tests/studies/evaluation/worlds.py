@@ -11,7 +11,7 @@ import numpy as np
 
 from core import prompts
 from core.data.datasets.questions import Question
-from core.language_models.base import Capabilities, LanguageModel, Response, series
+from core.language_models.language_model import Capabilities, LanguageModel, Response, series
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.rows import SCHEMA, Row

@@ -7,16 +7,16 @@ import pytest
 
 import believe
 from core.abstention.policy import Policy, PolicyError, from_json, to_json
-from core.language_models.base import (
+from core.language_models.client.cache import Cached
+from core.language_models.language_model import (
     LONGEST_ANSWER,
     MOST_ANSWER_TOKENS,
     Capabilities,
     Response,
     longest_answer,
 )
-from core.language_models.client.cache import Cached
 from core.reports.inspection.words import cut_at_limit
-from core.reports.opening import open_result
+from core.reports.result_files import open_result
 from core.store.calls import Calls
 from core.store.database import open_database
 from core.studies.costs import computed_tokens, plan

@@ -6,10 +6,10 @@ import json
 import numpy as np
 import pytest
 
-from core.language_models.base import LONGEST_ANSWER, Response
 from core.language_models.errors import ModelError
+from core.language_models.language_model import LONGEST_ANSWER, Response
 from core.reports.amplification import words
-from core.reports.opening import open_result
+from core.reports.result_files import open_result
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import MAX_BYTES, SavedResults

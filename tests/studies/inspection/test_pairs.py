@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models.base import Capabilities
 from core.language_models.client.batch import Batched
 from core.language_models.errors import ModelError
+from core.language_models.language_model import Capabilities
 from core.language_models.true_false import question
 from core.studies.costs import plan
 from core.studies.inspection import recorder, serialise

@@ -10,9 +10,9 @@ import pytest
 
 from core import prompts
 from core.data.world.plain import plain
-from core.language_models.base import Response
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import ModelError
+from core.language_models.language_model import Response
 from core.language_models.true_false import OPINIONS, question
 from core.studies.inspection import recorder
 from core.studies.inspection.inspection import read, run

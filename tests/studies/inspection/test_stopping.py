@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from core.language_models.base import Response
+from core.language_models.language_model import Response
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import MAX_SAMPLES, Reading, Request

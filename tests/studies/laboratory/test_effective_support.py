@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.language_models.base import Response, series
 from core.language_models.errors import ModelError
+from core.language_models.language_model import Response, series
 from core.reports.laboratory.effective_support import sentence
 from core.studies.evaluation.bundled import REAL, folders
 from core.studies.evaluation.reading import Run

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from core.language_models.base import StoredAbilities
+from core.language_models.language_model import StoredAbilities
 
 THINKING = (0, 128)  # tokens of thoughts, the fewest first that models take
 CANDIDATES = 8  # what the service gives at most in one reply; some models give one only

@@ -51,14 +51,6 @@ from core.language_models.backends.gemini.description import KEY_VARIABLE
 from core.language_models.backends.gemini.faults import Faults, NoFieldError
 from core.language_models.backends.gemini.http import Answers, Reply, entries, entry, text_of
 from core.language_models.backends.gemini.refusals import name_of, reason_for
-from core.language_models.base import (
-    MAX_RESPONSE_TOKENS,
-    Capabilities,
-    LanguageModel,
-    Response,
-    series,
-    token_count,
-)
 from core.language_models.connections import Fault, WatchedAdapter, exchange
 from core.language_models.errors import (
     ModelError,
@@ -71,6 +63,14 @@ from core.language_models.errors import (
 )
 from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
 from core.language_models.keys import environment_key
+from core.language_models.language_model import (
+    MAX_RESPONSE_TOKENS,
+    Capabilities,
+    LanguageModel,
+    Response,
+    series,
+    token_count,
+)
 from core.language_models.stopping import TooLateError, at_least, current_stop, in_time
 from core.language_models.usage import Meter
 

@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 from core.language_models import search
 from core.language_models.backends.huggingface.loading import open_files
 from core.language_models.backends.huggingface.runner import Network, Past, Tensor
-from core.language_models.base import (
+from core.language_models.chat_template import around
+from core.language_models.errors import ModelError, PromptTooLongError
+from core.language_models.forms import EXAMPLES, Example, Form, Frame, in_front, revision, too_small
+from core.language_models.language_model import (
     MAX_RESPONSE_TOKENS,
     Capabilities,
     LanguageModel,
     Response,
     series,
 )
-from core.language_models.chat_template import around
-from core.language_models.errors import ModelError, PromptTooLongError
-from core.language_models.forms import EXAMPLES, Example, Form, Frame, in_front, revision, too_small
 from core.language_models.usage import Meter, Speed
 from core.prompts import ANSWER, iterative
 

@@ -14,15 +14,15 @@ from tokenizers import Tokenizer
 from core.language_models import search
 from core.language_models.backends.llama.passes import Pass, Passes
 from core.language_models.backends.llama.runtime import Llama, Segment
-from core.language_models.base import (
+from core.language_models.errors import PromptTooLongError
+from core.language_models.forms import Frame, too_small
+from core.language_models.language_model import (
     MAX_RESPONSE_TOKENS,
     Capabilities,
     LanguageModel,
     Response,
     series,
 )
-from core.language_models.errors import PromptTooLongError
-from core.language_models.forms import Frame, too_small
 from core.once import once
 
 # How many answer tokens one block of `log_likelihoods` holds: large enough to keep the

@@ -10,7 +10,7 @@ from typing import Any, Self
 from core.language_models.backends.openai import given
 from core.language_models.backends.openai.http import Rejected
 from core.language_models.backends.openai.replies import Reply
-from core.language_models.base import StoredAbilities
+from core.language_models.language_model import StoredAbilities
 
 CANDIDATES_A_CALL = 8
 THINKING_ROOM = 1500  # tokens for thoughts that cannot be switched off

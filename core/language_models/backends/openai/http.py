@@ -22,7 +22,6 @@ from urllib3.exceptions import NameResolutionError, NewConnectionError
 from core.codec import one_line
 from core.language_models.backends.openai.address import Address, unknown_host
 from core.language_models.backends.openai.replies import Reply, refusal_of, reply_tokens
-from core.language_models.base import whole
 from core.language_models.connections import LARGEST_REPLY, Fault, exceeds, exchange
 from core.language_models.errors import (
     LoadingError,
@@ -36,6 +35,7 @@ from core.language_models.errors import (
     UnreachableError,
     refused_key,
 )
+from core.language_models.language_model import whole
 from core.language_models.stopping import TooLateError, at_least, in_time
 from core.language_models.usage import Meter
 

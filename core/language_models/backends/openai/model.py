@@ -54,7 +54,13 @@ from core.language_models.backends.openai.replies import (
     until_line_break,
 )
 from core.language_models.backends.openai.scoring import PAIRS_A_CALL, Scoring
-from core.language_models.base import (
+from core.language_models.errors import (
+    RefusedError,
+    SmallerRequestsError,
+    TemporaryError,
+)
+from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
+from core.language_models.language_model import (
     MAX_RESPONSE_TOKENS,
     Capabilities,
     Memory,
@@ -62,12 +68,6 @@ from core.language_models.base import (
     longest_answer,
     series,
 )
-from core.language_models.errors import (
-    RefusedError,
-    SmallerRequestsError,
-    TemporaryError,
-)
-from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
 from core.language_models.stopping import current_stop
 from core.language_models.usage import Meter
 from core.settings import end_text

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.language_models.base import token_count
+from core.language_models.language_model import token_count
 
 LEAST = -9999.0  # what servers write for ln 0
 MOST_TOGETHER = 0.1  # nats: ln of what probabilities add up to at most, with what rounding does

@@ -17,9 +17,9 @@ from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.endpoint import Endpoint
 from core.language_models.backends.openai.http import GRAMMAR, Rejected, Service
 from core.language_models.backends.openai.replies import LEAST, Reply, Tokens
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError, UnscorableError
 from core.language_models.forms import in_front
+from core.language_models.language_model import LanguageModel
 from core.language_models.stopping import current_stop
 
 PAIRS_A_CALL = 32

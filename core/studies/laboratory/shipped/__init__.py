@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from core.language_models.base import LanguageModel
+from core.language_models.language_model import LanguageModel
 from core.once import once
 from core.studies.laboratory.experiment import Experiment, Finding, from_dict
 from core.studies.laboratory.settings import Values

@@ -26,8 +26,8 @@ from core.language_models.backends.embedded.model import (
 )
 from core.language_models.backends.llama import runtime
 from core.language_models.backends.llama.model import branched_trunk, common_trunk
-from core.language_models.base import MAX_RESPONSE_TOKENS
 from core.language_models.errors import BrokenModelError, PromptTooLongError
+from core.language_models.language_model import MAX_RESPONSE_TOKENS
 
 KNOWN, UNKNOWN = "What is the capital of France?", "What is the capital of Zorvania?"
 ANSWERS = ["Paris", "The river Zambezi", "Ærøskøbing — “ø”", "São Tomé 👩‍👩‍👧", "", "7"]

@@ -14,7 +14,6 @@ from core import prompts
 from core.language_models import connections
 from core.language_models.backends.gemini.listing import model_names
 from core.language_models.backends.gemini.model import Gemini, genai
-from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel, Response
 from core.language_models.client.batch import Batched
 from core.language_models.errors import (
     BudgetError,
@@ -29,6 +28,7 @@ from core.language_models.errors import (
     UnreachableError,
 )
 from core.language_models.forms import EXAMPLES, Form
+from core.language_models.language_model import MAX_RESPONSE_TOKENS, LanguageModel, Response
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
 from tests.language_models.gemini_server import FAULTS, KEY, NAME, SEED, Remembered, gemini, serving
@@ -505,7 +505,8 @@ def test_in_the_form_with_examples_they_are_turns_of_before():
 
 def test_the_sdk_is_loaded_with_this_back_end_only_and_without_a_word():
     program = (
-        "import sys, core.language_models.base, core.language_models.backends.embedded.model\n"
+        "import sys, core.language_models.language_model\n"
+        "import core.language_models.backends.embedded.model\n"
         "assert not any(name.startswith('google.') for name in sys.modules)\n"
         "import core.language_models.backends.gemini.model\n"
         "assert 'google.generativeai' in sys.modules"

@@ -18,8 +18,8 @@ from core.language_models.backends.openai.replies import (
     total,
     until_line_break,
 )
-from core.language_models.base import MOST_TOKENS
 from core.language_models.errors import ModelError, RefusedError
+from core.language_models.language_model import MOST_TOKENS
 from core.language_models.usage import Meter
 from tests.hostile import HALF, HUGE
 from tests.language_models.openai_server import serving

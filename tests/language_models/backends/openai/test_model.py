@@ -30,7 +30,6 @@ from core.language_models.backends.openai.http import Service
 from core.language_models.backends.openai.model import PAIRS_A_CALL, OpenAICompatible
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.backends.openai.probe import MOST_PROBES
-from core.language_models.base import MAX_RESPONSE_TOKENS, Response, series
 from core.language_models.client.batch import Batched
 from core.language_models.errors import (
     LoadingError,
@@ -42,6 +41,7 @@ from core.language_models.errors import (
     UnknownModelError,
     UnreachableError,
 )
+from core.language_models.language_model import MAX_RESPONSE_TOKENS, Response, series
 from core.language_models.registry import open_model
 from core.language_models.usage import Meter
 from tests.language_models.openai_server import END, FAULTS, FLAVOURS, serving

@@ -13,8 +13,8 @@ from core.language_models.backends.openai.address import read_address
 from core.language_models.backends.openai.forced import token_log_probabilities
 from core.language_models.backends.openai.http import Service
 from core.language_models.backends.openai.model import OpenAICompatible
-from core.language_models.base import Response
 from core.language_models.errors import RefusedError, UnscorableError
+from core.language_models.language_model import Response
 from core.language_models.usage import Meter
 from tests.language_models.backends.openai.recording import ask, replayed
 from tests.language_models.gemini_server import Remembered

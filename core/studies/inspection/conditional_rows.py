@@ -22,20 +22,20 @@ class AnswerRow:
     """The model's next answers under one prompt."""
 
     told: str | None  # the answer in the prompt; None where there is none
-    # The probability of each of `ToldRows.answers`, in [0, 1]; what is missing to 1 is anything
-    # else.
+    # The probability of each of `ConditionalRows.answers`, in [0, 1]; what is missing to 1 is
+    # anything else.
     says: tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class ToldRows:
+class ConditionalRows:
     """The rows of a question, the first of them told nothing."""
 
     answers: tuple[str, ...]  # the likeliest answers, the likeliest first, `MOST` of them at most
     rows: tuple[AnswerRow, ...]
 
 
-def conditional_rows(inspection: Inspection) -> ToldRows:
+def conditional_rows(inspection: Inspection) -> ConditionalRows:
     """Return what the model says when it is told nothing, and after each of its answers.
 
     With a single answer, it was told others instead, where they are known.
@@ -45,7 +45,7 @@ def conditional_rows(inspection: Inspection) -> ToldRows:
     rows = [AnswerRow(None, tuple(cluster.mass for cluster in clusters))]
     if inspection.others:
         rows += [AnswerRow(text, (share,)) for text, share in inspection.others[:MOST]]
-        return ToldRows(answers, tuple(rows))
+        return ConditionalRows(answers, tuple(rows))
     after: NDArray[np.float64] = np.exp(evidence.log_second_given_first)
     if evidence.row_masses is not None:
         after = after * np.minimum(evidence.row_masses, 1.0)[:, None]
@@ -54,4 +54,4 @@ def conditional_rows(inspection: Inspection) -> ToldRows:
         for text, row in zip(answers, after, strict=False)
         if row.any()  # it never came first: nobody told it
     ]
-    return ToldRows(answers, tuple(rows))
+    return ConditionalRows(answers, tuple(rows))

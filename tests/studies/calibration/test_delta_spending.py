@@ -14,9 +14,9 @@ from core.data.datasets.questions import Question
 from core.data.tabular.fingerprints import fingerprints
 from core.reports.calibration import words
 from core.studies.calibration.calibration import BEST, Target, calibrate, rows
+from core.studies.calibration.delta_spending import from_json, looks_before, to_json
 from core.studies.calibration.groups import by_group
-from core.studies.calibration.looks import from_json, looks_before, to_json
-from core.studies.evaluation.looks import GROWTH
+from core.studies.evaluation.label_views import GROWTH
 from tests.studies.calibration.tables import labelled_rows
 
 WANTED = Target(0.05, 0.9, "ltt", "s0")

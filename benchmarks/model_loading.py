@@ -1,6 +1,6 @@
 """What opening SmolLM2 costs, in processor seconds, beside what it is opened for.
 
-    python -m benchmarks.opening [--rounds 5]
+    python -m benchmarks.model_loading [--rounds 5]
 
 1. Opening, of a process that has imported all it needs, over one inspection in it.
 2. The package `gguf` reading what the file says and unpacking its weights, over our opening.
@@ -55,7 +55,7 @@ def main() -> None:
     if options.once:
         print(json.dumps(once()))
         return
-    command = [sys.executable, "-m", "benchmarks.opening", ONCE]
+    command = [sys.executable, "-m", "benchmarks.model_loading", ONCE]
     rounds = [json.loads(subprocess.check_output(command)) for _ in range(options.rounds)]
     for name in rounds[0]:
         print(f"{name:24} {statistics.median(each[name] for each in rounds):6.2f} CPU s")

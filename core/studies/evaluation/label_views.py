@@ -29,7 +29,7 @@ def view(
 
     A run that goes on is looked at again and again, and whoever sees it may stop it when its
     numbers look good. Its first view costs a place more, and it is a new look when its rows have
-    doubled: so simulations keep the promise (`tests/studies/calibration/test_looks.py`).
+    doubled: so simulations keep the promise (`tests/studies/calibration/test_delta_spending.py`).
     A bundled run shown whole is none: everybody sees it, and nothing was chosen.
 
     `target`: the error and the confidence of thresholds that are shown, where others were before.

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from core import cli
 from core.reports.evaluation.words import price_of_view
 from core.studies.evaluation.bundled import folders
-from core.studies.evaluation.looks import view
+from core.studies.evaluation.label_views import view
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate

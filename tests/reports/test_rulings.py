@@ -7,7 +7,7 @@ import pytest
 
 from core.charts.laboratory.catalogue import PICTURES
 from core.reports.laboratory.catalogue import QUESTIONS
-from core.reports.laboratory.claims import BROKEN, CLAIMS, HELD, WEAK
+from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK
 from core.studies.laboratory.shipped import results_of
 
 FOUND = {

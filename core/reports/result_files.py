@@ -15,7 +15,7 @@ from typing import Any, Final
 from core.abstention import policy as policies
 from core.abstention.policy import Policy, PolicyError
 from core.codec import encode
-from core.language_models.base import LONGEST_ANSWER, MOST_ANSWER_TOKENS, longest_answer
+from core.language_models.language_model import LONGEST_ANSWER, MOST_ANSWER_TOKENS, longest_answer
 from core.reports.amplification.words import to_dict, verdict
 from core.studies.amplification import serialise as curves
 from core.studies.inspection import serialise as inspections

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.language_models.base import Response
+from core.language_models.language_model import Response
 from core.reports.inspection.words import rows as caption
+from core.studies.inspection.conditional_rows import MOST, conditional_rows
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Request
-from core.studies.inspection.told import MOST, conditional_rows
 from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, knows
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.language_models.base import LanguageModel, Response, series
+from core.language_models.language_model import LanguageModel, Response, series
 from tests.fakes import copies
 from tests.hostile import HALF
 

@@ -7,7 +7,7 @@ import pytest
 from core.abstention.policy import FORMAT, from_json, to_json
 from core.codec import encode
 from core.reports.amplification import words
-from core.reports.opening import MAX_BYTES, MOST_CURVES, is_from_file, open_result
+from core.reports.result_files import MAX_BYTES, MOST_CURVES, is_from_file, open_result
 from core.store.database import open_database
 from core.store.results import SavedResults
 from core.studies.amplification import serialise as curves

@@ -10,7 +10,7 @@ from core.commands.model import tell
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.looks import Looks
-from core.studies.calibration.looks import from_json, to_json
+from core.studies.calibration.delta_spending import from_json, to_json
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.reports.inspection import words
+from core.studies.inspection.conditional_rows import conditional_rows
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.told import conditional_rows
 from core.ui.components.rows import rows
 from core.ui.glossary import TERMS
 
