@@ -4,7 +4,6 @@ from dataclasses import fields
 
 import streamlit as st
 
-from core.codec import count_of
 from core.studies.questions import BANDS, Entry, search, subject_areas, surprise
 from core.ui import downloads, frame
 from core.ui.glossary import TERMS
@@ -69,7 +68,8 @@ def catalogue() -> None:
     if not facts:
         st.text("Nothing matches. Use fewer words, or choose “everything”.")
         return
-    st.caption(f"{count_of(len(facts), 'question')}. Click one to inspect it.")
+    of_them = "question" if len(facts) == 1 else "questions"
+    st.caption(f"{len(facts):,d} {of_them}. Click one to inspect it.")
     columns = {name: [getattr(entry, name) for entry in facts] for name in COLUMNS}
     clicked = st.dataframe(
         columns,
