@@ -373,7 +373,7 @@ def column_from(series: pd.Series, *, asks: bool = False) -> Column:
     doubtful = _doubtful(distinct, texts)
     values, cells, is_number = _cells(distinct, texts, doubtful is None)
     kind = _kind(cells, is_number)
-    unread, unread_words = _unread_values(texts, codes, cells)
+    unread, unread_words = open_words_of(texts, codes, cells)
     ranks = _question_ranks(distinct) if asks else None
     return Column(codes, distinct, values, cells, kind, doubtful, unread, unread_words, ranks)
 
@@ -456,10 +456,10 @@ def _kind(cells: NDArray[np.uint8], is_number: NDArray[np.bool_]) -> ColumnKind:
     return ColumnKind.LIST if (cells[there] & _LIST).all() else ColumnKind.TEXT
 
 
-def _unread_values(
+def open_words_of(
     texts: list[str], codes: NDArray[np.int32], cells: NDArray[np.uint8]
 ) -> tuple[tuple[tuple[int, int], ...], int]:
-    """Return what `Column.unread` and `Column.unread_words` hold."""
+    """Return what `Column.unread` and `Column.unread_words` hold, of rows with these codes."""
     counts = np.bincount(codes, minlength=len(texts)).tolist()
     first: dict[str, int] = {}
     rows: dict[str, int] = {}
@@ -468,6 +468,8 @@ def _unread_values(
     for code in np.flatnonzero(~is_label).tolist():
         if len(rows) > MOST_VALUES and not some:
             break
+        if not counts[code]:
+            continue
         word = word_of(texts[code])
         if word in rows:
             rows[word] += counts[code]

@@ -72,8 +72,9 @@ def heads_a_table(
     """Return whether a row is the heading of the rows below it, and not one of several texts.
 
     All are as wide, and a heading names questions, or is a word above numbers alone; or enough rows
-    are as wide, these headings are no numbers, and the titles above them are several words and name
-    no questions: a single word may as well be the heading of one column of texts.
+    are as wide, these headings are no numbers, and the titles above them name no questions. A
+    single word may as well be the heading of one column of texts, in which a space follows each
+    comma.
     """
     if len(heading) < 2 or not below or any(len(row) != len(heading) for row in below):
         return False
@@ -84,6 +85,9 @@ def heads_a_table(
     ) or (
         len(below) >= _ENOUGH_ROWS
         and not any(_FIGURE.match(name) or not name.strip() for name in heading)
-        and any(" " in title.strip() for title in above)
+        and (
+            any(" " in title.strip() for title in above)
+            or not any(cell[:1].isspace() for row in (heading, *below) for cell in row[1:])
+        )
         and not any(is_question_heading(title) for title in above)
     )

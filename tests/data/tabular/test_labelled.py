@@ -26,8 +26,8 @@ from core.data.tabular.labelled import (
     pipelines_of,
     template,
 )
-from core.data.tabular.labels import Meaning, Meant
-from core.data.tabular.mixtures import UnknownMixtureError
+from core.data.tabular.labels import Meaning, Meant, UnreadLabelsError, unread_values
+from core.data.tabular.mixtures import UnknownMixtureError, rows_that_count
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
 
@@ -630,6 +630,18 @@ def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
         "Line 3: “why”, answered “no”, confidence 0.2, wrong.",
         "Line 4: “How?”, answered “so”, confidence missing, wrong.",
     )
+
+
+def test_labels_that_were_not_read_are_asked_about_in_the_rows_that_count():
+    rows = [["a", "m", "0.9", "1"], ["a", "N", "0.2", "maybe"], ["b", "m", "0.3", "no"]]
+    rows += [["c", "m", "0.1", ""], ["d", "N", "0.1", ""], ["e", "N", "0.3", ""]]
+    upload = table(["question", "model", "confidence", "correct"], *rows)
+    for model, unread in (("m", {"": 1}), ("n", {"": 2, "maybe": 1})):
+        filters = (("model", model),)
+        cells = unread_values(upload, "correct", rows_that_count(upload, filters))
+        assert {each.value: each.rows for each in cells} == unread
+        with pytest.raises(UnreadLabelsError, match=rf"empty \({unread['']} row"):
+            labelled(upload, replace(suggest(upload), filters=filters))
 
 
 def of_models(*filters):
