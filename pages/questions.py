@@ -68,8 +68,8 @@ def catalogue() -> None:
     if not facts:
         st.text("Nothing matches. Use fewer words, or choose “everything”.")
         return
-    of_them = "question" if len(facts) == 1 else "questions"
-    st.caption(f"{len(facts):,d} {of_them}. Click one to inspect it.")
+    number = "1 question." if len(facts) == 1 else f"{len(facts):,d} questions."
+    st.caption(f"{number} Click one to inspect it.")
     columns = {name: [getattr(entry, name) for entry in facts] for name in COLUMNS}
     clicked = st.dataframe(
         columns,

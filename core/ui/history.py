@@ -9,7 +9,6 @@ from typing import Final
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
-from core.codec import count_of
 from core.reports.result_files import MAX_BYTES
 from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
@@ -54,7 +53,7 @@ def list_results() -> tuple[Summary, ...]:
         problem(str(error))
         return ()
     _whose()
-    st.caption(f"{count_of(results.total, 'result')}.")
+    st.caption("1 result." if results.total == 1 else f"{results.total:,d} results.")
     if not results.total:
         st.text(
             "No saved result has all of these words. Search for fewer of them."

@@ -143,8 +143,13 @@ def curves(
     request = (model.name, model.revision, tuple(cases), times)
     waits = not (model.capabilities.quick or most.requests)  # what is paid for has a button already
     if waits and run_of(key, request) is None:
-        label = "Compute it" if missing == 1 else f"Compute all {missing}"
-        st.button(label, key=f"compute_{key}", type="primary", on_click=want, args=(key, request))
+        st.button(
+            "Compute" if missing == 1 else f"Compute all {missing:d}",
+            key=f"compute_{key}",
+            type="primary",
+            on_click=want,
+            args=(key, request),
+        )
     return run(
         key,
         request,
