@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from core import prompts
 from core.codec import is_writable
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, StoppedError
 from core.language_models.language_model import LanguageModel
 from core.language_models.opening import AUTO, open_for_study
 from core.language_models.true_false import says
@@ -25,6 +25,7 @@ from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.studies.inspection.verdict import Decision, Headline
+from core.studies.progress import Progress, part, silent
 
 MOST_CHARACTERS: Final = 20_000  # of a text
 MOST_CLAIMS: Final = 100
@@ -36,6 +37,8 @@ NO_PROMISE: Final = (
 )
 OPPOSITE: Final = {"true": "false", "false": "true"}
 NO_CLAIM: Final = "A question claims nothing."
+#: Where each sentence stands in a text, in characters, and what is asked about it.
+Questions = list[tuple[tuple[int, int], tuple[str, ...]]]
 # An end of a sentence: its marks with closing quotes, and white space or the end behind them.
 # Where a script has no spaces, its own marks alone; a line break ends a sentence, too.
 _END: Final = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？]+[”’」』）]*|\n")
@@ -63,20 +66,25 @@ class TextClaim:
     # contrary; else “open”.
     mark: str
     reason: str
-    # What was seen; None where the model gave no evidence.
+    # What was seen of it, and of its opposite; None where the model gave no evidence.
     inspection: Inspection | None = field(default=None, repr=False)
+    opposite: Inspection | None = field(default=None, repr=False)
+
+    @property
+    def mutual_information(self) -> float | None:
+        """That of the question whether it is true, nats; None where nothing was seen."""
+        seen = self.inspection
+        return seen.scores["mutual_information"].value if seen else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON knows of it."""
-        seen = self.inspection
-        information = seen.scores["mutual_information"] if seen else None
         return {
             "claim": self.text,
             "start": self.start,
             "end": self.end,
             "mark": self.mark,
             "reason": self.reason,
-            "mutual_information": information.value if information else None,
+            "mutual_information": self.mutual_information,
         }
 
 
@@ -141,10 +149,10 @@ def claims(
     """
     requested = questions_about(text, question)
     opened = open_for_study(model, form, budget, _LOG.info)
-    return [claim_of(text, place, queries, opened) for place, queries in requested]
+    return list(claims_of(text, requested, opened))
 
 
-def questions_about(text: str, question: str = "") -> list[tuple[tuple[int, int], tuple[str, ...]]]:
+def questions_about(text: str, question: str = "") -> Questions:
     """Return where each sentence stands, and what is asked about it; nothing of a question.
 
     Raises `InvalidRequestError` when there is no claim, or too much text.
@@ -170,20 +178,47 @@ def _queries(sentence: str, question: str) -> tuple[str, ...]:
     return tuple(Request(prompts.truth(one, question), claim=True).query for one in both)
 
 
-def request_about(query: str, model: LanguageModel) -> Request:
-    """Return how a model is asked about a claim."""
+def requests_of(requested: Questions, model: LanguageModel) -> list[Request]:
+    """Return every request that asking a model about these sentences makes."""
+    return [_request(query, model) for _, queries in requested for query in queries]
+
+
+def claims_of(
+    text: str, requested: Questions, model: LanguageModel, progress: Progress = silent
+) -> Iterator[TextClaim]:
+    """Ask a model about each sentence, and yield what it says of it as soon as it is there.
+
+    `requested`: what `questions_about` returns. Raises `StoppedError`, and `Cancelled` out of
+    `progress`.
+    """
+    for number, (place, queries) in enumerate(requested):
+        begins = f"Sentence {number + 1} of {len(requested)}: "
+        yield _claim(text, place, queries, model, part(progress, number, len(requested), begins))
+
+
+def _request(query: str, model: LanguageModel) -> Request:
     return usual_request(query, model.capabilities, claim=True)
 
 
-def claim_of(
-    text: str, place: tuple[int, int], queries: tuple[str, ...], model: LanguageModel
+def _claim(
+    text: str,
+    place: tuple[int, int],
+    queries: tuple[str, ...],
+    model: LanguageModel,
+    progress: Progress,
 ) -> TextClaim:
     """Ask a model about one sentence; whatever goes wrong with it leaves the claim open."""
     sentence = text[slice(*place)]
     if not queries:
         return TextClaim(sentence, *place, "open", NO_CLAIM)
+
     try:
-        seen, opposite = (read(record(request_about(query, model), model)) for query in queries)
+        seen, opposite = (
+            read(record(_request(query, model), model, part(progress, half, 2)))
+            for half, query in enumerate(queries)
+        )
+    except StoppedError:
+        raise
     except (ModelError, InvalidRequestError) as error:
         return TextClaim(sentence, *place, "open", str(error))
     opinion, reason = _opinion(seen), seen.verdict.reason
@@ -192,8 +227,8 @@ def claim_of(
     elif opinion and _opinion(opposite) != OPPOSITE[opinion]:
         reason = f"The model does not call the opposite {OPPOSITE[opinion]}. {reason}"
     elif opinion:
-        return TextClaim(sentence, *place, f"perhaps {opinion}", reason, seen)
-    return TextClaim(sentence, *place, "open", reason, seen)
+        return TextClaim(sentence, *place, f"perhaps {opinion}", reason, seen, opposite)
+    return TextClaim(sentence, *place, "open", reason, seen, opposite)
 
 
 def _opinion(inspection: Inspection) -> str:

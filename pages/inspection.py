@@ -14,6 +14,7 @@ from core.ui.calibration import policy
 from core.ui.folds import fold
 from core.ui.header import page_header
 from core.ui.inspection.beside import beside, offer
+from core.ui.inspection.claims import claims
 from core.ui.inspection.conditional_answers import conditional_answers
 from core.ui.inspection.details import details, files
 from core.ui.inspection.form import ask, record
@@ -90,3 +91,4 @@ def amplify(inspection: Inspection) -> None:
 
 inspect()
 fold("Score answers that you have", own_answers, key="own_fold", icon=":material/upload_file:")
+fold("Check a longer text", claims, key="claims_fold", icon=":material/fact_check:")

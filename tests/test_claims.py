@@ -10,6 +10,7 @@ import believe
 from core import prompts
 from core.claims import MOST_CHARACTERS, NO_CLAIM, NO_PROMISE, sentences
 from core.cli import main
+from core.language_models.errors import StoppedError
 from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.studies.inspection.certificates import certificate, default_policy
 from core.studies.inspection.pipeline import prompt_fingerprint
@@ -28,6 +29,8 @@ class Judge(LanguageModel):
         self.kind = kind
 
     def true(self, prompt):
+        if self.kind == "stopped":
+            raise StoppedError("Somebody stopped it.")
         if self.kind == "false":
             return 0.02
         if self.kind == "copies" and prompts.FIRST_ANSWER in prompt:
@@ -62,6 +65,11 @@ def test_a_claim_is_marked_where_the_model_keeps_to_it_and_calls_the_opposite_th
 def test_a_model_that_calls_everything_false_or_repeats_what_it_is_told_marks_nothing():
     assert marks("false") == ["open"] * 3  # its mutual information is 0
     assert marks("copies") == ["open"] * 3
+
+
+def test_what_somebody_stops_marks_nothing():
+    with pytest.raises(StoppedError):
+        marks("stopped")
 
 
 def test_no_certificate_of_other_questions_fits_a_claim():

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from core.claims import MOST_CHARACTERS, NO_PROMISE, claim_of, questions_about, request_about
+from core.claims import MOST_CHARACTERS, NO_PROMISE, claims_of, questions_about, requests_of
 from core.codec import encode, one_line
 from core.commands.files import FilesFirst, Input
 from core.commands.model import asks, open_for_study, payment, tell
@@ -37,12 +37,11 @@ def claims(file: Path, question: str, as_json: bool, **options: Any) -> None:
         raise click.BadParameter("The text is not UTF-8; save it as UTF-8.") from None
     requested = questions_about(text, question)
     model = open_for_study(options["model"], options["form"], options["budget"])
-    offered = Plan()
-    for _, queries in requested:
-        for query in queries:
-            offered += plan(request_about(query, model), model.capabilities)
+    offered = sum(
+        (plan(request, model.capabilities) for request in requests_of(requested, model)), Plan()
+    )
     with payment(model, offered, options["budget"], options["prices"]):
-        result = [claim_of(text, *one, model) for one in requested]
+        result = list(claims_of(text, requested, model))
     tell(NO_PROMISE)
     if as_json:
         rows = [claim.to_dict() for claim in result]

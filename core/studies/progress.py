@@ -27,6 +27,15 @@ def silent(stage: str, share: float) -> None:
     """Report nothing and never cancel."""
 
 
+def part(progress: Progress, number: int, of: int, begins: str = "") -> Progress:
+    """Return the progress of one of several equal parts; what it says of a stage begins so."""
+
+    def report(stage: str, share: float) -> None:
+        progress(f"{begins}{stage}", (number + share) / of)
+
+    return report
+
+
 class Stages:
     """Progress of one stage after another as one share, which never falls.
 

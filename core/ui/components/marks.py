@@ -1,0 +1,40 @@
+"""A text whose sentences are marked, each to be pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from core.claims import TextClaim
+from core.ui.components.registered import register
+
+mount = register("marks")
+
+KINDS: Final = {"perhaps true": "true", "perhaps false": "false", "open": "open"}
+
+
+def draw_marks(text: str, claims: Sequence[TextClaim], *, key: str) -> int | None:
+    """Draw a text with its claims; return the number of the one that a person presses, if any."""
+    result = mount(data=as_data(text, claims), key=key, on_pressed_change=_nothing)
+    pressed = result.pressed
+    # It comes from the browser: whatever a stranger sends is no claim.
+    return pressed if type(pressed) is int and 0 <= pressed < len(claims) else None
+
+
+def as_data(text: str, claims: Sequence[TextClaim]) -> dict[str, Any]:
+    """Return the parts of the text in their order, as the browser draws them."""
+    parts: list[dict[str, Any]] = []
+    end = 0
+    for number, claim in enumerate(claims):
+        seen = claim.mutual_information
+        label = claim.mark if seen is None else f"{claim.mark}, M.I. {seen:.3f} nats"
+        parts.append({"text": text[end : claim.start]})
+        parts.append(
+            {"text": claim.text, "number": number, "kind": KINDS[claim.mark], "label": label}
+        )
+        end = claim.end
+    return {"parts": [*parts, {"text": text[end:]}]}
+
+
+def _nothing() -> None:
+    """Streamlit wants a callback for every name that a component may send."""
