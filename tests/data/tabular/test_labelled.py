@@ -22,6 +22,7 @@ from core.data.tabular.labelled import (
     Columns,
     ScoreColumn,
     UnknownLabelsError,
+    UnknownQuestionsError,
     labelled,
     pipelines_of,
     template,
@@ -668,6 +669,20 @@ def test_which_of_several_models_counts_is_asked():
     assert mix.kept.tolist() == [0, 1, 2] and mix.selection == ""
     (sentence,) = (each for each in mix.reading if "a guarantee holds for this mix" in each)
     assert sentence.startswith("“Modell” is “m” and “N” in the rows used: as you said,")
+
+
+@pytest.mark.parametrize("heading", ["system", "run.config", "Prompt-Template", "judge", "模型"])
+def test_what_tells_systems_apart_is_asked_whatever_it_is_called(heading):
+    with pytest.raises(UnknownMixtureError, match="is “x” and “y” in the rows that would be used"):
+        beside(heading, "x", "y")
+
+
+@pytest.mark.parametrize("heading", ["original_question", "base_id", "paraphrase_of"])
+def test_questions_that_another_column_holds_for_one_are_asked_about(heading):
+    rows = [[f"Who {n}?", n / 60, n % 2, f"w{n % 9}"] for n in range(60)]
+    upload = table(["question", "confidence", "correct", heading], *rows)
+    with pytest.raises(UnknownQuestionsError, match="may ask one question in other words"):
+        labelled(upload, suggest(upload))
 
 
 def beside(heading, *cells, **more):
