@@ -76,8 +76,8 @@ def ends_of_lines(
         .mark_point(filled=True, size=45, opacity=1, xOffset=12)
         .encode(x=x, y=y, color=colour)
     ]
-    for number, group in data.groupby("lines"):
-        names = alt.Chart(group).mark_text(
+    for number in sorted({len(lines) for lines, _, _ in named}):
+        names = alt.Chart(data[data["lines"] == number]).mark_text(
             align="left",
             baseline="middle",
             dx=20,
