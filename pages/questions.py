@@ -68,7 +68,8 @@ def catalogue() -> None:
     if not facts:
         st.text("Nothing matches. Use fewer words, or choose “everything”.")
         return
-    st.caption(f"Questions here: {len(facts):,d}. Click one to inspect it.")
+    number = "1 question." if len(facts) == 1 else f"{len(facts):,d} questions."
+    st.caption(f"{number} Click one to inspect it.")
     columns = {name: [getattr(entry, name) for entry in facts] for name in COLUMNS}
     clicked = st.dataframe(
         columns,

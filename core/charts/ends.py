@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +13,9 @@ import pandas as pd
 
 from core.charts.theme import Palette
 
-ROOM = 112  # pixels for the names
-APART = 15  # pixels between two of them
+ROOM = 132  # pixels for the names
+APART = 15  # pixels a line of a name
+LINE = 16  # characters of such a line: what a card has room for
 
 
 def before_names(room: int = ROOM) -> list[Any]:
@@ -24,7 +27,7 @@ def before_names(room: int = ROOM) -> list[Any]:
 
 
 def _room(room: int) -> str:
-    return f"min({room}, 0.4 * width)"
+    return f"min({room}, 0.46 * width)"
 
 
 def ends_of_lines(
@@ -53,30 +56,52 @@ def ends_of_lines(
     logarithmic : bool
         Whether that axis is.
     """
-    named = [(name, float(value), key) for name, value, key in ends if value is not None]
+    named = [
+        (textwrap.wrap(name, LINE), float(value), key)
+        for name, value, key in ends
+        if value is not None
+    ]
     to, back = (math.log, math.exp) if logarithmic else (float, float)
     low, high = to(domain[0]), to(domain[1])
-    at = apart([to(value) for _, value, _ in named], (high - low) * APART / height, low, high)
+    sizes = [(high - low) * APART / height * len(lines) for lines, _, _ in named]
+    at = apart([to(value) for _, value, _ in named], sizes, low, high)
     fields = [each.shorthand.split(":")[0] for each in (x, y, colour)]
-    rows = [(most, back(where), key, name) for (name, _, key), where in zip(named, at, strict=True)]
-    base = alt.Chart(pd.DataFrame(rows, columns=[*fields, "label"])).encode(x=x, y=y)
-    dots = base.mark_point(filled=True, size=45, opacity=1, xOffset=12).encode(color=colour)
-    limit = alt.ExprRef(f"{_room(room)} - 22")
-    names = base.mark_text(
-        align="left", baseline="middle", dx=20, fontSize=12, limit=limit, color=palette.text
-    )
-    return [dots, names.encode(text=alt.Text("label:N"))]
+    rows = [
+        (most, back(where), key, "\n".join(lines), len(lines))
+        for (lines, _, key), where in zip(named, at, strict=True)
+    ]
+    data = pd.DataFrame(rows, columns=[*fields, "label", "lines"])
+    layers = [
+        alt.Chart(data)
+        .mark_point(filled=True, size=45, opacity=1, xOffset=12)
+        .encode(x=x, y=y, color=colour)
+    ]
+    for number in sorted({len(lines) for lines, _, _ in named}):
+        names = alt.Chart(data[data["lines"] == number]).mark_text(
+            align="left",
+            baseline="middle",
+            dx=20,
+            dy=-(number - 1) * APART / 2,  # the first line stands at the place
+            lineBreak="\n",
+            lineHeight=APART,
+            fontSize=12,
+            limit=alt.ExprRef(f"{_room(room)} - 22"),
+            color=palette.text,
+        )
+        layers.append(names.encode(x=x, y=y, text=alt.Text("label:N")))
+    return layers
 
 
-def apart(values: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move values as little as it takes for no two to be nearer than `gap`, within limits."""
+def apart(values: Sequence[float], sizes: Sequence[float], low: float, high: float) -> list[float]:
+    """Move things of these sizes, within limits, as little as keeps each off the others."""
     order = sorted(range(len(values)), key=lambda i: values[i])
-    gap = min(gap, (high - low) / max(len(values) - 1, 1))
+    gaps = [(sizes[i] + sizes[j]) / 2 for i, j in itertools.pairwise(order)]
+    fit = min(1.0, (high - low) / (sum(gaps) or 1.0))
     placed: list[float] = []
-    for i in order:
-        placed.append(max(values[i], low, *(p + gap for p in placed[-1:])))
+    for i, gap in zip(order, [0.0, *gaps], strict=False):
+        placed.append(max(values[i], low, *(p + gap * fit for p in placed[-1:])))
     top = high
     for k in reversed(range(len(placed))):
         placed[k] = min(placed[k], top)
-        top = placed[k] - gap
+        top = placed[k] - (gaps[k - 1] * fit if k else 0.0)
     return [placed[order.index(i)] for i in range(len(values))]

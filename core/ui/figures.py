@@ -33,6 +33,7 @@ def draw(
     key: str,
     alt_text: str,
     selects: str | None = None,
+    height: int | None = None,
 ) -> None:
     """Show a chart of the data in the page's palette.
 
@@ -47,12 +48,17 @@ def draw(
         What pickle can write.
     selects : str, optional
         The chart's parameter in which a person chooses; the page is run again then.
+    height : int, optional
+        Pixels of all of it, instead of the chart's own.
     """
     picture = partial(chart, *data, palette())
     what = pickle.dumps((picture.func.__qualname__, picture.args, picture.keywords))
     digest = hashlib.sha256(what).hexdigest()
+    spec = _specification(picture, f"{picture.func.__module__} {digest}")
+    if height is not None:
+        spec = spec | {"height": height, "autosize": {"type": "fit", "contains": "padding"}}
     st.vega_lite_chart(
-        spec=_specification(picture, f"{picture.func.__module__} {digest}"),
+        spec=spec,
         theme=None,
         key=key,
         alt=alt_text,
@@ -62,9 +68,16 @@ def draw(
     )
 
 
-def show(picture: Picture, key: str, selects: str | None = None) -> None:
+def show(picture: Picture, key: str, selects: str | None = None, height: int | None = None) -> None:
     """Show a picture of a document; see `draw`."""
-    draw(picture.chart, *picture.data, key=key, alt_text=picture.alt, selects=selects)
+    draw(
+        picture.chart,
+        *picture.data,
+        key=key,
+        alt_text=picture.alt,
+        selects=selects,
+        height=height,
+    )
 
 
 @st.cache_data(show_spinner=False, max_entries=MOST_CHARTS)

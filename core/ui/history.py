@@ -53,7 +53,7 @@ def list_results() -> tuple[Summary, ...]:
         problem(str(error))
         return ()
     _whose()
-    st.caption(f"Saved: {results.total:,d}.")
+    st.caption("1 result." if results.total == 1 else f"{results.total:,d} results.")
     if not results.total:
         st.text(
             "No saved result has all of these words. Search for fewer of them."

@@ -9,7 +9,7 @@ Z₁ = Σ Q(X_i|x) and first-answer weights Q(X_i|x) / Z₁,
 answer, so I(Y₁; Y₂) = I(E; Y₂) + I(Y₁; Y₂|E) >= Z₁ · I(Y₁; Y₂|E = 1). Counting all other
 second answers as one outcome can only lose information (data processing).
 
-There is no sampling error in it and no confidence level. By the paper's Theorem 1 it also
+There is no sampling error in it and no confidence level. By the paper's Theorem 4.5 it also
 bounds the epistemic divergence D(Q̃, P̃), if only right answers are independent.
 """
 

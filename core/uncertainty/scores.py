@@ -268,7 +268,7 @@ SCORES: dict[str, ScoreInfo] = {
         range="0 to ln(clusters)",
         explanation="The model’s own mutual information is at least this, whatever answers were "
         "not seen. Low can also mean that too few were seen.",
-        reference="Theorem 1, with a bound of ours",
+        reference="Theorem 4.5, with a bound of ours",
     ),
     "weighted_doubt": ScoreInfo(
         symbol="W.D.",

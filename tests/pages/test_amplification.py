@@ -7,6 +7,7 @@ tests/charts/amplification; here, that the page shows those of what was asked.
 import json
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -433,6 +434,14 @@ def test_curves_are_drawn_as_they_finish(use, monkeypatch):
     ]
     gate.set()
     assert len(pictures(settled(page))) == 6
+
+
+def test_a_slow_model_computes_curves_when_somebody_presses(use):
+    model = use(Turning(0.34))
+    model.capabilities = replace(model.capabilities, quick=False)
+    page = opened()
+    assert not pictures(page) and not model.asked
+    assert pictures(press(page, "compute_own")) and model.asked
 
 
 def test_a_gallery_is_computed_only_when_it_is_opened(use):

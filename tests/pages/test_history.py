@@ -60,7 +60,7 @@ def titles(page):
 def test_is_empty_at_first_and_says_what_comes_there():
     page = session("history")
     assert not page.dataframe and said(page, "Nothing here yet.")
-    assert "Saved: 0." in [caption.value for caption in page.caption]
+    assert "0 results." in [caption.value for caption in page.caption]
 
 
 def test_lists_what_was_asked_once_and_nothing_else():

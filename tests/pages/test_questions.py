@@ -20,7 +20,7 @@ def app():
 def listed(page):
     (table,) = page.dataframe
     shown = list(table.value["question"])
-    assert f"Questions here: {len(shown):,}." in page.caption[0].value
+    assert f"{len(shown):,} question" in page.caption[0].value
     return shown
 
 

@@ -17,6 +17,7 @@ from core.studies.laboratory.settings import always
 
 Drawn = Mapping[str, Any]
 HEIGHT: Final = 300
+AXIS: Final = 50  # pixels of it that the axis below takes
 #: Of a legend: on a phone, the names of two would be cut off.
 COLUMNS: Final = "width < 350 ? 1 : 2"
 NAME_ROOM: Final = 190  # pixels for the names at the ends of the lines
@@ -104,6 +105,7 @@ def curves(
             format="~s",
             labelExpr="replace(datum.label, 'G', 'B')",  # a billion, not a giga
             labelFlush=True,
+            labelSeparation=6,
         ),
     )
     tooltip = [
@@ -133,7 +135,7 @@ def curves(
     scale = axis["scale"]
     layers += ends_of_lines(
         [(str(name), float(value), str(name)) for name, value in last.items()],
-        *(max(k), across, y, color, scale["domain"], HEIGHT, palette),
+        *(max(k), across, y, color, scale["domain"], HEIGHT - AXIS, palette),
         room=NAME_ROOM,
         logarithmic=scale.get("type") == "log",
     )

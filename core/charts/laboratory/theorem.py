@@ -1,4 +1,4 @@
-"""Theorem 1 question by question: D against I, its slack, what is lost, and what breaks it."""
+"""Theorem 4.5 question by question: D against I, its slack, what is lost, and what breaks it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 from core.studies.laboratory.experiment import Finding
 
 EXACT: Final = 0.001  # nats: what an estimate is off by that counts as exact
-HELD, WEAK, BROKEN = "Held", "Held weakly", "Broken"
+HELD, WEAK, BROKEN = "Held", "Held weakly", "Did not hold"
 _WEAK: Final = 0.3  # a rank correlation below it
 
 

@@ -1,4 +1,4 @@
-"""Theorem 1 where the truth is known, and what clusters, few answers and the corpus do to it."""
+"""Theorem 4.5 where the truth is known, and what clusters, few answers and the corpus do to it."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def sentence(theorem: TheoremOne) -> str:
 
 EXPERIMENT = Experiment(
     name="theorem",
-    title="Theorem 1 where the truth is known",
+    title="The bound where the truth is known",
     about=(
         "The embedded model’s world is known, so what it says, Q̃, can be compared with the truth, "
         "P̃. The theorem: their divergence D is never below the mutual information I of Q̃, which "

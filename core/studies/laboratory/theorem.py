@@ -1,10 +1,10 @@
-"""Theorem 1 where the truth is known: D(Q̃, P̃) >= I(Q̃), question by question.
+"""Theorem 4.5 where the truth is known: D(Q̃, P̃) >= I(Q̃), question by question.
 
-The paper numbers it 4.5. For a truth whose answers are independent, P̃ = P ⊗ P, it is an identity
-and a remainder: D(Q̃, P̃) = I(Q̃) + D(Q̃₁, P) + D(Q̃₂, P). So this checks the code, shows how much
-of the divergence M.I. finds, and what is lost by looking at few answers and at clusters. Against
-the documents that the embedded model learnt from, whose answers are not independent, the
-theorem says nothing, and M.I. is often larger than the divergence.
+For a truth whose answers are independent, P̃ = P ⊗ P, it is an identity and a remainder: D(Q̃, P̃)
+= I(Q̃) + D(Q̃₁, P) + D(Q̃₂, P). So this checks the code, shows how much of the divergence M.I.
+finds, and what is lost by looking at few answers and at clusters. Against the documents that the
+embedded model learnt from, whose answers are not independent, the theorem says nothing, and M.I. is
+often larger than the divergence.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class TheoremRow:
 
 @dataclass(frozen=True)
 class TheoremOne:
-    """Theorem 1 on many questions."""
+    """Theorem 4.5 on many questions."""
 
     settings: TheoremSettings
     model: str

@@ -24,7 +24,7 @@ from core.studies.progress import Progress
 from core.ui.payment import spending
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
-from core.ui.runs.widget import run
+from core.ui.runs.widget import run, run_of, want
 from core.ui.session import shared_thing
 
 KEPT = 1024  # curves; one of 101 points takes about 20 kilobytes
@@ -140,11 +140,22 @@ def curves(
     if takes := lasting(missing * curve_tokens(cases, times) // len(cases), model):
         which = "This curve takes" if missing == 1 else f"These {missing} curves take"
         st.text(f"{which} {takes} on this machine.")
+    request = (model.name, model.revision, tuple(cases), times)
+    waits = not (model.capabilities.quick or most.requests)  # what is paid for has a button already
+    if waits and run_of(key, request) is None:
+        st.button(
+            "Compute" if missing == 1 else f"Compute all {missing:d}",
+            key=f"compute_{key}",
+            type="primary",
+            on_click=want,
+            args=(key, request),
+        )
     return run(
         key,
-        (model.name, model.revision, tuple(cases), times),
+        request,
         lambda: _curves().start(cases, model, times),
         paid=(model, most) if most.requests else None,
+        on_press=waits,
         beside=lambda job: _draw(so_far, job.partial or ()),
     )
 

@@ -13,6 +13,7 @@ from core.ui import figures
 from core.ui.laboratory.choice import show
 
 ROWS: Final = (3, 2, 2)  # cards
+HEIGHT: Final = 320  # pixels of a picture: the cards of a row are alike
 
 
 def cards() -> None:
@@ -36,10 +37,10 @@ def _card(question: str, claim: LaboratoryClaim) -> None:
         elif ruling.word == WEAK:
             st.badge("Held weakly", icon=":material/remove:", color="gray")
         else:
-            st.badge("Broken", icon=":material/close:", color="red")
+            st.badge("Did not hold", icon=":material/close:", color="red")
     st.text(claim.text)
     with st.container(key=f"claim_number_{claim.experiment}"):
         st.text(ruling.number)
     st.text(ruling.meaning)
-    figures.show(reports.pictures(finding)[claim.picture], key)
+    figures.show(reports.pictures(finding)[claim.picture], key, height=HEIGHT)
     st.button("Look closer", key=f"{key}_open", on_click=show, args=(claim.experiment,))
