@@ -106,7 +106,7 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
         own = len(one_each.kept)
     if own:
         raise PolicyError(no_test(own, len(one_each.kept)))
-    if reason := _not_known_to_be_new(policy, data):
+    if reason := _why_not_new(policy, data):
         raise PolicyError(reason)
     if policy.score in data.one_kind:
         raise CalibrationError(one_kind(data, policy.score))
@@ -119,7 +119,7 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
     return replace(confirm(policy, data, 1 - delta), look=look, is_same_pipeline=same)
 
 
-def _not_known_to_be_new(policy: Policy, data: Labelled) -> str:
+def _why_not_new(policy: Policy, data: Labelled) -> str:
     """Say why a row that made a policy would not be recognised here; "" where it would.
 
     Scores and row numbers do not tell: they change with a rounding, a column or the order.
