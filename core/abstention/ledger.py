@@ -134,7 +134,7 @@ UNNAMED_OWN: Final = (
 )
 
 
-def unnamed(number: int, rows: int) -> str:
+def no_names(number: int, rows: int) -> str:
     """Say that some of the rows that are to test a policy tell no question."""
     return (
         f"{number:,} of {rows:,} rows name no question, so they are not known to be new. Name the "
@@ -142,7 +142,7 @@ def unnamed(number: int, rows: int) -> str:
     )
 
 
-def otherwise_named(there: str, here: str) -> str:
+def other_names(there: str, here: str) -> str:
     """Say that a policy knows its questions by another column than these rows."""
     return (
         f"This policy knows its questions by “{one_line(there)}”, these rows theirs by "

@@ -27,6 +27,9 @@ NO_SECOND: Final = (
     "There are no second answers. Put each answer into the prompt, ask again, and give what comes "
     "as second."
 )
+SOME_SECOND: Final = (
+    "{} of {} different answers have no second answer. Ask again with each of them in the prompt."
+)
 NO_VERIFICATION: Final = "The model was not asked whether its answer is correct."
 NO_GREEDY: Final = (
     "The answer at temperature zero and its log-probability are not given; see greedy and "
@@ -91,6 +94,8 @@ def score(
     similarity, threshold : str, float
         How two answers are compared; see `core.uncertainty.similarity`.
     """
+    if isinstance(responses, str):
+        raise ValueError("The responses are one text: give a list, with one answer or more.")
     texts = [text.strip() for text in responses]
     if not any(texts):
         raise ValueError("There are no answers: give at least one that is not empty.")
@@ -100,7 +105,12 @@ def score(
     their_logs = _logs(texts, second_log_probabilities, "second_log_probabilities")
     zero = greedy.strip() if greedy is not None else None
     if seconds is None:
-        return _firsts_alone(texts, logs, zero, parameters)
+        return _firsts_alone(texts, logs, zero, parameters, NO_SECOND)
+    distinct = {*filter(None, texts)}
+    without = distinct.difference(a for a, b in zip(texts, seconds, strict=True) if any(b))
+    if 0 < len(without) < len(distinct):  # left out, they would differ from nothing
+        lack = SOME_SECOND.format(len(without), len(distinct))
+        return _firsts_alone(texts, logs, zero, parameters, lack)
     single = all(len(each) == 1 for each in seconds)
     if logs is not None and their_logs is not None and single:
         rows = zip(texts, seconds, logs, their_logs, strict=True)
@@ -135,7 +145,11 @@ def _seconds(second: Sequence[str | Sequence[str]] | None, length: int) -> list[
 
 
 def _firsts_alone(
-    texts: list[str], logs: Floats | None, greedy: str | None, parameters: Hyperparameters
+    texts: list[str],
+    logs: Floats | None,
+    greedy: str | None,
+    parameters: Hyperparameters,
+    lack: str,
 ) -> AnswerScores:
     """Score answers without second ones: how much they differ, and how likely one is."""
     counts = Counter(text for text in texts if text)
@@ -152,7 +166,7 @@ def _firsts_alone(
     names = [distinct[i] for i in centres(labels)]
     answer = names[int(log_first.argmax())]
     spread = without_rounding(float(entropy(log_first)))
-    scores = {name: Score(None, None, answer, NO_SECOND) for name in SCORES}
+    scores = {name: Score(None, None, answer, lack) for name in SCORES}
     scores["semantic_entropy"] = Score(spread, spread, answer)
     if counts.total() < 2:
         scores["semantic_entropy"] = Score(None, None, answer, ONE_ANSWER)

@@ -63,6 +63,14 @@ def test_pairs_with_their_log_probabilities_take_a_hundred(pairs):
         assert f"there are {pairs}" in information.reason
 
 
+@pytest.mark.parametrize("logs", [None, np.log([0.5, 0.5] * 60)])
+def test_an_answer_without_a_second_one_is_not_left_out(logs):
+    """Of two answers that came equally often, the one that is left would differ from nothing."""
+    result = score(["Paris", "Lyon"] * 60, logs, ["Paris", ""] * 60, logs)
+    assert result.scores["semantic_entropy"].value == pytest.approx(np.log(2))
+    assert "1 of 2 different answers have no" in result.scores["mutual_information"].reason
+
+
 def test_few_second_answers_say_so():
     result = score(FRENCH, second=["Paris", "Paris", "Lyon", ""])
     assert "10 second answers after each" in result.scores["mutual_information"].reason
@@ -73,6 +81,7 @@ def test_few_second_answers_say_so():
     ("arguments", "sentence"),
     [
         (([],), "no answers"),
+        (("Paris",), "are one text"),
         ((["", " "],), "no answers"),
         ((["a", "b"], [-0.1, -0.2]), "add up to 1.72, more than 1"),
         ((["a"], [0.5]), "log_probabilities"),

@@ -15,9 +15,9 @@ from core.abstention.ledger import (
     UNNAMED_OWN,
     Look,
     no_budget,
+    no_names,
     no_test,
-    otherwise_named,
-    unnamed,
+    other_names,
 )
 from core.abstention.policy import Policy, PolicyError, check_pipeline, own_rows
 from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
@@ -128,7 +128,7 @@ def _why_not_new(policy: Policy, data: Labelled) -> str:
     if own and own.question == EVERY_ROW:
         return UNNAMED_OWN
     if without := np.count_nonzero(names_no_question(data)):
-        return unnamed(without, len(data.kept))
+        return no_names(without, len(data.kept))
     if own and book and plain_heading(own.question) != plain_heading(book.question):
-        return otherwise_named(own.question, book.question)
+        return other_names(own.question, book.question)
     return ""
