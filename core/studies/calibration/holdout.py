@@ -127,7 +127,7 @@ def _why_not_new(policy: Policy, data: Labelled) -> str:
     own, book = policy.codebook, data.codebooks.get(policy.score)
     if own and own.question == EVERY_ROW:
         return UNNAMED_OWN
-    if without := np.count_nonzero(names_no_question(data)):
+    if without := int(names_no_question(data).sum()):
         return no_names(without, len(data.kept))
     if own and book and plain_heading(own.question) != plain_heading(book.question):
         return other_names(own.question, book.question)
