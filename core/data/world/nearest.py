@@ -114,6 +114,8 @@ _NUMBERS = {
 # With one of these, a question asks for one of several, as a superlative does.
 _ORDER = frozenset(["first", "last", "latest", "next", "former", "previous", "current"])
 _DIGITS = re.compile(r"\d+")
+_FIRST_OF_A_NAME = re.compile(r"[A-Z]\w+ (I|One)\b")  # "World War I", but not "Say, I wonder"
+_FIRST = frozenset(["i", "one", "first"])
 OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
 
 Numbers = NDArray[np.float64]
@@ -289,7 +291,7 @@ class _Index:
                     taught,
                     float(min(similarity[place], 1.0)),
                     *self._lacking(words, alike, weight, name),
-                    narrowing=self._narrowing(words, alike, _distinct(taught)),
+                    narrowing=self._narrowing(words, alike, taught),
                 )
 
     def _lacking(
@@ -313,9 +315,7 @@ class _Index:
         unexplained = (w for w, is_heavy in zip(words, heavy, strict=True) if is_heavy)
         return tuple(missing), tuple(word for word in unexplained if word not in _CHAT)
 
-    def _narrowing(
-        self, words: tuple[str, ...], alike: Numbers, taught: tuple[str, ...]
-    ) -> tuple[str, ...]:
+    def _narrowing(self, words: tuple[str, ...], alike: Numbers, taught: str) -> tuple[str, ...]:
         """Return what makes a taught question one of several that may be meant."""
         superlative, numbers = any(map(SUPERLATIVE.fullmatch, words)), _numbers(words)
 
@@ -326,7 +326,10 @@ class _Index:
                 return False
             return bool(alike[:, self._number[word]].max() < UNLIKE)
 
-        return tuple(filter(narrows, taught))
+        counts = _FIRST_OF_A_NAME.findall(taught)
+        if numbers or _FIRST.intersection(words):
+            counts = []
+        return (*filter(narrows, _distinct(taught)), *map(str.casefold, counts))
 
     def _decides(self, word: str, alike: Numbers) -> bool:
         """Return whether another fact is meant where a question has this word and that has not."""

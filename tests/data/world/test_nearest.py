@@ -166,6 +166,8 @@ def test_a_question_that_lacks_a_rare_word_is_not_asked_in_place_of_what_was_typ
     [
         ("president of italy", ("first",)),
         ("who walked on the moon", ("first",)),
+        ("when did the war end", ("i",)),
+        ("when did world war one end", ()),
         ("who was the frist man on teh moon", ()),
         ("fastest animal", ()),
     ],
