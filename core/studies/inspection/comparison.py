@@ -109,6 +109,8 @@ def settings(inspection: Inspection) -> dict[str, Setting]:
     return {
         "question": request.query,
         "question as it was asked": recording.question,
+        "system prompt": request.system or None,
+        "context": request.context or None,
         "model": recording.model,
         "weights and form": recording.revision,
         "estimator": recording.estimator.value,

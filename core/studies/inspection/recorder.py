@@ -145,6 +145,11 @@ def check_samples(request: Request, capabilities: Capabilities) -> None:
         raise InvalidRequestError(
             f"The limit of this model’s answers cannot be chosen: it is {USUAL_LIMIT} tokens."
         )
+    if request.front and not capabilities.reads_front:
+        raise InvalidRequestError(
+            "This model was taught questions alone: a context or a system prompt means nothing to "
+            "it. Leave it out, or choose another model."
+        )
     if request.sampling is Sampling.LIKELIEST and not capabilities.searches:
         raise InvalidRequestError(
             "This model cannot be searched for its likeliest answers. Choose drawn answers."
@@ -182,10 +187,13 @@ class _Asking:
 
     @property
     def first_prompt(self) -> str:
-        return prompts.iterative(self.query)
+        return self.request.front + prompts.iterative(self.query)
 
     def prompt_after(self, text: str) -> str:
-        return prompts.iterative(self.query, [text])
+        return self.request.front + prompts.iterative(self.query, [text])
+
+    def judging(self, text: str) -> str:
+        return self.request.front + prompts.self_verification(self.query, text)
 
     def together(self, stage: str, tasks: Sequence[ModelTask]) -> list[Any]:
         """Run tasks that do not depend on each other; write down what each call took."""
@@ -294,7 +302,7 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
             part = matrix[rows, first:][block]
             calls.append((asking.score(contexts[rows][block], answers), part))
     if new := texts[first_new:]:
-        questions = [prompts.self_verification(asking.query, text) for text in new]
+        questions = [asking.judging(text) for text in new]
         task = asking.score(questions, [prompts.TRUE, prompts.FALSE], "verify")
         calls.append((task, verification[first_new:]))
     if not previous and weight is None and greedy.text not in texts:
@@ -439,7 +447,7 @@ def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -
 
 def _opinion(asking: _Asking, text: str) -> ModelTask:
     """Ask whether a text is correct: for probabilities, or, without them, for samples."""
-    prompt = prompts.self_verification(asking.query, text)
+    prompt = asking.judging(text)
     sequences = 2 if asking.model.capabilities.next_token else OPINIONS
     return ModelTask(
         "verify", sequences, partial(opinion, asking.model, prompt, seed=asking.request.seed)
@@ -506,7 +514,8 @@ def _judge(asking: _Asking, recording: Recording, previous: Recording | None) ->
     )
     rows, columns = np.nonzero(missing)
     pairs = zip(rows, columns, strict=True)
-    questions = [question(asking.query, texts[i], texts[j]) for i, j in pairs]
+    front = asking.request.front
+    questions = [front + question(asking.query, texts[i], texts[j]) for i, j in pairs]
     if capabilities.scores_given_text:
         blocks = _blocks(questions, (prompts.TRUE, prompts.FALSE), asking.pairs_a_call)
     else:
