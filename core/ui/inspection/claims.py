@@ -24,7 +24,7 @@ from core.studies.costs import Plan, computed_tokens, lasting, plan
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
 from core.ui import frame
-from core.ui.components.marked import marked
+from core.ui.components.marks import draw_marks
 from core.ui.folds import close
 from core.ui.messages import problem
 from core.ui.model import current, embedded_model, study_model
@@ -110,7 +110,7 @@ def _draw(text: str, result: Sequence[TextClaim], this: Hashable) -> None:
     counts = Counter(claim.mark for claim in result)
     each = ", ".join(f"{count} {mark}" for mark, count in counts.items())
     st.text(f"{each}. Press a sentence to see why.")
-    pressed = marked(text, result, key="marked")
+    pressed = draw_marks(text, result, key="marks")
     if pressed is not None:
         st.session_state[_PRESSED] = this, pressed
     of, number = st.session_state.get(_PRESSED, (None, 0))

@@ -8,12 +8,12 @@ from typing import Any, Final
 from core.claims import TextClaim
 from core.ui.components.registered import register
 
-mount = register("marked")
+mount = register("marks")
 
 KINDS: Final = {"perhaps true": "true", "perhaps false": "false", "open": "open"}
 
 
-def marked(text: str, claims: Sequence[TextClaim], *, key: str) -> int | None:
+def draw_marks(text: str, claims: Sequence[TextClaim], *, key: str) -> int | None:
     """Draw a text with its claims; return the number of the one that a person presses, if any."""
     result = mount(data=as_data(text, claims), key=key, on_pressed_change=_nothing)
     pressed = result.pressed
