@@ -43,9 +43,9 @@ UNKNOWN_ORIGIN: Final = (
 # then, so what such a policy promised did not hold.
 SHARED_DRAWS: Final = "drawn, the same random numbers for every question"
 
-# Tokens of an answer, when pipelines did not say it.
+# Tokens of an answer where a pipeline does not say it.
 USUAL_LIMIT: Final = 32
-NOTHING: Final = "nothing"  # in front of a prompt, when pipelines did not say it
+NOTHING: Final = "nothing"  # in front of a prompt
 
 
 class PolicyError(ValueError):
@@ -71,7 +71,7 @@ class Pipeline:
     least_mass: float  # the sampled mass below which nothing is answered, in [0, 1]
     sampling: str  # how the answers were found
     answer_tokens: int = USUAL_LIMIT  # the limit of an answer
-    front: str = NOTHING  # in front of every prompt: which system prompt, and whether a context
+    front: str = NOTHING  # of every prompt: which system prompt, and whether a context
 
     def differences(self, other: Pipeline) -> list[str]:
         """Return one phrase for every field in which another pipeline differs.

@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from core import prompts
 from core.abstention.policy import USUAL_LIMIT
 from core.language_models.client.concurrency import AT_ONCE, at_once
-from core.language_models.errors import ModelError, RefusedError
+from core.language_models.errors import ModelError
 from core.language_models.language_model import Capabilities, LanguageModel, Response, notes_on_cut
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
 from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers
-from core.studies.inspection.gaps import texts_to_score, with_weight, without_gaps
+from core.studies.inspection.gaps import no_answers, texts_to_score, with_weight, without_gaps
 from core.studies.inspection.pairs import compare
 from core.studies.inspection.recording import (
     EXACT,
@@ -366,26 +366,11 @@ def _first_answers(
     collected = (*samples, *candidates)
     answers = Counter(response.text for response in collected if response.text)
     if not answers:
-        raise _no_answers(asking, collected, "it is asked")
+        raise no_answers(asking.model, collected, "it is asked")
     if not greedy.text:  # nothing at all is no answer, and none to serve
         often = answers.most_common(1)[0][0]
         greedy = next(response for response in collected if response.text == often)
     return collected, greedy
-
-
-def _no_answers(asking: _Asking, responses: Sequence[Response], when: str) -> ModelError:
-    """Return the error where none, or too few, of some responses are answers."""
-    name = asking.model.name
-    if refusals := Counter(response.refusal for response in responses if response.refusal):
-        reason, count = refusals.most_common(1)[0]
-        return RefusedError(
-            f"{name} withheld {count:,} of {len(responses):,} answers when {when}: {reason}. "
-            "Rephrase the question, or choose another model."
-        )
-    return ModelError(
-        f"{name} says nothing at all when {when}. Ask it in another form, such as behind "
-        "examples, or choose another model."
-    )
 
 
 # ----------------------------------------------------------------------------- samples
@@ -421,7 +406,7 @@ def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -
     )
     if silent > MOST_SILENT * counts.total():
         seconds = [response for row in before.values() for response in row]
-        raise _no_answers(asking, seconds, "it is told an answer")
+        raise no_answers(asking.model, seconds, "it is told an answer")
     if estimator is Estimator.CHAINED and any(
         response.log_likelihood is None and not response.refusal
         for response in (*samples, *(second for row in before.values() for second in row))
