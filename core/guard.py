@@ -122,7 +122,6 @@ class Guard:
         request, self._reading = settings_of(model, policy)
         limit = request.answer_tokens if answer_tokens is None else answer_tokens
         self._request = replace(request, system=system, answer_tokens=limit)
-        check_samples(self._request, model.capabilities)
 
         def here(request: Request, least_mass: float) -> Pipeline:
             settings = model.name, model.revision, request, self._reading, least_mass
@@ -140,6 +139,7 @@ class Guard:
             behind = here(replace(self._request, context=_ANY), mass)  # it may come with each
             if policy.pipeline.differences(behind):
                 check_pipeline(policy, here(self._request, mass))
+        check_samples(self._request, model.capabilities)
         self._brought = policy
 
     def __call__(
@@ -152,7 +152,6 @@ class Guard:
         """
         try:
             request = replace(self._request, query=question, context=context)
-            check_samples(request, self.model.capabilities)
             request = in_taught_words(request, self.model)
             recording = record(request, self.model, progress or silent)
             inspection = read(recording, self._reading, policy=self._brought)
