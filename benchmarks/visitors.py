@@ -2,7 +2,8 @@
 
 Two hundred questions in five kinds, typed by somebody who had not seen the tables, and kept out
 of training, of the wordings and of λ (``tests/data/visitors.csv``). The two thresholds of the
-nearest question were settled after a look at them. For each kind:
+nearest question were settled after a look at them, and not of the 130 of somebody else
+(``tests/data/visitors_130.csv``). Of either, for each kind:
 how many are answered rightly and wrongly under “Believe it.” and under “Perhaps.”, how many are
 withheld, how often the headline says that this was not taught, and how often a question that is
 offered instead has the right answer.
@@ -23,7 +24,7 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.taught import in_taught_words
 from core.studies.inspection.verdict import Decision, Headline
 
-QUESTIONS = Path("tests/data/visitors.csv")
+QUESTIONS = (Path("tests/data/visitors.csv"), Path("tests/data/visitors_130.csv"))
 OUTCOMES = (
     "believed, right",
     "believed, wrong",
@@ -59,7 +60,14 @@ def outcome(row: dict[str, str]) -> str:
 
 
 def main() -> int:
-    with QUESTIONS.open(encoding="utf-8", newline="") as file:
+    for questions in QUESTIONS:
+        summarise(questions)
+    return 0
+
+
+def summarise(questions: Path) -> None:
+    """Ask the questions of a file, and print what came of each kind."""
+    with questions.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     found = in_parallel(outcome, rows)
     print(f"{'kind':<10}" + "".join(f"{name:>23}" for name in OUTCOMES))
@@ -69,7 +77,6 @@ def main() -> int:
     for row, came in zip(rows, found, strict=True):
         if came.endswith(("wrong", "withheld")) and "-v" in sys.argv:
             print(f"{row['kind']}: {row['question']!r}: {came}")
-    return 0
 
 
 if __name__ == "__main__":

@@ -541,7 +541,7 @@ def test_columns_are_guessed_and_the_person_decides(app):
     assert any(alt.startswith("k1: ") or "; k1: " in alt for alt in pictures(app))
     assert any("2.0 or more nats" in alt for alt in pictures(app))
     choose_scores(app)
-    assert said(app, "Choose at least one score column") and has_no_result(app)
+    assert said(app, "may be scores; no list has any. Choose at least one") and has_no_result(app)
     choose_scores(app, "doubt")
     assert answered(app) == share(paid(app, RIGHT, WRONG)) and not said(app, "Best of")
 

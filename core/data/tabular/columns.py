@@ -23,6 +23,7 @@ from pyarrow import compute
 
 from core.data.tabular.headings import (
     ITEM,
+    NO_QUESTION,
     OWN_ITEM,
     QUERIES,
     is_question_heading,
@@ -333,6 +334,9 @@ def _question_ranks(distinct: pa.LargeStringArray) -> NDArray[np.int32]:
 def question_keys(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """Return texts without what makes no other question; one of marks alone stays as it is."""
     lower = compute.utf8_lower(compute.utf8_normalize(texts, "NFKC"))
+    unmarked = compute.replace_substring_regex(lower, NO_QUESTION, " ")
+    is_mark = compute.equal(compute.utf8_trim_whitespace(unmarked), "")
+    lower = compute.if_else(is_mark, lower, unmarked)
     joined = compute.replace_substring_regex(lower, "['’`]", "")
     words = compute.replace_substring_regex(joined, r"[^\pL\pN\pM\pS#&@]+", " ")
     sums = compute.replace_substring_regex(joined, r"[^\pL\pN\pM\pS#&@*/%.,\-]+", " ")
@@ -373,7 +377,7 @@ def column_from(series: pd.Series, *, asks: bool = False) -> Column:
     doubtful = _doubtful(distinct, texts)
     values, cells, is_number = _cells(distinct, texts, doubtful is None)
     kind = _kind(cells, is_number)
-    unread, unread_words = _unread_values(texts, codes, cells)
+    unread, unread_words = open_words_of(texts, codes, cells)
     ranks = _question_ranks(distinct) if asks else None
     return Column(codes, distinct, values, cells, kind, doubtful, unread, unread_words, ranks)
 
@@ -456,10 +460,10 @@ def _kind(cells: NDArray[np.uint8], is_number: NDArray[np.bool_]) -> ColumnKind:
     return ColumnKind.LIST if (cells[there] & _LIST).all() else ColumnKind.TEXT
 
 
-def _unread_values(
+def open_words_of(
     texts: list[str], codes: NDArray[np.int32], cells: NDArray[np.uint8]
 ) -> tuple[tuple[tuple[int, int], ...], int]:
-    """Return what `Column.unread` and `Column.unread_words` hold."""
+    """Return what `Column.unread` and `Column.unread_words` hold, of rows with these codes."""
     counts = np.bincount(codes, minlength=len(texts)).tolist()
     first: dict[str, int] = {}
     rows: dict[str, int] = {}
@@ -468,6 +472,8 @@ def _unread_values(
     for code in np.flatnonzero(~is_label).tolist():
         if len(rows) > MOST_VALUES and not some:
             break
+        if not counts[code]:
+            continue
         word = word_of(texts[code])
         if word in rows:
             rows[word] += counts[code]
@@ -515,11 +521,13 @@ def question_column(upload: Upload) -> str | None:
 def repeated_item(upload: Upload, question: str) -> str | None:
     """Return the id of an item of which several rows ask different questions; None without any.
 
-    They may be one question in other words, or the id may count anew in every part of the file.
+    They may be one question in other words, or the id may count anew in every part of the file. So
+    may the texts under another heading of questions: one of the two is how they are asked.
     """
     questions = column_of(upload, question).questions(np.arange(len(upload.table)))
-    for name in kinds(upload):
-        if name != question and OWN_ITEM.fullmatch(plain_heading(name)):
+    for name, kind in kinds(upload).items():
+        is_text = kind is ColumnKind.TEXT and is_question_heading(name)
+        if name != question and (is_text or OWN_ITEM.fullmatch(plain_heading(name))):
             column = column_of(upload, name)
             there = ~column.where(Cell.MISSING)
             items = column.codes[there].astype(np.int64)

@@ -101,7 +101,9 @@ def read_separated(
     if ragged:
         if more:
             ragged.append(f"…and {more:,} more {'line' if more == 1 else 'lines'}")
-        raise UploadError(f"{'; '.join(ragged)}. Quote cells that contain the separator.")
+        title = f", or delete the line “{one_line(heading[0])}” if it is a title"
+        mend = f"Quote cells that contain the separator{title if width == 1 else ''}."
+        raise UploadError(f"{'; '.join(ragged)}. {mend}")
     return rows, heading
 
 

@@ -45,9 +45,10 @@ _OF_THE_TRUTH = re.compile(
     r"\b(references?|gold|ground ?truth|target|expected|referenz|référence)\b"
 )
 _NEGATIVE = re.compile(r"\bneg|\bminus\b|\binverse\b")
-#: In one word with a confidence, which then is the lack or the loss of one: a person is asked.
+#: The lack or the loss of a confidence, or of a doubt: a person is asked.
 _LACK = re.compile(
-    r"\b(un|in|des|dis|non|anti|mis|miss)[ck]onfi|\bimprob|[ck]onfi\w*(verlust|mangel|lücke|abfall)"
+    r"\b(un|in|des|dis|non|anti|mis|miss)[ck]onfi|\bimprob|[ck]onfi\w*(verlust|mangel|lücke|abfall)|"
+    r"\b(no|not|without|ohne|sans|sin|free|reduction|gain|decrease)\b|frei(heit)?\b|doubtless|undoubt"
 )
 _TURNED = re.compile(r"\s*(1\s*)?[-−]")  # −log p, 1 − confidence
 

@@ -22,12 +22,23 @@ ITEM = re.compile(
     r"(.*\.)?((question|q|query|doc|document|prompt|example|sample|item|task|problem|case|test|"
     r"testcase|instance|record|entry|datapoint|frage[ns]?|aufgaben?|pregunta|u|uu|gu)?"
     r"(id|hash|key)|instance|item|"
+    r"(doc|prompt|test|question|sample|example|instance|item|problem|case|frage[ns]?|aufgaben?)?"
+    r"(idx|index)|"
     r"(doc|prompt|test|question|sample|example|instance|item|problem|case|frage[ns]?|aufgaben?)"
-    r"(idx|index|no|nr|number|nummer))"
+    r"(no|nr|number|nummer))"
 )
 #: What names one question, however it is worded.
 OWN_ITEM = re.compile(
-    r"(.*\.)?((question|q|query|prompt|example|item|problem|instance|frage[ns]?|uu|gu|u)?id|instance)"
+    r"(.*\.)?((question|q|query|prompt|example|item|problem|instance|frage[ns]?|uu|gu|u|base|"
+    r"original|parent|canonical)?id|instance|(paraphrase|rephrasing|variant|duplicate|copy)of)"
+)
+#: What makes no other question of a text in small letters, as RE2 reads it: a number that counts it
+#: (“3.”, “Q3:”, “b)”) and a trial (“(attempt 3)”, “#3” behind the mark), and HTML's tags.
+NO_QUESTION = (
+    r"(?s)^\s*[(\[]?((q|question|frage|nr\.?|no\.?)?\s*[0-9]{1,6}|[a-z])[.:)\]]+\s|"
+    r"([?.!\n][\s([,;#-]*|[(\[])(attempt|try|trial|run|sample|seed|rep|repeat|repetition|variant|"
+    r"version|style|temperature|versuch|lauf|variante|essai|intento)[\s:=#]*[0-9.]{1,6}[)\]]*\s*$|"
+    r"\?\s*[(\[]?#?\s*[0-9]{1,6}[)\]]?\s*$|</?[a-z][a-z0-9]{0,9}( [^<>]{0,100})?/?>"
 )
 _NAMES = frozenset({"id", "ids", "idx", "index", "uuid", "guid", "hash", "key", "nr", "nummer"})
 #: Rows of one width that show by themselves that what stands above them is their heading.
@@ -72,8 +83,9 @@ def heads_a_table(
     """Return whether a row is the heading of the rows below it, and not one of several texts.
 
     All are as wide, and a heading names questions, or is a word above numbers alone; or enough rows
-    are as wide, these headings are no numbers, and the titles above them are several words and name
-    no questions: a single word may as well be the heading of one column of texts.
+    are as wide, these headings are no numbers, and the titles above them name no questions. A
+    single word may as well be the heading of one column of texts, in which a space follows each
+    comma.
     """
     if len(heading) < 2 or not below or any(len(row) != len(heading) for row in below):
         return False
@@ -84,6 +96,9 @@ def heads_a_table(
     ) or (
         len(below) >= _ENOUGH_ROWS
         and not any(_FIGURE.match(name) or not name.strip() for name in heading)
-        and any(" " in title.strip() for title in above)
+        and (
+            any(" " in title.strip() for title in above)
+            or not any(cell[:1].isspace() for row in (heading, *below) for cell in row[1:])
+        )
         and not any(is_question_heading(title) for title in above)
     )

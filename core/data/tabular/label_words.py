@@ -42,7 +42,7 @@ _WRONGNESS = re.compile(
 #: A whole word: “successor” and “previewcorrect” are none.
 _RIGHTNESS = re.compile(
     r"(is|was)?(answer|response|prediction)?(is)?(correct|right)|correct(ly|ness)|accura(te|tely|cy)|"
-    r"rightness|acc|factual(ly|ity)?|faithful(ly|ness)?|grounded(ness)?|supported|"
+    r"rightness|acc|factual(ly|ity)?|supported|"
     r"pass(ed|es)?|success(ful|fully)?|(exact|quasi)match|matches|em|"
     r"richtig(e|er|es|keit)?|korrekt(e|er|es|heit)?|zutreffend|bestanden|stimmt|"
     r"correcte?s?|correctement|exactitude|juste|correct[oa]|correctamente|acertad[oa]|acierto|"
@@ -71,8 +71,8 @@ _NO_JUDGEMENT = re.compile(
     r"(correct|right|richtige?|correcte?|correcta)\w* (answer|option|choice|response|label|target|"
     r"value|index|letter|antwort|réponse|reponse|respuesta)|\b(num|number|n|count) "
 )
-#: Whoever did not refuse, or ran into no error, has not therefore answered right.
-_ONE_SIDED = re.compile(r"\berrors?\b|\brefus")
+#: Whoever did not refuse, ran into no error, or keeps to a text has not therefore answered right.
+_ONE_SIDED = re.compile(r"\berrors?\b|\brefus|unsupported|unfaithful|ungrounded")
 
 
 def heading_words(heading: str) -> str:

@@ -365,7 +365,7 @@ def _rows(
 ) -> tuple[NDArray[np.int64], dict[str, NDArray[np.bool_]], list[str]]:
     """Return the rows that count and are labelled for every score, their labels, and complaints."""
     meant = {(each.column, each.value): each.meaning for each in columns.meant}
-    check_meanings(upload, columns.labels, meant)
+    check_meanings(upload, columns.labels, meant, counts)
     values: dict[str, NDArray[np.float64]] = {}
     problems: list[str] = []
     usable = counts.copy()

@@ -25,6 +25,7 @@ from core.data.tabular.columns import (
     column_of,
     columns_named,
     has_several_numbers,
+    open_words_of,
     word_of,
 )
 from core.data.tabular.grading import NO_LABEL
@@ -117,12 +118,13 @@ def spellings_of(column: Column) -> dict[str, str]:
     return {value: first[value] for value in values_of(column)}
 
 
-def values_of(column: Column) -> Counter[str]:
+def values_of(column: Column, codes: NDArray[np.int32] | None = None) -> Counter[str]:
     """Return every different value of a column, as `word_of` gives it, and how many rows have it.
 
-    The most frequent come first.
+    The most frequent come first. `codes`: those of the rows that count; all by default.
     """
-    counts = np.bincount(column.codes, minlength=len(column.texts)).tolist()
+    codes = column.codes if codes is None else codes
+    counts = np.bincount(codes, minlength=len(column.texts)).tolist()
     counter: Counter[str] = Counter()
     for text, count in zip(column.texts, counts, strict=True):
         counter[word_of(text)] += count
@@ -194,19 +196,30 @@ def _label_words(column: Column) -> dict[str, int]:
     return words
 
 
-def unread_values(upload: Upload, name: str) -> tuple[Unread, ...]:
+def unread_values(
+    upload: Upload, name: str, counts: NDArray[np.bool_] | None = None
+) -> tuple[Unread, ...]:
     """Return the values of a column of labels of which nothing says whether they mean right.
 
     They say neither right nor wrong, or affirm a heading that does not say what of.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n,), optional
+        Which rows of the table count; all by default.
 
     Raises `UploadError` when the column is no column of labels, or has too many such values to ask
     about.
     """
     column = column_of(upload, name)
-    few = column.unread_words <= MOST_VALUES
+    codes, unread, words = column.codes, column.unread, column.unread_words
+    if counts is not None and not counts.all():
+        codes = codes[counts]
+        unread, words = open_words_of(column.texts, codes, column.cells)
+    few = words <= MOST_VALUES
     meanings = meanings_of(upload, name)
     cells = []
-    for code, number in column.unread:
+    for code, number in unread:
         text = column.text(code)
         value = word_of(text)
         if value in meanings:
@@ -222,15 +235,16 @@ def unread_values(upload: Upload, name: str) -> tuple[Unread, ...]:
     if not few:
         named = ", ".join(display(each.text) for each in cells[:_NAMED])
         raise UploadError(
-            f"“{one_line(name)}” has {column.unread_words:,} different values that say neither "
+            f"“{one_line(name)}” has {words:,} different values that say neither "
             f"right nor wrong, such as {named}. Write right or wrong in their place, or choose "
             "another column."
         )
     open_words = {w: c for w, c in _label_words(column).items() if w not in meanings}
-    rows_by_word = values_of(column) if open_words else Counter()
+    rows_by_word = values_of(column, codes) if open_words else Counter()
     open_cells = [
         Unread(name, word, column.text(code).strip(), rows_by_word[word], affirms=True)
         for word, code in open_words.items()
+        if rows_by_word[word]
     ]
     return (*sorted(open_cells, key=lambda each: -each.rows), *cells)
 
@@ -265,7 +279,10 @@ def _cells_in_words(cells: Sequence[Unread]) -> str:
 
 
 def check_meanings(
-    upload: Upload, names: Sequence[str], meant: Mapping[tuple[str, str], Meaning]
+    upload: Upload,
+    names: Sequence[str],
+    meant: Mapping[tuple[str, str], Meaning],
+    counts: NDArray[np.bool_] | None = None,
 ) -> None:
     """Refuse columns of labels of which a value has no meaning.
 
@@ -274,6 +291,8 @@ def check_meanings(
     names : sequence of str
         The columns.
     meant : mapping of (column, value) to Meaning
+    counts : ndarray of shape (n,), optional
+        Which rows of the table count; all by default.
 
     Raises
     ------
@@ -284,7 +303,8 @@ def check_meanings(
     """
     sentences = []
     for name in names:
-        missing = [each for each in unread_values(upload, name) if (name, each.value) not in meant]
+        unread = unread_values(upload, name, counts)
+        missing = [each for each in unread if (name, each.value) not in meant]
         if missing:
             sentences.append(complaint_of(upload, missing))
     if sentences:

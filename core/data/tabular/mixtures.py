@@ -21,7 +21,6 @@ from core.data.tabular.columns import (
     Column,
     ColumnKind,
     column_of,
-    columns_named,
     kinds,
     word_of,
 )
@@ -36,6 +35,11 @@ RowFilter = tuple[str, str | None]
 HEADINGS = (
     *("model", "modelname", "modelid", "provider", "provider.id", "filter", "epoch", "annotator"),
     *("llm", "lm", "engine", "modell", "modèle", "modele", "modelo", "modello", "checkpoint"),
+    *("system", "systemname", "variant", "version", "config", "configuration", "setting", "run"),
+    *("agent", "assistant", "bot", "backend", "endpoint", "deployment", "strategy", "method"),
+    *("arm", "condition", "experiment", "systemprompt", "prompttemplate", "template"),
+    *("judge", "grader", "rater", "reviewer", "sistema", "anbieter", "fournisseur", "variante"),
+    *("methode", "méthode", "método", "模型", "モデル"),
 )
 #: What says what a test, a metric or a label is about, where it does not say who was tested.
 _CRITERIA = re.compile(
@@ -78,7 +82,12 @@ class UnknownMixtureError(UploadError):
 
 def mixture_columns(upload: Upload) -> list[str]:
     """Return the columns that tell models, filters or epochs apart, or what labels judge."""
-    return [*columns_named(upload, HEADINGS), *_criteria(upload)]
+    return [*filter(_tells_apart, upload.headings), *_criteria(upload)]
+
+
+def _tells_apart(heading: str) -> bool:
+    plain = plain_heading(heading)
+    return plain in HEADINGS or plain.rpartition(".")[2] in HEADINGS
 
 
 def _criteria(upload: Upload) -> list[str]:
@@ -87,7 +96,7 @@ def _criteria(upload: Upload) -> list[str]:
     return [
         name
         for name in words
-        if plain_heading(name) not in HEADINGS
+        if not _tells_apart(name)
         and (_CRITERIA.fullmatch(plain_heading(name)) or _are_qualities(column_of(upload, name)))
     ]
 

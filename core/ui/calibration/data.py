@@ -301,7 +301,7 @@ def _map(upload: Upload) -> Labelled | None:
     roles = Columns(query, source, scores, entropy, answer=answer, truth=truth)
     columns = replace(roles, vouched=vouched, filters=filters)
     try:
-        meant = meanings(upload, [name for name in columns.labels if name not in surer])
+        meant = meanings(upload, [n for n in columns.labels if n not in surer], filters)
     except UploadError as error:
         problem(str(error))
         return None

@@ -99,8 +99,11 @@ def _ask(upload: Upload, guess: Columns, numbers: list[str], key: str) -> None:
         else "No column of this file contains numbers, so none can be a score. Upload a file "
         "with a score for every answer."
     )
-    why = "" if guess.scores else memory_of("no_score", upload, lambda: why_no_score(upload))
-    problem(f"{why} {mend}".strip())
+    if guess.scores:
+        why = f"{_quote([score.column for score in guess.scores])} may be scores; no list has any."
+    else:
+        why = memory_of("no_score", upload, lambda: why_no_score(upload))
+    problem(f"{why} {mend}")
 
 
 def _two_readings(name: str, number: int, key: str, *, alone: bool) -> None:

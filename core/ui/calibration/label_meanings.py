@@ -16,7 +16,9 @@ from core.data.tabular.labels import (
     unread_values,
     values_of,
 )
+from core.data.tabular.mixtures import RowFilter, rows_that_count
 from core.data.tabular.uploads import Upload
+from core.store.files import hash_of
 from core.ui.session import memory_of
 
 CHOICES = {
@@ -27,24 +29,31 @@ CHOICES = {
 _OTHER = {Meaning.RIGHT: Meaning.WRONG, Meaning.WRONG: Meaning.RIGHT}
 
 
-def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None:
+def meanings(
+    upload: Upload, columns: Sequence[str], filters: tuple[RowFilter, ...] = ()
+) -> tuple[Meant, ...] | None:
     """Ask what each value means of which nothing says whether it is right.
 
-    `columns`: the columns of labels, each once.
+    Parameters
+    ----------
+    columns : sequence of str
+        The columns of labels, each once.
+    filters : tuple of RowFilter
+        What says which rows count.
 
     Returns
     -------
     tuple of Meant or None
         What was answered; None while an answer is missing.
 
-    Raises `UploadError` when a column is no column of labels.
+    Raises `UploadError` when a column is no column of labels, or a filter does not fit.
     """
-    questions = memory_of(
-        "unread",
-        upload,
-        lambda: [each for name in columns for each in unread_values(upload, name)],
-        tuple(columns),
-    )
+
+    def questions_about() -> list[Unread]:
+        counts = rows_that_count(upload, filters)
+        return [each for name in columns for each in unread_values(upload, name, counts)]
+
+    questions = memory_of("unread", upload, questions_about, (tuple(columns), filters))
     if not questions:
         return ()
     with st.container(border=True, key="meanings"):
@@ -96,7 +105,7 @@ def _meaning(upload: Upload, unread: Unread, number: int) -> Meant | None:
         list(Meaning),
         None,
         format_func=CHOICES.__getitem__,
-        key=f"meaning_{upload.sha256[:16]}_{unread.column}_{number:d}",
+        key=f"meaning_{upload.sha256[:16]}_{unread.column}_{hash_of(unread.value.encode())}",
         placeholder="Choose what it means",
         label_visibility="collapsed",
         persist_state="session",

@@ -195,6 +195,13 @@ def test_questions_are_numbered_in_the_order_of_their_texts_and_spelling_makes_n
         (["In 1999?", "in 1999."], 1),
         (["Who made C?", "Who made C#?", "Who made C++?"], 3),
         (["?", "!", ""], 3),
+        (["1. Who mapped it?", "Q2: who mapped it", "b) Who mapped it?", "[3] Who mapped it"], 1),
+        (["Who mapped it? (attempt 2)", "Who mapped it? #3", "Who mapped it?\nRun 4"], 1),
+        (["<p>Who mapped it?</p>", "Who mapped <b>it</b>?"], 1),
+        (
+            ["Who mapped Apollo 7?", "Who mapped Apollo 8?", "Who released version 3?", "1.", "2."],
+            5,
+        ),
     ],
 )
 def test_case_spaces_and_marks_make_no_other_question(texts, questions):

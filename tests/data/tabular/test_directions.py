@@ -30,6 +30,7 @@ from core.uncertainty.scores import SCORES
         (["contradiction_prob", "no_answer_prob", "na_prob", "refusal_probability"], None),
         (["prob_std", "confidence_interval_width", "human confidence"], None),
         (["unconfidence", "desconfianza", "Konfidenzverlust", "improbability"], None),
+        (["no_entropy", "risk free", "doubtless", "entropy_reduction"], None),
         (["agreement_with_reference", "consistency (gold)", "target disagreement"], None),
         (["MaximumSequenceProbability", "gpt4_confidence", "mean token prob"], True),
     ],

@@ -9,7 +9,7 @@ from core.data.tabular.label_words import affirmation_is_right, rightness_of
     ("headings", "meaning"),
     [
         (["correct", "isCorrect", "is_right", "answer_correct", "accurate", "factual"], True),
-        (["supported", "passed", "success", "exact_match", "faithfulness", "acc"], True),
+        (["supported", "passed", "success", "exact_match", "acc"], True),
         (["richtig", "Korrekt", "est_correcte", "juste", "correcto", "верно"], True),
         (["is_hallucination", "hallucinated?", "incorrect", "wrong", "error", "is_false"], False),
         (["eval.Hallucination.score", "unsupported", "refused", "failed", "mistake"], False),
@@ -28,6 +28,7 @@ from core.data.tabular.label_words import affirmation_is_right, rightness_of
         (["predicted_correct", "other_model_correct", "correct_count", "pass_id"], None),
         (["previewcorrect", "self_correct", "successor", "correct_flow", "passport"], None),
         (["wrong_format", "code_error", "fallow", "search_success", "Zeile korrekt"], None),
+        (["faithful", "groundedness"], None),  # to a text, which may be wrong
         (
             [
                 "eval.answer_correct",

@@ -22,12 +22,13 @@ from core.data.tabular.labelled import (
     Columns,
     ScoreColumn,
     UnknownLabelsError,
+    UnknownQuestionsError,
     labelled,
     pipelines_of,
     template,
 )
-from core.data.tabular.labels import Meaning, Meant
-from core.data.tabular.mixtures import UnknownMixtureError
+from core.data.tabular.labels import Meaning, Meant, UnreadLabelsError, unread_values
+from core.data.tabular.mixtures import UnknownMixtureError, rows_that_count
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
 
@@ -632,6 +633,18 @@ def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
     )
 
 
+def test_labels_that_were_not_read_are_asked_about_in_the_rows_that_count():
+    rows = [["a", "m", "0.9", "1"], ["a", "N", "0.2", "maybe"], ["b", "m", "0.3", "no"]]
+    rows += [["c", "m", "0.1", ""], ["d", "N", "0.1", ""], ["e", "N", "0.3", ""]]
+    upload = table(["question", "model", "confidence", "correct"], *rows)
+    for model, unread in (("m", {"": 1}), ("n", {"": 2, "maybe": 1})):
+        filters = (("model", model),)
+        cells = unread_values(upload, "correct", rows_that_count(upload, filters))
+        assert {each.value: each.rows for each in cells} == unread
+        with pytest.raises(UnreadLabelsError, match=rf"empty \({unread['']} row"):
+            labelled(upload, replace(suggest(upload), filters=filters))
+
+
 def of_models(*filters):
     """Three questions of two models, one row without a label, as filters choose them."""
     rows = [["a", "m", "0.9", "1"], ["a", "N", "0.2", "0"], ["b", "m", "0.3", "0"]]
@@ -656,6 +669,20 @@ def test_which_of_several_models_counts_is_asked():
     assert mix.kept.tolist() == [0, 1, 2] and mix.selection == ""
     (sentence,) = (each for each in mix.reading if "a guarantee holds for this mix" in each)
     assert sentence.startswith("“Modell” is “m” and “N” in the rows used: as you said,")
+
+
+@pytest.mark.parametrize("heading", ["system", "run.config", "Prompt-Template", "judge", "模型"])
+def test_what_tells_systems_apart_is_asked_whatever_it_is_called(heading):
+    with pytest.raises(UnknownMixtureError, match="is “x” and “y” in the rows that would be used"):
+        beside(heading, "x", "y")
+
+
+@pytest.mark.parametrize("heading", ["original_question", "base_id", "paraphrase_of"])
+def test_questions_that_another_column_holds_for_one_are_asked_about(heading):
+    rows = [[f"Who {n}?", n / 60, n % 2, f"w{n % 9}"] for n in range(60)]
+    upload = table(["question", "confidence", "correct", heading], *rows)
+    with pytest.raises(UnknownQuestionsError, match="may ask one question in other words"):
+        labelled(upload, suggest(upload))
 
 
 def beside(heading, *cells, **more):
