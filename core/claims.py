@@ -178,9 +178,11 @@ def _queries(sentence: str, question: str, front: dict[str, str]) -> tuple[str, 
     """Return what is asked: whether it is true, and whether its opposite is; checked for length."""
     if sentence.endswith(("?", "？")):
         return ()
-    both = sentence, f"{prompts.NOT}{sentence}"
-    asked = (Request(prompts.truth(one, question), claim=True, **front) for one in both)  # type: ignore[arg-type]
-    return tuple(request.query for request in asked)
+    both = (sentence, f"{prompts.NOT}{sentence}")
+    return tuple(
+        Request(prompts.truth(one, question), claim=True, **front).query  # type: ignore[arg-type]
+        for one in both
+    )
 
 
 def requests_of(requested: Questions, model: LanguageModel, **front: str) -> list[Request]:
