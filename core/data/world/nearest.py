@@ -111,7 +111,11 @@ _NUMBERS = {
     }.items()
     for word in words.split()
 }
+# With one of these, a question asks for one of several, as a superlative does.
+_ORDER = frozenset(["first", "last", "latest", "next", "former", "previous", "current"])
 _DIGITS = re.compile(r"\d+")
+_FIRST_OF_A_NAME = re.compile(r"[A-Z]\w+ (I|One)\b")  # "World War I", but not "Say, I wonder"
+_FIRST = frozenset(["i", "one", "first"])
 OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
 
 Numbers = NDArray[np.float64]
@@ -128,11 +132,14 @@ class Nearest:
     missing: tuple[str, ...] = ()
     # The rare words of what was asked that it lacks: the answer may depend on them.
     unexplained: tuple[str, ...] = ()
+    # What narrows it, as "first" and "longest" do, where nothing of what was asked does.
+    narrowing: tuple[str, ...] = ()
 
     @property
     def is_meant(self) -> bool:
         """Whether it is so similar that it can be asked in place of what was typed."""
-        return self.similarity >= MEANT and not (self.missing or self.unexplained)
+        asks_the_same = not (self.missing or self.unexplained or self.narrowing)
+        return self.similarity >= MEANT and asks_the_same
 
     @property
     def near(self) -> bool:
@@ -278,11 +285,13 @@ class _Index:
             owner = int(self._owner[name])
             if owner not in seen:
                 seen.add(owner)
+                taught = self._wording(self._facts[owner], alike, weight)
                 yield Nearest(
                     self._facts[owner],
-                    self._wording(self._facts[owner], alike, weight),
+                    taught,
                     float(min(similarity[place], 1.0)),
                     *self._lacking(words, alike, weight, name),
+                    narrowing=self._narrowing(words, alike, taught),
                 )
 
     def _lacking(
@@ -305,6 +314,22 @@ class _Index:
         heavy = lacks & (weight > RARE_WORD)
         unexplained = (w for w, is_heavy in zip(words, heavy, strict=True) if is_heavy)
         return tuple(missing), tuple(word for word in unexplained if word not in _CHAT)
+
+    def _narrowing(self, words: tuple[str, ...], alike: Numbers, taught: str) -> tuple[str, ...]:
+        """Return what makes a taught question one of several that may be meant."""
+        superlative, numbers = any(map(SUPERLATIVE.fullmatch, words)), _numbers(words)
+
+        def narrows(word: str) -> bool:
+            if _numbers([word]):
+                return not numbers
+            if word not in _ORDER and (superlative or not SUPERLATIVE.fullmatch(word)):
+                return False
+            return bool(alike[:, self._number[word]].max() < UNLIKE)
+
+        counts = _FIRST_OF_A_NAME.findall(taught)
+        if numbers or _FIRST.intersection(words):
+            counts = []
+        return (*filter(narrows, _distinct(taught)), *map(str.casefold, counts))
 
     def _decides(self, word: str, alike: Numbers) -> bool:
         """Return whether another fact is meant where a question has this word and that has not."""

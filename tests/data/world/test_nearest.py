@@ -162,6 +162,23 @@ def test_a_question_that_lacks_a_rare_word_is_not_asked_in_place_of_what_was_typ
 
 
 @pytest.mark.parametrize(
+    ("asked", "adds"),
+    [
+        ("president of italy", ("first",)),
+        ("who walked on the moon", ("first",)),
+        ("when did the war end", ("i",)),
+        ("when did world war one end", ()),
+        ("who was the frist man on teh moon", ()),
+        ("fastest animal", ()),
+    ],
+)
+def test_what_asks_for_the_first_is_not_asked_in_place_of_what_does_not(asked, adds):
+    found = nearest(asked)
+    assert found.similarity >= MEANT and found.narrowing == adds
+    assert found.is_meant != bool(adds)
+
+
+@pytest.mark.parametrize(
     "asked", ["what yr did the berlin wall come down", "whats the capitol of spain please"]
 )
 def test_slips_and_small_talk_leave_no_doubt_of_what_is_meant(asked):
