@@ -122,7 +122,8 @@ def claims(
     *,
     form: str = AUTO,
     budget: int = BUDGET,
-    **front: str,
+    system: str = "",
+    context: str = "",
 ) -> list[TextClaim]:
     """Split a text into sentences, and ask a model whether each of them is true.
 
@@ -140,9 +141,8 @@ def claims(
         As for `guard`.
     budget : int
         Most requests to a service, in all.
-    **front : str
-        `context`, the passages that the text was drawn from, and `system`, a system prompt: in
-        front of every prompt.
+    system, context : str
+        A system prompt, and the passages that the text was drawn from: in front of every prompt.
 
     Raises
     ------
@@ -151,9 +151,10 @@ def claims(
     ModelError
         When the model cannot be opened.
     """
+    front = {"system": system, "context": context}
     requested = questions_about(text, question, **front)
     opened = open_for_study(model, form, budget, _LOG.info)
-    return list(claims_of(text, requested, opened, **front))
+    return list(claims_of(text, requested, opened, silent, **front))
 
 
 def questions_about(text: str, question: str = "", **front: str) -> Questions:

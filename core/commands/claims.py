@@ -13,6 +13,7 @@ from core.commands.files import FilesFirst, Input, text_in
 from core.commands.model import asks, open_for_study, payment, tell
 from core.commands.request import context_in, front
 from core.studies.costs import Plan, plan
+from core.studies.progress import silent
 
 
 @click.command(
@@ -36,7 +37,7 @@ def claims(file: Path, question: str, as_json: bool, **options: Any) -> None:
         Plan(),
     )
     with payment(model, offered, options["budget"], options["prices"]):
-        result = list(claims_of(text, requested, model, **before))
+        result = list(claims_of(text, requested, model, silent, **before))
     tell(NO_PROMISE)
     if as_json:
         rows = [claim.to_dict() for claim in result]
