@@ -100,7 +100,7 @@ def _ask(upload: Upload, guess: Columns, numbers: list[str], key: str) -> None:
         "with a score for every answer."
     )
     if guess.scores:
-        why = f"{_quote([score.column for score in guess.scores])} may be scores; no list has any."
+        why = f"{quotes([score.column for score in guess.scores])} may be scores; no list has any."
     else:
         why = memory_of("no_score", upload, lambda: why_no_score(upload))
     problem(f"{why} {mend}")
