@@ -42,14 +42,14 @@ class Published:
     repeated: str
 
 
-def _published(row: str) -> Published:
+def _parse(row: str) -> Published:
     query, answer, repeated, *probabilities = row.split(" | ")
     return Published(Case(query, answer, repeated), *probabilities)
 
 
 # As the figures spell them: query, answer, repeated answer, and their initial probabilities.
 PAPER: Final = {
-    group: tuple(map(_published, rows))
+    group: tuple(map(_parse, rows))
     for group, rows in {
         "Known: one right answer, which the model knows (Figure 1)": (
             "What is the capital of the UK? | London | Paris | ≈ 1.0 | 1.29 × 10⁻¹⁰",
