@@ -42,42 +42,64 @@ class Published:
     repeated: str
 
 
-def _parse(row: str) -> Published:
-    query, answer, repeated, *probabilities = row.split(" | ")
-    return Published(Case(query, answer, repeated), *probabilities)
-
-
 # As the figures spell them: query, answer, repeated answer, and their initial probabilities.
-PAPER: Final = {
-    group: tuple(map(_parse, rows))
-    for group, rows in {
-        "Known: one right answer, which the model knows (Figure 1)": (
-            "What is the capital of the UK? | London | Paris | ≈ 1.0 | 1.29 × 10⁻¹⁰",
-            "Who was the first US president? | George Washington | Abraham Lincoln"
-            " | 0.999 | 3.1 × 10⁻⁶",
-            "Who is the author of The Grapes of Wrath? | John Steinbeck | Ernest Hemingway"
-            " | ≈ 1.0 | 1.34 × 10⁻¹⁰",
-            "What is the largest country in the world? | Russia | United Kingdom"
-            " | 0.999 | 9.02 × 10⁻⁶",
+PAPER: Final[dict[str, tuple[Published, ...]]] = {
+    "Known: one right answer, which the model knows (Figure 1)": (
+        Published(
+            Case("What is the capital of the UK?", "London", "Paris"), "≈ 1.0", "1.29 × 10⁻¹⁰"
         ),
-        "Doubtful: one right answer, and the model is not sure (Figure 2)": (
-            "What is the national instrument of Ireland? | The harp | Uilleann pipes"
-            " | 0.936 | 0.063",
-            "Which actor became M in the Bond film Skyfall? | Ralph Fiennes | Judi Dench"
-            " | 0.651 | 0.348",
-            "Which can last longer with out water a camel or a rat? | A rat | A camel"
-            " | 0.538 | 0.461",
-            "If Monday's child is fair of face what is Saturday's child? | Work hard for a living"
-            " | Full of grace | 0.093 | 0.906",
+        Published(
+            Case("Who was the first US president?", "George Washington", "Abraham Lincoln"),
+            "0.999",
+            "3.1 × 10⁻⁶",
         ),
-        "Many right answers, both of these among them (Figure 3)": (
-            "Name a city in the UK | London | Manchester | 0.958 | 0.041",
-            "Name a yellow fruit | Banana | Lemon | 0.715 | 0.284",
-            "Name an alcoholic drink | Wine | Beer | 0.685 | 0.314",
-            "Name a ball game that is played by more than 5 players | Volleyball | Soccer"
-            " | 0.542 | 0.457",
+        Published(
+            Case("Who is the author of The Grapes of Wrath?", "John Steinbeck", "Ernest Hemingway"),
+            "≈ 1.0",
+            "1.34 × 10⁻¹⁰",
         ),
-    }.items()
+        Published(
+            Case("What is the largest country in the world?", "Russia", "United Kingdom"),
+            "0.999",
+            "9.02 × 10⁻⁶",
+        ),
+    ),
+    "Doubtful: one right answer, and the model is not sure (Figure 2)": (
+        Published(
+            Case("What is the national instrument of Ireland?", "The harp", "Uilleann pipes"),
+            "0.936",
+            "0.063",
+        ),
+        Published(
+            Case("Which actor became M in the Bond film Skyfall?", "Ralph Fiennes", "Judi Dench"),
+            "0.651",
+            "0.348",
+        ),
+        Published(
+            Case("Which can last longer with out water a camel or a rat?", "A rat", "A camel"),
+            "0.538",
+            "0.461",
+        ),
+        Published(
+            Case(
+                "If Monday's child is fair of face what is Saturday's child?",
+                "Work hard for a living",
+                "Full of grace",
+            ),
+            "0.093",
+            "0.906",
+        ),
+    ),
+    "Many right answers, both of these among them (Figure 3)": (
+        Published(Case("Name a city in the UK", "London", "Manchester"), "0.958", "0.041"),
+        Published(Case("Name a yellow fruit", "Banana", "Lemon"), "0.715", "0.284"),
+        Published(Case("Name an alcoholic drink", "Wine", "Beer"), "0.685", "0.314"),
+        Published(
+            Case("Name a ball game that is played by more than 5 players", "Volleyball", "Soccer"),
+            "0.542",
+            "0.457",
+        ),
+    ),
 }
 
 
