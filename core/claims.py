@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -126,6 +126,8 @@ def claims(
     *,
     form: str = AUTO,
     budget: int = BUDGET,
+    system: str = "",
+    context: str = "",
 ) -> list[TextClaim]:
     """Split a text into sentences, and ask a model whether each of them is true.
 
@@ -143,6 +145,8 @@ def claims(
         As for `guard`.
     budget : int
         Most requests to a service, in all.
+    system, context : str
+        A system prompt, and the passages that the text was drawn from: in front of every prompt.
 
     Raises
     ------
@@ -151,12 +155,13 @@ def claims(
     ModelError
         When the model cannot be opened.
     """
-    requested = questions_about(text, question)
+    front = {"system": system, "context": context}
+    requested = questions_about(text, question, **front)
     opened = open_for_study(model, form, budget, _LOG.info)
-    return list(claims_of(text, requested, opened))
+    return list(claims_of(text, requested, opened, silent, **front))
 
 
-def questions_about(text: str, question: str = "") -> Questions:
+def questions_about(text: str, question: str = "", **front: str) -> Questions:
     """Return where each sentence stands, and what is asked about it; nothing of a question.
 
     Raises `InvalidRequestError` when there is no claim, or too much text.
@@ -171,26 +176,29 @@ def questions_about(text: str, question: str = "") -> Questions:
         raise InvalidRequestError(
             f"The text has {len(places)} sentences; give one with 1 to {MOST_CLAIMS}."
         )
-    return [(place, _queries(text[slice(*place)], question.strip())) for place in places]
+    return [(place, _queries(text[slice(*place)], question.strip(), front)) for place in places]
 
 
-def _queries(sentence: str, question: str) -> tuple[str, ...]:
+def _queries(sentence: str, question: str, front: dict[str, str]) -> tuple[str, ...]:
     """Return what is asked: whether it is true, and whether its opposite is; checked for length."""
     last = max(place for place, character in enumerate(sentence) if character.isalnum())
     if not _ASKING.isdisjoint(sentence[last:]):  # in quotes or emphasised, too
         return ()
     claim = " ".join(sentence.split())
     both = claim, f"{prompts.NOT}{claim}"
-    return tuple(Request(prompts.truth(one, question), claim=True).query for one in both)
+    return tuple(
+        Request(prompts.truth(one, question), claim=True, **front).query  # type: ignore[arg-type]
+        for one in both
+    )
 
 
-def requests_of(requested: Questions, model: LanguageModel) -> list[Request]:
+def requests_of(requested: Questions, model: LanguageModel, **front: str) -> list[Request]:
     """Return every request that asking a model about these sentences makes."""
-    return [_request(query, model) for _, queries in requested for query in queries]
+    return [_request(query, model, front) for _, queries in requested for query in queries]
 
 
 def claims_of(
-    text: str, requested: Questions, model: LanguageModel, progress: Progress = silent
+    text: str, requested: Questions, model: LanguageModel, progress: Progress = silent, **front: str
 ) -> Iterator[TextClaim]:
     """Ask a model about each sentence, and yield what it says of it as soon as it is there.
 
@@ -199,29 +207,30 @@ def claims_of(
     """
     for number, (place, queries) in enumerate(requested):
         begins = f"Sentence {number + 1} of {len(requested)}: "
-        yield _claim(text, place, queries, model, part(progress, number, len(requested), begins))
+        requests = [_request(query, model, front) for query in queries]
+        yield _claim(text, place, requests, model, part(progress, number, len(requested), begins))
 
 
-def _request(query: str, model: LanguageModel) -> Request:
-    return usual_request(query, model.capabilities, claim=True)
+def _request(query: str, model: LanguageModel, front: dict[str, str]) -> Request:
+    return usual_request(query, model.capabilities, claim=True, **front)
 
 
 def _claim(
     text: str,
     place: tuple[int, int],
-    queries: tuple[str, ...],
+    requests: Sequence[Request],
     model: LanguageModel,
     progress: Progress,
 ) -> TextClaim:
     """Ask a model about one sentence; whatever goes wrong with it leaves the claim open."""
     sentence = text[slice(*place)]
-    if not queries:
+    if not requests:
         return TextClaim(sentence, *place, "open", NO_CLAIM)
 
     try:
         seen, opposite = (
-            read(record(_request(query, model), model, part(progress, half, 2)))
-            for half, query in enumerate(queries)
+            read(record(request, model, part(progress, half, 2)))
+            for half, request in enumerate(requests)
         )
     except StoppedError:
         raise

@@ -28,7 +28,7 @@ from core.commands.laboratory import laboratory
 from core.commands.model import asks, open_for_study, payment, refuse_typed, usage
 from core.commands.probe import probe
 from core.commands.report import report_option, write
-from core.commands.request import reads, request_of
+from core.commands.request import context_in, front, reads, request_of
 from core.commands.score import score
 from core.commands.serve import serve
 from core.data.datasets.predictions import UngradedError
@@ -157,6 +157,7 @@ main.add_command(serve)
 @asks
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @reads
+@front
 @click.option(
     "--as-typed",
     is_flag=True,
@@ -209,8 +210,8 @@ def inspect(
 
 def _quick(query: str | None, report: Path | None, as_json: bool, options: dict[str, Any]) -> str:
     """Look at a question quickly, and say that this is all it was."""
-    if query is None or report is not None:
-        raise click.UsageError("--quick is for a QUERY, and has no report.")
+    if query is None or report is not None or options["context"] or options["system"]:
+        raise click.UsageError("--quick is for a QUERY alone, and has no report.")
     chosen, _ = request_of(query, options)
     model = open_for_study(options["model"], options["form"], options["budget"])
     request = usage(Request, query, ANSWERS, seed=chosen.get("seed", 0))
@@ -240,6 +241,7 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
     if policy and policy.pipeline:
         request, reading = settings_of(model, policy)
         request = replace(request, query=query or "")
+    request = replace(request, system=options["system"], context=context_in(options))
     if not options["as_typed"]:
         request = in_taught_words(request, model)
     check_samples(request, model.capabilities)

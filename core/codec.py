@@ -149,6 +149,11 @@ def one_line(text: str, longest: int = 60) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 
+def quotes(names: Sequence[str]) -> str:
+    """Return names, at least one, as a sentence lists them: in quotation marks, in one line."""
+    return list_of([f"“{one_line(name)}”" for name in names])
+
+
 def list_of(texts: Sequence[str], word: str = "and", most: int = 5) -> str:
     """Return texts, at least one, as a sentence lists them: the first few, and how many more."""
     more = [f"{len(texts) - most:,} more"] if len(texts) > most else []

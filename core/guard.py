@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from core.abstention.policy import (
+    Pipeline,
     Policy,
     PolicyError,
     check_pipeline,
@@ -30,7 +31,7 @@ from core.reports.inspection import words
 from core.studies.inspection.certificates import certificate
 from core.studies.inspection.inspection import Inspection, cannot_decide, read
 from core.studies.inspection.pipeline import pipeline_of
-from core.studies.inspection.recorder import record, usual_request
+from core.studies.inspection.recorder import check_samples, record, usual_request
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.studies.inspection.taught import in_taught_words
@@ -109,41 +110,58 @@ class Guard:
         What decides; None where nothing is certified for this model: then all is withheld.
     """
 
-    def __init__(self, model: LanguageModel, policy: Policy | None = None) -> None:
+    def __init__(
+        self,
+        model: LanguageModel,
+        policy: Policy | None = None,
+        *,
+        system: str = "",
+        answer_tokens: int | None = None,
+    ) -> None:
         self.model = model
-        self._request, self._reading = settings_of(model, policy)
-        here = partial(
-            pipeline_of,
-            *(model.name, model.revision, self._request, self._reading),
-            estimator=estimator_of(model.capabilities),
-        )
+        request, self._reading = settings_of(model, policy)
+        limit = request.answer_tokens if answer_tokens is None else answer_tokens
+        self._request = replace(request, system=system, answer_tokens=limit)
+
+        def here(request: Request, least_mass: float) -> Pipeline:
+            settings = model.name, model.revision, request, self._reading, least_mass
+            return pipeline_of(*settings, estimator_of(model.capabilities))
+
         if policy is None:
-            self.policy = certificate(here(0.0))
+            self.policy = certificate(here(self._request, 0.0))
         else:
             self.policy = policy
             if reason := cannot_decide(policy):
                 raise PolicyError(reason)
             check_promise(policy)
             assert policy.pipeline is not None  # it would have been the reason
-            check_pipeline(policy, here(policy.pipeline.least_mass))
+            mass = policy.pipeline.least_mass
+            behind = here(replace(self._request, context=_ANY), mass)  # it may come with each
+            if policy.pipeline.differences(behind):
+                check_pipeline(policy, here(self._request, mass))
+        check_samples(self._request, model.capabilities)
         self._brought = policy
 
-    def __call__(self, question: str, progress: Progress | None = None) -> Answer | Abstained:
+    def __call__(
+        self, question: str, progress: Progress | None = None, *, context: str = ""
+    ) -> Answer | Abstained:
         """Ask one question; whatever goes wrong with the model is a reason to abstain.
 
-        Raises `Cancelled` out of `progress`.
+        `context`: passages that the answer is to be drawn from. A policy that was calibrated
+        without any serves nothing then. Raises `Cancelled` out of `progress`.
         """
         try:
-            request = in_taught_words(replace(self._request, query=question), self.model)
+            request = replace(self._request, query=question, context=context)
+            request = in_taught_words(request, self.model)
             recording = record(request, self.model, progress or silent)
             inspection = read(recording, self._reading, policy=self._brought)
         except (ModelError, InvalidRequestError) as error:
             return Abstained(question, str(error))
         return _outcome(question, inspection)
 
-    async def ask(self, question: str) -> Answer | Abstained:
+    async def ask(self, question: str, *, context: str = "") -> Answer | Abstained:
         """Ask one question in a thread of its own, while others run."""
-        return await asyncio.to_thread(self, question)
+        return await asyncio.to_thread(self, question, context=context)
 
     def batch(self, questions: Sequence[str]) -> list[Answer | Abstained]:
         """Ask several questions, as many at the same time as the model gains from; in order."""
@@ -162,6 +180,8 @@ def guard(
     *,
     form: str = AUTO,
     budget: int = BUDGET,
+    system: str = "",
+    answer_tokens: int | None = None,
 ) -> Guard:
     """Return a guard around a model: a function from a question to `Answer` or `Abstained`.
 
@@ -177,9 +197,15 @@ def guard(
         How the model is asked: “plain”, “examples”, “chat”; “auto” tries them.
     budget : int
         Most requests to a service, in all; what comes after them is withheld.
+    system : str
+        A system prompt, in front of every prompt.
+    answer_tokens : int, optional
+        At which an answer is cut; by default as the policy has it, else 32.
 
     Raises
     ------
+    InvalidRequestError
+        When the model cannot be asked so.
     ModelError
         When the model cannot be opened.
     PolicyError
@@ -187,7 +213,8 @@ def guard(
     """
     if isinstance(policy, str | Path):
         policy = policy_in(policy)
-    return Guard(open_for_study(model, form, budget, _LOG.info), policy)
+    opened = open_for_study(model, form, budget, _LOG.info)
+    return Guard(opened, policy, system=system, answer_tokens=answer_tokens)
 
 
 def policy_in(file: str | Path) -> Policy:

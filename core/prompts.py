@@ -19,9 +19,19 @@ SAME = "Do these two answers to question Q mean the same? Answer True or False."
 VERIFICATION = "Is the above answer to question Q correct? Answer True or False."
 ANSWER = "A:"
 NOT = "It is not true that: "
+CONTEXT = "Context:\n"
 STATEMENT = "Is this statement true? Answer True or False."
 
 TRUE, FALSE = "True", "False"
+
+
+def front(system: str = "", context: str = "") -> str:
+    """Return what stands in front of every prompt; not the paper's.
+
+    A system prompt, and a context: passages that an answer is to be drawn from.
+    """
+    parts = (system, context and f"{CONTEXT}{context}")
+    return "".join(f"{part}\n\n" for part in parts if part)
 
 
 def full_stop(text: str) -> str:

@@ -58,7 +58,7 @@ def inspect() -> None:
         matrices(inspection)
         behind(inspection, live=opened is None)
     with st.container(horizontal=True):
-        if all_of_it:
+        if all_of_it and not inspection.recording.request.front:  # the curve asks without it
             amplify(inspection)
         downloads.menu(partial(files, inspection, opened))
         if id := opened.id if opened else saved_view(inspection):

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.shared import limited
 from core import prompts
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, PromptTooLongError
 from core.language_models.language_model import Capabilities, LanguageModel, Response, series
 from core.language_models.true_false import question
 from core.studies.inspection.certificates import default_policy
@@ -264,6 +264,15 @@ class Turning(LanguageModel):
         # Whatever comes behind the two has next to nothing.
         rest = np.full((len(times), max(0, len(answers) - 2)), -50.0)
         return np.log(self.mass) + np.column_stack([pair, rest])[:, : len(answers)]
+
+
+class Short(Turning):
+    """Has room for two repetitions, and none for a question with an exclamation mark."""
+
+    def log_likelihoods(self, prompts, answers):
+        if any(times_told(prompt) > 2 or "!" in prompt for prompt in prompts):
+            raise PromptTooLongError("The prompt is too long. Shorten it.")
+        return super().log_likelihoods(prompts, answers)
 
 
 class Counted(LanguageModel):

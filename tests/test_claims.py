@@ -67,6 +67,12 @@ def test_a_model_that_calls_everything_false_or_repeats_what_it_is_told_marks_no
     assert marks("copies") == ["open"] * 3
 
 
+def test_a_context_stands_in_front_of_what_is_asked_about_a_claim():
+    claim = believe.claims(TEXT, model=Judge(), context="France has cities.")[1]
+    for seen in (claim.inspection, claim.opposite):
+        assert seen.cell(0, 0).prompt.startswith("Context:\nFrance has cities.\n\n")
+
+
 def test_what_somebody_stops_marks_nothing():
     with pytest.raises(StoppedError):
         marks("stopped")

@@ -43,8 +43,9 @@ UNKNOWN_ORIGIN: Final = (
 # then, so what such a policy promised did not hold.
 SHARED_DRAWS: Final = "drawn, the same random numbers for every question"
 
-# Tokens of an answer, when pipelines did not say it.
+# Tokens of an answer where a pipeline does not say it.
 USUAL_LIMIT: Final = 32
+NOTHING: Final = "nothing"  # in front of a prompt
 
 
 class PolicyError(ValueError):
@@ -70,6 +71,7 @@ class Pipeline:
     least_mass: float  # the sampled mass below which nothing is answered, in [0, 1]
     sampling: str  # how the answers were found
     answer_tokens: int = USUAL_LIMIT  # the limit of an answer
+    front: str = NOTHING  # of every prompt: which system prompt, and whether a context
 
     def differences(self, other: Pipeline) -> list[str]:
         """Return one phrase for every field in which another pipeline differs.
@@ -103,6 +105,7 @@ _NAMES: Final = {
     "least_mass": "least sampled mass",
     "sampling": "sampling",
     "answer_tokens": "tokens of an answer",
+    "front": "in front of the prompt",
 }
 
 
@@ -438,7 +441,8 @@ def to_dict(policy: Policy) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION
-        if policy.pipeline and policy.pipeline.answer_tokens != USUAL_LIMIT
+        if policy.pipeline
+        and (policy.pipeline.answer_tokens, policy.pipeline.front) != (USUAL_LIMIT, NOTHING)
         else 1,
         "guarantee": policy.sentence,
         # In the score's own direction; “threshold” is of the doubt, which larger means.
@@ -527,7 +531,12 @@ def policy_from_dict(content: object) -> Policy:
 def pipeline_from_dict(content: object) -> Pipeline:
     """Read a pipeline, checking every field; raises `PolicyError`."""
     if isinstance(content, Mapping):
-        content = {"sampling": SHARED_DRAWS, "answer_tokens": USUAL_LIMIT, **content}
+        content = {
+            "sampling": SHARED_DRAWS,
+            "answer_tokens": USUAL_LIMIT,
+            "front": NOTHING,
+            **content,
+        }
     return Pipeline(**_typed_fields(Pipeline, content))
 
 

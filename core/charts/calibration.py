@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import cycle
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -18,7 +19,16 @@ from numpy.typing import NDArray
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy, own_direction
 from core.charts.shapes import Filled, Rows, Shape, records, shape
-from core.charts.theme import DASHES, QUARTERS, Chart, Palette, contrast, share, theme
+from core.charts.theme import (
+    DASHES,
+    QUARTERS,
+    Chart,
+    Palette,
+    contrast,
+    lines_apart,
+    share,
+    theme,
+)
 from core.once import once
 from core.studies.calibration.diagnostics import Binned
 from core.uncertainty.scores import SCORES
@@ -167,13 +177,15 @@ def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette)
         }
     )
     names = [name_of(name) for name in curves]
+    colours, dashes = (_looks(names, looks) for looks in (palette.categories, DASHES))
+    color, dash = lines_apart("score:N", colours, dashes, columns=2, orient="top")
     lowest = max(0.0, float(data["precision"].min()) - 0.03) if len(data) else 0.0
     base = alt.Chart(data)
     lines = base.mark_line(clip=True).encode(
         x=alt.X("recall:Q", **share("recall: share answered")),
         y=alt.Y("precision:Q", **share("precision: share right", domain=[lowest, 1])),
-        color=_scores(names, palette),
-        strokeDash=_dashes(names),
+        color=color,
+        strokeDash=dash,
         size=alt.SizeValue(1.5, condition={"test": alt.datum.score == name_of(chosen), "value": 3}),
         tooltip=[
             alt.Tooltip("score:N"),
@@ -222,7 +234,9 @@ def entropy_bins(binned: Sequence[Binned], measure: str, palette: Palette) -> Ch
         ),
         xOffset=alt.XOffset("score:N", scale=alt.Scale(domain=names)),
         y=alt.Y("share:Q", title=measure, axis=alt.Axis(format="%", tickCount=5)),
-        color=_scores(names, palette, "square"),
+        color=contrast(
+            alt.Color, "score:N", _looks(names, palette.categories), legend=alt.Legend(columns=2)
+        ),
         tooltip=[
             alt.Tooltip("score:N"),
             alt.Tooltip("entropy:N"),
@@ -327,12 +341,6 @@ def _target(palette: Palette) -> alt.Chart:
     return limit.mark_rule(color=palette.muted, strokeDash=[4, 3])
 
 
-def _scores(names: Sequence[str], palette: Palette, symbol: str = "stroke") -> alt.Color:
-    colours = dict(zip(names, cycle(palette.categories), strict=False))
-    legend = alt.Legend(columns=2, symbolType=symbol)
-    return contrast(alt.Color, "score:N", colours, legend=legend)
-
-
-def _dashes(names: Sequence[str]) -> alt.StrokeDash:
-    dashes = dict(zip(names, cycle(DASHES), strict=False))
-    return contrast(alt.StrokeDash, "score:N", dashes, legend=None)
+def _looks(names: Sequence[str], looks: Sequence[Any]) -> dict[str, Any]:
+    """Return what each score is told apart by."""
+    return dict(zip(names, cycle(looks), strict=False))

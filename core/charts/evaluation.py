@@ -151,7 +151,7 @@ def precision_recall(bands: Mapping[str, ConfidenceBand], palette: Palette) -> C
     y = share("precision: share right", domain=domain)
     names = list(bands)
     colours, dashes = _looks(names, palette.categories), _looks(names, DASHES)
-    color, dash = lines_apart("score:N", colours, dashes)
+    color, dash = lines_apart("score:N", colours, dashes, orient="top")
     x = alt.X("recall:Q", **share("recall: share answered", tickCount=10))
     # Several bands hide each other: only the first score has one, and without resamples none.
     first = data[data["score"] == symbol_of(names[0])] if names else data

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -75,11 +74,7 @@ def engine_of(options: dict[str, Any]) -> Callable[[LanguageModel, Path], Engine
     check_installation()
     reserved = dict(map(_reservation, options["reserve"])) or {CPU: 1.0}
     cluster = RayCluster(options["address"], options["workers"], reserved)
-    return partial(_on_ray, cluster, options["model"])
-
-
-def _on_ray(cluster: RayCluster, name: str, model: LanguageModel, folder: Path) -> Engine:
-    return engine_on(cluster, folder, Opening(name, model.form))
+    return lambda model, folder: engine_on(cluster, folder, Opening(options["model"], model.form))
 
 
 @dataclass(frozen=True)

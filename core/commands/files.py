@@ -20,6 +20,7 @@ PIPE = (
     "{} is a pipe or a device, which can be read only once or never ends. Save what comes out of "
     "it as a file, and name that."
 )
+LONGEST_CHARACTER = 4  # bytes, in UTF-8
 DASH = (
     "“-” is no file. The command prints its result on standard output anyway; name the file that "
     "is to be written besides."
@@ -162,3 +163,17 @@ def beginning(file: Path, most: int) -> bytes:
     """Return what a file holds, and one byte too many of one that is too large to be read."""
     with file.open("rb") as opened:
         return opened.read(most + 1)
+
+
+def text_in(file: Path, most: int) -> str:
+    """Return the text of a file, or of standard input; a longer one keeps some more than `most`.
+
+    Raises `BadParameter` where it is no UTF-8.
+    """
+    with click.open_file(os.fspath(file), "rb") as stream:
+        content = stream.read(LONGEST_CHARACTER * (most + 1))
+    cut = len(content) > LONGEST_CHARACTER * most  # maybe within a character
+    try:
+        return content.decode("utf-8-sig", "ignore" if cut else "strict")
+    except UnicodeDecodeError:
+        raise click.BadParameter("The text is not UTF-8; save it as UTF-8.") from None

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
+from core.commands.files import Input, text_in
 from core.commands.model import Command, usage
 from core.language_models.language_model import MOST_ANSWER_TOKENS
-from core.studies.inspection.request import Reading, Request, Sampling
+from core.studies.inspection.request import MAX_FRONT_CHARACTERS, Reading, Request, Sampling
 from core.uncertainty.similarity import COMPARISONS, DEFAULT, JUDGE, usual_threshold
 
 
@@ -53,6 +54,23 @@ def reads(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def front(command: Command) -> Command:
+    """Add the options on what stands in front of every prompt."""
+    for option in (
+        click.option(
+            "--context", type=Input(), help="A text file of what the answer is to be drawn from."
+        ),
+        click.option("--system", default="", help="A system prompt, in front of every prompt."),
+    ):
+        command = option(command)
+    return command
+
+
+def context_in(options: dict[str, Any]) -> str:
+    """Return the text that `--context` names."""
+    return text_in(options["context"], MAX_FRONT_CHARACTERS) if options["context"] else ""
 
 
 def request_of(query: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], Reading]:

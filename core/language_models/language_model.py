@@ -125,6 +125,7 @@ class Capabilities:
     # Whether a hundred prompts take a moment, so that a curve can have every point.
     quick: bool = True
     limits_answers: bool = False  # whether `LanguageModel.with_limit` works
+    reads_front: bool = True  # whether text in front of our prompts means anything to it
     # How many characters a service is sent in front of every prompt; they are paid for.
     in_front: int = 0
     notes: tuple[str, ...] = ()  # what a person has to know of its answers besides, in sentences

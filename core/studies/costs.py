@@ -67,15 +67,16 @@ def plan(request: Request, capabilities: Capabilities) -> Plan:
     """Return the most that an inspection can take: when every sample is another text."""
     k, estimator = request.samples, estimator_of(capabilities)
     some_answer = "x" * (FEWEST_CHARACTERS * request.answer_tokens)
-    first = _most_tokens(prompts.iterative(request.query))
-    second = _most_tokens(prompts.iterative(request.query, [some_answer]))
-    judging = _most_tokens(prompts.self_verification(request.query, some_answer))
-    total = _Requests(capabilities, _is_parted(request.query), request.answer_tokens)
+    front = request.front
+    first = _most_tokens(front + prompts.iterative(request.query))
+    second = _most_tokens(front + prompts.iterative(request.query, [some_answer]))
+    judging = _most_tokens(front + prompts.self_verification(request.query, some_answer))
+    total = _Requests(capabilities, _is_parted(front + request.query), request.answer_tokens)
     total.sample(first, k)
     total.sample(first, 1)
     total.sample(first, OTHER_DRAWS)  # where all samples are alike
     pairs = _pairs(request, estimator)
-    same = _most_tokens(prompts.same_meaning(request.query, some_answer, some_answer))
+    same = _most_tokens(front + prompts.same_meaning(request.query, some_answer, some_answer))
     if estimator in EXACT:
         answer, most = request.answer_tokens, capabilities.pairs_a_call
         total.score(k + 1, k, second + answer, most)
@@ -175,7 +176,7 @@ def computed_tokens(request: Request) -> int:
     tokens = max(1, ANSWER_TOKENS * request.answer_tokens // MAX_RESPONSE_TOKENS)
     answer = "x" * (CHARACTERS_A_TOKEN * tokens)
     query = _tokens(request.query)
-    first = _tokens(prompts.iterative(request.query))
+    first = _tokens(request.front + prompts.iterative(request.query))
     answer_tokens = _tokens(prompts.iterative(request.query, [answer])) - query
     verified = _tokens(prompts.self_verification(request.query, answer)) - query
     return 2 * first + k * (2 * tokens + answer_tokens + verified) + k * k * tokens

@@ -98,6 +98,7 @@ def test_too_few_of_a_kind_say_nothing(correct):
     assert math.isnan(found.first) is (len(set(correct)) == 1)
 
 
+@pytest.mark.slow
 def test_equal_scores_are_rejected_as_often_as_it_says():
     """Two equally noisy scores of the same questions, 1,000 times at a level of 5 %."""
     rng = np.random.default_rng(2)

@@ -210,7 +210,7 @@ def place(found, kind):
     [
         (kind, f.name)
         for kind, f in FIELDS
-        if f.name not in (*SINCE_THEN, "sampling", "answer_tokens")
+        if f.name not in (*SINCE_THEN, "sampling", "answer_tokens", "front")
     ],
 )
 def test_a_missing_field_is_named(kind, name):

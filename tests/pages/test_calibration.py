@@ -7,6 +7,7 @@ tests/studies/calibration.
 import re
 import threading
 from dataclasses import replace
+from functools import partial
 from string import ascii_lowercase
 
 import pytest
@@ -82,8 +83,12 @@ READ_APART = isolation.parse_isolated
 
 @pytest.fixture(autouse=True)
 def read_here(monkeypatch):
-    """Read files in this process: a process for each takes a second, and one test does so."""
+    """Read files in this process: a process for each takes a second, and one test does so.
+
+    The comparison takes few resamples, each of which costs as much as a page.
+    """
     monkeypatch.setattr(isolation, "parse_isolated", lambda *file, **_: uploads.parse(*file))
+    monkeypatch.setattr(diagnostics, "compare", partial(diagnostics.compare, resamples=50))
 
 
 @pytest.fixture

@@ -25,7 +25,6 @@ from tests.sessions import (
     QUERY,
     choose,
     chosen,
-    database,
     go,
     harmless,
     keys,
@@ -123,38 +122,6 @@ def test_the_model_goes_along_to_other_pages_and_back_to_the_embedded_one(page):
     assert READY in texts(page)
 
 
-def test_the_key_is_nowhere_but_in_the_session_and_the_server_is_filled_in_for_the_next():
-    page = session("inspection", q=QUERY)
-    before = metrics(page)
-    with serving("none", key=KEY) as server:
-        assert "model_before" not in [box.key for box in page.selectbox]
-        for wrong in ("", "sk-wrong-0815"):
-            choose(page, server.base_url, server.model, wrong)
-            assert said(page, "The model you chose needs a key: ") and READY in texts(page)
-            assert metrics(page) == before and not (wrong and wrong in tree(page))
-        chosen(page, server, KEY)
-        press(page, "pay_inspection")
-        assert metrics(page)
-        page.run()
-        for place in (tree(page), database(), str(dict(page.query_params)), str(metrics(page))):
-            assert place and KEY not in place
-        assert server.model in database() and server.model not in str(dict(page.query_params))
-
-        other = session("calibration")
-        assert READY in texts(other) and KEY not in tree(other)
-        past = other.selectbox(key="model_before")
-        assert past.options == [server.name]
-        past.set_value(server.name).run()
-        assert other.radio(key="model_kind").value == "openai"
-        assert other.text_input(key="openai_url").value == server.base_url
-        assert other.text_input(key="openai_name").value == server.model
-        assert other.text_input(key="openai_key").value == "" and KEY not in tree(other)
-        assert READY in texts(other)  # until the person says so
-        press(other, "use_model")
-        assert said(other, "The model you chose needs a key")
-        assert READY in texts(other)
-
-
 @pytest.mark.parametrize(
     ("name", "filled"),
     [
@@ -163,6 +130,10 @@ def test_the_key_is_nowhere_but_in_the_session_and_the_server_is_filled_in_for_t
         (
             f"openai:meta@llama@{PRESETS[0].base_url}",
             {"openai_preset": PRESETS[0].name, "openai_name": "meta@llama"},
+        ),
+        (
+            "openai:llama@https://models.example/v1",
+            {"openai_url": "https://models.example/v1", "openai_name": "llama", "openai_key": ""},
         ),
     ],
 )

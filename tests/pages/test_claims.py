@@ -48,7 +48,7 @@ def test_sentences_are_marked_in_their_text_after_a_press(page):
     kinds = [part["kind"] for part in parts(page) if "kind" in part]
     assert kinds[:3] == ["true", "false", "open"]
     assert parts(page)[1]["label"] == "perhaps true, M.I. 0.000 nats"
-    page.session_state["claim_pressed"] = ("judge", "1", text, ""), 1
+    page.session_state["claim_pressed"] = ("judge", "1", text, "", ""), 1
     page = settled(page.run())
     assert said(page, "Perhaps false.")
     press(page, "open_claim")

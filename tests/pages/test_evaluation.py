@@ -49,6 +49,11 @@ def lines(asked=None):
     ).encode()
 
 
+def opened(**query):
+    """The page with the results where there is least to draw."""
+    return session("evaluation", results="By a policy", **query)
+
+
 def uploaded(page, content=None, name="mine.jsonl"):
     """Choose a file of questions."""
     page.segmented_control(key="evaluation_source").set_value("Your file").run()
@@ -96,13 +101,13 @@ def test_before_a_run_it_says_what_the_embedded_model_never_learnt():
         {"question": "What is the capital of France?", "answers": ["Paris"]},
         {"question": "Who is my dentist?", "answers": ["Ann"]},
     ]
-    page = uploaded(session("evaluation"), "\n".join(map(json.dumps, rows)).encode())
+    page = uploaded(opened(), "\n".join(map(json.dumps, rows)).encode())
     sentence = "1 of these 2 questions are among those that the embedded model learnt."
     assert said(settled(page), sentence)
 
 
 def test_a_file_is_asked_once_whatever_happens(world):
-    page = uploaded(session("evaluation"))
+    page = uploaded(opened())
     assert said(page, "mine.jsonl: 12 questions.") and badges(page) == []
     assert said(page, "world of numbers: this takes up to")
     key = begun(page)
@@ -114,7 +119,7 @@ def test_a_file_is_asked_once_whatever_happens(world):
     first = rows_of(run_of(key).folder)
     press(unfolded(page), "start_run")  # the same again is the same run
     assert run_named(page) == key and len(world.in_runs) == NUMBER
-    again = session("evaluation", run=key)
+    again = opened(run=key)
     assert finished(again) == finished(page) and rows_of(run_of(key).folder) == first
     box = again.selectbox(key="evaluation_run")
     assert len(box.options) == 1 + len(folders()) and box.value == key
@@ -129,7 +134,7 @@ def test_a_file_is_asked_once_whatever_happens(world):
 def test_cancelled_found_again_and_gone_on_with(world, monkeypatch):
     measured, real = [], form.lasts
     monkeypatch.setattr(form, "lasts", lambda *of: measured.append(of[0]) or real(*of))
-    page = uploaded(session("evaluation"))
+    page = uploaded(opened())
     world.free = 5
     key = begun(page)
     until(page, lambda: len(world.in_runs) == 5)
@@ -153,7 +158,7 @@ def test_cancelled_found_again_and_gone_on_with(world, monkeypatch):
     for job in [thread for thread in threading.enumerate() if thread.name == JOB]:
         job.join(LONG)
     st.cache_resource.clear()  # as a restart does
-    later = session("evaluation", run=key)
+    later = opened(run=key)
     (state,) = finished(later)
     done = int(state.split(" ")[0])
     assert 0 < done < NUMBER
@@ -166,7 +171,7 @@ def test_cancelled_found_again_and_gone_on_with(world, monkeypatch):
 
 def test_what_failed_is_a_row_and_is_asked_again_where_that_is_wanted(world):
     world.broken = {3: RefusedError("Not this one.")}
-    page = uploaded(session("evaluation"))
+    page = uploaded(opened())
     key = begun(page)
     settled(page)
     assert finished(page)[0].startswith("12 of 12 questions finished, 1 failed.")
@@ -178,26 +183,26 @@ def test_what_failed_is_a_row_and_is_asked_again_where_that_is_wanted(world):
 
 def test_a_service_says_what_it_takes_first_and_the_budget_ends_a_run_that_goes_on(world):
     with serving("echo") as server:
-        page = chosen(uploaded(session("evaluation"), lines(questions(3))), server)
+        page = chosen(uploaded(opened(), lines(questions(2))), server)
         until(page, lambda: said(page, ": at most "))
         probes = len(server.exchanges)
         assert said(page.run(), "Cached answers are not requested again.")
         assert len(server.exchanges) == probes  # nobody has agreed yet
-        page.number_input(key="budget_calls").set_value(probes + 20).run()
+        page.number_input(key="budget_calls").set_value(probes + 12).run()
         begun(page)
         settled(page)
         assert said(page, "The budget of") and said(page, "Used so far: ")
-        assert len(server.exchanges) - probes == 20
+        assert len(server.exchanges) - probes == 12
         page.number_input(key="budget_calls").set_value(2000).run()
         press(page, "go_on")
-        assert finished(page)[0].startswith("3 of 3 questions finished. ")
+        assert finished(page)[0].startswith("2 of 2 questions finished. ")
         assert said(page, "Used for these rows: ")
         bodies = server.paid()[probes:]
         assert len(bodies) == len(set(bodies))
 
 
 def test_its_rows_go_to_calibration_and_it_is_deleted(world):
-    page = uploaded(session("evaluation"))
+    page = uploaded(opened())
     key = begun(page)
     content, _ = labelled_csv(run_of(key)) if settled(page) else (b"", ())
     page.button(key="calibrate_run").click().run()
@@ -211,11 +216,11 @@ def test_its_rows_go_to_calibration_and_it_is_deleted(world):
     assert said(settled(page), f"Right: “{label}_f1” is ") and said(page, f"by “{label}” ")
     listed = session("history", history_words="NUMBERS mine", history_kind="evaluations")
     assert list(listed.dataframe[0].value["kind"]) == ["evaluation"]
-    page = session("evaluation", run=key)
+    page = opened(run=key)
     page.button(key="delete_run").click().run()
     assert runs().find(key) is None and "run" not in page.query_params
     assert not session("history").dataframe
-    gone = session("evaluation", run=key)
+    gone = opened(run=key)
     assert said(gone, "The run that this address names is not here")
     assert "run" not in press(gone, "close_run").query_params
 
@@ -227,36 +232,31 @@ def test_a_run_belongs_to_who_began_it(world, monkeypatch):
         monkeypatch.setattr("core.ui.session.person", lambda: name)
 
     come("alice")
-    hers = uploaded(session("evaluation"))
+    hers = uploaded(opened())
     key = begun(hers)
     settled(hers)
     come("bob")
-    page = session("evaluation", run=key)
+    page = opened(run=key)
     here = page.selectbox(key="evaluation_run").options
     assert said(page, "is not here") and len(here) == len(folders())
-    same = begun(uploaded(session("evaluation")))
+    same = begun(uploaded(opened()))
     assert same != key  # what he asks for is his
     come("alice")
-    assert finished(session("evaluation", run=key))[0].startswith("12 of 12")
+    assert finished(opened(run=key))[0].startswith("12 of 12")
     come(None)  # nobody signed in: whoever has the address, which nobody can guess
-    mine = uploaded(session("evaluation"))
+    mine = uploaded(opened())
     own = begun(settled(mine))
     settled(mine)
-    other = session("evaluation", run=own)
+    other = opened(run=own)
     assert finished(other)[0].startswith("12 of 12")
-    assert len(session("evaluation").selectbox(key="evaluation_run").options) == len(folders())
-
-
-@pytest.mark.parametrize("key", ["../../etc", "%2e%2e", "0" * 32, "", "embedded_world/../x"])
-def test_an_address_finds_no_other_folder(world, key):
-    assert runs().find(key) is None
+    assert len(opened().selectbox(key="evaluation_run").options) == len(folders())
 
 
 def test_a_shared_server_has_limits(world, monkeypatch):
     monkeypatch.setenv("BELIEVE_HISTORY", "own")
     monkeypatch.setattr(module, "MOST_SHARED", 5)
     monkeypatch.setattr(module, "MOST_RUNS", 1)
-    page = uploaded(session("evaluation"))
+    page = uploaded(opened())
     assert said(page, "mine.jsonl: 5 questions, drawn at random of 12.")
     begun(page)
     settled(page)
@@ -266,7 +266,7 @@ def test_a_shared_server_has_limits(world, monkeypatch):
 
 
 def test_a_file_that_cannot_be_used_gets_a_sentence(world):
-    page = uploaded(session("evaluation"))
+    page = uploaded(opened())
     assert "start_run" in keys(page)  # nor is the one before, under another's name
     for content, sentence in (
         (b"", "The file is empty"),
@@ -283,7 +283,7 @@ def test_a_file_that_cannot_be_used_gets_a_sentence(world):
 
 def test_whoever_knows_better_says_what_columns_mean(world):
     content = b"a,b,kind,answer\nWho is 1?,Ann; Bea,k,Cid\nWho is 2?,Dan,l,Eve\n"
-    page = uploaded(session("evaluation"), content, "mine.csv")
+    page = uploaded(opened(), content, "mine.csv")
     assert badges(page) == ["Problem"] and "start_run" not in keys(page)
     for role, column in (("question", "a"), ("answers", "b"), ("group", "kind")):
         of_key(page.selectbox, f"evaluation_{role}_").set_value(column).run()
@@ -301,7 +301,7 @@ def test_whoever_knows_better_says_what_columns_mean(world):
 def test_a_published_file_offers_no_box_that_it_would_not_heed(world):
     notes = str([{"type": "singleAnswer", "answer": ["Ann"]}]).replace("'", '"')
     row = {"id": "1", "question": "Who?", "annotations": notes}
-    page = uploaded(session("evaluation"), json.dumps([row]).encode(), "theirs.json")
+    page = uploaded(opened(), json.dumps([row]).encode(), "theirs.json")
     assert said(page, "The file is read as its publisher describes it")
     boxes = {box.key.split("_")[1] for box in page.selectbox if box.key.startswith("evaluation_")}
     assert "question" in boxes and not boxes & {"group", "separator"}
@@ -314,7 +314,7 @@ def test_wordnet_is_read_once(world, monkeypatch):
         form.questions, "wordnet_questions", lambda: read.append(1) or questions(NUMBER)
     )
     form.questions.wordnet.cache_clear()
-    page = session("evaluation")
+    page = opened()
     page.segmented_control(key="evaluation_source").set_value("WordNet").run()
     assert said(page, "WordNet: 12 questions.")
     page.number_input(key="evaluation_number").set_value(5).run()
@@ -332,8 +332,8 @@ def test_hostile_names_and_questions_stay_text(world):
 
 def test_nothing_of_a_public_demo_outlives_its_session(world, monkeypatch, tmp_path):
     monkeypatch.setenv("BELIEVE_PUBLIC", "1")
-    page = uploaded(session("evaluation"))
+    page = uploaded(opened())
     key = begun(page)
     settled(page)
     assert finished(page)[0].startswith("12 of 12") and not list(tmp_path.iterdir())
-    assert said(session("evaluation", run=key), "is not here")
+    assert said(opened(run=key), "is not here")

@@ -236,23 +236,6 @@ def test_each_person_has_a_list_in_every_session(several):
     assert not session("history").dataframe
 
 
-def test_a_result_of_another_is_not_renamed_or_deleted(several):
-    several("alice")
-    id = keep_as("person alice")
-    (hers,) = SavedResults(storage().database, "person alice").search().results
-    several("bob")
-    page = AppTest.from_function(draw_given, default_timeout=LONG)
-    page.session_state["given"] = hers
-    page.run()
-    page.text_input[0].set_value("stolen").run()
-    press(page, "rename_result")
-    assert said(page, "not here")
-    page.checkbox[0].check().run()
-    press(page, "delete_result")
-    assert said(page, "not here")
-    assert SavedResults(storage().database, "person alice").open(id).title == QUERY
-
-
 def test_models_of_others_are_not_offered(several):
     several("alice")
     keep_as("person alice", "openai:hers@https://hers.example/v1")
@@ -272,14 +255,6 @@ def test_who_cannot_sign_in_is_told_so(several, monkeypatch):
     monkeypatch.setattr("streamlit.login", fail)
     page = session("history")
     assert said(press(page, "sign_in"), "Nobody can sign in") and not said(page, "owner alone")
-
-
-def draw_given():
-    import streamlit as st
-
-    from core.ui.history import choice
-
-    choice(st.session_state["given"])
 
 
 def keep_as(owner, model="embedded"):

@@ -48,6 +48,19 @@ def test_answers_of_a_file_are_scored_without_a_model(opened, monkeypatch):
     assert len(table(page, "answer", "probability")) == 2 and not page.exception
 
 
+def test_of_several_models_the_person_chooses_whose_rows_count(opened):
+    rows = [(m, a) for m, answers in (("one", FRENCH), (TEXTS[0], ["Rome"] * 2)) for a in answers]
+    content = [{"question": "Capital?", "model": m, "response": a} for m, a in rows]
+    page = bring(opened, "\n".join(map(json.dumps, content)))
+    (choice,) = [box for box in page.selectbox if box.label == "Rows that count"]
+    assert choice.options == ["one", TEXTS[0]] and choice.value is None
+    page = settled(choice.set_value("one").run())
+    assert table(page, "answer", "probability")["answer"].tolist() == ["Paris", "Lyon"]
+    (choice,) = [box for box in page.selectbox if box.label == "Rows that count"]
+    page = settled(choice.set_value(TEXTS[0]).run())
+    assert table(page, "answer", "probability")["answer"].tolist() == ["Rome"]
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [('{"question": "Q?", "colour": "red"}', "No column holds answers"), ("{", "JSON")],

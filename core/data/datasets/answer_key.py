@@ -16,7 +16,7 @@ from typing import Any, Final
 import pyarrow as pa
 from pyarrow import compute
 
-from core.codec import list_of, one_line
+from core.codec import one_line, quotes
 from core.data.datasets.ambigqa import ambigqa_question
 from core.data.datasets.questions import IDS, Question, question_of
 from core.data.datasets.triviaqa import judged_question, official_question
@@ -96,9 +96,9 @@ class AnswerKey:
     @property
     def sentences(self) -> tuple[str, ...]:
         """Which column means what, in words."""
-        lines = [f"Question: {_quote(self.question)}; right: {_quotes(self.answers)}."]
+        lines = [f"Question: {quotes([self.question])}; right: {quotes(self.answers)}."]
         if self.choices:
-            lines.append(f"The choices in {_quotes(self.choices)} belong to the question.")
+            lines.append(f"The choices in {quotes(self.choices)} belong to the question.")
         if self.first_choice is not None:
             lines.append(
                 f"A right answer may be a choice’s number; the first is {self.first_choice}."
@@ -106,12 +106,12 @@ class AnswerKey:
         if self.has_reasons:
             lines.append(f"Of a right answer, what follows “{RESULT.strip()}” counts.")
         if self.separator:
-            lines.append(f"{_quote(self.separator)} separates right answers.")
+            lines.append(f"{quotes([self.separator])} separates right answers.")
         if self.unanswerable:
-            lines.append(f"{_quote(self.unanswerable)} says where no answer is right.")
+            lines.append(f"{quotes([self.unanswerable])} says where no answer is right.")
         if self.group:
-            lines.append(f"Group: {_quote(self.group)}.")
-        return (*lines, f"Columns not used: {_quotes(self.unused) if self.unused else 'none'}.")
+            lines.append(f"Group: {quotes([self.group])}.")
+        return (*lines, f"Columns not used: {quotes(self.unused) if self.unused else 'none'}.")
 
     def question_in(self, row: Cells, id: str, source: str = "") -> Question:
         """Return the question of a row.
@@ -430,11 +430,3 @@ def _cell(cell: str) -> Any:
     if (value := _json(cell)) is None:
         raise ValueError("a cell that should hold JSON does not.")
     return value
-
-
-def _quote(text: str) -> str:
-    return f"“{one_line(text)}”"
-
-
-def _quotes(names: tuple[str, ...]) -> str:
-    return list_of([_quote(name) for name in names])

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import Literal
 
 from core.data.datasets.questions import Question
-from core.data.world.facts import Band, Fact, facts
+from core.data.world.facts import Band, facts
 
 Wording = Literal["trained", "held-out"]
 
@@ -28,10 +28,7 @@ def world_questions(
     for fact in facts():
         if fact.band in bands:
             key = f"world:{fact.relation}:{fact.subject}"
-            query = fact.question if wording == "trained" else _test_question(fact, key)
+            test_question = fact.held_out[zlib.crc32(key.encode()) % len(fact.held_out)]
+            query = fact.question if wording == "trained" else fact.ask(test_question)
             answers = tuple(answer.names for answer in fact.answers)
             yield Question(key, query, answers, f"world {fact.band.value}")
-
-
-def _test_question(fact: Fact, key: str) -> str:
-    return fact.ask(fact.held_out[zlib.crc32(key.encode()) % len(fact.held_out)])

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from core.codec import list_of, one_line
+from core.codec import list_of, one_line, quotes
 from core.data.tabular.columns import HOLDS, Cell, ColumnKind, column_of, kinds, question_column
 from core.data.tabular.headings import RIGHT_ANSWERS, is_question_heading, plain_heading
 from core.data.tabular.labels import series_in, such_as
@@ -23,7 +23,7 @@ def no_score(upload: Upload, has_labels: bool = False) -> str:
     """
     more = "" if has_labels else ", and the labels with --correct COLUMN"
     numbers = [name for name, kind in kinds(upload).items() if kind is ColumnKind.NUMBER]
-    these = f" These have numbers: {list_of(_quotes(numbers))}." if numbers else ""
+    these = f" These have numbers: {quotes(numbers)}." if numbers else ""
     return f"{why_no_score(upload, has_labels)}{these} Name one with --score COLUMN{more}."
 
 
@@ -66,7 +66,7 @@ def questions_alone(upload: Upload) -> str:
 def of_questions(upload: Upload) -> str:
     """Say that a file has questions and which labels, and no score."""
     labels = label_columns(upload, kinds(upload))
-    too = f" and labels in {list_of(_quotes([*labels]))}" if labels else ""
+    too = f" and labels in {quotes([*labels])}" if labels else ""
     return f"The file has questions with right answers{too}, and no column taken for a score."
 
 
@@ -102,7 +102,3 @@ def _no_label(upload: Upload, name: str) -> str:
     if says:
         return f"{says:,} of {len(upload.table):,} cells say right or wrong, the others do not"
     return f"{HOLDS[column.kind]}{such_as(upload, name)}"
-
-
-def _quotes(names: list[str]) -> list[str]:
-    return [f"“{one_line(name)}”" for name in names]

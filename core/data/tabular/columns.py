@@ -256,8 +256,8 @@ class Column:
     def __getitem__(self, rows: NDArray[np.int64]) -> NDArray[np.object_]:
         codes = self.codes[rows]
         if len(codes) < len(self.distinct):
-            return _objects(self.distinct.take(pa.array(codes)))
-        return _objects(self.distinct)[codes]  # one text for all rows that have it
+            return objects(self.distinct.take(pa.array(codes)))
+        return objects(self.distinct)[codes]  # one text for all rows that have it
 
     @property
     def texts(self) -> list[str]:
@@ -361,7 +361,8 @@ def _ranks(distinct: pa.LargeStringArray) -> NDArray[np.int32]:
     return ranks
 
 
-def _objects(texts: pa.LargeStringArray) -> NDArray[np.object_]:
+def objects(texts: pa.Array) -> NDArray[np.object_]:
+    """Return texts of Arrow as objects of Python."""
     return np.asarray(texts.to_numpy(zero_copy_only=False), object)
 
 

@@ -25,6 +25,7 @@ from core.data.tabular.columns import (
     column_of,
     columns_named,
     first,
+    objects,
     question_column,
     question_numbers,
     repeated_item,
@@ -471,7 +472,7 @@ def _queries(
     """
     numbers = compute.cast(pa.array(rows + 1), pa.large_string())
     if not name:
-        return _objects(numbers), text_numbers(numbers), []
+        return objects(numbers), text_numbers(numbers), []
     cells = column_of(upload, name)
     empty = cells.where(Cell.BLANK)
     if not empty[rows].any():
@@ -482,11 +483,7 @@ def _queries(
     what = f"“{one_line(name)}” is empty"
     so = "each counts as a separate question"
     problems = list(complaint(upload, empty & used, what, so))
-    return _objects(texts), question_numbers(texts), problems
-
-
-def _objects(texts: pa.Array) -> NDArray[np.object_]:
-    return np.asarray(texts.to_numpy(zero_copy_only=False), object)
+    return objects(texts), question_numbers(texts), problems
 
 
 def _pipeline(upload: Upload, rows: NDArray[np.int64]) -> tuple[str, list[str]]:

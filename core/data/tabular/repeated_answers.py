@@ -46,7 +46,14 @@ _INWARDS: Final = ("choices", "generations", "message", "messages", "content", "
 
 
 class SeveralSourcesError(UploadError):
-    """Answers of several models, or of several parts of a trace, stand as those to one question."""
+    """Answers of several models, or of several parts of a trace, stand as those to one question.
+
+    `column` tells them apart; `values` are all that it has, in the order of the table.
+    """
+
+    def __init__(self, message: str, column: str, values: Sequence[str]) -> None:
+        super().__init__(message)
+        self.column, self.values = column, list(dict.fromkeys(values))
 
 
 @dataclass(frozen=True)
@@ -152,7 +159,9 @@ def _refuse_several(questions: list[str], values: list[str], name: str) -> None:
             raise SeveralSourcesError(
                 f"The answers to one question have several values of “{one_line(name)}”, as "
                 f"“{one_line(other)}” and “{one_line(value)}”, and nothing says which of them are "
-                "one model’s, asked in one way. Keep the rows of one value."
+                "one model’s, asked in one way. Keep the rows of one value.",
+                name,
+                values,
             )
 
 

@@ -260,6 +260,8 @@ def settings(inspection: Inspection) -> dict[str, Cell]:
         "Answers": request.sampling.value,
         "Number of answers k": request.samples,
         "Tokens of an answer, at most": request.answer_tokens,
+        **({"System prompt": request.system} if request.system else {}),
+        **({"Context": request.context} if request.context else {}),
     }
     if request.draws:
         cells |= {"Temperature": request.temperature, "Seed": str(request.seed)}

@@ -169,9 +169,7 @@ def calibrate(
         target = replace(target, looks=look.place)
         settings_tried = 1 if target.method == "ltt" else look.place
     everything, data = len(data.kept), independent(data)
-    name, outcome = _paid_outcome(data, target)
-    if name in data.one_kind and isinstance(outcome, Threshold):
-        outcome = Uncertifiable(one_kind(data, name), None)
+    name, outcome = outcome_of(data, target)
     policy = None
     if isinstance(outcome, Threshold):
         best_of = len(data.doubts) if target.score == BEST else 1
@@ -191,6 +189,14 @@ def calibrate(
     return Calibration(
         data, target, name, outcome, policy, repeated, None if looks is None else tuple(looks), look
     )
+
+
+def outcome_of(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:
+    """Return the score that a target takes, and what is certified of it on independent rows."""
+    name, outcome = _paid_outcome(data, target)
+    if name in data.one_kind and isinstance(outcome, Threshold):
+        outcome = Uncertifiable(one_kind(data, name), None)
+    return name, outcome
 
 
 def independent(data: Labelled) -> Labelled:

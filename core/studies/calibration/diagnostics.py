@@ -12,7 +12,7 @@ from core.abstention import intervals, metrics
 from core.abstention.metrics import Bin, Curve
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular.labelled import Labelled
-from core.studies.calibration.calibration import Calibration, calibrate
+from core.studies.calibration.calibration import Calibration, outcome_of
 from core.studies.progress import Progress, silent
 
 
@@ -60,12 +60,13 @@ def by_entropy(calibration: Calibration, others: Sequence[str] = ()) -> tuple[Bi
         return ()
     parts = []
     for name in dict.fromkeys([calibration.score, *others]):
-        own = calibration
+        outcome = calibration.outcome
         if name != calibration.score:
-            own = calibrate(data, replace(calibration.target, score=name))
-        if own.policy is not None:
-            bins = metrics.by_entropy(data.entropies, own.doubts, own.correct, own.policy.threshold)
-            parts.append(Binned(name, own.policy.threshold, tuple(bins)))
+            _, outcome = outcome_of(data, replace(calibration.target, score=name))
+        if isinstance(outcome, Threshold):
+            doubts, correct = data.doubts[name], data.correct[name]
+            bins = metrics.by_entropy(data.entropies, doubts, correct, outcome.value)
+            parts.append(Binned(name, outcome.value, tuple(bins)))
     return tuple(parts)
 
 
@@ -110,7 +111,7 @@ def compare(
             auroc=interval.values[name],
             difference=interval.differences.get(name),
             aurc=metrics.aurc(data.doubts[name], data.correct[name]),
-            outcome=calibrate(data, replace(target, score=name)).outcome,
+            outcome=outcome_of(data, replace(target, score=name))[1],
         )
         for name in data.doubts
     )

@@ -75,7 +75,10 @@ def rows_table(results: Results, score: str, places: NDArray[np.int64]) -> Table
         RIGHT_BY[results.by_other_label.match]: np.where(
             results.by_other_label.correct[score][places], "right", "wrong"
         ).tolist(),
-        "right answers": [_answers(cell) for cell in taken["answers"].to_pylist()],
+        "right answers": [
+            BETWEEN.join(names[0] for names in cell or () if names)
+            for cell in taken["answers"].to_pylist()
+        ],
         "doubt": doubt_cells(results.doubts[score][places]),
         "entropy": doubt_cells(results.entropies[places]),
         "source": results.sources[places].tolist(),
@@ -85,10 +88,6 @@ def rows_table(results: Results, score: str, places: NDArray[np.int64]) -> Table
 def doubt_cells(values: NDArray[np.float64]) -> list[object]:
     """Return numbers as cells; None where there is none."""
     return [None if np.isnan(value) else float(value) for value in values]
-
-
-def _answers(cell: Any) -> str:
-    return BETWEEN.join(names[0] for names in cell or () if names)
 
 
 def as_csv(results: Results) -> bytes:
@@ -109,12 +108,8 @@ def _cell(value: Any) -> object:
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, list):
-        return BETWEEN.join(each if isinstance(each, str) else _names(each) for each in value)
+        return BETWEEN.join(each if isinstance(each, str) else " = ".join(each) for each in value)
     return value
-
-
-def _names(names: list[str]) -> str:
-    return " = ".join(names)
 
 
 def as_parquet(results: Results) -> bytes:

@@ -38,9 +38,7 @@ class InspectionSide:
     @property
     def difference(self) -> float | None:
         """Here minus there."""
-        if self.here is None or self.there is None:
-            return None
-        return self.here - self.there
+        return _difference(self.here, self.there)
 
 
 @dataclass(frozen=True)
@@ -58,9 +56,11 @@ class Matched:
     @property
     def difference(self) -> float | None:
         """Here minus there."""
-        if self.mass_here is None or self.mass_there is None:
-            return None
-        return self.mass_here - self.mass_there
+        return _difference(self.mass_here, self.mass_there)
+
+
+def _difference(here: float | None, there: float | None) -> float | None:
+    return None if here is None or there is None else here - there
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,8 @@ def settings(inspection: Inspection) -> dict[str, Setting]:
     return {
         "question": request.query,
         "question as it was asked": recording.question,
+        "system prompt": request.system or None,
+        "context": request.context or None,
         "model": recording.model,
         "weights and form": recording.revision,
         "estimator": recording.estimator.value,

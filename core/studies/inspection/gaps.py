@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, RefusedError
 from core.language_models.language_model import LanguageModel, Response
 from core.studies.inspection.recording import Estimator, Recording, estimator_of
 
@@ -111,3 +112,17 @@ def without_gaps(
                 "model or server."
             )
     return tuple(texts[i] for i in np.flatnonzero(whole)), matrix, verification[whole]
+
+
+def no_answers(model: LanguageModel, responses: Sequence[Response], when: str) -> ModelError:
+    """Return the error where none, or too few, of some responses are answers."""
+    if refusals := Counter(response.refusal for response in responses if response.refusal):
+        reason, count = refusals.most_common(1)[0]
+        return RefusedError(
+            f"{model.name} withheld {count:,} of {len(responses):,} answers when {when}: {reason}. "
+            "Rephrase the question, or choose another model."
+        )
+    return ModelError(
+        f"{model.name} says nothing at all when {when}. Ask it in another form, such as behind "
+        "examples, or choose another model."
+    )

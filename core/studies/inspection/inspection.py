@@ -268,7 +268,8 @@ class Inspection:
             joint=float(information.joint[first, second]),
             product=float(information.product[first, second]),
             contribution=float(information.contributions[first, second]),
-            prompt=prompts.iterative(self.recording.question, [e.centre_texts[first]]),
+            prompt=self.recording.request.front
+            + prompts.iterative(self.recording.question, [e.centre_texts[first]]),
             log_likelihoods=tuple(
                 (e.responses[j], float(e.log_conditionals[row, j]))
                 for j in np.flatnonzero(e.labels == second)

@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 
 from core import prompts
-from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
+from core.abstention.policy import NOTHING, Pipeline, PolicyError, pipeline_from_dict
 from core.codec import encode
 from core.once import once
 from core.studies.inspection.recording import Estimator
@@ -38,7 +38,20 @@ def pipeline_of(
         least_mass=least_mass,
         sampling=request.sampling.value,
         answer_tokens=request.answer_tokens,
+        front=front_of(request),
     )
+
+
+def front_of(request: Request) -> str:
+    """Return what stands in front of a request's prompts, as a pipeline names it.
+
+    The very system prompt, and of a context only that there is one: each question has another.
+    """
+    if not request.front:
+        return NOTHING
+    text = prompts.front(request.system, "C" if request.context else "")
+    names = [name for name in ("system", "context") if getattr(request, name)]
+    return f"{' and '.join(names)} {hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 @once

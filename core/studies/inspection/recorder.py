@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from core import prompts
 from core.abstention.policy import USUAL_LIMIT
 from core.language_models.client.concurrency import AT_ONCE, at_once
-from core.language_models.errors import ModelError, RefusedError
+from core.language_models.errors import ModelError
 from core.language_models.language_model import Capabilities, LanguageModel, Response, notes_on_cut
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
 from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers
-from core.studies.inspection.gaps import texts_to_score, with_weight, without_gaps
+from core.studies.inspection.gaps import no_answers, texts_to_score, with_weight, without_gaps
 from core.studies.inspection.pairs import compare
 from core.studies.inspection.recording import (
     EXACT,
@@ -145,6 +145,11 @@ def check_samples(request: Request, capabilities: Capabilities) -> None:
         raise InvalidRequestError(
             f"The limit of this model’s answers cannot be chosen: it is {USUAL_LIMIT} tokens."
         )
+    if request.front and not capabilities.reads_front:
+        raise InvalidRequestError(
+            "This model was taught questions alone: a context or a system prompt means nothing to "
+            "it. Leave it out, or choose another model."
+        )
     if request.sampling is Sampling.LIKELIEST and not capabilities.searches:
         raise InvalidRequestError(
             "This model cannot be searched for its likeliest answers. Choose drawn answers."
@@ -182,10 +187,13 @@ class _Asking:
 
     @property
     def first_prompt(self) -> str:
-        return prompts.iterative(self.query)
+        return self.request.front + prompts.iterative(self.query)
 
     def prompt_after(self, text: str) -> str:
-        return prompts.iterative(self.query, [text])
+        return self.request.front + prompts.iterative(self.query, [text])
+
+    def judging(self, text: str) -> str:
+        return self.request.front + prompts.self_verification(self.query, text)
 
     def together(self, stage: str, tasks: Sequence[ModelTask]) -> list[Any]:
         """Run tasks that do not depend on each other; write down what each call took."""
@@ -294,7 +302,7 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
             part = matrix[rows, first:][block]
             calls.append((asking.score(contexts[rows][block], answers), part))
     if new := texts[first_new:]:
-        questions = [prompts.self_verification(asking.query, text) for text in new]
+        questions = [asking.judging(text) for text in new]
         task = asking.score(questions, [prompts.TRUE, prompts.FALSE], "verify")
         calls.append((task, verification[first_new:]))
     if not previous and weight is None and greedy.text not in texts:
@@ -358,26 +366,11 @@ def _first_answers(
     collected = (*samples, *candidates)
     answers = Counter(response.text for response in collected if response.text)
     if not answers:
-        raise _no_answers(asking, collected, "it is asked")
+        raise no_answers(asking.model, collected, "it is asked")
     if not greedy.text:  # nothing at all is no answer, and none to serve
         often = answers.most_common(1)[0][0]
         greedy = next(response for response in collected if response.text == often)
     return collected, greedy
-
-
-def _no_answers(asking: _Asking, responses: Sequence[Response], when: str) -> ModelError:
-    """Return the error where none, or too few, of some responses are answers."""
-    name = asking.model.name
-    if refusals := Counter(response.refusal for response in responses if response.refusal):
-        reason, count = refusals.most_common(1)[0]
-        return RefusedError(
-            f"{name} withheld {count:,} of {len(responses):,} answers when {when}: {reason}. "
-            "Rephrase the question, or choose another model."
-        )
-    return ModelError(
-        f"{name} says nothing at all when {when}. Ask it in another form, such as behind "
-        "examples, or choose another model."
-    )
 
 
 # ----------------------------------------------------------------------------- samples
@@ -413,7 +406,7 @@ def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -
     )
     if silent > MOST_SILENT * counts.total():
         seconds = [response for row in before.values() for response in row]
-        raise _no_answers(asking, seconds, "it is told an answer")
+        raise no_answers(asking.model, seconds, "it is told an answer")
     if estimator is Estimator.CHAINED and any(
         response.log_likelihood is None and not response.refusal
         for response in (*samples, *(second for row in before.values() for second in row))
@@ -439,7 +432,7 @@ def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -
 
 def _opinion(asking: _Asking, text: str) -> ModelTask:
     """Ask whether a text is correct: for probabilities, or, without them, for samples."""
-    prompt = prompts.self_verification(asking.query, text)
+    prompt = asking.judging(text)
     sequences = 2 if asking.model.capabilities.next_token else OPINIONS
     return ModelTask(
         "verify", sequences, partial(opinion, asking.model, prompt, seed=asking.request.seed)
@@ -506,7 +499,8 @@ def _judge(asking: _Asking, recording: Recording, previous: Recording | None) ->
     )
     rows, columns = np.nonzero(missing)
     pairs = zip(rows, columns, strict=True)
-    questions = [question(asking.query, texts[i], texts[j]) for i, j in pairs]
+    front = asking.request.front
+    questions = [front + question(asking.query, texts[i], texts[j]) for i, j in pairs]
     if capabilities.scores_given_text:
         blocks = _blocks(questions, (prompts.TRUE, prompts.FALSE), asking.pairs_a_call)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from core import prompts
 from core.abstention.policy import SHARED_DRAWS, USUAL_LIMIT
 from core.codec import is_writable
 from core.language_models.language_model import MOST_ANSWER_TOKENS
@@ -18,6 +19,7 @@ MAX_SAMPLES = 300
 #: 300 MB.
 MOST_TEXTS = 1_000
 MAX_QUERY_CHARACTERS = 2000
+MAX_FRONT_CHARACTERS = 20_000  # of a system prompt, and of a context
 
 
 def most_samples(answer_tokens: int) -> int:
@@ -54,6 +56,10 @@ class Request:
     sampling: Sampling = Sampling.DRAWN
     # The limit of an answer, 1 to `MOST_ANSWER_TOKENS`; a line break ends it, too.
     answer_tokens: int = USUAL_LIMIT
+    # In front of every prompt, as `prompts.front` writes it: a system prompt, and the passages that
+    # an answer is to be drawn from. White space around them is dropped.
+    system: str = ""
+    context: str = ""
     claim: bool = False  # whether `query` asks if a statement is true; see `prompts.truth`
     # What a person typed, where `query` is a taught wording of it. It determines nothing.
     typed: str | None = field(default=None, compare=False)
@@ -76,6 +82,14 @@ class Request:
             raise InvalidRequestError(
                 "The question contains characters that are not valid Unicode. Type it again."
             )
+        for name, what in (("system", "system prompt"), ("context", "context")):
+            text = getattr(self, name).strip()
+            object.__setattr__(self, name, text)
+            if len(text) > MAX_FRONT_CHARACTERS or not is_writable(text):
+                raise InvalidRequestError(
+                    f"The {what} has more than {MAX_FRONT_CHARACTERS:,} characters, or is no valid "
+                    "Unicode. Give a shorter part of it."
+                )
         if not 1 <= self.samples <= MAX_SAMPLES:
             raise InvalidRequestError(
                 f"The number of answers k is {self.samples}; choose one from 1 to {MAX_SAMPLES}."
@@ -98,6 +112,11 @@ class Request:
             raise InvalidRequestError(
                 f"The seed is {self.seed}; choose a whole number from 0 to 4,294,967,295."
             )
+
+    @property
+    def front(self) -> str:
+        """What stands in front of every prompt."""
+        return prompts.front(self.system, self.context)
 
     @property
     def most_samples(self) -> int:

@@ -74,7 +74,7 @@ def in_taught_words(request: Request, model: LanguageModel) -> Request:
     The embedded model knows its questions in taught wordings, and what is certified of SmolLM2
     was measured on these. What was typed stays in `Request.typed`.
     """
-    if not has_taught_words(model):
+    if request.front or not has_taught_words(model):
         return request
     if model.name == WORLD_OF and grading.find(request.query, taught=True) is not None:
         return request

@@ -10,10 +10,10 @@ from core.studies.calibration import served as study
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.served import ServedPart
 from core.ui import downloads, frame
+from core.ui.evaluation.cells import display
 from core.ui.session import memory_of
 
 MOST_SHOWN = 1000  # rows
-LONGEST_CELL = 200  # characters
 
 
 def answers(
@@ -64,7 +64,7 @@ def answers(
         )
         return
     picked = st.dataframe(
-        {name: [_cell(cell) for cell in cells] for name, cells in columns.items()},
+        {name: [display(cell) for cell in cells] for name, cells in columns.items()},
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
@@ -95,8 +95,3 @@ def _in_full(columns: study.Table, at: int) -> None:
     for name in ("question", "answer", "right answer"):
         if name in columns:
             st.text(f"{name.capitalize()}: {columns[name][at]}")
-
-
-def _cell(cell: object) -> object:
-    is_long = isinstance(cell, str) and len(cell) > LONGEST_CELL
-    return f"{str(cell)[:LONGEST_CELL]}…" if is_long else cell

@@ -430,16 +430,12 @@ def _question(upload: Upload, guess: str | None, place: DeltaGenerator | None) -
         options.index(guess) if guess in options else None,
         key=f"query_{upload.sha256[:16]}",
         persist_state="session",
-        format_func=_every_row,
+        format_func=lambda name: name or "(every row asks another question)",
         placeholder="Choose what tells one question from another",
     )
     if chosen is None and head is not None:
         head.badge("Your answer is needed", icon=":material/help:", color="orange")
     return chosen
-
-
-def _every_row(name: str) -> str:
-    return name or "(every row asks another question)"
 
 
 def _column(meaning: str, upload: Upload, guess: str | None) -> str | None:

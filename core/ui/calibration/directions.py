@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.codec import list_of, one_line
+from core.codec import one_line, quotes
 from core.data.tabular.candidates import why_no_score
 from core.data.tabular.directions import UnknownDirectionError, check_directions
 from core.data.tabular.labelled import Columns, Labelled
@@ -49,7 +49,7 @@ def directions(
     with place:
         if both := [name for name in surer if name in doubtful]:
             problem(
-                f"Both lists of scores have {_quote(both)}. Larger can mean only one of the two; "
+                f"Both lists of scores have {quotes(both)}. Larger can mean only one of the two; "
                 "keep a score in one list only."
             )
             return {}
@@ -57,7 +57,7 @@ def directions(
             _ask(upload, guess, numbers, key)
         elif named := [(names, way) for names, way in ((surer, True), (doubtful, False)) if names]:
             st.text(
-                "\n".join(f"Larger means {MEANS[way]}: {_quote(names)}." for names, way in named)
+                "\n".join(f"Larger means {MEANS[way]}: {quotes(names)}." for names, way in named)
             )
     return {name: name in surer for name in numbers if name in surer or name in doubtful}
 
@@ -94,13 +94,13 @@ def _ask(upload: Upload, guess: Columns, numbers: list[str], key: str) -> None:
         return
     mend = (
         "Choose at least one score column under “What the columns mean”. These have numbers: "
-        f"{_quote(numbers)}."
+        f"{quotes(numbers)}."
         if numbers
         else "No column of this file contains numbers, so none can be a score. Upload a file "
         "with a score for every answer."
     )
     if guess.scores:
-        why = f"{_quote([score.column for score in guess.scores])} may be scores; no list has any."
+        why = f"{quotes([score.column for score in guess.scores])} may be scores; no list has any."
     else:
         why = memory_of("no_score", upload, lambda: why_no_score(upload))
     problem(f"{why} {mend}")
@@ -126,10 +126,6 @@ def _point(name: str, surer: bool, key: str) -> None:
         names = st.session_state.get(_list_key(way, key), [])
         others = [each for each in names if each != name]
         st.session_state[_list_key(way, key)] = [*others, name] if way is surer else others
-
-
-def _quote(names: list[str]) -> str:
-    return list_of([f"“{one_line(name)}”" for name in names])
 
 
 def contradictions(data: Labelled) -> None:

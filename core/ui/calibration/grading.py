@@ -35,6 +35,7 @@ from core.studies.progress import Progress
 from core.ui import downloads
 from core.ui.calibration.judging import judge_here, judge_name
 from core.ui.calibration.labelling import label_here
+from core.ui.evaluation.cells import display
 from core.ui.messages import problem
 from core.ui.runs.large import result_of
 from core.ui.session import memory_of
@@ -54,7 +55,6 @@ COMPARED: Final = {
 }
 NO_QUESTION: Final = "(none)"
 MOST_SHOWN: Final = 200  # rows on which graders differ
-LONGEST_CELL: Final = 200  # characters
 QUICK: Final = 200  # rows that are compared in some hundredths of a second
 NO_SCORES: Final = (
     "The file has no column of scores, so there is nothing to find a threshold for. Add one that "
@@ -217,18 +217,15 @@ def _differences(
 
 def _cells(
     rows: Predictions, labels: Mapping[str, Labels], places: NDArray[np.int64]
-) -> dict[str, list[str]]:
-    def texts(of: list[str]) -> list[str]:
-        return [t if len(t) <= LONGEST_CELL else f"{t[:LONGEST_CELL]}…" for t in of]
-
+) -> dict[str, list[object]]:
     return {
-        "prediction": texts([rows.texts[at] for at in places]),
-        "references": texts([" | ".join(rows.names[at] or ()) for at in places]),
+        "prediction": [display(rows.texts[at]) for at in places],
+        "references": [display(" | ".join(rows.names[at] or ())) for at in places],
         **{
             TITLES[name].lower(): [_word(each[at]) for at in places]
             for name, each in labels.items()
         },
-        "question": texts([rows.queries[at] for at in places]),
+        "question": [display(rows.queries[at]) for at in places],
     }
 
 

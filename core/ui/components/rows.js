@@ -31,7 +31,8 @@ function draw(root, { answers, rows, words }) {
 function part(name, share, rank, isTold) {
   const shade = SHADES[Math.min(Math.max(rank, 0), SHADES.length - 1)];
   const kind = isTold ? "told" : rank < 0 ? "else" : shade === 100 ? "own dark" : "own";
-  const named = share >= LEAST_NAMED ? [element("span", {}, `${name} ${percent(share)}`)] : [];
+  const label = element("span", {}, element("span", {}, name), ` ${percent(share)}`);
+  const named = share >= LEAST_NAMED ? [label] : [];
   const made = element("div", { class: `part ${kind}`, title: `${name} ${percent(share)}` }, ...named);
   made.style.width = `${100 * share}%`;
   made.style.setProperty("--shade", `${shade}%`);

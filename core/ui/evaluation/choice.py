@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -57,7 +56,7 @@ def choice() -> tuple[Listed | None, Mapping[str, Run]]:
     if name in listed and st.query_params.get(RUN) != name:
         st.query_params[RUN] = name  # somebody has come back from another page
     st.session_state[_CHOICE] = name if name in listed else _first(listed)
-    st.selectbox("Run", keys, key=_CHOICE, format_func=partial(_title, titles), on_change=_change)
+    st.selectbox("Run", keys, key=_CHOICE, format_func=titles.__getitem__, on_change=_change)
     key = str(st.session_state[_CHOICE])
     others = {titles[other]: listed[other].run for other in keys if other != key}
     return listed[key], others
@@ -66,10 +65,6 @@ def choice() -> tuple[Listed | None, Mapping[str, Run]]:
 def _first(listed: Mapping[str, Listed]) -> str:
     """Return what is shown before somebody chooses: a bundled run, with everything to see."""
     return next((key for key, each in listed.items() if not each.is_own), next(iter(listed)))
-
-
-def _title(titles: Mapping[str, str], key: str) -> str:
-    return titles[key]
 
 
 def _change() -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
 
 from core.studies.evaluation.results import RESAMPLES, Results, RunMeasures, affordable, measure_run
 from core.ui.evaluation.bundled import measuring
-from core.ui.runs.job import Job
 from core.ui.runs.widget import run, run_of, want
 from core.ui.session import memory_of
 
@@ -27,7 +25,9 @@ def measures(results: Results) -> tuple[RunMeasures, bool]:
     measured = run(
         PLACE,
         key,
-        lambda: measuring(results, _work(results, number or RESAMPLES)),
+        lambda: measuring(
+            results, lambda job: measure_run(results, number or RESAMPLES, job.progress)
+        ),
         on_press=not number,
         cancelled="Cancelled.",
     )
@@ -43,7 +43,3 @@ def measures(results: Results) -> tuple[RunMeasures, bool]:
         )
     plain = memory_of("results_plain", results, partial(measure_run, results, 0))
     return plain, this is not None and this.running
-
-
-def _work(results: Results, number: int) -> Callable[[Job[RunMeasures]], RunMeasures]:
-    return lambda job: measure_run(results, number, job.progress)

@@ -205,13 +205,9 @@ def _choice(role: str, options: list[str], value: str | None, widget: str) -> st
         None if value is None else options.index(value),
         key=widget,
         persist_state="session",
-        format_func=_or_none,
+        format_func=lambda name: name or "(none)",
     )
     return None if choice == value else choice
-
-
-def _or_none(name: str) -> str:
-    return name or "(none)"
 
 
 def _on_change() -> None:

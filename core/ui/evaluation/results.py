@@ -88,11 +88,9 @@ def _every(run: Run) -> Results:
     """Return all rows of a run that count."""
     if is_bundled(run):
         return rows_of(run.folder)
-    return memory_of("results_every", None, partial(read_results, run), _version(run))
-
-
-def _version(run: Run) -> tuple[str, object]:
-    return str(run.folder), stamp(run)
+    return memory_of(
+        "results_every", None, partial(read_results, run), (str(run.folder), stamp(run))
+    )
 
 
 def _that_count(run: Run, every: Results) -> Results:

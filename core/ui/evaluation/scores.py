@@ -29,10 +29,12 @@ BETTER: Final = "results_better"
 NUMBERS: Final = "results_numbers"
 REFERENCE, MEASURE = "results_reference", "results_measure"
 AUROC: Final = (
-    "AUROC: the share of pairs of a wrong and a right answer whose wrong one is doubted more. The "
-    "line at 0.5 is a coin."
+    "AUROC: the share of pairs of a wrong and a right answer whose wrong one is doubted more; 0.5 "
+    "is a coin."
 )
-WIDENED: Final = " The sentence above allows for choosing the best of all scores after looking."
+WIDENED: Final = (
+    " The sentence above the picture allows for choosing the best of all scores after looking."
+)
 
 
 def scores(results: Results) -> None:
@@ -67,8 +69,11 @@ def scores(results: Results) -> None:
 def _aurocs(measured: RunMeasures) -> Picture:
     picture = aurocs(measured)
     figures.show(picture, "results_which_doubt")
-    st.text(f"{words.intervals(measured)}{WIDENED if measured.number else ''}")
-    st.caption(AUROC)
+    if measured.number:
+        st.caption(f"{AUROC} Lines: {CONFIDENCE:.0%} intervals; the last fold says of what kind.")
+    else:
+        st.text(words.intervals(measured))
+        st.caption(AUROC)
     return picture
 
 
@@ -106,6 +111,8 @@ def _table(measured: RunMeasures) -> None:
         key="results_scores",
         alt="Every score with its measures",
     )
+    if measured.number:
+        st.text(f"{words.intervals(measured)}{WIDENED}")
     for sentence in words.labels(measured.results):
         st.text(sentence)
 

@@ -83,16 +83,17 @@ def _leave() -> None:
     st.query_params.pop(BESIDE, None)
 
 
-def _swap(there: str) -> None:
-    _open(there, st.query_params[SAVED])
-
-
 def _both(here: Inspection, there: Inspection, result: Result) -> None:
     comparison = compare(here, there)
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.badge("Beside it", icon=":material/compare_arrows:", color="blue")
         st.text(f"{result.title}, {result.model}, {result.created_at:%Y-%m-%d %H:%M} UTC")
-        st.button("Swap sides", key="beside_swap", on_click=_swap, args=(result.id,))
+        st.button(
+            "Swap sides",
+            key="beside_swap",
+            on_click=_open,
+            args=(result.id, st.query_params[SAVED]),
+        )
         st.button("Close the comparison", key="beside_close", on_click=_leave)
     if is_from_file(result.payload):
         st.text(f"On the right: {FROM_FILE}")

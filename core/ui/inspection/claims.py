@@ -22,7 +22,7 @@ from core.language_models.language_model import LanguageModel
 from core.store.errors import StoreError
 from core.studies.costs import Plan, computed_tokens, lasting, plan
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.request import InvalidRequestError
+from core.studies.inspection.request import MAX_FRONT_CHARACTERS, InvalidRequestError
 from core.ui import frame
 from core.ui.components.marks import draw_marks
 from core.ui.folds import close
@@ -53,16 +53,22 @@ def claims() -> None:
         "Text", key="claims_text", max_chars=MOST_CHARACTERS, persist_state="session"
     )
     question = st.text_input("What it answers", key="claims_question", persist_state="session")
+    context = st.text_area(
+        "Passages that it was drawn from",
+        key="claims_context",
+        max_chars=MAX_FRONT_CHARACTERS,
+        persist_state="session",
+    )
     if not text:
         return
     try:
-        requested = questions_about(text, question)
+        requested = questions_about(text, question, context=context)
         model = study_model()
     except (InvalidRequestError, ModelError) as error:
         problem(str(error))
         return
-    this = model.name, model.revision, text, question
-    requests = requests_of(requested, model)
+    this = model.name, model.revision, text, question, context
+    requests = requests_of(requested, model, context=context)
     local, most = model.capabilities.local, Plan()
     for request in requests:
         most += plan(request, model.capabilities)
@@ -83,7 +89,7 @@ def claims() -> None:
         PLACE,
         this,
         lambda: Job(
-            lambda job: _ask(job, text, requested, model),
+            lambda job: _ask(job, text, requested, model, context),
             model,
             most=None if local else most.requests,
         ),
@@ -97,8 +103,10 @@ def claims() -> None:
         _draw(text, result, this)
 
 
-def _ask(job: Job[Claims], text: str, requested: Questions, model: LanguageModel) -> Claims:
-    for claim in claims_of(text, requested, model, job.progress):
+def _ask(
+    job: Job[Claims], text: str, requested: Questions, model: LanguageModel, context: str
+) -> Claims:
+    for claim in claims_of(text, requested, model, job.progress, context=context):
         job.partial = (*(job.partial or ()), claim)
     return job.partial or ()
 

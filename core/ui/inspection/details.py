@@ -80,23 +80,26 @@ def _figures(inspection: Inspection) -> None:
 def _prompts(inspection: Inspection) -> None:
     """Show every prompt that was asked."""
     recording, query = inspection.recording, inspection.recording.question
+    front = recording.request.front
     if recording.read_as:
         st.caption(
             "This model reads every question in small letters, without signs, accents or markup. "
             "However the question is typed, these are its prompts."
         )
     st.caption("Prompt without an answer (F₀)")
-    st.code(prompts.iterative(query), language=None, wrap_lines=True)
+    st.code(front + prompts.iterative(query), language=None, wrap_lines=True)
     st.caption("Prompts with one answer each (F₁)")
     others = [text for text, _ in recording.others if text not in recording.texts]
-    conditioned = [prompts.iterative(query, [text]) for text in (*recording.texts, *others)]
+    conditioned = [front + prompts.iterative(query, [text]) for text in (*recording.texts, *others)]
     st.code("\n\n———\n\n".join(conditioned), language=None, wrap_lines=True)
     st.caption("Prompts for self-verification, about each distinct answer")
-    judging = [prompts.self_verification(query, text) for text in recording.texts]
+    judging = [front + prompts.self_verification(query, text) for text in recording.texts]
     st.code("\n\n———\n\n".join(judging), language=None, wrap_lines=True)
     if compared := recording.pairs:
         st.caption("Prompt that compares two answers: the first pair")
-        st.code(true_false.question(query, *compared[0][:2]), language=None, wrap_lines=True)
+        st.code(
+            front + true_false.question(query, *compared[0][:2]), language=None, wrap_lines=True
+        )
 
 
 def _responses(inspection: Inspection) -> None:

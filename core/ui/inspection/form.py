@@ -335,7 +335,7 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
     heard = job.asks.listener if isinstance(job.asks, Prepared) else job.asks
     if not isinstance(heard, Heard):
         return
-    counts = heard.counts(prompts.iterative(heard.reads(request.query)))
+    counts = heard.counts(request.front + prompts.iterative(heard.reads(request.query)))
     if counts:
         st.text(f"Answers so far: {sum(counts):,d}, {len(counts):,d} of them different.")
 

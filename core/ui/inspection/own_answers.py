@@ -7,10 +7,15 @@ from functools import partial
 import streamlit as st
 
 from core.codec import count_of, one_line
-from core.data.tabular.repeated_answers import RepeatedAnswers, repeated_answers
-from core.data.tabular.uploads import UploadError
+from core.data.tabular.repeated_answers import (
+    RepeatedAnswers,
+    SeveralSourcesError,
+    repeated_answers,
+)
+from core.data.tabular.uploads import Upload, UploadError
 from core.reports.inspection.score_table import answer_table, own_table
 from core.studies.inspection.request import MOST_TEXTS
+from core.studies.progress import Progress
 from core.ui.calibration.data import TYPES
 from core.ui.messages import problem
 from core.ui.runs.large import result_of
@@ -21,6 +26,7 @@ from core.uncertainty.own_answers import AnswerScores, score
 
 QUESTION = "own_answers_question"
 FEW = 50  # texts that are compared at once
+MOST_SOURCES = 500  # values of a column to choose from
 LONGEST = 2_000  # characters of a question that are shown
 
 
@@ -40,13 +46,7 @@ def own_answers() -> None:
         problem(upload)
         return
     try:
-        every = result_of(
-            "own_answers",
-            upload,
-            lambda _: repeated_answers(upload, {}),
-            large=is_long(upload),
-            refuses=UploadError,
-        )
+        every = _questions(upload)
         if every is None:
             return
         questions, reading = every
@@ -64,6 +64,40 @@ def own_answers() -> None:
         return
     if result is not None:
         _draw(result)
+
+
+def _questions(upload: Upload) -> tuple[list[RepeatedAnswers], list[str]] | None:
+    """Return what is in the file; of several models, what is of the one that the person chooses."""
+    filters: tuple[tuple[str, str], ...] = ()
+    while True:
+        try:
+            return result_of(
+                f"own_answers_{len(filters):d}",
+                upload,
+                partial(_read, upload, filters),
+                filters,
+                large=is_long(upload),
+                refuses=UploadError,
+            )
+        except SeveralSourcesError as error:
+            if len(error.values) > MOST_SOURCES:
+                raise
+            st.text(str(error))
+            value = st.selectbox(
+                "Rows that count",
+                error.values,
+                None,
+                key=f"own_filter_{upload.sha256[:16]}_{len(filters):d}",
+            )
+            if value is None:
+                return None
+            filters += ((error.column, value),)
+
+
+def _read(
+    upload: Upload, filters: tuple[tuple[str, str], ...], _: Progress
+) -> tuple[list[RepeatedAnswers], list[str]]:
+    return repeated_answers(upload, {}, filters=filters)
 
 
 def _scores(own: RepeatedAnswers) -> AnswerScores | None:

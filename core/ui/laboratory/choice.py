@@ -36,15 +36,11 @@ def choice() -> Experiment | None:
                 group,
                 required=True,
                 key=_WHICH,
-                format_func=_title,
+                format_func=lambda name: EXPERIMENTS[name].title,
                 on_change=_change,
                 label_visibility="collapsed",
             )
     return EXPERIMENTS[address]
-
-
-def _title(name: str) -> str:
-    return EXPERIMENTS[name].title
 
 
 def _change() -> None:

@@ -508,6 +508,7 @@ def test_a_question_that_is_repeated_confirms_once(certified):
     assert holdout.confirm(policy, twice, 0.9) == holdout.confirm(policy, once, 0.9)
 
 
+@pytest.mark.slow
 def test_the_bound_holds_for_the_other_half_as_often_as_it_says():
     """500 halves whose error is 0.1: the bound at 80 % lies below in at most 20 % of them."""
     rng = np.random.default_rng(0)

@@ -122,6 +122,7 @@ def alike(found, rng, signal, wrong=60):
     return results
 
 
+@pytest.mark.slow
 def test_of_equal_scores_hardly_ever_one_is_called_the_best(found):
     rng = np.random.default_rng(1)
     runs = [measure_run(alike(found, rng, 1.0), 0) for _ in range(200)]

@@ -62,7 +62,7 @@ def changed(**values):
 
 
 #: What came later, with what it was before.
-LATER = {"sampling": SHARED_DRAWS, "answer_tokens": 32}
+LATER = {"sampling": SHARED_DRAWS, "answer_tokens": 32, "front": "nothing"}
 NEEDED = [field.name for field in fields(Pipeline) if field.name not in LATER]
 
 
@@ -119,9 +119,9 @@ def test_the_fingerprint_changes_with_any_prompt(fingerprints, monkeypatch, name
 
 
 def test_every_text_of_the_prompts_has_been_tried():
-    """But for what a model answers, and what is asked about pairs and claims (their tests)."""
+    """But for what a model answers, and those of pairs, claims and fronts (their tests)."""
     texts = {name for name, value in vars(prompts).items() if name.isupper() and value}
-    assert texts == {*PROMPTS, "TRUE", "FALSE", "SAME", "STATEMENT", "NOT"}
+    assert texts == {*PROMPTS, "TRUE", "FALSE", "SAME", "STATEMENT", "NOT", "CONTEXT"}
 
 
 def test_the_fingerprint_is_short_and_always_the_same(fingerprints):

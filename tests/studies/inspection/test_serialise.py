@@ -387,6 +387,8 @@ def test_a_file_of_version_1_is_still_read():
         "typed": None,
         "answer_tokens": 32,
         "claim": False,
+        "system": "",
+        "context": "",
     }  # and so are these
     for name, value in recording.items():
         assert again["recording"][name] == value, name

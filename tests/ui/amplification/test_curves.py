@@ -7,14 +7,14 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.language_models.errors import ModelError, PromptTooLongError
+from core.language_models.errors import ModelError
 from core.reports.amplification.words import verdict
 from core.studies.amplification.curve import FREQUENCY_REPETITIONS, SAMPLES_A_POINT, Case, amplify
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification import curves as module
 from core.ui.amplification.curves import CurveJobs
 from core.ui.runs import widget
-from tests.fakes import Counted, Turning, times_told
+from tests.fakes import Counted, Short, Turning
 from tests.patience import LONG
 from tests.sessions import said, texts, until
 
@@ -32,15 +32,6 @@ class Gated(Turning):
     def log_likelihoods(self, prompts, answers):
         self.began.set()
         assert self.gate.wait(LONG)
-        return super().log_likelihoods(prompts, answers)
-
-
-class Short(Turning):
-    """Has room for two repetitions, and none for a question with an exclamation mark."""
-
-    def log_likelihoods(self, prompts, answers):
-        if any(times_told(prompt) > 2 or "!" in prompt for prompt in prompts):
-            raise PromptTooLongError("The prompt is too long. Shorten it.")
         return super().log_likelihoods(prompts, answers)
 
 
@@ -215,14 +206,6 @@ def verdicts(*cases, model, times=TIMES):
     return [f"{case.query} {verdict(amplify(case, model, times))}" for case in cases]
 
 
-def test_quick_curves_are_there_at_once_and_shared(shown):
-    model = Turning()
-    assert texts(shown(A, B, model=model)) == verdicts(A, B, model=Turning())
-    asked = len(model.asked)
-    assert texts(shown(B, A, model=model)) == verdicts(B, A, model=Turning())
-    assert len(model.asked) == asked == 2
-
-
 def test_the_sentences_stand_where_the_curves_would(shown):
     wordy = Case("B!", "right", "wrong")
     app = shown(wordy, A, model=Short(), times=(0, 1))
@@ -241,19 +224,6 @@ def test_forgetting_curves_at_once_does_not_ask_for_ever(shown, monkeypatch):
     assert len(model.asked) <= 9
 
 
-def test_a_slow_curve_shows_how_far_it_is_and_comes(shown, monkeypatch):
-    monkeypatch.setattr(widget, "QUICK", 0.01)
-    model = Gated()
-    app = shown(A, B, model=model)
-    assert app.get("progress")
-    assert [button.label for button in app.button] == ["Cancel"]
-    model.gate.set()
-    until(app, lambda: said(app, "A? "))
-    assert texts(app) == verdicts(A, B, model=Turning())
-    assert not app.button and not app.get("progress")
-    assert len(model.asked) == 2
-
-
 def test_what_is_there_is_drawn_while_others_are_computed_and_after_a_cancel(shown, monkeypatch):
     monkeypatch.setattr(widget, "QUICK", 0.01)
     model, wordy = Gated(), Case("D?", "right", "wrong")
@@ -266,18 +236,6 @@ def test_what_is_there_is_drawn_while_others_are_computed_and_after_a_cancel(sho
     app.button(key="cancel_here").click().run()
     assert texts(app) == ["Cancelled. Results so far are saved.", "2 so far"]
     model.gate.set()
-
-
-def test_a_model_that_goes_away_is_said_and_what_was_there_is_gone_on_from(shown):
-    model = Failing()
-    app = shown(A, B, model=model)
-    until(app, lambda: said(app, "The model went away. Start it again."))
-    model.at = "nowhere"
-    app.run()
-    assert texts(app) == ["The model went away. Start it again."]
-    app.button(key="again_here").click().run()
-    assert texts(app) == verdicts(A, B, model=Turning())
-    assert len(model.asked) == 2
 
 
 def test_what_costs_calls_says_how_many_before_it_asks(shown):

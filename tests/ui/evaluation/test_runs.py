@@ -64,6 +64,7 @@ def test_nobody_finds_the_run_of_another_person(come, tmp_path):
 def test_an_address_leads_to_no_other_folder(come, tmp_path, key):
     runs = Runs(tmp_path)
     begun(runs)
+    (tmp_path / MANIFEST).write_text("{}")  # where two dots lead
     assert runs.find(key) is None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ class EmbeddedModel(LlamaModel):
 
     name = "embedded"
     title = "the embedded model"
+    capabilities = replace(LlamaModel.capabilities, reads_front=False)
 
     def __init__(self, folder: str | Path = FOLDER) -> None:
         self.revision, llama, tokenizer, self.end = _load(Path(folder))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import importlib.util
 import re
@@ -29,7 +28,8 @@ from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.backends.llama.runtime import Llama
 from core.language_models.chat_template import around
 from core.language_models.errors import BrokenModelError, ModelError, UnknownModelError
-from core.language_models.forms import EXAMPLES, Example, Form, Frame, in_front, revision
+from core.language_models.forms import Example, Form, Frame, in_front
+from core.language_models.framed import FramedModel
 from core.once import once
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -54,7 +54,7 @@ class OpenedWeights:
     marks: dict[str, str]  # See `around`
 
 
-class GGUF(LlamaModel):
+class GGUF(LlamaModel, FramedModel):
     """A language model in a GGUF file.
 
     `path`: where the file is on this machine.
@@ -78,24 +78,13 @@ class GGUF(LlamaModel):
         self._file = _load(path.resolve(), status.st_size, status.st_mtime_ns)
         super().__init__(self._file.llama, self._file.tokenizer, [*self._file.control.values()])
         self.capabilities = replace(self.capabilities, notes=self._file.notes)
-        self._take(Form.PLAIN)
+        self.weights_revision = self._file.revision
+        self.set_form(Form.PLAIN)
 
     @property
-    def forms(self) -> tuple[Form, ...]:  # type: ignore[override]
-        """All; those of a chat where the file has a template."""
-        return tuple(form for form in Form if self._file.template or not form.is_chat)
-
-    def in_form(self, form: Form, examples: Sequence[Example] = EXAMPLES) -> GGUF:
-        """Return the same model, asked in a form; see `LanguageModel.in_form`."""
-        other = copy.copy(self)
-        other._take(form, examples)
-        return other
-
-    def _take(self, form: Form, examples: Sequence[Example] = ()) -> None:
-        self.form = form
-        examples = examples if form.has_examples else ()
-        self.revision = revision(self._file.revision, form, examples)
-        self.put_in(self._chat(examples) if form.is_chat else self._text(examples))
+    def template(self) -> str | None:
+        """The file's."""
+        return self._file.template
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text; where the file says so, a space follows those it defines."""
@@ -103,8 +92,8 @@ class GGUF(LlamaModel):
             text = self._file.defined.sub(r"\g<0> ", text)
         return super().encode(text)
 
-    def _text(self, examples: Sequence[Example]) -> Frame:
-        """Return what stands around a prompt that is to be gone on with.
+    def text_frame(self, examples: Sequence[Example]) -> Frame:
+        """Return the marks in front and the examples; see `FramedModel.text_frame`.
 
         The examples and the prompt are two texts, also where a vocabulary would merge the blank
         line between them otherwise: what ships with Believe was measured so.
@@ -114,12 +103,10 @@ class GGUF(LlamaModel):
             return Frame(file.begin, head=space)
         return Frame((*file.begin, *self.encode(space + in_front(examples))))
 
-    def _chat(self, examples: Sequence[Example]) -> Frame:
-        """Return what stands around a prompt that is a turn."""
+    def turn_frame(self, template: str, examples: Sequence[Example]) -> Frame:
+        """Return the file's turns, cut at their control tokens; see `FramedModel.turn_frame`."""
         file = self._file
-        if file.template is None:
-            raise ModelError(f"{self.title} has no chat template. Choose the form examples.")
-        before, after = around(file.template, file.marks, examples)
+        before, after = around(template, file.marks, examples)
         begin = () if before.startswith(file.marks["bos_token"] or "\0") else file.begin
         # The text next to the prompt is read with it, as far as the next control token.
         *front, head = self._parts(before)

@@ -20,11 +20,11 @@ from core.language_models.backends.huggingface.loading import open_files
 from core.language_models.backends.huggingface.runner import Network, Past, Tensor
 from core.language_models.chat_template import around
 from core.language_models.errors import ModelError, PromptTooLongError
-from core.language_models.forms import EXAMPLES, Example, Form, Frame, in_front, revision, too_small
+from core.language_models.forms import Example, Form, Frame, in_front, too_small
+from core.language_models.framed import FramedModel
 from core.language_models.language_model import (
     MAX_RESPONSE_TOKENS,
     Capabilities,
-    LanguageModel,
     Response,
     series,
 )
@@ -42,7 +42,7 @@ LIKELIEST = 20  # how many tokens `next_token` lists
 LEAST_BREAKS = 0.01
 
 
-class HuggingFace(LanguageModel):
+class HuggingFace(FramedModel):
     """A causal language model of the Hugging Face hub, or of a folder in its format.
 
     Raises `ModelError` with a sentence, when it cannot be opened.
@@ -71,7 +71,7 @@ class HuggingFace(LanguageModel):
         self.name = f"hf:{name}"
         self.meter = Meter()
         opened = open_files(name, key, device)
-        self._weights = opened.revision
+        self.weights_revision = opened.revision
         self._tokenizer = opened.tokenizer
         self._lock = threading.Lock()  # a tokenizer is not for two at once
         self.end_tokens = opened.end_tokens
@@ -87,46 +87,31 @@ class HuggingFace(LanguageModel):
         trial = self.encode_prompt(iterative(TRIAL))[: self._context]
         self.network = Network(self.name, opened.network, opened.device, trial, self.speed)
         self.capabilities = replace(self.capabilities, quick=opened.device.type != "cpu")
-        self._take(Form.PLAIN)
+        self.set_form(Form.PLAIN)
 
     # ------------------------------------------------------------------------- forms
 
-    @property
-    def forms(self) -> tuple[Form, ...]:  # type: ignore[override]
-        """All; those of a chat where the tokenizer has a template."""
-        return tuple(form for form in Form if self._template or not form.is_chat)
-
-    def in_form(self, form: Form) -> HuggingFace:
-        """Return the same model, asked in a form; see `LanguageModel.in_form`."""
-        other = copy.copy(self)
-        other._take(form)
-        return other
-
-    def _take(self, form: Form) -> None:
-        self.form = form
-        examples = EXAMPLES if form.has_examples else ()
-        self.revision = revision(self._weights, form, examples)
-        self.frame = self._chat(examples) if form.is_chat else self._text(examples)
-        around = len(self.frame.before) + len(self.frame.after)
+    def put_in(self, frame: Frame) -> None:
+        """Put a frame around every prompt; see `FramedModel.put_in`."""
+        self.frame = frame
+        around = len(frame.before) + len(frame.after)
         if self._context is not None and around + MAX_RESPONSE_TOKENS >= self._context:
-            raise too_small(self.name, form)
+            raise too_small(self.name, self.form)
         self._before: Past | None = None
-        if form is not Form.PLAIN and self.frame.before:  # marks alone are read in a moment
+        if self.form is not Form.PLAIN and frame.before:  # marks alone are read in a moment
             with self.network.at_work():
-                self._before = self.network.read(self.network.tensor([self.frame.before]))[1]
+                self._before = self.network.read(self.network.tensor([frame.before]))[1]
         self._ends = self.network.tensor(self._usual_ends())
 
-    def _text(self, examples: Sequence[Example]) -> Frame:
-        """Return what stands around a prompt that is to be gone on with."""
+    def text_frame(self, examples: Sequence[Example]) -> Frame:
+        """Return the marks in front and the examples; see `FramedModel.text_frame`."""
         return Frame([*self._marks, *(self.encode(in_front(examples)) if examples else ())])
 
-    def _chat(self, examples: Sequence[Example]) -> Frame:
-        """Return what stands around a prompt that is a turn."""
-        if self._template is None:
-            raise ModelError(f"{self.name} has no chat template. Choose the form examples.")
+    def turn_frame(self, template: str, examples: Sequence[Example]) -> Frame:
+        """Return the tokenizer's turns; see `FramedModel.turn_frame`."""
         tokenizer = self._tokenizer
         marks = {name: getattr(tokenizer, name, None) or "" for name in ("bos_token", "eos_token")}
-        before, after = around(self._template, marks, examples)
+        before, after = around(template, marks, examples)
         with self._lock:
             front, behind = (
                 list(tokenizer.encode(text, add_special_tokens=False)) for text in (before, after)
@@ -134,7 +119,8 @@ class HuggingFace(LanguageModel):
         return Frame(front, behind, lead="")
 
     @property
-    def _template(self) -> str | None:
+    def template(self) -> str | None:
+        """That of the tokenizer; of several, the default."""
         template = getattr(self._tokenizer, "chat_template", None)
         if isinstance(template, dict):  # several, by their names
             template = template.get("default")

@@ -235,6 +235,7 @@ def installed():
 needs_smollm2 = pytest.mark.skipif(not installed(), reason="SmolLM2 is not installed")
 
 
+@pytest.mark.slow
 @needs_smollm2
 def test_a_language_model_that_nobody_here_trained_is_asked_in_a_form_that_it_understands():
     model, trials = in_its_form(open_model("smollm2"))
