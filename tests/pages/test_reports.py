@@ -48,7 +48,7 @@ def test_of_a_calibration_follows_lambda(downloaded):
 
 
 def test_of_an_evaluation_follows_the_run(downloaded):
-    app = session("evaluation", run="smollm2_real_questions", results="By a policy")
+    app = session("evaluation", run="smollm2_real_questions")
     found = read_document(downloaded(app, "evaluation_report.html"))
     run = Run(folders()["smollm2_real_questions"])
     asked = run.manifest["questions"]
