@@ -12,25 +12,42 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
+from core.data.tabular.columns import ColumnKind, column_of
 from core.data.tabular.labelled import Labelled
 
 
 def fingerprints(data: Labelled, score: str) -> NDArray[np.uint64]:
     """Return the number of every row, made of its question and, in its last bit, its label.
 
-    A row without a question is known by its scores.
+    A row without a question is known by its cells, whichever of them are read as scores.
     """
     rows = of_questions(data.queries)
     without = names_no_question(data)
     if without.any():
-        doubts = np.stack([data.doubts[name][without] for name in sorted(data.doubts)], axis=1)
-        rows[without] = [_number(row.tobytes()) for row in doubts]
+        rows[without] = _of_cells(data)[without]
     return rows | data.correct[score].astype(np.uint64)
 
 
 def names_no_question(data: Labelled) -> NDArray[np.bool_]:
     """Return of each row whether nothing but its number tells its question, (n,)."""
     return data.queries == np.array([str(row + 1) for row in data.kept], object)
+
+
+def _of_cells(data: Labelled) -> NDArray[np.uint64]:
+    """Return the number of each row by its cells in any order, labels left aside, (n,)."""
+    if data.upload is None:  # nothing but numbers was drawn
+        cells = [doubts.view(np.uint64) for doubts in data.doubts.values()]
+    else:
+        columns = (column_of(data.upload, name) for name in data.upload.headings)
+        cells = [
+            np.array([_number(text.strip().encode()) for text in column.texts], np.uint64)[
+                column.codes[data.kept]
+            ]
+            for column in columns
+            if column.kind is not ColumnKind.LABEL
+        ]
+    ordered = np.sort(np.array(cells, np.uint64).reshape(len(cells), len(data.kept)), axis=0)
+    return np.array([_number(row.tobytes()) for row in ordered.T], np.uint64)
 
 
 def of_questions(texts: NDArray[np.object_]) -> NDArray[np.uint64]:

@@ -39,11 +39,12 @@ _WRONGNESS = re.compile(
     r"\bfall(os?\b|id)|unsupported|unfaithful|ungrounded|unfactual|\brefus|unzutreffend|"
     r"\b(un|non|mis)(correct|korrekt|richtig|accura|right)"
 )
+_PASSED = re.compile(r"pass(?:ed|es)?|success(?:ful|fully)?")
 #: A whole word: “successor” and “previewcorrect” are none.
 _RIGHTNESS = re.compile(
     r"(is|was)?(answer|response|prediction)?(is)?(correct|right)|correct(ly|ness)|accura(te|tely|cy)|"
     r"rightness|acc|factual(ly|ity)?|supported|"
-    r"pass(ed|es)?|success(ful|fully)?|(exact|quasi)match|matches|em|"
+    rf"{_PASSED.pattern}|(exact|quasi)match|matches|em|"
     r"richtig(e|er|es|keit)?|korrekt(e|er|es|heit)?|zutreffend|bestanden|stimmt|"
     r"correcte?s?|correctement|exactitude|juste|correct[oa]|correctamente|acertad[oa]|acierto|"
     r"верно|правильно"
@@ -104,9 +105,13 @@ def leaves_rightness_open(heading: str) -> bool:
 
 
 def says_nothing_else(heading: str) -> bool:
-    """Return whether a heading names nothing but rightness: “correct”, “is_right”."""
+    """Return whether a heading names nothing but rightness: “correct”, “is_right”.
+
+    “Success” and “passed” may be of any test.
+    """
     return all(
-        _RIGHTNESS.fullmatch(word) or word in ("is", "was", "answer")
+        (_RIGHTNESS.fullmatch(word) and not _PASSED.fullmatch(word))
+        or word in ("is", "was", "answer")
         for word in _EXACT.sub("exactmatch", heading_words(heading)).split()
     )
 

@@ -151,6 +151,8 @@ class Labelled:
     selection: str = ""
     # By score, where the table has labels by another rule.
     others: Mapping[str, OtherLabels] = field(default_factory=dict)
+    # What was read; None where the rows were drawn.
+    upload: Upload | None = field(default=None, repr=False)
 
     @property
     def questions(self) -> NDArray[np.int64]:
@@ -262,6 +264,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         numbered=questions,
         selection=_selection(upload, columns.filters, usable),
         others=by_rule,
+        upload=upload,
     )
 
 

@@ -39,7 +39,22 @@ def test_a_row_is_a_question_with_its_label():
     assert np.isin(fingerprints(more, "doubt"), rows).tolist() == [True, False, True]
 
 
-def test_rows_without_a_question_are_known_by_their_scores():
+def test_rows_without_a_question_are_known_by_their_cells_whichever_is_the_score():
+    lines = "spread,correct,margin", "0.1,1,0.3", "0.2,0,0.4", "0.1,0,0.5"
+    upload = parse("\n".join(lines).encode(), "scores.csv")
+    columns = replace(suggest(upload), query=EVERY_ROW)
+
+    def rows(score):
+        choice = replace(columns.scores[0], column=score, larger_is_surer=False)
+        return fingerprints(labelled(upload, replace(columns, scores=(choice,))), score)
+
+    assert np.array_equal(rows("spread"), rows("margin"))
+    assert len(set(rows("margin").tolist())) == 3
+    moved = read("margin,doubt,correct", "0.9,0.9,1", "0.3,0.1,1")
+    assert np.isin(fingerprints(moved, "doubt"), rows("spread")).tolist() == [False, True]
+
+
+def test_rows_of_one_column_are_known_by_their_score():
     data = read("doubt,correct", "0.1,1", "0.2,0", "0.1,0")
     rows = fingerprints(data, "doubt")
     assert rows[0] == rows[2] + np.uint64(1)

@@ -115,7 +115,7 @@ def test_the_paired_bootstrap_draws_the_same_questions_of_both(tmp_path):
         expected = intervals.compare(
             dict(zip("ht", both.doubts(name), strict=True)),
             dict(zip("ht", both.right(name), strict=True)),
-            np.arange(60),
+            both.here.questions[both.at_here],
             "h",
             number=80,
         )
