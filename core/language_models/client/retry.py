@@ -88,7 +88,6 @@ class Resilient(Wrapper):
         self.crowd = Crowd(at_once)
         self._wait, self._tell = wait, tell
         self._open = _Open(self.budget.stop)
-        self._refused: NeedsKeyError | None = None
 
     @property
     def meter(self) -> Meter:
@@ -178,8 +177,8 @@ class Resilient(Wrapper):
         with clock.pause(clock.stop.holding(self.crowd)):
             clock.stop.check()
             crowd = self.crowd.at_once
-            if self._refused:  # a key that one call was refused is refused to all
-                raise NeedsKeyError(str(self._refused))
+            if self._open.refusal:  # a key that one call was refused is refused to all
+                raise NeedsKeyError(str(self._open.refusal))
             self.budget.take()
             once = Meter()
             try:
@@ -189,7 +188,7 @@ class Resilient(Wrapper):
                 ):
                     return self.crowd.clock(lambda: self._in_time(clock, request))
             except NeedsKeyError as error:
-                self._refused = error
+                self._open.refusal = error
                 raise
             except SilentError as error:
                 if self.crowd.halve(crowd):
@@ -221,10 +220,14 @@ def _behind_the_first(take: Callable[[], None]) -> Callable[[], None]:
 class _Open:
     """The calls that are open at the same time: a server that is gone for one is gone for all.
 
-    Without that, each would knock again for itself, and count it, until it gives up.
+    Without that, each would knock again for itself, and count it, until it gives up. The same layer
+    in another form, or with another limit of answers, shares it.
+
+    `refusal`: of the key, for good.
     """
 
     def __init__(self, whole: Stop) -> None:
+        self.refusal: NeedsKeyError | None = None
         self._whole, self._stop = whole, Stop([whole])
         self._calls = 0
         self._failure: UnreachableError | None = None

@@ -123,6 +123,16 @@ def test_other_faults_are_not_tried_again(call, fault):
     assert (model.requests, waits) == (1, [])
 
 
+def test_a_key_that_is_refused_is_refused_to_the_same_model_with_another_limit_too():
+    model = Flaky(*[NeedsKeyError("No.")] * 3)
+    patient = Resilient(model)
+    other = patient.with_limit(7)
+    for each in (other, patient, other):
+        with pytest.raises(NeedsKeyError):
+            CALLS["sample"](each)
+    assert len(model.faults) == 2  # one was asked for
+
+
 @every_call
 def test_it_gives_up_after_some_tries_and_says_why(call):
     waits = []
