@@ -17,7 +17,8 @@ WITHIN = {"band": 40, "question": 260}  # pixels from the left
 
 def shows(page, entries):
     """Wait until the list shows this many questions, the first of them first."""
-    expect(page.get_by_text(f"{len(entries):,} questions.")).to_be_visible()
+    number = "1 question." if len(entries) == 1 else f"{len(entries):,} questions."
+    expect(page.get_by_text(number)).to_be_visible()
     first = page.get_by_test_id(f"glide-cell-{COLUMNS.index('question')}-0")
     expect(first).to_have_text(entries[0].question)
     at_rest(page)

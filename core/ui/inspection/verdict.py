@@ -47,14 +47,6 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         _serve(inspection)
         if inspection.nearest_taught is not None:
             _beside_what_was_taught(inspection.nearest_taught)
-        if inspection.conceals and live and model_opening.smollm2_here():
-            st.button(
-                "Ask SmolLM2, which learnt from real texts",
-                key="ask_real",
-                icon=":material/smart_toy:",
-                on_click=model_opening.use,
-                args=("smollm2", None, None),
-            )
         if inspection.samples_needed is not None:
             st.markdown(
                 f":orange[:material/warning: **Only k = {inspection.recording.request.samples:d}: "
@@ -71,6 +63,14 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
                 for sentence in truth(judgement, inspection):
                     st.text(sentence)
         figures.show(reports.doubt(inspection, references), "doubt")
+    if inspection.conceals and live and model_opening.smollm2_here():
+        st.button(
+            "Ask SmolLM2, which learnt from real texts",
+            key="ask_real",
+            icon=":material/smart_toy:",
+            on_click=model_opening.use,
+            args=("smollm2", None, None),
+        )
 
 
 def _read_as(sentence: str, *, live: bool) -> None:

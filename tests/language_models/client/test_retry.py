@@ -123,10 +123,10 @@ def test_other_faults_are_not_tried_again(call, fault):
     assert (model.requests, waits) == (1, [])
 
 
-def test_a_key_that_is_refused_is_refused_to_the_same_model_with_another_limit_too():
+def test_a_key_that_is_refused_is_refused_to_the_same_model_in_a_form_too():
     model = Flaky(*[NeedsKeyError("No.")] * 3)
     patient = Resilient(model)
-    other = patient.with_limit(7)
+    other = patient.in_form(patient.form)
     for each in (other, patient, other):
         with pytest.raises(NeedsKeyError):
             CALLS["sample"](each)
