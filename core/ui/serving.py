@@ -16,12 +16,9 @@ from typing import Any, Final
 import streamlit as st
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
-from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import file_util
 
 from core.language_models.backends.llama.passes import one_at_a_time
-from core.once import once
 from core.ui import gate, log
 from core.ui.absent import ABSENT
 from core.ui.memory import MEMORY
@@ -66,32 +63,7 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-class PagesBelow:
-    """Answers for the pages beside the first one, and tells each where its server is.
-
-    Streamlit's script would look for the server below the page, find nothing, and try again above.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with Streamlit's document, as it does; everything else is the application's."""
-        app = self._app
-        is_read = scope["type"] == "http" and scope["method"] == "GET"
-        if is_read and scope["path"][-1] != "/" and gate.below(scope) in gate.pages() - {""}:
-            app = HTMLResponse(_document(), headers={"Cache-Control": "no-cache"})
-        await app(scope, receive, send)
-
-
-@once
-def _document() -> str:
-    document = Path(file_util.get_static_dir(), "index.html").read_text("utf-8")
-    server = 'window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href }'
-    return document.replace("<script>", f"<script>{server}</script><script>", 1)
-
-
-MIDDLEWARE: Final = [Middleware(SecurityHeaders), Middleware(gate.Gate), Middleware(PagesBelow)]
+MIDDLEWARE: Final = [Middleware(SecurityHeaders), Middleware(gate.Gate)]
 
 
 @asynccontextmanager

@@ -97,15 +97,11 @@ def open_page(tabs):
 
     Nor may they want what the headers of the server forbid them.
     """
-    pages, strangers, refused, missed = [], [], [], []
+    pages, strangers, refused = [], [], []
 
     def hear_request(request):
         if _is_foreign(request.url):
             strangers.append(request.url)
-
-    def hear_response(response):
-        if response.status == 404 and "_stcore" in response.url:  # looked for where it is not
-            missed.append(response.url)
 
     def hear_console(message):
         if FORBIDDEN in message.text:
@@ -115,7 +111,6 @@ def open_page(tabs):
         page = tabs.take()
         pages.append(page)
         page.on("request", hear_request)
-        page.on("response", hear_response)
         page.on("console", hear_console)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="light", media="screen")
@@ -125,12 +120,10 @@ def open_page(tabs):
     yield open_one
     for page in pages:
         page.remove_listener("request", hear_request)
-        page.remove_listener("response", hear_response)
         page.remove_listener("console", hear_console)
         tabs.give_back(page)
     assert not strangers, f"the page asked other hosts: {strangers}"
     assert not refused, f"the page wanted what it may not do: {refused}"
-    assert not missed, f"the page asked its server for what is not there: {missed}"
 
 
 def _is_foreign(url):
