@@ -22,7 +22,7 @@ def test_a_run_survives_a_reload_and_is_cancelled_and_deleted(address, open_page
     page.get_by_role("button", name="Start", exact=True).click()
     cancel = page.get_by_role("button", name="Cancel", exact=True)
     expect(cancel).to_be_visible()
-    page.wait_for_url("**/evaluation?run=*")
+    page.wait_for_url(lambda url: "run=" in url)
     expect(number).to_have_count(0)  # the fold has made room
     page.reload()
     expect(page.get_by_text(" of 2,900 questions").first).to_be_visible()
