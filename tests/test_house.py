@@ -552,6 +552,21 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
     assert not shared, f"Rename all but one of each: {', '.join(shared)}"
 
 
+def test_what_a_page_remembers_has_a_name_of_its_own() -> None:
+    """One thing is kept under each name: two that share one are made anew at every run."""
+    names = Counter(
+        str(node.args[0].value)
+        for path in modules("core", "pages")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("memory_of", "result_of")
+        and isinstance(node.args[0], ast.Constant)
+    )
+    shared = sorted(name for name, number in names.items() if number > 1)
+    assert names and not shared, f"Rename all but one of each: {', '.join(shared)}"
+
+
 NAMES_A_SERVICE = re.compile(r"gemini|openai", re.IGNORECASE)
 BACK_ENDS = ROOT / "core/language_models/backends"
 REGISTRY = ROOT / "core/language_models/registry.py"  # has one line for each back end

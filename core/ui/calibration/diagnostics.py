@@ -78,7 +78,7 @@ def _entropy(whole: Whole) -> None:
 def _intervals(calibration: Calibration) -> None:
     """Compare by the paired bootstrap, in a job: thousands of resamples take a moment."""
     # Other data are other data even where they are equal: to compare them would take longer.
-    key = memory_of("compared", calibration.data, object), calibration.target
+    key = memory_of("compared_scores", calibration.data, object), calibration.target
     resampled: dict[str, Comparison] = memory_of("resampled", calibration.data, dict)
     small = len(calibration.data.kept) * len(calibration.data.doubts) <= AT_ONCE
     small = small and not is_example(calibration.data)  # with which the page opens at once
