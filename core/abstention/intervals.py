@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.abstention.blocks import Blocks, checked_rows
+from core.abstention.few import ENOUGH, extremes, random_weights
 
 RESAMPLES = 2000
 ALIKE = 1e-9  # values that differ by rounding alone
@@ -29,7 +31,7 @@ Weights = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Interval:
-    """A number with its percentile interval."""
+    """A number with its interval."""
 
     value: float  # on the rows as they are
     # lower, upper: NaN where a resample has no value (all answers of one kind).
@@ -75,7 +77,7 @@ class Ranked:
             return float("nan")
         return float(wrong @ (right[self._below] + right[self._level]) / (2 * pairs))
 
-    def blocks(self, weights: Weights) -> Blocks:
+    def blocks(self, weights: NDArray[Any]) -> Blocks:
         """Return the weighted rows as `all_blocks` has them; a block may be empty."""
         reordered = weights[self._order]
         answered = np.cumsum(reordered)[self._last]
@@ -139,7 +141,7 @@ def compare(
     seed: int = 0,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Comparison:
-    """Compare scores by AUROC, on the same resamples [1]_.
+    """Compare scores by AUROC, on the same resamples [1]_; of few rows as `few` says.
 
     Parameters
     ----------
@@ -155,7 +157,7 @@ def compare(
     Returns
     -------
     Comparison
-        95% percentile intervals, each by itself.
+        95% intervals, each by itself.
 
     Raises `ValueError` when shapes differ, or a correctness is neither 0 nor 1.
     """
@@ -166,13 +168,30 @@ def compare(
     names = list(ranked)
 
     whole = np.array([ranked[name].auroc(np.ones(n, np.int64)) for name in names])
+    at = names.index(reference)
+    pairs = [independent_pairs(correct[name], clusters) for name in names]
+    if 0 < min(pairs) < ENOUGH:
+        least, largest = np.empty((2, number, len(names)))
+        for i, (masses, wrong, right) in enumerate(random_weights(clusters, number, seed)):
+            if i % 50 == 0:
+                progress(i / number)
+            for j, name in enumerate(names):
+                low, high, *_ = extremes(ranked[name].blocks(masses), wrong, right)
+                least[i, j], largest[i, j] = low[0], high[0]
+        low, high = least[:, [at]] - largest, largest[:, [at]] - least
+        return Comparison(
+            {n: of_few(whole[j], least[:, j], largest[:, j]) for j, n in enumerate(names)},
+            {
+                n: of_few(whole[at] - whole[j], low[:, j], high[:, j])
+                for j, n in enumerate(names)
+                if j != at
+            },
+        )
     differences = np.empty((number, len(names)))
     for i, weights in enumerate(resamples(clusters, number, seed)):
         if i % 50 == 0:
             progress(i / number)
         differences[i] = [ranked[name].auroc(weights) for name in names]
-    at = names.index(reference)
-    pairs = [independent_pairs(correct[name], clusters) for name in names]
     return Comparison(
         {
             n: interval(whole[j], differences[:, j], span=SHARE, pairs=pairs[j])
@@ -241,7 +260,7 @@ def _spearman(pairs: Floats, groups: Weights) -> Floats:
 
 @dataclass(frozen=True)
 class ConfidenceBand:
-    """Precision by recall in the paper's sense, with its percentile band."""
+    """Precision by recall in the paper’s sense, with its band."""
 
     recalls: Floats  # (r,): Shares of all queries that are answered
     # (r,): of the rows as they are: the share of right ones among the answered. NaN where fewer
@@ -279,6 +298,18 @@ def interval(
         return Interval(float(value), *limits_of_constant(float(value), span, pairs, tail))
     lower, upper = np.quantile(values, [tail, 1 - tail])
     return Interval(float(value), float(lower), float(upper))
+
+
+def of_few(value: float, least: Floats, largest: Floats, confidence: float = 0.95) -> Interval:
+    """Return a number between the quantiles of its least and of its largest values.
+
+    `least`, `largest`: of every resample, as of `few.extremes`.
+    """
+    if not len(least) or np.isnan(value):
+        return Interval(float(value), float("nan"), float("nan"))
+    tail = (1 - confidence) / 2
+    lower, upper = float(np.quantile(least, tail)), float(np.quantile(largest, 1 - tail))
+    return Interval(float(value), min(lower, float(value)), max(upper, float(value)))
 
 
 def limits_of_constant(

@@ -1,7 +1,8 @@
 """Every measure and every curve of several scores on the same resamples, in one pass.
 
 What `intervals.compare` says of one measure, for all of them at once, and the paper's Figure 5
-with a bootstrap band: a resample is drawn and counted once for each score.
+with a bootstrap band: a resample is drawn and counted once for each score. Of few right or wrong
+answers, a resample has a worst and a best value, as `core.abstention.few` says.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.abstention.blocks import Blocks
+from core.abstention.few import ENOUGH, extremes, random_weights
 from core.abstention.intervals import (
     ALIKE,
     DIFFERENCE,
@@ -26,6 +28,7 @@ from core.abstention.intervals import (
     independent_pairs,
     interval,
     limits_of_constant,
+    of_few,
     precision_at,
     resamples,
 )
@@ -40,37 +43,51 @@ class Resampled:
 
     scores: tuple[str, ...]
     values: Floats  # (s, m): on the rows as they are; of each score by each of `MEASURES`
-    drawn: Floats  # (r, s, m): on every resample
+    # least, largest: (r, s, m): on every resample; one array where there are enough rows.
+    least: Floats
+    largest: Floats
     # recalls, precision: (p,): the points of each score's curve, on the rows as they are.
     recalls: Mapping[str, Floats]
     precision: Mapping[str, Floats]
-    curves: Mapping[str, Floats]  # (r, p): the precision of each resample there
+    # worst, best: (r, p): the precision of each resample there; likewise.
+    worst: Mapping[str, Floats]
+    best: Mapping[str, Floats]
     pairs: Mapping[str, int]  # of a wrong and a right answer that have no question in common
     queries: int
 
     @property
     def number(self) -> int:
         """How many resamples there are."""
-        return len(self.drawn)
+        return len(self.least)
+
+    @property
+    def is_of_few(self) -> bool:
+        """Whether there are fewer than `few.ENOUGH` right or wrong answers."""
+        return self.least is not self.largest
 
     def interval(self, score: str, measure: str, confidence: float = 0.95) -> Interval:
-        """Return a measure with its percentile interval; NaN where there are no resamples.
+        """Return a measure with its interval; NaN where there are no resamples.
 
         Where resamples do not differ, an AUROC has exact limits, and other measures have none.
         """
         at = self.scores.index(score), list(MEASURES).index(measure)
+        if self.is_of_few:
+            ends = self.least[:, *at], self.largest[:, *at]
+            return of_few(float(self.values[at]), *ends, confidence)
         span = SHARE if measure == "auroc" else None
-        resampled = self.values[at], self.drawn[:, *at]
+        resampled = self.values[at], self.least[:, *at]
         return interval(*resampled, confidence, span=span, pairs=self.pairs[score])
 
     def difference(
         self, score: str, other: str, measure: str, confidence: float = 0.95
     ) -> Interval:
         """Return by how much a measure of one score exceeds that of another, with its interval."""
-        values, differences = self._differences(score, other, measure)
+        value, least, largest = self._differences(score, other, measure)
+        if self.is_of_few:
+            return of_few(value, least, largest, confidence)
         span = DIFFERENCE if measure == "auroc" else None
         pairs = min(self.pairs[score], self.pairs[other])
-        return interval(values, differences, confidence, span=span, pairs=pairs)
+        return interval(value, least, confidence, span=span, pairs=pairs)
 
     def p_value(self, score: str, other: str, measure: str) -> float:
         """Return how often chance alone would part two scores so far, by the resamples.
@@ -79,35 +96,37 @@ class Resampled:
         the rows as they are count as a resample, so that it is never 0. NaN where a resample has
         no value, or there is none.
         """
-        value, differences = self._differences(score, other, measure)
-        if not len(differences) or np.isnan(differences).any() or math.isnan(value):
+        value, least, largest = self._differences(score, other, measure)
+        if not len(least) or np.isnan(least + largest).any() or math.isnan(value):
             return math.nan
-        sides = np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0)
-        p_value = float(min(1.0, 2 * (min(sides) + 1) / (len(differences) + 1)))
-        if measure == "auroc" and np.ptp(differences) < ALIKE:
+        sides = np.count_nonzero(least <= 0), np.count_nonzero(largest >= 0)
+        p_value = float(min(1.0, 2 * (min(sides) + 1) / (len(least) + 1)))
+        if measure == "auroc" and not self.is_of_few and np.ptp(least) < ALIKE:
             pairs = min(self.pairs[score], self.pairs[other])
             return max(p_value, constant_p_value(value, pairs))
         return p_value
 
     def band(self, score: str, confidence: float = 0.95) -> ConfidenceBand:
         """Return a score's precision by recall with its band, each point by itself."""
-        curves = self.curves[score]
-        lower, upper = np.full((2, curves.shape[1]), np.nan)
-        some = ~np.isnan(curves).all(axis=0)
+        worst, best = self.worst[score], self.best[score]
+        lower, upper = np.full((2, worst.shape[1]), np.nan)
+        some = ~np.isnan(worst).all(axis=0)
         if some.any():
             tail = (1 - confidence) / 2
-            lower[some], upper[some] = np.nanquantile(curves[:, some], [tail, 1 - tail], axis=0)
+            lower[some] = np.nanquantile(worst[:, some], tail, axis=0)
+            upper[some] = np.nanquantile(best[:, some], 1 - tail, axis=0)
         for at in np.flatnonzero(lower == upper):  # only right answers, or only wrong ones
             answered = max(int(self.recalls[score][at] * self.queries), 1)
             span = SHARE if lower[at] in SHARE else None
             lower[at], upper[at] = limits_of_constant(float(lower[at]), span, answered, tail)
         return ConfidenceBand(self.recalls[score], self.precision[score], lower, upper)
 
-    def _differences(self, score: str, other: str, measure: str) -> tuple[float, Floats]:
+    def _differences(self, score: str, other: str, measure: str) -> tuple[float, Floats, Floats]:
         one, two = self.scores.index(score), self.scores.index(other)
         at = list(MEASURES).index(measure)
-        values = self.values[one, at] - self.values[two, at]
-        return float(values), self.drawn[:, one, at] - self.drawn[:, two, at]
+        value = self.values[one, at] - self.values[two, at]
+        low, high = self.least[:, :, at], self.largest[:, :, at]
+        return float(value), low[:, one] - high[:, two], high[:, one] - low[:, two]
 
 
 def resample(
@@ -148,23 +167,38 @@ def resample(
         return np.array([_measures(each.blocks(weights), harmonic) for each in ranked])
 
     ones = np.ones(len(rows), np.int64)
-    values = np.empty((number, len(names), len(MEASURES)))
-    curves = {name: np.empty((number, len(recalls[name]))) for name in names}
-    for i, weights in enumerate(resamples(rows, number, seed)):
-        if i % 50 == 0:
-            progress(i / number)
-        for j, each in enumerate(ranked):
-            ranks = each.blocks(weights)
-            values[i, j] = _measures(ranks, harmonic)
-            curves[names[j]][i] = precision_at(ranks, recalls[names[j]])
+    pairs = {name: independent_pairs(correct[name], rows) for name in names}
+    shape = number, len(names), len(MEASURES)
+    least = largest = np.empty(shape)
+    worst = best = {name: np.empty((number, len(recalls[name]))) for name in names}
+    if len(rows) and min(pairs.values(), default=ENOUGH) < ENOUGH:
+        largest, best = np.empty(shape), {name: np.empty_like(worst[name]) for name in names}
+        for i, (masses, wrong, right) in enumerate(random_weights(rows, number, seed)):
+            if i % 50 == 0:
+                progress(i / number)
+            for j, name in enumerate(names):
+                ranks = ranked[j].blocks(masses)
+                least[i, j], largest[i, j], bad, good = extremes(ranks, wrong, right)
+                worst[name][i] = precision_at(bad, recalls[name])
+                best[name][i] = precision_at(good, recalls[name])
+    else:
+        for i, weights in enumerate(resamples(rows, number, seed)):
+            if i % 50 == 0:
+                progress(i / number)
+            for j, name in enumerate(names):
+                ranks = ranked[j].blocks(weights)
+                least[i, j] = _measures(ranks, harmonic)
+                worst[name][i] = precision_at(ranks, recalls[name])
     return Resampled(
         names,
         measure(ones).reshape(len(names), len(MEASURES)),
-        values,
+        least,
+        largest,
         {name: recalls[name] for name in names},
         {n: precision_at(r.blocks(ones), recalls[n]) for n, r in zip(names, ranked, strict=True)},
-        curves,
-        {name: independent_pairs(correct[name], rows) for name in names},
+        worst,
+        best,
+        pairs,
         len(np.unique(rows)),
     )
 

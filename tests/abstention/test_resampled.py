@@ -7,12 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.abstention import intervals, metrics
+from core.abstention import few, intervals, metrics, resampled
 from core.abstention.blocks import all_blocks
 from core.abstention.intervals import resamples
 from core.abstention.resampled import resample
 
 NOWHERE = np.zeros(0)
+
+
+@pytest.fixture(autouse=True)
+def percentiles(monkeypatch):
+    """Few rows are enough here: what is done with too few has tests of its own."""
+    monkeypatch.setattr(resampled, "ENOUGH", 0)
 
 
 def drawn(scores, correct, clusters=None, *, number=0, recalls=NOWHERE):
@@ -147,8 +153,8 @@ def test_a_p_value_counts_the_resamples_on_the_other_side():
     made = drawn(*both(40), number=9)
     at = list(metrics.MEASURES).index("aurc")
     made.values[:, at] = 0.5, 0.2
-    made.drawn[:, 0, at] = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.1, 0.1, 0.2]
-    made.drawn[:, 1, at] = 0.2
+    made.least[:, 0, at] = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.1, 0.1, 0.2]
+    made.least[:, 1, at] = 0.2
     assert made.p_value("a", "b", "aurc") == pytest.approx(2 * (3 + 1) / 10)
     assert made.p_value("b", "a", "aurc") == made.p_value("a", "b", "aurc")
     assert made.p_value("a", "a", "aurc") == 1.0
@@ -196,3 +202,58 @@ def test_a_perfect_order_excludes_the_truth_no_oftener_than_promised(number):
     lower, _ = intervals.limits_of_constant(1.0, intervals.SHARE, number, 0.025)
     missed = doubts.all(axis=1).mean() if lower > 0.8 else 0.0
     assert missed <= 0.025  # an interval of 1 to 1 would miss in .107 of the samples of 10
+
+
+# ------------------------------------------------------------------------------- few rows
+
+
+def of_few(doubts, correct, number=400):
+    rows = np.arange(len(doubts))
+    return resample({"a": doubts}, {"a": correct}, rows, {"a": np.array([0.5])}, number=number)
+
+
+def test_few_rows_have_exact_limits(monkeypatch):
+    """Three wrong answers, each above all right ones: Clopper and Pearson's limit is .025^(1/3)."""
+    monkeypatch.setattr(resampled, "ENOUGH", few.ENOUGH)
+    doubts = np.append(np.linspace(0, 1, 500), [2, 3, 4])
+    auroc = of_few(doubts, doubts < 2, number=1500).interval("a", "auroc")
+    assert auroc.lower == pytest.approx(0.025 ** (1 / 3), abs=0.04)
+    assert auroc.value == auroc.upper == 1
+    right = of_few(np.linspace(0, 1, 40), np.ones(40, bool), number=1500)
+    augrc = right.interval("a", "augrc")  # no wrong answer among 40: at most w²/2 + w (1 − w)
+    most = 1 - 0.025 ** (1 / 40)
+    assert (augrc.lower, augrc.value) == (0, 0)
+    assert augrc.upper == pytest.approx(most - most**2 / 2, rel=0.2)
+    assert math.isnan(right.interval("a", "auroc").lower)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("apart", "sure", "n", "wrong"),
+    [(2.0, 0.0, 33, 0.09), (3.0, 0.0, 33, 0.09), (5.0, 0.1, 120, 0.15), (5.0, 0.1, 600, 0.18)],
+)
+def test_intervals_near_the_edge_hold_as_often_as_they_say(monkeypatch, apart, sure, n, wrong):
+    """Wrong answers are doubted more by so much; a share of them is the surest of all.
+
+    The percentiles of the bootstrap hold in .66 and .82 (AUROC, AURC) of the first samples.
+    """
+    monkeypatch.setattr(resampled, "ENOUGH", few.ENOUGH)
+    rng = np.random.default_rng(7)
+
+    def sample(number):
+        is_wrong = rng.random(number) < wrong
+        is_sure = is_wrong & (rng.random(number) < sure)
+        return rng.normal(size=number) + apart * is_wrong - 2 * apart * is_sure, ~is_wrong
+
+    truth = of_few(*sample(300_000), number=0)
+    held, trials = dict.fromkeys(metrics.MEASURES, 0), 200
+    for _ in range(trials):
+        doubts, correct = sample(n)
+        if correct.all():
+            trials -= 1
+            continue
+        made = of_few(doubts, correct, number=250)
+        for measure in held:
+            found = made.interval("a", measure)
+            held[measure] += found.lower <= truth.interval("a", measure).value <= found.upper
+    assert min(held.values()) >= 0.91 * trials  # 250 resamples, and three errors of 200 trials

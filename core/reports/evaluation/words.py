@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from core.abstention.few import ENOUGH
 from core.abstention.intervals import Interval
 from core.abstention.ledger import MOST_LOOKS, UNKNOWN_ROWS, Look, no_budget, no_test
 from core.abstention.metrics import MEASURES
@@ -231,6 +232,10 @@ UNVARIED: Final = (
     "Where all resamples are alike, as of an AUROC of 1, they show no doubt: there an AUROC has "
     "exact limits, from its number of right and wrong answers, and other measures have none."
 )
+OF_FEW: Final = (
+    f"Fewer than {ENOUGH} answers are right, or wrong: so each resample has one question more, "
+    "which is as bad as can be, or as good, and intervals are wide."
+)
 
 
 def intervals(measured: RunMeasures) -> str:
@@ -243,7 +248,8 @@ def intervals(measured: RunMeasures) -> str:
     less = "" if measured.number >= RESAMPLES else f" ({RESAMPLES:,} would take a while)"
     return (
         f"Intervals: {CONFIDENCE:.0%}, paired bootstrap of {measured.number:,} resamples of the "
-        f"questions{less}, the same for every score, each interval by itself. {UNVARIED}"
+        f"questions{less}, the same for every score, each interval by itself. "
+        f"{OF_FEW if measured.resampled.is_of_few else UNVARIED}"
     )
 
 

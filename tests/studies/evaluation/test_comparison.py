@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.abstention import resampled
 from core.abstention.intervals import Interval
 from core.abstention.paired import delong, holm
 from core.reports.evaluation import words
@@ -46,7 +47,9 @@ def found(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(found):
-    return measure_run(found, 300)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resampled, "ENOUGH", 30)  # few rows are enough here
+        return measure_run(found, 300)
 
 
 def test_scores_that_share_their_labels_are_compared_by_delong(found, made):

@@ -75,7 +75,9 @@ def test_questions_as_a_table(both):
     assert found["doubt, this run"] == [0.2, None]
 
 
-def test_right_answers_and_measures_of_both(both):
+def test_right_answers_and_measures_of_both(both, monkeypatch):
+    for module in ("intervals", "resampled"):
+        monkeypatch.setattr(f"core.abstention.{module}.ENOUGH", 0)
     (side,) = compared_sides(both, 200)
     assert (side.right_here, side.right_there) == (0.5, 0.5)
     assert (side.only_here, side.only_there, side.chance) == (1, 1, 1.0)
