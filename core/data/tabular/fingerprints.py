@@ -10,9 +10,10 @@ import hashlib
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pandas.util import hash_array
 from pyarrow import compute
 
-from core.data.tabular.columns import ColumnKind, column_of
+from core.data.tabular.columns import ColumnKind, column_of, objects
 from core.data.tabular.labelled import Labelled
 
 
@@ -35,19 +36,13 @@ def names_no_question(data: Labelled) -> NDArray[np.bool_]:
 
 def _of_cells(data: Labelled) -> NDArray[np.uint64]:
     """Return the number of each row by its cells in any order, labels left aside, (n,)."""
-    if data.upload is None:  # nothing but numbers was drawn
-        cells = [doubts.view(np.uint64) for doubts in data.doubts.values()]
-    else:
-        columns = (column_of(data.upload, name) for name in data.upload.headings)
-        cells = [
-            np.array([_number(text.strip().encode()) for text in column.texts], np.uint64)[
-                column.codes[data.kept]
-            ]
-            for column in columns
-            if column.kind is not ColumnKind.LABEL
-        ]
-    ordered = np.sort(np.array(cells, np.uint64).reshape(len(cells), len(data.kept)), axis=0)
-    return np.array([_number(row.tobytes()) for row in ordered.T], np.uint64)
+    assert data.upload is not None  # rows that are drawn have questions
+    total = np.zeros(len(data.kept), np.uint64)
+    for column in (column_of(data.upload, name) for name in data.upload.headings):
+        if column.kind is not ColumnKind.LABEL:
+            texts = objects(compute.utf8_trim_whitespace(column.distinct))
+            total += hash_array(texts, categorize=False)[column.codes[data.kept]]  # and no more than 2⁶⁴
+    return hash_array(total) & ~np.uint64(1)
 
 
 def of_questions(texts: NDArray[np.object_]) -> NDArray[np.uint64]:

@@ -100,14 +100,14 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
     pipeline = pipeline_of_data(data)
     if pipeline and policy.pipeline:
         check_pipeline(policy, pipeline)
+    if reason := _why_not_new(policy, data):
+        raise PolicyError(reason)
     one_each = independent(data)
     own = int(np.count_nonzero(own_rows(policy, fingerprints(one_each, policy.score))))
     if data.sha256 == policy.data:
         own = len(one_each.kept)
     if own:
         raise PolicyError(no_test(own, len(one_each.kept)))
-    if reason := _why_not_new(policy, data):
-        raise PolicyError(reason)
     if policy.score in data.one_kind:
         raise CalibrationError(one_kind(data, policy.score))
     what = ["policy", policy.method, policy.threshold, policy.target_error, policy.confidence]
