@@ -6,6 +6,7 @@ A question counts as the same however its capitals, accents, spaces and marks ar
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,10 @@ from pandas.util import hash_array
 from pyarrow import compute
 
 from core.data.tabular.columns import ColumnKind, column_of, objects
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.uploads import Upload
+
+if TYPE_CHECKING:
+    from core.data.tabular.labelled import Labelled
 
 
 def fingerprints(data: Labelled, score: str) -> NDArray[np.uint64]:
@@ -23,9 +27,9 @@ def fingerprints(data: Labelled, score: str) -> NDArray[np.uint64]:
     A row without a question is known by its cells, whichever of them are read as scores.
     """
     rows = of_questions(data.queries)
-    without = names_no_question(data)
-    if without.any():
-        rows[without] = _of_cells(data)[without]
+    if data.cells is not None:
+        without = names_no_question(data)
+        rows[without] = data.cells[data.kept[without]]
     return rows | data.correct[score].astype(np.uint64)
 
 
@@ -34,14 +38,16 @@ def names_no_question(data: Labelled) -> NDArray[np.bool_]:
     return data.queries == np.array([str(row + 1) for row in data.kept], object)
 
 
-def _of_cells(data: Labelled) -> NDArray[np.uint64]:
-    """Return the number of each row by its cells in any order, labels left aside, (n,)."""
-    assert data.upload is not None  # rows that are drawn have questions
-    total = np.zeros(len(data.kept), np.uint64)
-    for column in (column_of(data.upload, name) for name in data.upload.headings):
+def of_cells(upload: Upload) -> NDArray[np.uint64]:
+    """Return the number of every row of a table by its cells in any order, labels left aside.
+
+    Its last bit is 0, for a label.
+    """
+    total = np.zeros(len(upload.table), np.uint64)
+    for column in (column_of(upload, name) for name in upload.headings):
         if column.kind is not ColumnKind.LABEL:
             texts = objects(compute.utf8_trim_whitespace(column.distinct))
-            total += hash_array(texts, categorize=False)[column.codes[data.kept]]  # and no more than 2⁶⁴
+            total += hash_array(texts, categorize=False)[column.codes]  # and no more than 2⁶⁴
     return hash_array(total) & ~np.uint64(1)
 
 

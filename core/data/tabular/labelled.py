@@ -33,6 +33,7 @@ from core.data.tabular.columns import (
 )
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.directions import check_directions
+from core.data.tabular.fingerprints import of_cells
 from core.data.tabular.headings import names_an_item, plain_heading
 from core.data.tabular.labels import (
     Meaning,
@@ -151,8 +152,8 @@ class Labelled:
     selection: str = ""
     # By score, where the table has labels by another rule.
     others: Mapping[str, OtherLabels] = field(default_factory=dict)
-    # What was read; None where the rows were drawn.
-    upload: Upload | None = field(default=None, repr=False)
+    # Of every row of the table: what it is known by without a question; None where all have one.
+    cells: NDArray[np.uint64] | None = None
 
     @property
     def questions(self) -> NDArray[np.int64]:
@@ -232,6 +233,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
             entropies, complaints = None, [_no_number(upload, columns.entropy, "entropy")]
         problems += complaints
     queries, questions, complaints = _queries(upload, columns.query, usable)
+    cells = None if columns.query and not complaints else of_cells(upload)
     problems += complaints
     problems += complaints_of_pipeline
     sources = np.full(len(usable), "", object)
@@ -264,7 +266,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         numbered=questions,
         selection=_selection(upload, columns.filters, usable),
         others=by_rule,
-        upload=upload,
+        cells=cells,
     )
 
 
