@@ -184,6 +184,7 @@ class Bin:
     queries: int
     answered: int
     errors: int
+    other_errors: int | None = None  # by the labels of another rule, where there are some
 
     @property
     def recall(self) -> float:
@@ -205,7 +206,11 @@ ENTROPY_BINS = (
 
 
 def by_entropy(
-    entropies: ArrayLike, scores: ArrayLike, correct: ArrayLike, threshold: float
+    entropies: ArrayLike,
+    scores: ArrayLike,
+    correct: ArrayLike,
+    threshold: float,
+    other: ArrayLike | None = None,
 ) -> list[Bin]:
     """Return recall and error by the entropy of the model's answers: the paper's test [1]_.
 
@@ -218,34 +223,42 @@ def by_entropy(
     scores, correct : array_like of shape (n,)
     threshold : float
         λ of the score.
+    other : array_like of shape (n,), optional
+        As of `by_kind`.
     """
     entropy = np.asarray(entropies, float)
     at = np.digitize(entropy, ENTROPY_EDGES)
     names = np.array([*ENTROPY_BINS, ""], object)
     kind = names[np.where(np.isnan(entropy), len(ENTROPY_BINS), at)]
-    bins = by_kind(kind, scores, correct, threshold)
+    bins = by_kind(kind, scores, correct, threshold, other)
     return [b for name in ENTROPY_BINS for b in bins if b.name == name]
 
 
-def by_kind(kinds: ArrayLike, scores: ArrayLike, correct: ArrayLike, threshold: float) -> list[Bin]:
+def by_kind(
+    kinds: ArrayLike,
+    scores: ArrayLike,
+    correct: ArrayLike,
+    threshold: float,
+    other: ArrayLike | None = None,
+) -> list[Bin]:
     """Return what a threshold does to the queries of each kind, such as each group.
 
     A guarantee holds for the mix it was calibrated on; this shows how the parts differ.
+
+    `other`: whether the answers are right by another rule, (n,).
     """
     doubt, wrong = checked_rows(scores, correct)
+    by_other = None if other is None else checked_rows(scores, other)[1]
     # Looked up and not sorted, which would keep other threads waiting for as long as it takes.
     every = np.asarray(kinds, object).tolist()
     names = sorted(set(every))
     place = {name: number for number, name in enumerate(names)}
     at = np.fromiter(map(place.__getitem__, every), np.int64, len(every))
     answered = doubt < threshold  # a missing doubt is not below anything
+    queries = np.bincount(at, minlength=len(names))
+    counted = [answered, answered * wrong, *([] if by_other is None else [answered * by_other])]
+    counts = [np.bincount(at, each, minlength=len(names)) for each in counted]
     return [
-        Bin(str(name), int(q), int(a), int(e))
-        for name, q, a, e in zip(
-            names,
-            np.bincount(at, minlength=len(names)),
-            np.bincount(at, answered, minlength=len(names)),
-            np.bincount(at, answered * wrong, minlength=len(names)),
-            strict=True,
-        )
+        Bin(str(name), int(number), *map(int, row))
+        for name, number, row in zip(names, queries, np.transpose(counts), strict=True)
     ]

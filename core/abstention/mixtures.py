@@ -12,8 +12,9 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ class Pool:
     doubts: Mapping[str, Floats]
     correct: Mapping[str, NDArray[np.bool_]]
     entropies: Floats  # (n,): of the model's answers, nats
+    # (n,): by score, right by another rule, which finds no threshold; empty where there is none.
+    other: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Bar:
     recall_spread: float
     error: float
     error_spread: float
+    other_error: float = math.nan  # the mean of the same by the other labels
 
 
 @dataclass(frozen=True)
@@ -150,14 +154,15 @@ def _join(one: Pool, rows: NDArray[np.int64], other: Pool, others: NDArray[np.in
         {name: both(one.doubts[name], other.doubts[name]) for name in one.doubts},
         {name: both(one.correct[name], other.correct[name]) for name in one.correct},
         both(one.entropies, other.entropies),
+        {name: both(one.other[name], other.other[name]) for name in one.other},
     )
 
 
 def _bins(test: Pool, score: str, value: float | None) -> dict[str, Bin]:
-    rows = test.doubts[score], test.correct[score]
     answers = -np.inf if value is None else value
-    every = by_kind(np.full(len(test.queries), ALL, object), *rows, answers)
-    return {b.name: b for b in (*by_entropy(test.entropies, *rows, answers), *every)}
+    rows = test.doubts[score], test.correct[score], answers, test.other.get(score)
+    every = by_kind(np.full(len(test.queries), ALL, object), *rows)
+    return {b.name: b for b in (*by_entropy(test.entropies, *rows), *every)}
 
 
 def _bar(name: str, bins: Sequence[Bin | None]) -> Bar:
@@ -165,7 +170,9 @@ def _bar(name: str, bins: Sequence[Bin | None]) -> Bar:
     queries = sum(b.queries for b in there) / len(bins)
     recall, recall_spread = _mean_and_spread([b.recall for b in there])
     error, error_spread = _mean_and_spread([b.error for b in there])
-    return Bar(name, queries, recall, recall_spread, error, error_spread)
+    by_other = [(b.other_errors, b.answered) for b in there if b.other_errors is not None]
+    other, _ = _mean_and_spread([wrong / of for wrong, of in by_other if of])
+    return Bar(name, queries, recall, recall_spread, error, error_spread, other)
 
 
 def _mean_and_spread(values: Sequence[float]) -> tuple[float, float]:

@@ -214,13 +214,13 @@ def entropy_bins(binned: Sequence[Binned], measure: str, palette: Palette) -> Ch
     data = pd.DataFrame(
         [
             (
-                *(name_of(b.score), one.name, one.queries, one.answered),
+                *(name_of(b.score), one.name, one.queries, one.answered, _wrong(one)),
                 one.recall if measure == RECALL else one.error,
             )
             for b in binned
             for one in b.bins
         ],
-        columns=["score", "entropy", "questions", "answered", "share"],
+        columns=["score", "entropy", "questions", "answered", "wrong", "share"],
     )
     names = [name_of(b.score) for b in binned]
     order = list(dict.fromkeys(data["entropy"]))
@@ -242,6 +242,7 @@ def entropy_bins(binned: Sequence[Binned], measure: str, palette: Palette) -> Ch
             alt.Tooltip("entropy:N"),
             alt.Tooltip("share:Q", format=".1%", title=measure),
             *(alt.Tooltip(f"{count}:Q", format=",d") for count in ("questions", "answered")),
+            alt.Tooltip("wrong:N"),
         ],
     )
     return theme(bars.properties(height=HEIGHT), palette)
@@ -251,7 +252,10 @@ def entropy_bins_alt(binned: Sequence[Binned]) -> str:
     """Say what every score answers in every bin."""
     return "; ".join(
         f"{name_of(b.score)}: "
-        + ", ".join(f"{one.name} nats {one.recall:.0%} of {one.queries} answered" for one in b.bins)
+        + ", ".join(
+            f"{one.name} nats {one.recall:.0%} of {one.queries} answered, {_wrong(one)} wrong"
+            for one in b.bins
+        )
         for b in binned
     )
 
@@ -270,7 +274,7 @@ def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Filled:
             errors=[b.errors for b in filled],
             error=errors,
             at=[max(error, target) for error in errors],  # never across the dashed line
-            label=[f"{b.errors} of {b.answered}" for b in filled],
+            label=[f"{_wrong(b)} of {b.answered}" for b in filled],
         ),
         "target": [{"α": target}],
     }
@@ -317,7 +321,12 @@ def _groups(wide: bool, palette: Palette) -> Shape:
 
 def groups_alt(bins: Sequence[Bin]) -> str:
     """Say every group's error."""
-    return "; ".join(f"{_group(b.name)}: {b.errors} of {b.answered} answered wrong" for b in bins)
+    return "; ".join(f"{_group(b.name)}: {_wrong(b)} of {b.answered} answered wrong" for b in bins)
+
+
+def _wrong(b: Bin) -> str:
+    """Return how many are wrong, and in brackets how many by the other label."""
+    return f"{b.errors}" if b.other_errors is None else f"{b.errors} ({b.other_errors})"
 
 
 def number(value: float) -> str:

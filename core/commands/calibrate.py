@@ -30,6 +30,7 @@ from core.data.tabular.mixtures import RowFilter
 from core.data.tabular.suspicion import Claim
 from core.guard import policy_in
 from core.reports.calibration import words
+from core.reports.text import brackets
 from core.studies.calibration import calibration, delta_spending, diagnostics, groups, holdout
 from core.studies.calibration.calibration import METHODS, Calibration
 from core.studies.calibration.groups import ByGroup
@@ -180,6 +181,7 @@ def _test(policy: Policy, data: Labelled, as_json: bool) -> None:
         "questions": observed.queries,
         "answered": observed.answered,
         "errors": observed.errors,
+        "other_errors": checked.other_errors,
         "target_error": policy.target_error,
         "lower_bound": checked.lower_bound,
         "upper_bound": observed.upper_bound,
@@ -244,10 +246,13 @@ def _policy_report(policy: Policy, by_group: ByGroup) -> str:
     if by_group.groups:
         lines += ["", words.by_group(by_group), ""]
     for group in by_group.groups:
+        other = "" if group.other_errors is None else f" ({group.other_errors})"
         lines.append(
             f"{one_line(group.name) or '(none)'}: answered {group.answered} of {group.queries}, "
-            f"{group.errors} of them wrong"
+            f"{group.errors}{other} of them wrong"
         )
+    if by_group.groups and policy.codebook and policy.codebook.other:
+        lines.append(brackets(f"by “{one_line(policy.codebook.other)}”"))
     return "\n".join(lines)
 
 

@@ -186,6 +186,7 @@ def _decisions(results: Results, policy: Path) -> dict[str, Any]:
         "questions": observed.queries,
         "answered": observed.answered,
         "errors": observed.errors,
+        "other_errors": decided.other_errors,
         "upper_bound": finite(observed.upper_bound),
         "confidence": decided.confidence,
         "own_questions": decided.own,

@@ -62,3 +62,8 @@ def curve_ends(doubts: Mapping[str, NDArray[np.float64]], reason: str) -> list[s
         f"Of {least:,} of {count_of(rows, 'question')} {reason}, so no score answers them: the "
         f"curves end at a recall of {1 - least / rows:.0%} at most."
     ]
+
+
+def brackets(other: str) -> str:
+    """Say by what answers are judged whose numbers stand in brackets; "" without one."""
+    return f"In brackets: wrong {other}." if other else ""

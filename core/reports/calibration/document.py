@@ -13,7 +13,7 @@ from core.charts import calibration as charts
 from core.codec import one_line
 from core.reports.calibration import words
 from core.reports.report import Cell, Part, Picture, Report, Table
-from core.reports.text import curve_ends
+from core.reports.text import brackets, curve_ends
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import BEST, METHODS, REPEATED, Calibration
 from core.studies.calibration.groups import by_group as guarantee_by_group
@@ -115,10 +115,16 @@ def precision_recall(curves: Mapping[str, Curve], score: str) -> Picture:
     )
 
 
-def by_group(groups: Sequence[Bin], target: float) -> Picture:
-    """Return the error of every group beside the target."""
+def by_group(groups: Sequence[Bin], target: float, other: str = "") -> Picture:
+    """Return the error of every group beside the target.
+
+    `other`: by what answers are judged whose numbers stand in brackets; "" without one.
+    """
     title, alt_text = "Wrong among the answered, by group", charts.groups_alt(groups)
-    return Picture(title, alt_text, charts.groups, (groups, target))
+    caption = brackets(other)
+    return Picture(
+        title, f"{alt_text}. {caption}".strip(), charts.groups, (groups, target), caption
+    )
 
 
 def _prices(calibration: Calibration, listed: Sequence[Price]) -> Part:
@@ -155,13 +161,16 @@ def _groups(calibration: Calibration) -> list[Part]:
     if not every.groups:
         return []
     groups = every.groups[:MOST_GROUPS]
-    picture = by_group(groups, calibration.target.error)
+    other = words.other_label(calibration.data, calibration.score)
+    picture = by_group(groups, calibration.target.error, other)
     columns: dict[str, Sequence[Cell]] = {
         "group": [one_line(group.name) or "(none)" for group in every.groups],
         "questions": [group.queries for group in every.groups],
         "answered": [group.answered for group in every.groups],
         "wrong": [group.errors for group in every.groups],
     }
+    if other:
+        columns[f"wrong {other}"] = [group.other_errors for group in every.groups]
     text, table = words.by_group(every), Table("Groups", columns)
     return [Part("The promise by group", [text], [picture], [table])]
 

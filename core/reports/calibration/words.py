@@ -7,6 +7,8 @@ from typing import Final
 
 from core.abstention.policy import Policy
 from core.codec import count_of, list_of, one_line
+from core.data.tabular.headings import RULES
+from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.delta_spending import looks_before
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
@@ -37,6 +39,20 @@ def counts(policy: Policy) -> str:
         f"Answer when {rule}. Of {policy.labels:,} labelled questions this answers "
         f"{policy.answered:,} ({share:.1%}){wrong}."
     )
+
+
+def other_label(data: Labelled, score: str) -> str:
+    """Return by what a score's answers are judged that does not count; "" without labels of it."""
+    other = data.others.get(score)
+    return "" if other is None else f"by {other.rule or f'“{one_line(other.column)}”'}"
+
+
+def wrong_label(data: Labelled, score: str) -> dict[str, str]:
+    """Return what the share of wrong answers is called, where another label has one, too."""
+    if score not in data.others:
+        return {}
+    rule = {RULES["f1"]: "F1", RULES["same_answer"]: "same answer"}.get(data.others[score].rule)
+    return {"wrong_label": f"Wrong among them ({rule or 'the other label'})"}
 
 
 def promise(calibration: Calibration) -> dict[str, str]:
@@ -144,8 +160,10 @@ def confirmation(checked: Confirmation) -> str:
         else "of answered questions are wrong"
     )
     rows = count_of(observed.queries, "new question" if checked.look else "held-out row")
+    by_other = checked.other_errors
+    other = "" if by_other is None else f" ({by_other:,} by the other label)"
     sentences = [
-        f"On {rows} it answered {observed.answered:,}, {observed.errors:,} of them wrongly.",
+        f"On {rows} it answered {observed.answered:,}, {observed.errors:,} of them wrongly{other}.",
         f"With {100 * checked.confidence:.6g}% confidence, at most {observed.upper_bound:.1%} "
         f"{what}, {'within' if checked.kept else 'above'} the target of "
         f"{100 * policy.target_error:.6g}%.",
@@ -198,12 +216,19 @@ def by_group(every: ByGroup) -> str:
             f"in each of them, too: {_list(promised)}."
         )
     if others:
-        counts = [f"{_quote(each)} ({each.errors:,} of {each.answered:,} wrong)" for each in others]
+        counts = [f"{_quote(each)} ({_errors(each, policy)})" for each in others]
         sentences.append(
             f"No promise holds by itself for {_list(counts)}. Check answers there, or calibrate "
             "such a group alone for a threshold of its own."
         )
     return " ".join(sentences)
+
+
+def _errors(group: Group, policy: Policy) -> str:
+    wrong = f"{group.errors:,} of {group.answered:,} wrong"
+    if group.other_errors is None or policy.codebook is None:
+        return wrong
+    return f"{wrong}, {group.other_errors:,} by “{one_line(policy.codebook.other)}”"
 
 
 def _quote(group: Group) -> str:

@@ -15,6 +15,7 @@ from core.abstention.metrics import MEASURES
 from core.abstention.mixtures import Bar, Mixture
 from core.codec import count_of, list_of, one_line
 from core.reports import text
+from core.reports.text import brackets
 from core.studies.evaluation import mixing
 from core.studies.evaluation import results as study
 from core.studies.evaluation.comparison import FEWEST_OF_A_KIND, Lead, ScoreComparison, lead
@@ -23,6 +24,7 @@ from core.studies.evaluation.listing import Plotted
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, Mixed
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import CONFIDENCE, RESAMPLES, Results, RunMeasures, share_right
+from core.studies.evaluation.rows import Match
 from core.studies.evaluation.sides import RunSide, Sides
 from core.studies.inspection.verdict import SCORE
 from core.uncertainty.scores import SCORES
@@ -162,7 +164,7 @@ def score_columns(measured: RunMeasures) -> dict[str, list[str]]:
         "score": [info.title for info in SCORES.values()],
         "symbol": [info.symbol for info in SCORES.values()],
         "right": [percent(measured.results.right(name)) for name in SCORES],
-        **_by_other_label(measured.results),
+        **_shares_by_other_label(measured.results),
         **{
             measure.upper(): [with_interval(measured.interval(name, measure)) for name in SCORES]
             for measure in MEASURES
@@ -170,7 +172,7 @@ def score_columns(measured: RunMeasures) -> dict[str, list[str]]:
     }
 
 
-def _by_other_label(results: Results) -> dict[str, list[str]]:
+def _shares_by_other_label(results: Results) -> dict[str, list[str]]:
     """Return what the label that was not chosen calls right of each score's own answers."""
     other = results.by_other_label
     right = other.correct_by(other.match)
@@ -182,8 +184,9 @@ def label_heading(results: Results) -> str:
     return "same answer" if results.match == "f1" else "right by F1"
 
 
-def _other_label(results: Results) -> str:
-    return "by the rule for the same answer" if results.match == "f1" else "by the paper’s token F1"
+def other_label(match: Match) -> str:
+    """Return by what answers are judged that was not chosen."""
+    return "by the rule for the same answer" if match == "f1" else "by the paper’s token F1"
 
 
 def labels(results: Results) -> list[str]:
@@ -307,7 +310,10 @@ def mixtures(mixed: Mixed) -> list[str]:
     sentences = [_composition(mixed)]
     if not mixed.scores:
         sentences.append("None of the chosen scores has a value in these rows.")
-    return sentences + [_outcome(mixed, rule) for rule in mixing.RULES if mixed.found]
+    if not mixed.found:
+        return sentences
+    outcomes = [_outcome(mixed, rule) for rule in mixing.RULES]
+    return [*sentences, *outcomes, brackets(other_label(mixed.match))]
 
 
 def finding(results: Results) -> str:
@@ -320,18 +326,15 @@ def finding(results: Results) -> str:
     mixed = mixing.mix(results, by_kind.single, by_kind.many)
     if mixed.each < mixing.FEWEST or {mixture.score for mixture in mixed.found} != {*COMPARED}:
         return ""
-    other = results.by_other_label
     if any(each.rule == mixing.PAPER and each.bars[-1].recall >= HARDLY for each in mixed.found):
-        own = _mixtures(mixed, mixing.PAPER)
-        by_other = _mixtures(mixing.mix(other, by_kind.single, by_kind.many), mixing.PAPER)
         return (
             "Tried on as many questions with one right answer as with many. "
-            f"{_outcome(mixed, mixing.PAPER)} Right {_other_label(results)} instead: "
-            f"{'the same' if by_other == own else by_other}."
+            f"{_outcome(mixed, mixing.PAPER)} {brackets(other_label(results.match))}"
         )
-    wrong, by_other_label = (1 - min(map(each.right, COMPARED)) for each in (results, other))
+    both = results, results.by_other_label
+    wrong, by_other = (1 - min(map(each.right, COMPARED)) for each in both)
     return (
-        f"{wrong:.0%} of the answers are wrong ({by_other_label:.0%} {_other_label(results)}). "
+        f"{wrong:.0%} of the answers are wrong ({by_other:.0%} {other_label(results.match)}). "
         f"For a target loss of {mixed.target_error:.0%}, the "
         f"paper’s rule leaves fewer than {HARDLY:.0%} of the questions answered by M.I. or S.E."
     )
@@ -358,11 +361,7 @@ def _outcome(mixed: Mixed, rule: str) -> str:
     """Return what every score answers by one rule, of all questions and at high entropies."""
     sure = f", with {100 * mixed.confidence:.6g}% confidence" if rule == mixing.GUARANTEED else ""
     head = f"At a target loss of {100 * mixed.target_error:.6g}%{sure}, by {_RULES[rule]}: "
-    return f"{head}{_mixtures(mixed, rule)}."
-
-
-def _mixtures(mixed: Mixed, rule: str) -> str:
-    return "; ".join(mixture(each) for each in mixed.found if each.rule == rule)
+    return f"{head}{'; '.join(mixture(each) for each in mixed.found if each.rule == rule)}."
 
 
 def mixture(of: Mixture) -> str:
@@ -383,8 +382,10 @@ def mixture(of: Mixture) -> str:
 def _shares(bar: Bar) -> str:
     if 0 < bar.recall < HARDLY:
         return f"fewer than {HARDLY:.0%}"
-    wrong = "" if math.isnan(bar.error) else f" with {bar.error:.1%} wrong"
-    return f"{bar.recall:.0%}{wrong}"
+    if math.isnan(bar.error):
+        return f"{bar.recall:.0%}"
+    other = "" if math.isnan(bar.other_error) else f" ({bar.other_error:.1%})"
+    return f"{bar.recall:.0%} with {bar.error:.1%}{other} wrong"
 
 
 def decisions(decided: Decided) -> list[str]:
@@ -396,7 +397,7 @@ def decisions(decided: Decided) -> list[str]:
         return ["No row counts, so there is nothing to decide on."]
     wrong = (
         f"; {seen.errors:,} of them wrongly ({seen.selective_error:.1%}; "
-        f"{decided.other_errors / seen.answered:.1%} {_other_label(decided.results)})"
+        f"{decided.other_errors / seen.answered:.1%} {other_label(decided.results.match)})"
         if seen.answered
         else ""
     )
@@ -438,7 +439,7 @@ def side(of: RunSide, results: Results) -> str:
     symbol = SCORES[of.score].symbol
     return (
         f"{symbol}’s answer is right in {of.right_here:.1%} here and {of.right_there:.1%} there "
-        f"({_other_label(results)} {of.other_here:.1%} and {of.other_there:.1%}): "
+        f"({other_label(results.match)} {of.other_here:.1%} and {of.other_there:.1%}): "
         f"only here {of.only_here:,}, only there {of.only_there:,} (McNemar, Holm-adjusted "
         f"{p_in_words(of.chance)}). {comparison(of.by, f'{symbol} here', f'{symbol} there')}"
     )

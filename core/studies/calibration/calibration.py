@@ -407,8 +407,8 @@ def move(calibration: Calibration, value: float) -> Policy:
         return _policy(*about, threshold, method="by hand", confidence=None)
     if policy.has_guarantee and threshold.answered == policy.answered:
         return replace(policy, threshold=value)
-    errors = _other_errors(calibration.data, calibration.score, value)
-    return policy.with_threshold(value, threshold.answered, threshold.errors, errors)
+    by_other = other_errors(calibration.data, calibration.score, value)
+    return policy.with_threshold(value, threshold.answered, threshold.errors, by_other)
 
 
 def _policy(
@@ -430,12 +430,12 @@ def _policy(
         selection=data.selection,
         rows=ledger.to_text(fingerprints(data, score)),
         codebook=data.codebooks.get(score),
-        other_errors=_other_errors(data, score, threshold.value),
+        other_errors=other_errors(data, score, threshold.value),
         **promised,
     )
 
 
-def _other_errors(data: Labelled, score: str, value: float) -> int | None:
+def other_errors(data: Labelled, score: str, value: float) -> int | None:
     """Return how many of the answered are wrong by the labels of another rule, where some are."""
     if score not in data.others:
         return None

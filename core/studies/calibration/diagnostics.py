@@ -65,7 +65,8 @@ def by_entropy(calibration: Calibration, others: Sequence[str] = ()) -> tuple[Bi
             _, outcome = outcome_of(data, replace(calibration.target, score=name))
         if isinstance(outcome, Threshold):
             doubts, correct = data.doubts[name], data.correct[name]
-            bins = metrics.by_entropy(data.entropies, doubts, correct, outcome.value)
+            other = data.others[name].right if name in data.others else None
+            bins = metrics.by_entropy(data.entropies, doubts, correct, outcome.value, other)
             parts.append(Binned(name, outcome.value, tuple(bins)))
     return tuple(parts)
 

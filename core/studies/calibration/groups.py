@@ -29,7 +29,7 @@ class Group(Bin):
     """What a policy does to the questions of one group."""
 
     # Whether what the policy promises for all questions holds for this group by itself.
-    promised: bool
+    promised: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,12 @@ def by_group(calibration: Calibration) -> ByGroup:
     if tested and calibration.looks is not None:
         look = _look(calibration, calibration.looks)
         target = replace(target, looks=look.place)
-    groups = []
+    groups, other = [], data.others.get(calibration.score)
     for number in np.argsort(-rows, kind="stable")[:MOST_GROUPS]:
         chosen = group_of == number
         doubts, correct = calibration.doubts[chosen], calibration.correct[chosen]
-        (each,) = metrics.by_kind(data.sources[chosen], doubts, correct, policy.threshold)
+        by_other = None if other is None else other.right[chosen]
+        (each,) = metrics.by_kind(data.sources[chosen], doubts, correct, policy.threshold, by_other)
         promised = tested and thresholds.certifies(
             doubts,
             correct,
@@ -73,7 +74,7 @@ def by_group(calibration: Calibration) -> ByGroup:
             target_error=policy.target_error,
             confidence=1 - (1 - target.test_confidence) / (len(rows) * policy.scores_tried),
         )
-        groups.append(Group(each.name, each.queries, each.answered, each.errors, promised))
+        groups.append(Group(**vars(each), promised=promised))
     return ByGroup(tuple(groups), policy, len(rows), look)
 
 

@@ -29,6 +29,7 @@ from core.studies.calibration.calibration import (
     CalibrationError,
     independent,
     one_kind,
+    other_errors,
     pipeline_of_data,
     rows,
 )
@@ -56,6 +57,7 @@ class Confirmation:
     policy: Policy
     confidence: float  # of either bound
     lower_bound: float  # of the same error, exact, too
+    other_errors: int | None = None  # by labels of another rule; None without such labels
     look: Look | None = None  # at labels; None where nobody counts them
     # Whether the rows name the policy's pipeline; or neither names any, as in a person's own table,
     # where the promise itself is of one pipeline.
@@ -81,7 +83,8 @@ def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmat
     bound = thresholds.clopper_pearson(threshold.errors, trials, confidence)
     lower = 1 - thresholds.clopper_pearson(trials - threshold.errors, trials, confidence)
     threshold = replace(threshold, upper_bound=bound)
-    return Confirmation(threshold, bound <= policy.target_error, policy, confidence, lower)
+    others = other_errors(untouched, policy.score, policy.threshold)
+    return Confirmation(threshold, bound <= policy.target_error, policy, confidence, lower, others)
 
 
 def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confirmation:

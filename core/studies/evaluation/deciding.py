@@ -58,7 +58,8 @@ def decide(results: Results, policy: Policy) -> Decided:
     sources = results.sources[first]
     bins: list[Bin] = []
     if len(set(sources)) > 1:
-        bins = metrics.by_kind(sources, doubts[first], correct[first], policy.threshold)
+        rows = doubts[first], correct[first], policy.threshold, by_other[first]
+        bins = metrics.by_kind(sources, *rows)
         bins.sort(key=lambda each: (-each.queries, each.name))
     return Decided(
         results,
@@ -77,18 +78,21 @@ def decisions_csv(decided: Decided) -> bytes:
     """Return every row with its doubt and the decision, as a disarmed CSV."""
     results, score = decided.results, decided.policy.score
     answers = results.texts(f"{score}_answer")
+    other = results.by_other_label
+    headings = ("id", "question", "source", "answer", score, "decision", "correct")
     return to_csv(
-        ("id", "question", "source", "answer", score, "decision", "correct"),
+        (*headings, f"correct by {other.match}"),
         (
             (
                 *(id, query, source, answer),
                 "" if math.isnan(doubt) else float(doubt),
                 "answer" if answered else "abstain",
-                int(right),
+                *map(int, right),
             )
-            for id, query, source, answer, doubt, answered, right in zip(
+            for id, query, source, answer, doubt, answered, *right in zip(
                 *(results.ids, results.queries, results.sources, answers),
-                *(results.doubts[score], decided.answers, results.correct[score]),
+                *(results.doubts[score], decided.answers),
+                *(results.correct[score], other.correct[score]),
                 strict=True,
             )
         ),

@@ -17,6 +17,7 @@ from core.abstention.mixtures import Mixture, Pool, mixtures
 from core.data.tabular.columns import text_numbers
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
+from core.studies.evaluation.rows import Match
 
 PAPERS: Final = 500  # questions of either kind in each half
 REPETITIONS: Final = 10
@@ -96,6 +97,7 @@ class Mixed:
     dropped: int  # questions of many right answers whose entropy is too low
     diverse_only: bool
     scores: tuple[str, ...]  # those chosen that have a value
+    match: Match  # by which answers are right
 
 
 def mix(
@@ -141,7 +143,7 @@ def mix(
     dropped = int(is_many.sum() - diverse.sum())
     return Mixed(
         *(outcomes, target_error, confidence, sizes[0], sizes[1], each),
-        *(dropped, diverse_only, tuple(names)),
+        *(dropped, diverse_only, tuple(names), results.match),
     )
 
 
@@ -151,4 +153,5 @@ def _pool(results: Results, chosen: np.ndarray, names: Sequence[str]) -> Pool:
         {name: results.doubts[name][chosen] for name in names},
         {name: results.correct[name][chosen] for name in names},
         results.entropies[chosen],
+        {name: results.by_other_label.correct[name][chosen] for name in names},
     )

@@ -9,9 +9,10 @@ import streamlit as st
 from core.abstention.intervals import Comparison, Interval
 from core.abstention.thresholds import Threshold
 from core.charts import calibration as charts
+from core.reports.calibration import words
 from core.reports.calibration.document import precision_recall
 from core.reports.calibration.words import CURVES, NO_SCORE, NO_VALUE
-from core.reports.text import curve_ends
+from core.reports.text import brackets, curve_ends
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.diagnostics import AurocComparison
@@ -50,7 +51,8 @@ def _curves(whole: Whole) -> None:
 
 
 def _entropy(whole: Whole) -> None:
-    if whole.calibration.data.entropies is None:
+    calibration = whole.calibration
+    if calibration.data.entropies is None:
         st.text(
             "There is no column with the semantic entropy. Name one under “What the columns mean”."
         )
@@ -71,7 +73,8 @@ def _entropy(whole: Whole) -> None:
     st.caption(
         "Each score at its own threshold for the same target. A score that mistakes many right "
         "answers for doubt answers few questions of high entropy. No bar on the right means "
-        "that no answered question is wrong, or none is answered."
+        "that no answered question is wrong, or none is answered. "
+        + brackets(words.other_label(calibration.data, calibration.score))
     )
 
 

@@ -27,6 +27,10 @@ def groups(whole: Whole) -> None:
     st.markdown("**Wrong among the answered, by group**", help=TERMS["Group"])
     st.text(words.by_group(every))
     first = every.groups[:MOST_DRAWN]
-    figures.show(by_group(first, calibration.target.error), "groups")
+    other = words.other_label(calibration.data, calibration.score)
+    picture = by_group(first, calibration.target.error, other)
+    figures.show(picture, "groups")
+    if picture.caption:
+        st.caption(picture.caption)
     if len(first) < len(every.groups):
         st.caption(f"Drawn are the {len(first):d} largest groups.")

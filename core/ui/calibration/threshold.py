@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from core.abstention import metrics
 from core.abstention.policy import Policy, own_direction, to_json
 from core.charts import calibration as charts
 from core.codec import one_line
@@ -156,6 +157,7 @@ def _scores_under_lambda(
             "alt": charts.histogram_alt(whole.shares, calibration.score, own),
             "curve": charts.risk_coverage_alt(whole.curves[calibration.score], calibration.policy),
             **words.promise(calibration),
+            **words.wrong_label(calibration.data, calibration.score),
         },
         on_moved=partial(_set, span.key) if span else _set_nothing,
         key=key,
@@ -190,7 +192,11 @@ def _places(whole: Whole, span: _Span | None) -> Places:
         promised = answered == policy.answered
     texts = [charts.number(own_direction(float(each), surer)) for each in doubts]
     certified = start if policy else None
-    return Places(values, start, certified, texts, answered, errors, promised, span is not None)
+    other = None
+    if by_other := calibration.data.others.get(calibration.score):
+        other = metrics.curve(calibration.doubts, by_other.right).below(doubts)[1]
+    movable = span is not None
+    return Places(values, start, certified, texts, answered, errors, promised, movable, other)
 
 
 def _curve(whole: Whole) -> dict[str, Any] | None:

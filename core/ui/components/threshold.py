@@ -51,6 +51,7 @@ class Places:
     errors: NDArray[np.int64]
     promised: NDArray[np.bool_]  # (s,): whether the promise holds there
     movable: bool = True
+    other_errors: NDArray[np.int64] | None = None  # (s,): by another label, where there is one
 
     def nearest(self, value: float) -> float:
         """Return the value that lies nearest."""
@@ -122,7 +123,7 @@ def threshold(
             "start": places.start,
             "texts": list(places.texts),
             "answered": [f"{answered / max(labels, 1):.1%}" for answered in places.answered],
-            "wrong": ["–" if ratio is None else f"{ratio:.1%}" for ratio in ratios],
+            "wrong": _wrong(places),
             "shares": [round(float(each) / max(labels, 1), 5) for each in places.answered],
             "errors": [None if ratio is None else round(float(ratio), 5) for ratio in ratios],
             "promised": places.promised.tolist(),
@@ -162,6 +163,17 @@ def threshold(
     # It comes from the browser: whatever a stranger sends is no row.
     questions = {row.place for row in beside.rows if row.asks}
     return selected, opened if type(opened) is int and opened in questions else None
+
+
+def _wrong(places: Places) -> list[str]:
+    """Return the shares that are wrong; in brackets those by another label."""
+    every = [places.errors, *([] if places.other_errors is None else [places.other_errors])]
+    return [
+        " ".join([f"{one / answered:.1%}", *(f"({each / answered:.1%})" for each in others)])
+        if answered
+        else "–"
+        for answered, one, *others in zip(places.answered, *every, strict=True)
+    ]
 
 
 def _within(value: Any, low: float, high: float) -> tuple[float, float] | None:

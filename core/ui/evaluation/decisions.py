@@ -49,8 +49,9 @@ def decisions(results: Results) -> None:
     if decided.by_source:
         parts = decided.by_source[:MOST_DRAWN]
         st.markdown("**Wrong among the answered, by source**")
-        picture = by_group(parts, policy.target_error)
+        picture = by_group(parts, policy.target_error, words.other_label(results.match))
         figures.show(picture, "results_groups")
+        st.caption(picture.caption)
     downloads.menu(partial(_files, decided, picture))
 
 

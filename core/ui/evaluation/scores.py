@@ -113,8 +113,6 @@ def _table(measured: RunMeasures) -> None:
     )
     if measured.number:
         st.text(f"{words.intervals(measured)}{WIDENED}")
-    for sentence in words.labels(measured.results):
-        st.text(sentence)
 
 
 def numbers(measured: RunMeasures) -> dict[str, list[object]]:
@@ -152,7 +150,7 @@ def _curves(results: Results, measured: RunMeasures) -> Picture | None:
     bands = {name: measured.bands[name] for name in SCORES if name in chosen}
     picture = precision_recall(bands)
     figures.show(picture, "results_precision_recall")
-    for sentence in words.curve_ends(results):
+    for sentence in (*words.labels(results), *words.curve_ends(results)):
         st.text(sentence)
     shaded = (
         f"Shaded: the {CONFIDENCE:.0%} interval of the first, at each point by itself. "
