@@ -9,7 +9,6 @@ from core.ui.calibration.diagnostics import comparison
 from core.ui.calibration.directions import contradictions
 from core.ui.calibration.groups import groups
 from core.ui.calibration.holdout import confirmation, holding_back, holdout_split, new_scores
-from core.ui.calibration.ledger import looks_at
 from core.ui.calibration.prices import prices
 from core.ui.calibration.result import outcome, reading
 from core.ui.calibration.target import calibration_for, target
@@ -59,7 +58,7 @@ def page() -> None:
             prices(whole, rows)
     if data is not None and whole is not None:
         threshold(whole)
-        confirmation(whole.calibration, untouched, looks_at(untouched) if untouched else 0)
+        confirmation(whole.calibration, untouched)
         new_scores(whole.calibration)
     policy.bring()
     if whole is not None:

@@ -781,6 +781,16 @@ def test_later_looks_at_the_same_labels_spend_less(scores, tmp_path, monkeypatch
         assert SavedResults(database).search().total == 0
 
 
+def test_a_half_is_held_back_and_tests_the_policy(scores):
+    options = ("--score", "doubt", "--target-error", 0.4, "--hold-back")
+    made = one_object(believe("calibrate", scores, *options, "--json"))
+    tested = made["held_back"]
+    assert (made["labels"], tested["questions"]) == (20, 20)
+    assert (tested["looks"], tested["confidence"]) == (1, 0.95)
+    said = believe("calibrate", scores, *options).output
+    assert f"On 20 new questions it answered {tested['answered']}, " in said
+
+
 def test_calibrate_runs_as_a_module():
     done = subprocess.run(
         [*(sys.executable, "-m", "core", "calibrate", str(EXAMPLE)), *("--group", ""), "--json"],

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -23,11 +24,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codec import one_line
+from core.codec import count_of, one_line
 
 Rows = NDArray[np.uint64]
 
 MOST_KEPT: Final = 2048  # rows of a look; 1% of a larger one has one of these in 1 of 1e9 cases
+MOST_PRICES: Final = 3  # looks whose costs are said
 MOST_LOOKS: Final = 30  # of what is left of δ then, no number of labels could prove anything
 LABEL: Final = np.uint64(1)  # the bit that says whether the answer is right
 
@@ -165,9 +167,19 @@ def no_budget(place: int) -> str:
     return f"{place - 1} looks at these labels have spent δ. Bring questions nobody has looked at."
 
 
-def price(place: int, part: float, delta: float) -> str:
-    """Say what the next look costs."""
+def prices(place: int, delta: float, error: float) -> str:
+    """Say what the looks after one cost: of δ, and how many answers at least.
+
+    Without a mistake among m answers, P(Bin(m, α) = 0) = (1 − α)^m has to be at most a look's part.
+    """
+    costs = []
+    for later in range(place + 1, place + 1 + MOST_PRICES):
+        part = delta / 2**later
+        fewest = math.ceil(math.log(part) / math.log1p(-error))
+        costs.append(f"look {later} {part:.2g} and {count_of(fewest, 'answer')}")
     return (
         "To calibrate again on these rows, with more of them, another score or another target, is "
-        f"look {place} at them and may spend {part:.2g} of δ = {delta:.2g}."
+        f"another look. Of δ = {delta:.2g}, and in answers without a mistake, at least: "
+        f"{', '.join(costs)}. Questions that nobody has looked at, such as a half held back, begin "
+        "anew."
     )

@@ -51,7 +51,18 @@ DIRECTION = (
 )
 #: What a policy says already, or a test has none of.
 OF_CALIBRATION = (
-    *("scores", "surer", "group", "target_error", "confidence", "method", "out", "report", "keep"),
+    *(
+        "scores",
+        "surer",
+        "group",
+        "target_error",
+        "confidence",
+        "method",
+        "hold_back",
+        "out",
+        "report",
+        "keep",
+    ),
 )
 
 
@@ -87,6 +98,11 @@ OF_CALIBRATION = (
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
 @click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
 @click.option("--policy", type=Input(), help="Test this policy on the rows instead.")
+@click.option(
+    "--hold-back",
+    is_flag=True,
+    help="Calibrate on half of the questions, drawn at random, and test the policy on the others.",
+)
 @click.option("--out", type=Output(), help="Write the policy.")
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @report_option
@@ -126,6 +142,9 @@ def calibrate(
     target = usage(
         calibration.Target, options["target_error"], options["confidence"], method, score
     )
+    held = None
+    if options["hold_back"]:
+        data, held = holdout.halves(data)
     outcome, by_group = _paid_calibration(data, target)
     _say_reading(data, as_json)
     if outcome.repeated:
@@ -150,11 +169,20 @@ def calibrate(
         title = f"{score}: answer {policy.where}"
         model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
         keep("policy", title, model, to_json(policy), policy.sentence)
-    click.echo(
-        _policy_json(outcome, outcome.policy, by_group)
-        if as_json
-        else _policy_report(outcome.policy, by_group)
-    )
+    policy = outcome.policy
+    if as_json:
+        content = _policy_json(outcome, policy, by_group)
+    else:
+        click.echo(_policy_report(policy, by_group))
+    if held is not None:
+        test = partial(holdout.confirm_half, policy, held)
+        checked = ledger(test, lambda of: [of.look])
+        if as_json:
+            content["held_back"] = _test_json(checked)
+        else:
+            click.echo("\n".join(["", *words.limits_of_test(checked), words.confirmation(checked)]))
+    if as_json:
+        click.echo(encode(content, indent=2))
 
 
 def _say_reading(data: Labelled, as_json: bool) -> None:
@@ -175,21 +203,25 @@ def _test(policy: Policy, data: Labelled, as_json: bool) -> None:
     if not as_json:
         click.echo(words.confirmation(checked))
         return
+    click.echo(encode(_test_json(checked), indent=2))
+
+
+def _test_json(checked: holdout.Confirmation) -> dict[str, Any]:
+    """Return what a test of a policy came to."""
     observed = checked.observed
     outcome = "kept" if checked.kept else "refuted" if checked.exceeds_target else "open"
-    result = {
+    return {
         "questions": observed.queries,
         "answered": observed.answered,
         "errors": observed.errors,
         "other_errors": checked.other_errors,
-        "target_error": policy.target_error,
+        "target_error": checked.policy.target_error,
         "lower_bound": checked.lower_bound,
         "upper_bound": observed.upper_bound,
         "confidence": round(checked.confidence, 12),
         "outcome": outcome if checked.is_same_pipeline else "open",
         "looks": checked.look.place if checked.look else 0,
     }
-    click.echo(encode(result, indent=2))
 
 
 def _paid_calibration(data: Labelled, target: calibration.Target) -> tuple[Calibration, ByGroup]:
@@ -256,10 +288,10 @@ def _policy_report(policy: Policy, by_group: ByGroup) -> str:
     return "\n".join(lines)
 
 
-def _policy_json(outcome: Calibration, policy: Policy, by_group: ByGroup) -> str:
+def _policy_json(outcome: Calibration, policy: Policy, by_group: ByGroup) -> dict[str, Any]:
     """Return the policy as it is written, what it spent, and its groups if the data have any."""
     content = to_dict(policy) | _payment(outcome)
     if by_group.groups:
         content["group_guarantee"] = words.by_group(by_group)
         content["groups"] = [asdict(group) for group in by_group.groups]
-    return encode(content, indent=2)
+    return content

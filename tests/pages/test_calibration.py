@@ -1088,26 +1088,31 @@ def test_a_half_is_held_back_and_confirms_once(app):
     found = calibrate(first, Target(), looks=())
     assert answered(app) == f"{found.outcome.coverage:.1%}" and badges(app) == [GUARANTEED]
     press(app, "confirm")
-    expected = holdout.confirm(found.policy, second, 0.9)
+    expected = holdout.confirm_half(found.policy, second, ())
+    assert expected.confidence == pytest.approx(0.95)
     assert words.confirmation(expected) in texts(app) and app.button(key="confirm").disabled
     assert badges(app) == [GUARANTEED, "Confirmed" if expected.kept else "Not confirmed"]
     set_target(app, alpha=0.1)  # another threshold
     assert badges(app) == [GUARANTEED] and not app.button(key="confirm").disabled
     press(app, "confirm")
-    assert said(app, "1 other threshold was confirmed on this half before; only the first")
-    assert "Confirmed" not in badges(app)
+    assert said(app, "This is look 2 at these labels, so each bound was computed at 97.5%")
     set_target(app, alpha=0.05)  # and the first again: it is as confirmed as it was
     assert app.button(key="confirm").disabled and words.confirmation(expected) in texts(app)
-    assert not said(app, "other threshold")
+    assert not said(app, "This is look 2")
+    again = session("calibration")  # which knows of both
+    again.toggle(key="hold").set_value(True).run()
+    upload(again, own)
+    set_target(again, alpha=0.2)
+    press(again, "confirm")
+    assert said(again, "This is look 3 at these labels, so each bound was computed at 98.75%")
 
 
 def test_what_was_tried_on_all_rows_is_held_against_a_confirmation(app):
     upload(app, written())
     set_target(app, alpha=0.1)
     app.toggle(key="hold").set_value(True).run()
-    assert said(app, "Before the split, 2 looks had the held-back rows, too.")
     press(app, "confirm")
-    assert badges(app)[-1] in ("Within the target", "Not confirmed")
+    assert said(app, "This is look 3 at these labels, so each bound was computed at 98.75%")
 
 
 # -------------------------------------------------------------------- policies in use

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from core.abstention.ledger import prices
 from core.abstention.policy import Policy
 from core.codec import count_of, list_of, one_line
 from core.data.tabular.headings import RULES
@@ -118,12 +119,13 @@ def looks(calibration: Calibration) -> list[str]:
     look, target = calibration.look, calibration.target
     if look is None or target.method != "ltt":
         return []
-    sentences = ["More rows, another score or another target is another look."]
-    if calibration.policy is None:  # whose sentence says it
-        sentences.insert(
-            0,
+    sentences = []
+    if calibration.policy is not None:  # else the reason says it
+        sentences.append(prices(look.place, 1 - target.confidence, target.error))
+    else:  # of a policy, its sentence says it
+        sentences.append(
             f"Look {look.place:d} at these labels: it may spend {target.delta:.4f} of "
-            f"δ = {1 - target.confidence:.3f}.",
+            f"δ = {1 - target.confidence:.3f}."
         )
     if before := looks_before(look, calibration.looks or ()):
         sentences.append(f"Looks before it: {list_of(before, most=MOST_LISTED)}.")
@@ -159,7 +161,7 @@ def confirmation(checked: Confirmation) -> str:
         if policy.method == "crc"
         else "of answered questions are wrong"
     )
-    rows = count_of(observed.queries, "new question" if checked.look else "held-out row")
+    rows = count_of(observed.queries, "new question")
     by_other = checked.other_errors
     other = "" if by_other is None else f" ({by_other:,} by the other label)"
     sentences = [

@@ -356,10 +356,8 @@ def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Unce
     if outcome.labels_needed is not None:  # they have to do for the look that follows
         planned = _outcome(data, after)[1]
         outcome = planned if isinstance(planned, Uncertifiable) else outcome
-    return name, replace(
-        outcome,
-        reason=f"{outcome.reason} {ledger.price(after.looks, after.delta, 1 - target.confidence)}",
-    )
+    costs = ledger.prices(target.looks, 1 - target.confidence, target.error)
+    return name, replace(outcome, reason=f"{outcome.reason} {costs}")
 
 
 def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:

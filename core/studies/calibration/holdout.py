@@ -113,13 +113,21 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
         raise PolicyError(no_test(own, len(one_each.kept)))
     if policy.score in data.one_kind:
         raise CalibrationError(one_kind(data, policy.score))
+    same = (pipeline is None) == (policy.pipeline is None)
+    return replace(confirm_half(policy, data, earlier), is_same_pipeline=same)
+
+
+def confirm_half(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confirmation:
+    """Test a policy on rows held back of its own table, as the next look at them.
+
+    Raises `CalibrationError` when looks at these labels have spent δ.
+    """
     what = ["policy", policy.method, policy.threshold, policy.target_error, policy.confidence]
     look = look_at(data, [policy.score], what, f"policy: {one_line(policy.score)}", earlier)
     if look.place > MOST_LOOKS:
         raise CalibrationError(no_budget(look.place))
     delta = (1 - (policy.confidence or USUAL_CONFIDENCE)) / 2**look.place
-    same = (pipeline is None) == (policy.pipeline is None)
-    return replace(confirm(policy, data, 1 - delta), look=look, is_same_pipeline=same)
+    return replace(confirm(policy, data, 1 - delta), look=look)
 
 
 def _why_not_new(policy: Policy, data: Labelled) -> str:

@@ -1,8 +1,8 @@
 """Whether one score is better than another on the rows of a run, and how sure that is.
 
 Scores that serve the same answers share their labels: their AUROCs are compared by DeLong's
-test. Others, and other measures, are compared by the paired bootstrap. The p-values of all
-comparisons with one score are adjusted for their number by Holm's method.
+test, where there are enough. Others, and other measures, are compared by the paired bootstrap.
+The p-values of all comparisons with one score are adjusted for their number by Holm's method.
 
 References
 ----------
@@ -30,6 +30,9 @@ LEVEL: Final = 0.05  # of an adjusted p-value, below which a difference counts a
 FEWEST_OF_A_KIND: Final = (
     10  # right answers, and wrong ones: of fewer, no score leads by more than luck
 )
+#: Right answers, and wrong ones, from which on DeLong's 95% interval holds in .93 to .96 of
+#: simulations; of 3 wrong ones it does in .79.
+ENOUGH_FOR_DELONG: Final = 50
 LARGER_IS_BETTER: Final = {"auroc": True, "aurc": False, "augrc": False, "prr": True}
 
 
@@ -142,12 +145,13 @@ def _compare(measured: RunMeasures, score: str, other: str, measure: str) -> Sco
     share_labels = np.array_equal(results.correct[score], results.correct[other])
     if measure == "auroc" and share_labels and results.has_independent_rows:
         by = delong(results.doubts[score], results.doubts[other], results.correct[score])
-        return ScoreComparison(
-            *(score, other, measure, (by.first, by.second)),
-            of_test(by),
-            "DeLong",
-            by.p_value,
-        )
+        if by.pairs >= ENOUGH_FOR_DELONG:
+            return ScoreComparison(
+                *(score, other, measure, (by.first, by.second)),
+                of_test(by),
+                "DeLong",
+                by.p_value,
+            )
     return ScoreComparison(
         *(score, other, measure, (values[0], values[1])),
         resampled.difference(score, other, measure, CONFIDENCE),

@@ -8,14 +8,15 @@ from functools import partial
 import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError
-from core.codec import count_of
 from core.data.tabular.labelled import Labelled
 from core.data.tabular.uploads import UploadError
 from core.reports.calibration import words
 from core.studies.calibration import holdout, new_rows
 from core.studies.calibration.calibration import Calibration, CalibrationError
+from core.studies.calibration.holdout import Confirmation
 from core.ui import downloads
 from core.ui.calibration.data import TYPES
+from core.ui.calibration.ledger import all_looks, note
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of
@@ -45,45 +46,46 @@ def holdout_split(data: Labelled) -> tuple[Labelled, Labelled] | None:
     return first, second
 
 
-def confirmation(calibration: Calibration, untouched: Labelled | None, looked_at_all: int) -> None:
-    """Confirm the chosen setting on the half that was held back, once."""
-    if untouched is None or calibration.policy is None:
-        return
+def confirmation(calibration: Calibration, untouched: Labelled | None) -> None:
+    """Test the chosen setting on the half that was held back: a look at its labels."""
     policy = calibration.policy
+    if untouched is None or policy is None:
+        return
     st.markdown("**Confirm on the other half**")
-    confirmed: dict[str, list[Policy]] = st.session_state.setdefault("calibration_confirmed", {})
-    before = confirmed.setdefault(untouched.sha256, [])
     # The same threshold again, after a look at others, is no other threshold.
     policy = replace(policy, settings_tried=1, looks=0)
+    confirmed: dict[Policy, Confirmation | str] = memory_of("confirmed", untouched, dict)
     st.button(
         "Confirm this threshold",
         key="confirm",
-        disabled=policy in before,
-        on_click=before.append,
-        args=(policy,),
+        disabled=policy in confirmed,
+        on_click=_confirm,
+        args=(policy, untouched, confirmed),
     )
-    if looked_at_all:
-        st.text(
-            f"Before the split, {count_of(looked_at_all, 'look')} had the held-back rows, too. A "
-            "choice made then used the half that would confirm it."
-        )
-    if policy not in before:
+    checked = confirmed.get(policy)
+    if isinstance(checked, str):
+        problem(checked)
+    elif checked is not None:
+        with st.container(border=True, key="confirmation"):
+            if checked.kept:
+                st.badge("Confirmed", icon=":material/verified:", color="green")
+            else:
+                st.badge("Not confirmed", icon=":material/warning:", color="orange")
+            for sentence in (words.confirmation(checked), *words.limits_of_test(checked)):
+                st.text(sentence)
+
+
+def _confirm(
+    policy: Policy, untouched: Labelled, confirmed: dict[Policy, Confirmation | str]
+) -> None:
+    try:
+        checked = holdout.confirm_half(policy, untouched, all_looks(untouched))
+    except CalibrationError as error:
+        confirmed[policy] = str(error)
         return
-    checked = holdout.confirm(policy, untouched, calibration.target.confidence)
-    with st.container(border=True, key="confirmation"):
-        first = before[0] == policy and not looked_at_all
-        if checked.kept and first:
-            st.badge("Confirmed", icon=":material/verified:", color="green")
-        elif checked.kept:
-            st.badge("Within the target", icon=":material/info:", color="blue")
-        else:
-            st.badge("Not confirmed", icon=":material/warning:", color="orange")
-        st.text(words.confirmation(checked))
-        if earlier := before.index(policy):
-            st.text(
-                f"{earlier} other threshold{'s were' if earlier > 1 else ' was'} confirmed on this "
-                "half before; only the first confirmation counts in full."
-            )
+    if checked.look:
+        note([checked.look], untouched)
+    confirmed[policy] = checked
 
 
 def new_scores(calibration: Calibration) -> None:

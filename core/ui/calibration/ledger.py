@@ -10,8 +10,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from core.abstention.ledger import Look, related_looks
-from core.data.tabular.fingerprints import fingerprints
+from core.abstention.ledger import Look
 from core.data.tabular.labelled import Labelled
 from core.store.errors import StoreError
 from core.studies.calibration.delta_spending import from_json, to_json
@@ -55,15 +54,6 @@ def note(taken: Iterable[Look], data: Labelled | None = None) -> None:
         storage().looks.save((each.setting, to_json(each)) for each in new.values())
     except StoreError as error:
         st.text(f"A later session does not know that these labels were looked at. {error}")
-
-
-def looks_at(data: Labelled) -> int:
-    """Return how many looks there were at any of these rows."""
-    looks: dict[str, Look] = st.session_state.setdefault(_LOOKS, {})
-    if is_example(data):
-        looks = _looks_at_example()
-    rows = fingerprints(data, next(iter(data.doubts)))
-    return len(related_looks(rows, tuple(looks.values())))
 
 
 def _looks_at_example() -> dict[str, Look]:

@@ -458,14 +458,14 @@ def untouched(right, wrong, abstained):
             (10, 0, 10),
             {"target_error": 0.25},
             10,
-            "On 20 held-out rows it answered 10, 0 of them wrongly. With 90% confidence, at most "
+            "On 20 new questions it answered 10, 0 of them wrongly. With 90% confidence, at most "
             "20.6% of answered questions are wrong, within the target of 25%.",
         ),
         (
             (9, 1, 1000),
             {"target_error": 0.25},
             10,
-            "On 1,010 held-out rows it answered 10, 1 of them wrongly. With 90% confidence, at "
+            "On 1,010 new questions it answered 10, 1 of them wrongly. With 90% confidence, at "
             "most 33.7% of answered questions are wrong, above the target of 25%. This does not "
             "refute the policy, but fails to confirm it.",
         ),
@@ -473,7 +473,7 @@ def untouched(right, wrong, abstained):
             (9, 1, 30),
             {"target_error": 0.1, "method": "crc", "confidence": None},
             40,
-            "On 40 held-out rows it answered 10, 1 of them wrongly. With 90% confidence, at most "
+            "On 40 new questions it answered 10, 1 of them wrongly. With 90% confidence, at most "
             "9.4% of all questions are answered and wrong, within the target of 10%.",
         ),
     ],

@@ -110,7 +110,11 @@ def test_advice_says_what_it_costs_and_asks_for_enough():
     found = calibrate(scored(np.random.default_rng(4), 40, 0.01), WANTED, looks=())
     assert found.policy is None
     assert found.outcome.labels_needed > 0
-    assert "is look 2 at them and may spend 0.025 of δ = 0.1." in found.outcome.reason
+    costs = "look 2 0.025 and 72 answers, look 3 0.013 and 86 answers, look 4 0.0063 and 99 answers"
+    assert f"Of δ = 0.1, and in answers without a mistake, at least: {costs}." in (
+        found.outcome.reason
+    )
+    assert 0.95**72 <= 0.025 < 0.95**71 and 0.95**99 <= 0.00625 < 0.95**98
     alone = calibrate(found.data, replace(WANTED, confidence=0.975))
     assert found.outcome.labels_needed == alone.outcome.labels_needed
 

@@ -11,6 +11,7 @@ from core.abstention.intervals import Interval
 from core.abstention.paired import delong, holm
 from core.reports.evaluation import words
 from core.studies.evaluation.comparison import (
+    ENOUGH_FOR_DELONG,
     ScoreComparison,
     adjust,
     compare,
@@ -28,7 +29,7 @@ def found(tmp_path_factory):
     """M.I. is good, S.E. less so on the same answers, T0 as S.E. but of answers of its own."""
     rng = np.random.default_rng(3)
     rows = []
-    for i in range(120):
+    for i in range(160):
         right = bool(rng.random() < 0.6)
         noise = float(rng.normal())
         own = right if i % 10 else not right
@@ -76,6 +77,14 @@ def test_other_measures_and_repeated_questions_are_compared_by_the_bootstrap(fou
     }
 
 
+def test_of_few_wrong_answers_delong_does_not_decide(found):
+    rng = np.random.default_rng(4)
+    wrong = ENOUGH_FOR_DELONG - 1
+    for number, test in ((wrong, "paired bootstrap"), (wrong + 1, "DeLong")):
+        by = compare(measure_run(alike(found, rng, 1.0, number), 50), INFORMATION)[0]
+        assert by.test == test and by.difference.lower < by.difference.value
+
+
 def test_a_difference_is_said_with_its_numbers_in_either_direction(made):
     first = compare(made, INFORMATION)[0]
     assert first.is_significant and words.comparison(first) == (
@@ -116,7 +125,7 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
 
 
 def alike(found, rng, signal, wrong=60):
-    """Three scores of the same answers that are equally good; so many of 120 are wrong."""
+    """Three scores of the same answers that are equally good; so many are wrong."""
     results, correct = replace(found), np.arange(len(found)) >= wrong
     three = (INFORMATION, ENTROPY, GREEDY)
     noise = dict.fromkeys(SCORES, np.full(len(found), math.nan))
@@ -141,7 +150,7 @@ def test_less_evidence_is_no_stronger_word(found):
     assert said.startswith("No doubt is shown to find the wrong answers. ")
     few = measure_run(alike(found, rng, 9.0, wrong=9), 200)  # which all three tell apart
     assert words.answer(few) == (
-        "Too few answers are wrong to say which doubt finds the wrong ones: 9 of 120."
+        "Too few answers are wrong to say which doubt finds the wrong ones: 9 of 160."
     )
     assert words.answer(measure_run(alike(found, rng, 1.0, wrong=0), 0)) == ""
 
