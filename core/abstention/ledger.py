@@ -174,9 +174,8 @@ def prices(place: int, delta: float, error: float) -> str:
     """
     costs = []
     for later in range(place + 1, place + 1 + MOST_PRICES):
-        part = delta / 2**later
-        fewest = math.ceil(math.log(part) / math.log1p(-error))
-        costs.append(f"look {later} {part:.2g} and {count_of(fewest, 'answer')}")
+        fewest = math.ceil(math.log(delta / 2**later) / math.log1p(-error))
+        costs.append(f"look {later} δ/{2**later:,} and {count_of(fewest, 'answer')}")
     return (
         "To calibrate again on these rows, with more of them, another score or another target, is "
         f"another look. Of δ = {delta:.2g}, and in answers without a mistake, at least: "

@@ -51,18 +51,8 @@ DIRECTION = (
 )
 #: What a policy says already, or a test has none of.
 OF_CALIBRATION = (
-    *(
-        "scores",
-        "surer",
-        "group",
-        "target_error",
-        "confidence",
-        "method",
-        "hold_back",
-        "out",
-        "report",
-        "keep",
-    ),
+    *("scores", "surer", "group", "target_error", "confidence", "method"),
+    *("hold_back", "out", "report", "keep"),
 )
 
 

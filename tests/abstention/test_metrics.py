@@ -188,6 +188,9 @@ def test_by_kind_by_hand():
     assert (bins[0].recall, bins[0].error) == (1, 0)
     assert (bins[1].recall, bins[1].error) == (1 / 3, 1)
     assert np.isnan(bins[2].error)
+    rows = ["b", "a", "b"], [0, 1, 5], [0, 1, 1]
+    both = metrics.by_kind(*rows, 2, [1, 0, 0])  # by another label, too
+    assert [(b.errors, b.other_errors) for b in both] == [(0, 1), (1, 0)]
     assert metrics.by_kind([], [], [], 1) == []
 
 

@@ -317,11 +317,11 @@ def test_where_nothing_is_answered_there_is_no_error_but_a_place_for_it():
 
 
 def test_entropy_bins_in_words():
-    bins = (Bin("below 0.5", 10, 9, 1), Bin("0.5 to 1.0", 4, 0, 0))
+    bins = (Bin("below 0.5", 10, 9, 1), Bin("0.5 to 1.0", 4, 0, 0, 0))
     both = (Binned("s", 0.1, bins), Binned(ENTROPY, 0.1, bins[:1]))
     assert charts.entropy_bins_alt(both) == (
-        "s: below 0.5 nats 90% of 10 answered, 0.5 to 1.0 nats 0% of 4 answered; "
-        f"{SCORES[ENTROPY].title}: below 0.5 nats 90% of 10 answered"
+        "s: below 0.5 nats 90% of 10 answered, 1 wrong, 0.5 to 1.0 nats 0% of 4 answered, 0 (0) "
+        f"wrong; {SCORES[ENTROPY].title}: below 0.5 nats 90% of 10 answered, 1 wrong"
     )
 
 

@@ -120,11 +120,9 @@ def by_group(groups: Sequence[Bin], target: float, other: str = "") -> Picture:
 
     `other`: by what answers are judged whose numbers stand in brackets; "" without one.
     """
-    title, alt_text = "Wrong among the answered, by group", charts.groups_alt(groups)
-    caption = brackets(other)
-    return Picture(
-        title, f"{alt_text}. {caption}".strip(), charts.groups, (groups, target), caption
-    )
+    title, caption = "Wrong among the answered, by group", brackets(other)
+    alt_text = ". ".join(filter(None, (charts.groups_alt(groups), caption)))
+    return Picture(title, alt_text, charts.groups, (groups, target), caption)
 
 
 def _prices(calibration: Calibration, listed: Sequence[Price]) -> Part:

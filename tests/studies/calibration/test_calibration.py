@@ -31,6 +31,7 @@ from core.studies.calibration.calibration import (
     Target,
 )
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.groups import by_group
 from core.studies.inspection.pipeline import to_text
 from core.studies.progress import Cancelled
 from tests.studies.calibration.tables import labelled_rows
@@ -943,6 +944,10 @@ def test_labels_by_another_rule_stand_beside_those_that_count(certified):
     both = "2 are wrong by “a_correct”, which counts, and 5 by “a_correct_f1”."
     assert f"Of the 200 answered, {both}" in found.policy.sentence
     assert from_json(to_json(found.policy)) == found.policy
+    sources = np.array(["x"] * 100 + ["y"] * 100, object)
+    groups = by_group(study.calibrate(replace(data, sources=sources), Target(0.1, score="a")))
+    assert [(g.name, g.errors, g.other_errors) for g in groups.groups] == [("x", 0, 1), ("y", 2, 4)]
+    assert holdout.confirm(found.policy, data, 0.9).other_errors == 5
     half = study.move(found, 100)
     assert (half.errors, half.other_errors) == (0, 1)
     assert new_rows.decisions(data, found.policy).splitlines()[0].endswith(b"correct,a_correct_f1")

@@ -110,7 +110,7 @@ def test_advice_says_what_it_costs_and_asks_for_enough():
     found = calibrate(scored(np.random.default_rng(4), 40, 0.01), WANTED, looks=())
     assert found.policy is None
     assert found.outcome.labels_needed > 0
-    costs = "look 2 0.025 and 72 answers, look 3 0.013 and 86 answers, look 4 0.0063 and 99 answers"
+    costs = "look 2 δ/4 and 72 answers, look 3 δ/8 and 86 answers, look 4 δ/16 and 99 answers"
     assert f"Of δ = 0.1, and in answers without a mistake, at least: {costs}." in (
         found.outcome.reason
     )

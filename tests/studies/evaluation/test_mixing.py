@@ -74,6 +74,7 @@ def test_the_mixtures_are_those_of_the_pools(found):
             {name: found.doubts[name][chosen] for name in BOTH},
             {name: found.correct[name][chosen] for name in BOTH},
             found.entropies[chosen],
+            {name: found.by_other_label.correct[name][chosen] for name in BOTH},
         )
 
     diverse = (found.sources == "many") & (found.entropies > 0.7)
