@@ -231,10 +231,7 @@ class LanguageModel(ABC):
         A back end with `Capabilities.limits_answers` cuts its answers at `answer_tokens`, and
         writes that into each `Response`.
 
-        Raises
-        ------
-        ModelError
-            When it cannot be asked so.
+        Raises `ModelError` when it cannot be asked so.
         """
         if tokens == self.answer_tokens:
             return self

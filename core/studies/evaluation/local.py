@@ -99,10 +99,7 @@ def ask(task: Task, question: Question, report: Callable[[float], None]) -> Row:
 
     `report`: given the share that is done, in [0, 1), before every call of the model. May raise.
 
-    Raises
-    ------
-    Exception
-        One of `ENDS_A_RUN`, or out of `report`. Any other becomes part of the row.
+    Raises one of `ENDS_A_RUN`, or out of `report`. Any other becomes part of the row.
     """
     at_a_price = not task.model.capabilities.local
     meter, started = Meter(), time.perf_counter()

@@ -178,9 +178,7 @@ class Worker:
     def _look(self) -> None:
         """Look now and then whether the run is stopped.
 
-        Raises
-        ------
-        Cancelled
+        Raises `Cancelled`.
         """
         if time.monotonic() - self._looked >= LOOK:
             self._looked = time.monotonic()

@@ -135,12 +135,8 @@ class Gemini(LanguageModel):
     timeout : float
         Seconds without a sign of life after which a request is given up.
 
-    Raises
-    ------
-    UnknownModelError
-        When `model` cannot be the name of one.
-    NeedsKeyError
-        When there is no key, or what there is cannot be one.
+    Raises `UnknownModelError` when `model` cannot be the name of one; `NeedsKeyError` when there is
+    no key, or what there is cannot be one.
     """
 
     form = Form.CHAT
@@ -189,10 +185,7 @@ class Gemini(LanguageModel):
         The first access asks the service, once in the life of an instance; when that fails,
         the next access asks again.
 
-        Raises
-        ------
-        ModelError
-            As for `sample`.
+        Raises `ModelError`, as for `sample`.
         """
         with current_stop().holding(self._facts.lock):  # another thread may be asking
             stated = self._description()

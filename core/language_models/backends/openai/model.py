@@ -329,10 +329,7 @@ class OpenAICompatible(Scoring):
     def probe(self) -> list[str]:
         """Find out anew what the server can do; return what was asked, a line each.
 
-        Raises
-        ------
-        ModelError
-            As for `capabilities`.
+        Raises `ModelError`, as for `capabilities`.
         """
         with current_stop().holding(self._endpoint.lock):
             return self._find_out()[1]
