@@ -46,6 +46,8 @@ class Question:
     answers: tuple[tuple[str, ...], ...]
     # The dataset, or the group within it ("triviaqa", "ambigqa multiple", "world by heart").
     source: str = ""
+    # The passages that the answer is to be drawn from; no file of ours holds them.
+    context: str = ""
     # How many rows were left out as malformed when its file was written; the last question says it.
     malformed_before: int = 0
 

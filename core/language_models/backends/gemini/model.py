@@ -227,6 +227,12 @@ class Gemini(LanguageModel):
         other.form = form
         return other
 
+    def with_system(self, text: str) -> Gemini:
+        """Return the same model behind a system prompt; see `LanguageModel.with_system`."""
+        other = copy.copy(self)
+        other.system = text
+        return other
+
     # --------------------------------------------------------------------- abilities
 
     @property
@@ -404,6 +410,8 @@ class Gemini(LanguageModel):
         if able.thinking is not None:
             config["thinkingConfig"] = {"thinkingBudget": able.thinking}
         del body["model"]  # it stands in the address
+        if self.system:
+            body["systemInstruction"] = {"parts": [{"text": self.system}]}
         body["generationConfig"] = {
             name: value for name, value in config.items() if name not in able.without
         }
