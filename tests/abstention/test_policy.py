@@ -168,7 +168,7 @@ def test_a_row_of_another_pipeline_or_without_the_score_is_refused():
     [
         replace(POLICY, target_error=0.03),
         replace(POLICY, confidence=0.99),
-        replace(POLICY, errors=30),
+        replace(POLICY, errors=30, upper_bound=None),
         replace(BELIEVING, belief=replace(BELIEF, target_error=0.01)),
         replace(POLICY, looks=9),  # each look spends half of what was left
         replace(POLICY, scores_tried=500),

@@ -85,11 +85,13 @@ def test_it_stands_in_front_of_every_prompt_and_nothing_else_changes(estimator):
 class Chats(Behind):
     """Has a turn for a system prompt."""
 
-    def with_system(self, text):
-        self.system_turn = text
-        return self
+    def __init__(self, inner):
+        super().__init__(inner)
+        self.systems = set()
 
-    system_turn = ""
+    def with_system(self, text):
+        self.systems.add(text)
+        return self
 
 
 @every
@@ -98,7 +100,7 @@ def test_in_a_chat_the_system_prompt_has_a_turn_of_its_own(estimator):
     table.table = Undecided(table.table)
     model = Chats(limited(table, estimator))
     record(Request(QUERY, 100, seed=1, judged=True, **FRONT), model)
-    assert model.system_turn == "Be brief."
+    assert model.systems == {"Be brief."}
     assert model.fronts == {prompts.front(context=FRONT["context"])}
 
 
