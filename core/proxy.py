@@ -158,14 +158,14 @@ class _Desk:
         return JSONResponse({"object": "list", "data": [{"id": self._guard.model.name, **about}]})
 
     async def complete(self, request: Request) -> Response:
-        asked, passed_over = _question(await _body(request), self._guard.model.name)
+        turns, passed_over = _question(await _body(request), self._guard.model.name)
         if self._waiting >= MOST_WAITING:
             raise RefusedRequestError(
                 BUSY, HTTPStatus.TOO_MANY_REQUESTS, code="rate_limit_exceeded"
             )
         self._waiting += 1
         try:
-            outcome = await self._decision(*asked, request)
+            outcome = await self._decision(*turns, request)
         finally:
             self._waiting -= 1
         return JSONResponse(_reply(outcome, self._guard.model.name, passed_over))
