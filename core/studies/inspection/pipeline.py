@@ -52,7 +52,7 @@ def front_of(request: Request) -> str:
         return NOTHING
     text = prompts.front(request.system, "C" if request.context else "")
     if request.system:  # once it stood in the user's turn of a chat, too
-        text = f"a turn of its own\0{text}"
+        text = f"turn\0{text}"
     names = [name for name in ("system", "context") if getattr(request, name)]
     return f"{' and '.join(names)} {hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
