@@ -81,7 +81,7 @@ def whole(
         taken.append(look)
     if "curves" not in earlier:
         progress("Drawing the curves", 0.6)
-        earlier["curves"] = curves(data)
+        earlier["curves"] = curves(calibration.data)
     others = [ENTROPY] if ENTROPY in data.doubts else []
     return Whole(
         calibration,
