@@ -73,9 +73,10 @@ def _entropy(whole: Whole) -> None:
     st.caption(
         "Each score at its own threshold for the same target. A score that mistakes many right "
         "answers for doubt answers few questions of high entropy. No bar on the right means "
-        "that no answered question is wrong, or none is answered. "
-        + brackets(words.other_label(calibration.data, calibration.score))
+        "that no answered question is wrong, or none is answered."
     )
+    if other := words.other_label(calibration.data, calibration.score):
+        st.text(brackets(other))
 
 
 def _intervals(calibration: Calibration) -> None:

@@ -31,6 +31,6 @@ def groups(whole: Whole) -> None:
     picture = by_group(first, calibration.target.error, other)
     figures.show(picture, "groups")
     if picture.caption:
-        st.caption(picture.caption)
+        st.text(picture.caption)
     if len(first) < len(every.groups):
         st.caption(f"Drawn are the {len(first):d} largest groups.")

@@ -51,7 +51,7 @@ def decisions(results: Results) -> None:
         st.markdown("**Wrong among the answered, by source**")
         picture = by_group(parts, policy.target_error, words.other_label(results.match))
         figures.show(picture, "results_groups")
-        st.caption(picture.caption)
+        st.text(picture.caption)
     downloads.menu(partial(_files, decided, picture))
 
 
