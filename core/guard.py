@@ -19,9 +19,9 @@ from core.abstention.policy import (
     Policy,
     PolicyError,
     check_pipeline,
-    check_promise,
     from_json,
 )
+from core.abstention.proof import check_promise
 from core.codec import finite
 from core.language_models.client.concurrency import at_once, questions_at_once
 from core.language_models.errors import ModelError
@@ -143,15 +143,27 @@ class Guard:
         self._brought = policy
 
     def __call__(
-        self, question: str, progress: Progress | None = None, *, context: str = ""
+        self,
+        question: str,
+        progress: Progress | None = None,
+        *,
+        context: str = "",
+        system: str | None = None,
     ) -> Answer | Abstained:
         """Ask one question; whatever goes wrong with the model is a reason to abstain.
 
         `context`: passages that the answer is to be drawn from. A policy that was calibrated
-        without any serves nothing then. Raises `Cancelled` out of `progress`.
+        without any serves nothing then. `system`: a system prompt instead of the guard's own.
+        Raises `Cancelled` out of `progress`.
         """
+        for text in (question, context, system):
+            if not isinstance(text, str | None) or question is None:
+                raise InvalidRequestError(
+                    "A question, a context and a system prompt are texts. Ask with guard(…)."
+                )
         try:
-            request = replace(self._request, query=question, context=context)
+            system = self._request.system if system is None else system
+            request = replace(self._request, query=question, context=context, system=system)
             request = in_taught_words(request, self.model)
             recording = record(request, self.model, progress or silent)
             inspection = read(recording, self._reading, policy=self._brought)
@@ -165,6 +177,8 @@ class Guard:
 
     def batch(self, questions: Sequence[str]) -> list[Answer | Abstained]:
         """Ask several questions, as many at the same time as the model gains from; in order."""
+        if isinstance(questions, str):
+            raise InvalidRequestError("A batch is a list of questions. Call the guard for one.")
 
         def beside(question: str) -> Answer | Abstained:
             with self.model.beside():
@@ -211,6 +225,16 @@ def guard(
     PolicyError
         When the policy cannot be read, or was calibrated for something else.
     """
+    if not isinstance(model, str | LanguageModel):
+        raise InvalidRequestError(
+            "`model` is neither a name, such as “embedded”, nor a LanguageModel. Give one of them."
+        )
+    if not isinstance(policy, str | Path | Policy | None):
+        raise PolicyError("`policy` is neither a Policy nor its file. Give one of them, or None.")
+    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:
+        raise InvalidRequestError(
+            "`budget` is the most requests to a service: give a whole number from 1."
+        )
     if isinstance(policy, str | Path):
         policy = policy_in(policy)
     opened = open_for_study(model, form, budget, _LOG.info)

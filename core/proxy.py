@@ -59,8 +59,9 @@ REFUSED: Final = {
 }
 NOT_WHOLE: Final = "The request is no JSON object. Send one with “model” and “messages”."
 ONE_QUESTION: Final = (
-    "The guard decides on one question: send one message, of the user, with nothing but text. A "
-    "system prompt or earlier turns would ask in another way than its policy was calibrated for."
+    "The guard decides on one question: send one message of the user, with nothing but text, and "
+    "one of the system before it if there is one. Earlier turns would ask in another way than its "
+    "policy was calibrated for."
 )
 BROKEN_OFF: Final = "The request broke off."
 TWICE: Final = "The request has an object with a key twice. Give each key once."
@@ -157,19 +158,21 @@ class _Desk:
         return JSONResponse({"object": "list", "data": [{"id": self._guard.model.name, **about}]})
 
     async def complete(self, request: Request) -> Response:
-        question, passed_over = _question(await _body(request), self._guard.model.name)
+        turns, passed_over = _question(await _body(request), self._guard.model.name)
         if self._waiting >= MOST_WAITING:
             raise RefusedRequestError(
                 BUSY, HTTPStatus.TOO_MANY_REQUESTS, code="rate_limit_exceeded"
             )
         self._waiting += 1
         try:
-            outcome = await self._decision(question, request)
+            outcome = await self._decision(*turns, request)
         finally:
             self._waiting -= 1
         return JSONResponse(_reply(outcome, self._guard.model.name, passed_over))
 
-    async def _decision(self, question: str, request: Request) -> Answer | Abstained:
+    async def _decision(
+        self, system: str | None, question: str, request: Request
+    ) -> Answer | Abstained:
         """Ask the guard until the time is over, or nobody waits any more."""
         over = False
 
@@ -179,7 +182,7 @@ class _Desk:
 
         def ask() -> Answer | Abstained:
             with self._guard.model.beside():
-                return self._guard(question, progress)
+                return self._guard(question, progress, system=system)
 
         until = time.monotonic() + self._seconds
         work = asyncio.get_running_loop().run_in_executor(self._pool, ask)
@@ -228,8 +231,8 @@ def _is_nothing(value: object) -> bool:
     return value is None or value is False or value in ("", [])
 
 
-def _question(body: dict[str, Any], model: str) -> tuple[str, list[str]]:
-    """Return the question of a request, and which of its parameters are not followed."""
+def _question(body: dict[str, Any], model: str) -> tuple[tuple[str | None, str], list[str]]:
+    """Return the system prompt and question of a request, and the parameters not followed."""
     if body.get("model") != model:
         sentence = f"This server guards the model “{model}” alone. Name it as “model”."
         raise RefusedRequestError(sentence, HTTPStatus.NOT_FOUND, "model", "model_not_found")
@@ -242,12 +245,27 @@ def _question(body: dict[str, Any], model: str) -> tuple[str, list[str]]:
         word = one_line(name)
         sentence = REFUSED.get(name, f"“{word}” cannot be decided on. Leave it out.")
         raise RefusedRequestError(sentence, parameter=word, code="unsupported_parameter")
-    match body.get("messages"):
-        case [{"role": "user", "content": str(text), **others}] | [
-            {"role": "user", "content": [{"type": "text", "text": str(text)}], **others}
-        ] if not any(others.values()):
-            return text, sorted(name for name in NOT_FOLLOWED if body.get(name) is not None)
+    messages = body.get("messages")
+    turns = [_turn(message) for message in messages] if isinstance(messages, list) else []
+    ignored = sorted(name for name in NOT_FOLLOWED if body.get(name) is not None)
+    match turns:
+        case [("user", text)]:
+            return (None, text), ignored
+        case [("system" | "developer", system), ("user", text)]:
+            return (system, text), ignored
     raise RefusedRequestError(ONE_QUESTION, parameter="messages", code="unsupported_value")
+
+
+def _turn(message: object) -> tuple[str, str] | None:
+    """Return who says what in a message; None where that is not all, or no text."""
+    match message:
+        case {"role": str(who), "content": str(text), **others} | {
+            "role": str(who),
+            "content": [{"type": "text", "text": str(text)}],
+            **others,
+        } if not any(others.values()):
+            return who, text
+    return None
 
 
 def _reply(outcome: Answer | Abstained, model: str, passed_over: list[str]) -> dict[str, Any]:

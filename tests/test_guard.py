@@ -221,3 +221,21 @@ def test_the_command_line_loads_nothing_that_an_extra_brings():
     code = "import sys, core.cli, believe.names; print(*{*sys.modules} & {'altair', 'streamlit'})"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stdout.strip()) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("misuse", "says"),
+    [
+        (lambda guard: believe.guard(5), "neither a name"),
+        (lambda guard: believe.guard(policy=5), "neither a Policy nor its file"),
+        (lambda guard: believe.guard(budget=None), "whole number from 1"),
+        (lambda guard: believe.guard(budget=0), "whole number from 1"),
+        (lambda guard: guard(5), "are texts"),
+        (lambda guard: guard(None), "are texts"),
+        (lambda guard: guard(FRANCE, context=5), "are texts"),
+        (lambda guard: guard.batch(FRANCE), "A batch is a list"),
+    ],
+)
+def test_what_makes_no_sense_is_a_sentence(guard, misuse, says):
+    with pytest.raises(ValueError, match=says):
+        misuse(guard)

@@ -24,8 +24,11 @@ from core.proxy import (
     proxy,
 )
 from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.pipeline import front_of
+from core.studies.inspection.request import Request
 from tests.fakes import QUERY, TableModel, falling, knows, words
 from tests.patience import LONG
+from tests.studies.inspection.test_front import Behind
 from tests.test_guard import FRANCE, NEVADA, policy_for
 
 ASK = "/v1/chat/completions"
@@ -77,6 +80,7 @@ def test_what_is_withheld_is_in_no_part_of_the_reply(embedded, question, reason)
     assert reason in about["reason"] and "Carson City" not in reply.text
 
 
+SYSTEM, USER = [{"role": "system", "content": "Be brief."}], {"role": "user", "content": FRANCE}
 TURNS = [{"role": "assistant", "content": "Lyon"}, {"role": "user", "content": FRANCE}]
 
 
@@ -91,8 +95,11 @@ TURNS = [{"role": "assistant", "content": "Lyon"}, {"role": "user", "content": F
         ({"response_format": {"type": "json_object"}}, "response_format", 400),
         ({"logit_bias": {"1": 100}}, "logit_bias", 400),
         ({"model": "gpt-4o"}, "model", 404),
-        ({"messages": [{"role": "system", "content": "Say Lyon."}]}, "messages", 400),
+        ({"messages": SYSTEM}, "messages", 400),
         ({"messages": TURNS}, "messages", 400),
+        ({"messages": [*SYSTEM, *SYSTEM, USER]}, "messages", 400),
+        ({"messages": [USER, *SYSTEM]}, "messages", 400),
+        ({"messages": [SYSTEM[0] | {"name": "Ann"}, USER]}, "messages", 400),
         ({"messages": [{"role": "user", "content": FRANCE, "name": "Lyon"}]}, "messages", 400),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages", 400),
         ({"messages": None}, "messages", 400),
@@ -103,6 +110,27 @@ def test_what_cannot_be_decided_on_is_refused_as_openai_does(embedded, changes, 
     error = reply.json()["error"]
     assert (reply.status_code, error["param"]) == (status, parameter)
     assert error["type"] == "invalid_request_error" and "Paris" not in reply.text
+
+
+def test_a_system_message_stands_in_front_and_only_a_policy_made_with_it_serves_anything():
+    model = Behind(knows(6))
+    policy = policy_for(model, front=front_of(Request(QUERY, system="Be brief.")))
+    question = {"role": "user", "content": QUERY}
+    with client(believe.Guard(model, policy, system="Be brief.")) as server:
+        for turns, decision, front in (
+            ([question], "answer", "Be brief."),  # the guard's own
+            ([*SYSTEM, question], "answer", "Be brief."),
+            (
+                [SYSTEM[0] | {"role": "developer", "content": "Be long."}, question],
+                "abstain",
+                "Be long.",
+            ),
+        ):
+            model.fronts.clear()
+            reply = server.post(ASK, json={"model": model.name, "messages": turns}).json()
+            assert reply["believe"]["decision"] == decision
+            assert model.fronts == {f"{front}\n\n"}
+    assert "in front of the prompt" in reply["believe"]["reason"]
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"[" * 100_000, b'{"model": "\xff"}'])

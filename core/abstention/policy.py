@@ -298,7 +298,7 @@ class Policy:
         if self.has_guarantee and self.looks:
             confidence = 1 - (1 - (self.confidence or 0)) / 2**self.looks
             sentence += (
-                f" Look {self.looks} at these labels: it was tested at {_percent(confidence)}, so "
+                f" Look {self.looks} at these labels: it was tested at {percent(confidence)}, so "
                 "that this holds for all looks at them together."
             )
         return sentence
@@ -326,14 +326,14 @@ class Policy:
         population = "for questions drawn like these and scored by the same pipeline"
         if self.method == "ltt":
             return (
-                f"With {_percent(self.confidence or 0)} confidence over the {self.labels:,} "
-                f"labelled rows, at most {_percent(self.target_error)} of answered questions are "
+                f"With {percent(self.confidence or 0)} confidence over the {self.labels:,} "
+                f"labelled rows, at most {percent(self.target_error)} of answered questions are "
                 f"wrong, {self._of_what_stands}{population}."
             )
         if self.method == "crc":
             return (
                 f"On average over draws of {self.labels:,} labelled rows, at most "
-                f"{_percent(self.target_error)} of all questions are answered and wrong, "
+                f"{percent(self.target_error)} of all questions are answered and wrong, "
                 f"{population}. This does not bound the error among the answered."
             )
         if self.method == "empirical":
@@ -350,7 +350,7 @@ class Policy:
     def _of_what_stands(self) -> str:
         if self.belief is None:
             return ""
-        return f"and at most {_percent(self.belief.target_error)} of those that it believes, "
+        return f"and at most {percent(self.belief.target_error)} of those that it believes, "
 
     def with_threshold(
         self, threshold: float, answered: int, errors: int, other_errors: int | None = None
@@ -395,30 +395,6 @@ def own_rows(policy: Policy, rows: Rows) -> NDArray[np.bool_]:
     """
     own = asks_the_same(rows, policy.row_hashes)
     return own | (own.any() and policy.labels > MOST_KEPT)
-
-
-def check_promise(policy: Policy) -> None:
-    """Check that the labels of a policy can prove what it promises by Learn-then-Test.
-
-    A file that somebody has edited to promise more, of the same labels, is one that they cannot.
-
-    Raises `PolicyError` when they cannot.
-    """
-    from core.abstention.thresholds import p_values  # SciPy takes long to load
-
-    if policy.method != "ltt":
-        return
-    promises = [(policy.target_error, policy.answered, policy.errors)]
-    if policy.belief:
-        own = policy.belief
-        promises.append((own.target_error, own.answered, own.errors))
-    for error, answered, errors in promises:
-        if p_values(answered, errors, error) > 1 - (policy.confidence or 0) + 1e-9:
-            raise PolicyError(
-                f"This policy promises at most {_percent(error)} wrong, and {errors:,} of "
-                f"{answered:,} answered questions were wrong, which cannot prove that. Somebody "
-                "has changed it: calibrate again."
-            )
 
 
 def check_pipeline(policy: Policy, pipeline: Pipeline) -> None:
@@ -554,7 +530,8 @@ def _typed_fields(kind: type, value: object) -> dict[str, Any]:
         raise PolicyError(f"The policy’s “{error.field}” is damaged. Download it again.") from error
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """Return a share in words, none rounded to something better."""
     return f"{100 * share:.6g}%"  # 99.99% must not become 100%
 
 

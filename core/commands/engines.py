@@ -59,12 +59,8 @@ def engines(command: Command) -> Command:
 def engine_of(options: dict[str, Any]) -> Callable[[LanguageModel, Path], Engine]:
     """Return what makes the engine of a model and a run's folder, by the options of `engines`.
 
-    Raises
-    ------
-    UsageError
-        When the options contradict each other.
-    RunError
-        When what the engine needs is not installed.
+    Raises `UsageError` when the options contradict each other; `RunError` when what the engine
+    needs is not installed.
     """
     if options["engine"] == LOCAL:
         for name in OF_RAY:

@@ -49,6 +49,7 @@ from core.studies.evaluation.run import Questions, most, reading_in, survey
 from core.studies.evaluation.run import evaluate as ask_all
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import check_samples, usual_request
+from core.studies.inspection.request import MAX_FRONT_CHARACTERS
 from core.studies.progress import Progress
 from core.uncertainty.scores import SCORES
 
@@ -73,6 +74,12 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
     "read.",
 )
 @columns
+@click.option(
+    "--context",
+    metavar="TEXT",
+    help="The column of passages that each answer is to be drawn from: they stand in front.",
+)
+@click.option("--system", default="", help="A system prompt, in front of every prompt.")
 @asks
 @reads
 @engines
@@ -211,7 +218,9 @@ def _ask(file: Path, run: Run, arguments: dict[str, Any]) -> None:
     for sentence in questions.reading:
         tell(sentence)
     model = open_for_study(arguments["model"], arguments["form"], arguments["budget"])
-    request = usual_request("any", model.capabilities, **options)
+    context = questions.longest_context[:MAX_FRONT_CHARACTERS]  # what is longer is refused
+    front = {"system": arguments["system"], "context": context}
+    request = usual_request("any", model.capabilities, **options, **front)
     check_samples(request, model.capabilities)
     task = Task(model, request, reading, usual_least_mass())
     left = max(questions.number - run.finished_questions, 0)
@@ -238,7 +247,9 @@ def _ask(file: Path, run: Run, arguments: dict[str, Any]) -> None:
 def _survey(path: Path, arguments: dict[str, Any]) -> Questions:
     """Read all questions once, and put into words what they were read as."""
     problems: list[str] = []
-    file = QuestionFile(path, path.stem, **{name: arguments[name] for name in COLUMNS})
+    file = QuestionFile(
+        path, path.stem, **{name: arguments[name] for name in (*COLUMNS, "context")}
+    )
     read = partial(file.questions, arguments["on_malformed"])
     questions = survey(path.name, partial(read, problems.append), file.meaning)
     malformed = questions.malformed + len(problems)

@@ -26,6 +26,7 @@ PARTING = 1  # seconds for replies that are under way when it is stopped
 @click.option(
     "--policy", type=Input(), help="What decides.  [default: what is certified for the model]"
 )
+@click.option("--system", default="", help="The system prompt, where a request brings none.")
 @click.option(
     "--deadline",
     type=click.FloatRange(0, min_open=True),
@@ -50,6 +51,7 @@ PARTING = 1  # seconds for replies that are under way when it is stopped
 )
 def serve(
     policy: Path | None,
+    system: str,
     deadline: float,
     host: str,
     port: int,
@@ -73,7 +75,7 @@ def serve(
             "--port or --host."
         ) from error
     with listening:
-        guard = Guard(open_for_study(model, form, budget), rule)
+        guard = Guard(open_for_study(model, form, budget), rule, system=system)
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listening.getsockname()[1]}/v1"
         tell(guard.policy.sentence if guard.policy else NOTHING)

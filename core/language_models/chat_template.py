@@ -14,19 +14,23 @@ from core.language_models import rendering
 from core.language_models.errors import ModelError
 from core.language_models.forms import Example
 
-PROMPT = "PROMPT-STANDS-HERE"
+PROMPT, SYSTEM = "PROMPT-STANDS-HERE", "SYSTEM-STANDS-HERE"
 PATIENCE: Final = 30.0  # seconds by the clock: the process has two of the processor
 
 
 def around(
-    template: str, marks: Mapping[str, str], examples: Sequence[Example] = ()
+    template: str,
+    marks: Mapping[str, str],
+    examples: Sequence[Example] = (),
+    *,
+    system: bool = False,
 ) -> tuple[str, str]:
     """Return what a template puts in front of a user's message, and behind it.
 
     Templates come from strangers, with the models: this one runs in a sandbox, in a process of its
     own with limits.
 
-    Raises `ModelError` when the template fails, or does not repeat the message once.
+    Raises `ModelError` when the template fails, or does not repeat each message once.
 
     Parameters
     ----------
@@ -34,11 +38,16 @@ def around(
         ``bos_token`` and ``eos_token``, which some templates write.
     examples : sequence of Example, optional
         Turns of before.
+    system : bool
+        Whether a system prompt stands in front of all, in a turn of its own: as `SYSTEM`, for which
+        the caller puts text that is never read as a mark.
     """
-    variables = {"messages": messages(PROMPT, examples), "add_generation_prompt": True, **marks}
+    turns = [{"role": "system", "content": SYSTEM}] if system else []
+    turns += messages(PROMPT, examples)
+    variables = {"messages": turns, "add_generation_prompt": True, **marks}
     reply = _answer(json.dumps({"template": template, "variables": variables}))
     parts = reply.get("text", "").split(PROMPT)
-    if len(parts) != 2:
+    if len(parts) != 2 or [part.count(SYSTEM) for part in parts] != [system, 0]:
         reason = reply.get("failed", "it does not repeat the question once")
         raise ModelError(
             f"The model’s chat template cannot be used ({reason}). Choose the form plain or "

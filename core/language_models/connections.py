@@ -42,10 +42,7 @@ def exchange(call: Callable[[], T]) -> T | Fault:
     chunk of size -5 is a ValueError. So `call` sends, reads and decodes, and does nothing of ours,
     whose mistakes would hide here.
 
-    Raises
-    ------
-    ModelError
-        As it came: it is a sentence already.
+    Raises `ModelError`, as it came: it is a sentence already.
     """
     try:
         return call()

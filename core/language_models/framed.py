@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Self
@@ -28,7 +29,7 @@ class FramedModel(LanguageModel):
 
     @abstractmethod
     def turn_frame(self, template: str, examples: Sequence[Example]) -> Frame:
-        """Return what stands around a prompt that is a turn."""
+        """Return what stands around a prompt that is a turn, behind `system` if there is one."""
 
     @abstractmethod
     def put_in(self, frame: Frame) -> None:
@@ -48,10 +49,32 @@ class FramedModel(LanguageModel):
         other.set_form(form, examples)
         return other
 
+    def with_system(self, text: str) -> Self | None:
+        """Return the same model behind a system prompt; see `LanguageModel.with_system`."""
+        if not self.form.is_chat or self.template is None:
+            return None
+        with self._opening:  # what stands in front is read once, for all questions
+            key = text, self.answer_tokens
+            if key not in self._behind:
+                self._behind.clear()
+                other: Self | None = copy.copy(self)
+                assert other is not None
+                other.meter, other.system = self.meter, text
+                try:
+                    frame = other.turn_frame(self.template, self.examples)
+                except ModelError:  # the template has no such turn
+                    other = None
+                else:
+                    other.put_in(frame)
+                self._behind[key] = other
+            return self._behind[key]
+
     def set_form(self, form: Form, examples: Sequence[Example] = ()) -> None:
         """Have all prompts framed as a form asks."""
-        self.form = form
-        examples = examples if form.has_examples else ()
+        self.form, self.system = form, ""
+        self.examples = examples = examples if form.has_examples else ()
+        self._behind: dict[tuple[str, int], Self | None] = {}
+        self._opening = threading.Lock()
         self.revision = revision(self.weights_revision, form, examples)
         if not form.is_chat:
             self.put_in(self.text_frame(examples))

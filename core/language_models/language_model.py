@@ -199,6 +199,7 @@ class LanguageModel(ABC):
     form: Form = Form.PLAIN  # in which it is asked; part of the revision
     answer_tokens: int = MAX_RESPONSE_TOKENS  # at which an answer is cut; no part of the revision
     forms: tuple[Form, ...] = ()  # from which one can be chosen; none where there is no choice
+    system: str = ""  # the system prompt in a turn of its own; no part of the revision
     _memory: Callable[[], Memory] | None = None
 
     @property
@@ -231,10 +232,7 @@ class LanguageModel(ABC):
         A back end with `Capabilities.limits_answers` cuts its answers at `answer_tokens`, and
         writes that into each `Response`.
 
-        Raises
-        ------
-        ModelError
-            When it cannot be asked so.
+        Raises `ModelError` when it cannot be asked so.
         """
         if tokens == self.answer_tokens:
             return self
@@ -243,6 +241,13 @@ class LanguageModel(ABC):
         other = copy.copy(self)
         other.__dict__ |= {"meter": self.meter, "speed": self.speed, "answer_tokens": tokens}
         return other
+
+    def with_system(self, text: str) -> LanguageModel | None:
+        """Return the same model behind a system prompt in a turn of its own.
+
+        None where it is not asked in a chat, or its chat has no such turn.
+        """
+        return None
 
     def reads(self, question: str) -> str:
         """Return a question as the model is asked it: some do not tell all spellings apart."""

@@ -103,12 +103,8 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
     key : str, optional
         For a service; by default the environment's, where it may be used.
 
-    Raises
-    ------
-    UnknownModelError
-        When no back end has that name.
-    ModelError
-        With a sentence, when the model cannot be opened.
+    Raises `UnknownModelError` when no back end has that name; `ModelError` with a sentence, when
+    the model cannot be opened.
     """
     kind, _, rest = full_name(name).partition(":")
     if kind not in BACK_ENDS:

@@ -28,10 +28,7 @@ LONGEST: Final = 1_000_000  # characters of the text
 def render(template: str, variables: dict[str, Any]) -> str:
     """Fill a template in.
 
-    Raises
-    ------
-    Exception
-        Whatever a stranger's program can raise.
+    Raises whatever a stranger's program can raise.
     """
 
     def refuse(words: str) -> None:

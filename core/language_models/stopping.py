@@ -157,14 +157,8 @@ def in_time(request: Callable[[], T]) -> T:
         What the request returns. A reply that is there counts, even where somebody has just
         said stop: it is paid for.
 
-    Raises
-    ------
-    TooLateError
-        When `LONGEST_REQUEST` or the time that `patience` allows is over.
-    StoppedError
-        When the stop that `patience` names is set.
-    Exception
-        What the request raises.
+    Raises `TooLateError` when `LONGEST_REQUEST` or the time that `patience` allows is over;
+    `StoppedError` when the stop that `patience` names is set; and what the request raises.
     """
     patient = _PATIENCE.get(_Patience())
     patient.stop.check()

@@ -132,11 +132,8 @@ def in_its_form(
     memory : callable, optional
         Opens the place where the trial of a model on this machine is kept, and looked up.
 
-    Raises
-    ------
-    ModelError
-        When the model cannot be asked in the form that is wanted, or no form suits it; the
-        sentence says what it answered. Forms that do not fit into its context are passed over.
+    Raises `ModelError` when the model cannot be asked in the form that is wanted, or no form suits
+    it; the sentence says what it answered. Forms that do not fit into its context are passed over.
     """
     if not model.forms:
         return model if wish is None else model.in_form(wish), ()

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.abstention import policy as policies
-from core.abstention.policy import Policy, PolicyError
+from core.abstention.policy import PolicyError
+from core.abstention.proof import check_promise
 from core.codec import encode
 from core.language_models.language_model import LONGEST_ANSWER, MOST_ANSWER_TOKENS, longest_answer
 from core.reports.amplification.words import to_dict, verdict
@@ -154,25 +155,13 @@ def _is_curve(content: Any) -> bool:
 def _policy(content: bytes) -> OpenedResult:
     try:
         policy = policies.from_json(content)
+        check_promise(policy)
     except PolicyError as error:
         raise InvalidRequestError(str(error)) from error
-    _check_promise(policy)
     model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
     title = f"{policy.score}: answer {policy.where}"
     whole = policies.to_dict(policy) | {_MARK: True}
     return OpenedResult("policy", title, model, policy.sentence, encode(whole, indent=2))
-
-
-def _check_promise(policy: Policy) -> None:
-    """Refuse a guarantee that the file's own counts contradict."""
-    tested = {"ltt": policy.answered, "crc": policy.labels}.get(policy.method, 0)
-    unsure = policy.confidence is not None and policy.confidence < 0.5
-    # A tail below one half lies below the binomial median, which is within 1 of the mean.
-    if tested and not unsure and policy.errors > policy.target_error * tested + 1:
-        raise InvalidRequestError(
-            f"{_NO_RESULT} It promises fewer errors than it counts: {policy.errors:,} of "
-            f"{tested:,} rows."
-        )
 
 
 def _curves(content: list[Any]) -> OpenedResult:

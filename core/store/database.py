@@ -242,12 +242,9 @@ def open_database(url: str | None = None) -> Database:
 
     A damaged SQLite file is set aside and a new one begun: see `Database.notice`.
 
-    Parameters
-    ----------
-    url : str, optional
-        ``sqlite:////folder/believe.db``, ``postgresql://user:password@host/name``, or
-        ``sqlite://`` for one in memory, which all threads share and `Database.close` ends. By
-        default what ``BELIEVE_DATABASE_URL`` says, or else `default_path`.
+    `url`: ``sqlite:////folder/believe.db``, ``postgresql://user:password@host/name``, or
+    ``sqlite://`` for one in memory, which all threads share and `Database.close` ends. By default
+    what ``BELIEVE_DATABASE_URL`` says, or else `default_path`.
 
     Raises `StoreError` when it cannot be opened, or was written by a newer version (it is not
     altered then).

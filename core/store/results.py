@@ -110,13 +110,8 @@ class SavedResults:
         outcome : str
             What came of it; cut as a title is.
 
-        Raises
-        ------
-        ValueError
-            For another kind.
-        StoreError
-            Also when the payload is not text that a database can hold, or has more than
-            `MAX_BYTES`.
+        Raises `ValueError` for another kind; `StoreError`, also when the payload is not text that a
+        database can hold, or has more than `MAX_BYTES`.
         """
         _check_kind(kind)
         query, model = storable(query), storable(model)
@@ -189,12 +184,8 @@ class SavedResults:
         limit : int
             How many at most; not negative.
 
-        Raises
-        ------
-        ValueError
-            For another kind, or a limit that is out of range.
-        StoreError
-            Also when the text is too long.
+        Raises `ValueError` for another kind, or a limit that is out of range; `StoreError`, also
+        when the text is too long.
         """
         if not 0 <= limit < 2**31:
             raise ValueError("limit must not be negative, nor enormous")
@@ -231,12 +222,8 @@ class SavedResults:
     def rename(self, id: str, title: str) -> None:
         """Give a result another title.
 
-        Raises
-        ------
-        UnknownResultError
-            When the owner has no such result.
-        StoreError
-            Also when the title is empty or longer than `LONGEST_TITLE` characters.
+        Raises `UnknownResultError` when the owner has no such result; `StoreError`, also when the
+        title is empty or longer than `LONGEST_TITLE` characters.
         """
         title = _one_line(title)
         if not title or len(title) > LONGEST_TITLE:

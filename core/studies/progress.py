@@ -15,11 +15,8 @@ class Progress(Protocol):
     def __call__(self, stage: str, share: float) -> None:
         """Report that `share`, in [0, 1], of `stage` is done.
 
-        Raises
-        ------
-        Cancelled
-            To stop the study here; what it has already recorded is lost unless it was
-            handed out before.
+        Raises `Cancelled` to stop the study here; what it has already recorded is lost unless it
+        was handed out before.
         """
 
 

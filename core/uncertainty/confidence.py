@@ -86,11 +86,9 @@ def empirical_information(
     float
         In nats, in [0, ln K].
 
-    Raises
-    ------
-    ValueError
-        If shapes do not fit; if a count is no whole number of at least 0, or all are 0; if there
-        were fewer draws than are counted; if there is NaN, or a row adds up to more than 1.
+    Raises `ValueError` if shapes do not fit; if a count is no whole number of at least 0, or all
+    are 0; if there were fewer draws than are counted; if there is NaN, or a row adds up to more
+    than 1.
     """
     rows = validation.log_probabilities(log_rows, "log_rows", dimensions=2)
     draws_of = validation.counts(counts, "counts", dimensions=1)

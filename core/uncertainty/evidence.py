@@ -242,10 +242,7 @@ class Evidence:
             ``log_marginal, log_conditionals`` of the clusters of complete responses, not
             normalised.
 
-        Raises
-        ------
-        ValueError
-            Why there is none, for a person.
+        Raises `ValueError` with why there is none, for a person.
         """
         whole, labels = self._whole()
         rows = self.log_conditionals[np.ix_(whole, whole)]
@@ -263,10 +260,7 @@ class Evidence:
             ``counts, log_rows`` of the responses, and after each the clusters of complete ones,
             not normalised.
 
-        Raises
-        ------
-        ValueError
-            Why there is none, for a person.
+        Raises `ValueError` with why there is none, for a person.
         """
         whole, labels = self._whole()
         return self.counts, certified.lump_seconds(self.log_conditionals[:, whole], labels)

@@ -69,10 +69,7 @@ def good_turing(counts: ArrayLike) -> Floats:
     Its mean exceeds E U_k by E U_k⁽¹⁾ / k, with U_k⁽¹⁾ the probability of all that came once
     (a footnote of Section 4.1).
 
-    Parameters
-    ----------
-    counts : array_like of int, (..., s)
-        How often each kind came.
+    `counts`: of shape (..., s); how often each kind came.
     """
     came = np.asarray(counts)
     return np.asarray((came == 1).sum(axis=-1) / came.sum(axis=-1))

@@ -61,12 +61,9 @@ def from_tuples(
         value is at least 0 and at most ΣH_i - max H_i over the coordinates' entropies; it
         is 0 for independent answers only if the tuples form a full product.
 
-    Raises
-    ------
-    ValueError
-        If the tuples are empty, ragged, shorter than 2 or do not fit the probabilities; if
-        a repeated tuple has two probabilities; if there is NaN, a positive logarithm, no
-        mass, or a negative γ.
+    Raises `ValueError` if the tuples are empty, ragged, shorter than 2 or do not fit the
+    probabilities; if a repeated tuple has two probabilities; if there is NaN, a positive logarithm,
+    no mass, or a negative γ.
     """
     codes = encode(tuples)
     sampled = validation.log_probabilities(log_probabilities, "log_probabilities", dimensions=1)

@@ -153,11 +153,8 @@ def cluster_tuples(
     -------
     ClusteredTuples
 
-    Raises
-    ------
-    ValueError
-        On bad input, as :func:`encode`, :func:`deduplicate`, ``similarity.pairwise`` and
-        ``clustering.cluster`` do.
+    Raises `ValueError` on bad input, as :func:`encode`, :func:`deduplicate`,
+    ``similarity.pairwise`` and ``clustering.cluster`` do.
     """
     codes = encode(tuples)
     log_p = validation.log_probabilities(log_probabilities, "log_probabilities", dimensions=1)

@@ -4,24 +4,26 @@ import json
 import math
 from dataclasses import asdict, fields, replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.abstention import policy as policies
 from core.abstention.codebook import PERSON, Codebook
+from core.abstention.ledger import to_text
 from core.abstention.policy import (
     Belief,
     Pipeline,
     Policy,
     PolicyError,
     check_pipeline,
-    check_promise,
     from_json,
     pipeline_from_dict,
     to_dict,
     to_json,
 )
+from core.abstention.proof import check_promise
 from core.codec import LARGEST, encode
 from tests.hostile import edited, opened
 
@@ -166,14 +168,34 @@ def test_a_row_of_another_pipeline_or_without_the_score_is_refused():
     [
         replace(POLICY, target_error=0.03),
         replace(POLICY, confidence=0.99),
-        replace(POLICY, errors=30),
+        replace(POLICY, errors=30, upper_bound=None),
         replace(BELIEVING, belief=replace(BELIEF, target_error=0.01)),
+        replace(POLICY, looks=9),  # each look spends half of what was left
+        replace(POLICY, scores_tried=500),
+        replace(POLICY, targets_tried=500),
     ],
 )
 def test_a_promise_that_its_labels_cannot_prove_was_changed(policy):
     check_promise(BELIEVING)
     check_promise(replace(policy, method="empirical", confidence=None, belief=None))
     with pytest.raises(PolicyError, match="cannot prove that"):
+        check_promise(policy)
+
+
+@pytest.mark.parametrize(
+    ("policy", "says"),
+    [
+        (replace(POLICY, rows=to_text(np.arange(1001, dtype=np.uint64))), "names 1,001 rows"),
+        (
+            replace(POLICY, rows=to_text(np.arange(1, 2000, 2, dtype=np.uint64))),
+            "1,000 of them right",
+        ),
+        (replace(POLICY, upper_bound=POLICY.errors / POLICY.labels / 2), "upper bound is below"),
+        (replace(POLICY, method="crc", confidence=None, target_error=0.001), "answered and wrong"),
+    ],
+)
+def test_a_policy_whose_numbers_contradict_each_other_was_changed(policy, says):
+    with pytest.raises(PolicyError, match=f"{says}.*Somebody has changed it"):
         check_promise(policy)
 
 

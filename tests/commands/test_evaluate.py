@@ -22,9 +22,12 @@ from core.language_models import opening
 from core.language_models.errors import RefusedError
 from core.studies.evaluation import cluster
 from core.studies.evaluation.reading import Run, labelled_csv
+from core.studies.inspection.pipeline import front_of
+from core.studies.inspection.request import Request
 from core.uncertainty.scores import SCORES
 from tests.patience import LONG
 from tests.studies.evaluation.worlds import World, questions, rows_of
+from tests.studies.inspection.test_front import Behind
 
 ROOT = Path(__file__).parents[2]
 
@@ -212,6 +215,25 @@ def test_a_budget_ends_the_run_and_more_of_it_goes_on(monkeypatch, asked, tmp_pa
 
 
 # ------------------------------------------------------------------------- what goes wrong
+
+
+def test_a_context_and_a_system_prompt_stand_in_front_and_in_the_policy(monkeypatch, tmp_path):
+    model = Behind(World())
+    monkeypatch.setattr(opening, "open_model", lambda name: model)
+    file, out, scored = tmp_path / "q.jsonl", tmp_path / "run", tmp_path / "scored.csv"
+    rows = [
+        {"question": q.query, "answers": [a[0] for a in q.answers], "passage": f"P{i}."}
+        for i, q in enumerate(questions(8))
+    ]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    front = ("--context", "passage", "--system", "Be brief.")
+    result = believe(file, "--out", out, *front, "--labelled", scored)
+    assert result.exit_code == 0, result.stderr
+    assert model.fronts == {f"Be brief.\n\nContext:\nP{i}.\n\n" for i in range(8)}
+    assert "“passage” stands in front of each question." in result.stderr
+    assert Run(out).pipeline.front == front_of(Request("q", system="Be brief.", context="any"))
+    assert "system and context" in scored.read_text()  # so a policy of these rows names it, too
+    refused(believe(file, "--out", out), "in front of the prompt")
 
 
 def test_bad_input_gets_a_sentence(world, asked, tmp_path):

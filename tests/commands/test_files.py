@@ -13,6 +13,7 @@ from core import cli
 from core.commands.files import FilesFirst, Folder, Input, Output
 from core.language_models import opening
 from core.studies.calibration.example import EXAMPLE
+from tests.commands.test_calibrate import write
 from tests.patience import LONG
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -121,15 +122,11 @@ def test_what_is_read_is_not_written_to(nobody, questions, tmp_path):
     assert questions.read_text() == QUESTION and not report.exists()
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("inspect", "--from"), ("evaluate", "--out", "run"), ("dataset", "file", "--out", "x")],
-)
-def test_a_pipe_is_refused_and_never_waited_for(words, tmp_path):
+def test_a_pipe_is_refused_and_never_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     environment = os.environ | {"BELIEVE_DATABASE_URL": "sqlite://", "PYTHONPATH": str(ROOT)}
     ended = subprocess.run(
-        [sys.executable, "-m", "core", *words, "pipe"],
+        [sys.executable, "-m", "core", "inspect", "--from", "pipe"],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
@@ -170,8 +167,8 @@ def test_a_full_disk_leaves_the_file_that_was_to_be_replaced(tmp_path):
 
 
 def test_what_is_printed_to_a_file_is_not_replaced_by_another(tmp_path):
-    out = tmp_path / "printed.html"
-    words = ("calibrate", EXAMPLE, "--score", "mutual_information", "--no-keep", "--report")
+    out, rows = tmp_path / "printed.html", write(tmp_path / "rows.csv", 0, 3)
+    words = ("calibrate", rows, "--target-error", 0.2, "--no-keep", "--report")
     environment = os.environ | {"BELIEVE_DATABASE_URL": "sqlite://", "PYTHONPATH": str(ROOT)}
     for name in (out, "/dev/stdout"):
         with out.open("w") as file:

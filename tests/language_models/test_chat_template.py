@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.language_models.chat_template import PROMPT, around
+from core.language_models.chat_template import PROMPT, SYSTEM, around
 from core.language_models.errors import ModelError
 from core.language_models.forms import EXAMPLES
 
@@ -21,6 +21,18 @@ def test_examples_are_turns_of_before():
     before, after = around(TEMPLATE, MARKS, EXAMPLES[:1])
     assert before == f"<s>[user]{EXAMPLES[0].prompt}</s>[assistant]Honey</s>[user]"
     assert after == "</s>[assistant]"
+
+
+def test_a_system_prompt_has_a_turn_in_front_where_there_is_one():
+    before, after = around(TEMPLATE, MARKS, EXAMPLES[:1], system=True)
+    assert before == f"<s>[system]{SYSTEM}</s>[user]{around(TEMPLATE, MARKS, EXAMPLES[:1])[0][9:]}"
+    assert after == "</s>[assistant]"
+    for skips in (
+        "{{ messages[-1].content }}",
+        "{{ messages[-1].content }}{{ messages[0].content }}",
+    ):
+        with pytest.raises(ModelError, match="chat template cannot be used"):
+            around(skips, MARKS, system=True)
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,13 @@ def inspection():
     return run(Request(QUERY, 20, 0.7, seed=3), copies(12), Reading("token_f1", 0.3, 0.01, 0.02))
 
 
-def test_its_numbers_are_those_of_the_inspection(inspection):
-    found = read(report(inspection))
+@pytest.fixture(scope="module")
+def found(inspection):
+    """Its report, whose pictures take long."""
+    return read(report(inspection))
+
+
+def test_its_numbers_are_those_of_the_inspection(inspection, found):
     scores = columns(found.tables["Scores"])
     assert scores["score"] == [info.title for info in SCORES.values()]
     assert scores["value"] == score_table(inspection)["value"]
@@ -46,8 +51,7 @@ def test_its_numbers_are_those_of_the_inspection(inspection):
     assert numbers(told[first])[0] == pytest.approx(100 * inspection.clusters[0].mass, abs=0.05)
 
 
-def test_it_has_what_it_takes_to_ask_again(inspection):
-    found = read(report(inspection))
+def test_it_has_what_it_takes_to_ask_again(inspection, found):
     assert found.settings["Model"] == "table" and found.settings["Revision of the weights"] == "1"
     assert (found.settings["Seed"], found.settings["Temperature"]) == ("3", "0.7")
     assert found.settings["Similarity of two answers"] == "token_f1"
@@ -57,8 +61,7 @@ def test_it_has_what_it_takes_to_ask_again(inspection):
     assert [text for text in found.texts if text.startswith("Written with python 3.")]
 
 
-def test_it_says_the_verdict_first_and_how_to_read_it(inspection):
-    found = read(report(inspection))
+def test_it_says_the_verdict_first_and_how_to_read_it(inspection, found):
     headline, _ = served_sentence(inspection)
     assert found.texts[1:4] == ["Believe · Inspection of one question", QUERY, headline]
     assert inspection.verdict.reason in found.texts and "How to read this" in found.texts

@@ -128,7 +128,7 @@ NINES = int("9" * 4_300)
         *((json.dumps(named).encode(), "more than 2,000 characters") for named in NAMED),
         (json.dumps(OTHER_SHARE).encode(), "not curves saved by Believe"),
         (json.dumps(OUTSIDE).encode(), "not curves saved by Believe"),
-        (json.dumps(BROKEN).encode(), "99 of 100 rows"),
+        (json.dumps(BROKEN).encode(), "that of 100 it answers 100, 99 wrongly"),
         (json.dumps(written() | {"version": NINES}).encode(), "a newer Believe"),
         (json.dumps({"format": FORMAT, "version": NINES}).encode(), "This policy has version"),
         (words.to_json([CURVE] * (MOST_CURVES + 1)).encode(), "8 curves"),

@@ -241,6 +241,7 @@ def sampled(rng, k, first, rows):
     return from_chains(pairs, greedy="", greedy_log_likelihood=None).mutual_information
 
 
+@pytest.mark.slow
 def test_many_independent_answers_are_centred_on_0():
     """Twelve answers as likely, 100 pairs of them: Algorithm 2 by itself says .6 nats.
 
@@ -263,6 +264,7 @@ def test_a_model_that_copies_keeps_all_its_information(m):
     assert found.value == pytest.approx(found.plug_in) == pytest.approx(np.log(m))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.6])
 def test_a_model_that_often_copies_is_measured_nearer_to_the_truth(share):
     """Means over 100 draws of 100 pairs: above the truth, and below Algorithm 2 by itself."""

@@ -593,6 +593,7 @@ def test_chains_of_a_known_table_arrive_at_its_information():
         assert value == pytest.approx(EXACT, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_chains_of_a_large_table_come_nearer_from_above():
     """400 pairs, of which 100 samples miss most: about 0.9, 0.2 and 0.04 nats too high."""
     rng = np.random.default_rng(5)

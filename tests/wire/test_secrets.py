@@ -23,7 +23,6 @@ from tests.wire.hiding import FAILURES, KEY, NOWHERE, chain, failing, hidden, hi
 from tests.wire.processes import forking
 
 QUERY = "Name a mammal"
-PASSING = {"busy", "broken", "dropped"}  # the command line would wait, and try again
 EARLY, LATE = 0, 11  # good replies before it fails: in the probe, and behind the trial
 
 
@@ -117,7 +116,8 @@ def test_gemini_tells_nobody_the_key(faults, tmp_path, log):
 # ---------------------------------------------------------------------------- command line
 
 
-@pytest.mark.parametrize("way", [*sorted(FAILURES.keys() - PASSING), "nowhere", "works"])
+# It prints the sentence of a failure, which holds no key in any of the ways above.
+@pytest.mark.parametrize("way", ["401", "page", "nowhere", "works"])
 def test_the_command_line_prints_and_keeps_no_key(way, processes, tmp_path):
     with failing(way if way in FAILURES else "401", LATE if way in FAILURES else 10**9) as server:
         name = f"openai:llama@{NOWHERE}" if way == "nowhere" else server.name

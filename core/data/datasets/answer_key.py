@@ -90,6 +90,7 @@ class AnswerKey:
     has_reasons: bool = False  # whether every answer ends in `RESULT` and what counts
     # Whether every answer is "true" or "false", which "yes" and "no" are, too.
     is_boolean: bool = False
+    context: str = ""  # the column of passages that an answer is to be drawn from, if there is one
     unused: tuple[str, ...] = ()  # columns that are not read
     make: Make | None = None  # what reads a row, in a shape of its own
 
@@ -109,6 +110,8 @@ class AnswerKey:
             lines.append(f"{quotes([self.separator])} separates right answers.")
         if self.unanswerable:
             lines.append(f"{quotes([self.unanswerable])} says where no answer is right.")
+        if self.context:
+            lines.append(f"{quotes([self.context])} stands in front of each question.")
         if self.group:
             lines.append(f"Group: {quotes([self.group])}.")
         return (*lines, f"Columns not used: {quotes(self.unused) if self.unused else 'none'}.")
@@ -119,13 +122,17 @@ class AnswerKey:
         Raises `ValueError` when there is none: the sentence says why.
         """
         query, answers = self._parts_of(row)
-        return question_of(
+        context = row[self.context].strip() if self.context else ""
+        if self.context and not context:
+            raise ValueError(f"there is nothing in {quotes([self.context])}.")
+        question = question_of(
             id=id,
             query=query,
             answers=answers or [],
             source=(row[self.group] if self.group else "") or source,
             unanswerable=answers is None,
         )
+        return replace(question, context=context)
 
     def comparison_of(self, row: Cells) -> tuple[str, tuple[str, ...]]:
         """Return the question of a row and every name of a right answer, none where none is right.
@@ -205,24 +212,26 @@ def answer_key(
     answers: str | None = None,
     group: str | None = None,
     separator: str | None = None,
+    context: str | None = None,
 ) -> AnswerKey | None:
     """Return where a table has questions and right answers; None if one is missing.
 
     `question, answers, group, separator`: what a person says; of the rest, headings and cells do.
+    `context`: nothing but a person says it.
 
     Raises `UploadError` when a column does not exist.
     """
     names = [str(name) for name in upload.table]
-    for name in (question, answers, group):
+    for name in (question, answers, group, context):
         if name and name not in names:
             raise UploadError(
                 f"There is no column “{one_line(name)}” in this file; choose another one."
             )
     if question is None and answers is None and (key := _dataset_key(upload)):
-        if group is not None or separator is not None:
+        if (group, separator, context) != (None, None, None):
             raise UploadError(
-                f"{OWN_READER} Leave out group and separator, or name the columns of questions and "
-                "of right answers, too."
+                f"{OWN_READER} Leave out group, separator and context, or name the columns of "
+                "questions and of right answers, too."
             )
         return key
     shape = next((s for s in SHAPES if len(columns_named(upload, s)) == len(s)), ())
@@ -239,11 +248,13 @@ def answer_key(
         return None
     if group is None:
         group = next(filter(lambda n: _is_group(upload, n), columns_named(upload, SOURCES)), "")
-    key = _with_cells(upload, AnswerKey(question, right, group), separator)
+    key = AnswerKey(question, right, group, context=context or "")
+    key = _with_cells(upload, key, separator)
     used = {
         question,
         *right,
         group,
+        context,
         *key.choices,
         key.letters,
         key.unanswerable,

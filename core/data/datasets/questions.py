@@ -46,6 +46,8 @@ class Question:
     answers: tuple[tuple[str, ...], ...]
     # The dataset, or the group within it ("triviaqa", "ambigqa multiple", "world by heart").
     source: str = ""
+    # The passages that the answer is to be drawn from; no file of ours holds them.
+    context: str = ""
     # How many rows were left out as malformed when its file was written; the last question says it.
     malformed_before: int = 0
 
@@ -147,12 +149,8 @@ def read_questions(
     prefix : str
         With the number of its line, the id of a row that has none.
 
-    Raises
-    ------
-    MalformedRowError
-        When a row cannot be used: with its line.
-    UploadError
-        When the file cannot be read, or has no question.
+    Raises `MalformedRowError` when a row cannot be used: with its line; `UploadError` when the file
+    cannot be read, or has no question.
     """
 
     def make(line: bytes, number: int) -> Question:
@@ -186,12 +184,8 @@ def questions_from(
     unit : str
         What the numbers count.
 
-    Raises
-    ------
-    MalformedRowError
-        When a row cannot be used, and `on_malformed` is not "skip".
-    UploadError
-        When there is no question, or there are more than `MAX_QUESTIONS`.
+    Raises `MalformedRowError` when a row cannot be used, and `on_malformed` is not "skip";
+    `UploadError` when there is no question, or there are more than `MAX_QUESTIONS`.
     """
     ids: set[str] = set()
     for number, row in rows:

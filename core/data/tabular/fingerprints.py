@@ -1,6 +1,7 @@
 """Which labelled rows these are: numbers by which they are known again in another file.
 
-A question counts as the same however its capitals, accents, spaces and marks are typed.
+A question counts as the same however its capitals, accents, spaces and marks are typed, and with
+“Question:” or a number in front.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pandas.util import hash_array
 from pyarrow import compute
 
 from core.data.tabular.columns import ColumnKind, column_of, objects
+from core.data.tabular.headings import NO_QUESTION
 from core.data.tabular.uploads import Upload
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ def of_questions(texts: NDArray[np.object_]) -> NDArray[np.uint64]:
     whole = pa.array(texts, pa.large_string())
     plain = compute.utf8_normalize(compute.utf8_lower(whole), "NFKD")
     plain = compute.replace_substring_regex(plain, r"\p{M}+", "")
+    plain = compute.replace_substring_regex(plain, NO_QUESTION, "")
     plain = compute.replace_substring_regex(plain, r"[^\p{L}\p{N}]+", " ")
     plain = compute.utf8_trim_whitespace(plain)
     distinct = compute.if_else(compute.equal(plain, ""), whole, plain).dictionary_encode()

@@ -33,9 +33,11 @@ OWN_ITEM = re.compile(
     r"original|parent|canonical)?id|instance|(paraphrase|rephrasing|variant|duplicate|copy)of)"
 )
 #: What makes no other question of a text in small letters, as RE2 reads it: a number that counts it
-#: (“3.”, “Q3:”, “b)”) and a trial (“(attempt 3)”, “#3” behind the mark), and HTML's tags.
+#: (“3.”, “Q3:”, “b)”), the word for one (“Question:”), a trial (“(attempt 3)”, “#3” behind the
+#: mark), and HTML's tags.
 NO_QUESTION = (
-    r"(?s)^\s*[(\[]?((q|question|frage|nr\.?|no\.?)?\s*[0-9]{1,6}|[a-z])[.:)\]]+\s|"
+    r"(?s)^(\s*[(\[]?((q|question|frage|nr\.?|no\.?)?\s*[0-9]{1,6}|[a-z])[.:)\]]+\s|"
+    r"\s*(question|query|frage)\s*[0-9]{0,6}\s*[.:)\]]+)+|"
     r"([?.!\n][\s([,;#-]*|[(\[])(attempt|try|trial|run|sample|seed|rep|repeat|repetition|variant|"
     r"version|style|temperature|versuch|lauf|variante|essai|intento)[\s:=#]*[0-9.]{1,6}[)\]]*\s*$|"
     r"\?\s*[(\[]?#?\s*[0-9]{1,6}[)\]]?\s*$|</?[a-z][a-z0-9]{0,9}( [^<>]{0,100})?/?>"

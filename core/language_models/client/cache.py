@@ -7,6 +7,7 @@ stored, nothing is asked; what was under way is held in memory for who asks agai
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -135,6 +136,8 @@ class Cached(Wrapper):
         The revision is asked for once: where that takes a question to the service, all layers
         between are gone through each time.
         """
+        if self.system:
+            kind += f" behind system {hashlib.sha256(self.system.encode()).hexdigest()}"
         return partial(CallKey, f"{kind}/{FORMAT}", self.canonical_name, self.revision)
 
 

@@ -45,10 +45,7 @@ def at_once(
         Told several times a second what share is done, in [0, 1]; see `stream`. What is under way
         when a call fails is waited for: it is paid for, and whoever tries again finds it saved.
 
-    Raises
-    ------
-    Exception
-        The first that a call or `tick` raises.
+    Raises the first exception that a call or `tick` raises.
     """
     results: dict[int, T] = {}
     for place, result in stream(
@@ -89,11 +86,8 @@ def stream(
         Called in the caller's thread, with several workers many times a second. May raise to
         stop: what is done is yielded first, what is under way is not waited for.
 
-    Raises
-    ------
-    Exception
-        The first that work raises. No other is begun then; what is under way is waited for, and
-        yielded.
+    Raises the first exception that work raises. No other is begun then; what is under way is
+    waited for, and yielded.
     """
     if workers <= 1:
         for item in items:

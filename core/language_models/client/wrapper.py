@@ -61,6 +61,20 @@ class Wrapper(LanguageModel):
         other.inner = self.inner.with_limit(tokens)
         return other
 
+    @property
+    def system(self) -> str:  # type: ignore[override]
+        """The system prompt of the model inside."""
+        return self.inner.system
+
+    def with_system(self, text: str) -> Self | None:
+        """Return the same layer around the model inside, behind a system prompt if it can be."""
+        inner = self.inner.with_system(text)
+        if inner is None:
+            return None
+        other = copy.copy(self)
+        other.inner = inner
+        return other
+
     def reads(self, question: str) -> str:
         """Return a question as the model inside is asked it."""
         return self.inner.reads(question)

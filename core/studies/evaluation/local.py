@@ -51,7 +51,7 @@ class Task:
     """How every question is asked and read."""
 
     model: LanguageModel
-    request: Request  # its own question is none of them
+    request: Request  # its own question and context are none of them
     reading: Reading
     least_mass: float  # the sampled mass below which a score decides nothing
 
@@ -99,10 +99,7 @@ def ask(task: Task, question: Question, report: Callable[[float], None]) -> Row:
 
     `report`: given the share that is done, in [0, 1), before every call of the model. May raise.
 
-    Raises
-    ------
-    Exception
-        One of `ENDS_A_RUN`, or out of `report`. Any other becomes part of the row.
+    Raises one of `ENDS_A_RUN`, or out of `report`. Any other becomes part of the row.
     """
     at_a_price = not task.model.capabilities.local
     meter, started = Meter(), time.perf_counter()
@@ -115,7 +112,7 @@ def ask(task: Task, question: Question, report: Callable[[float], None]) -> Row:
         return meter.usage if at_a_price else None, time.perf_counter() - started
 
     try:
-        request = replace(task.request, query=question.query)
+        request = replace(task.request, query=question.query, context=question.context)
         with model.beside():
             recording = record(request, model, progress)
         # Nothing is decided: a policy will, by the doubts.

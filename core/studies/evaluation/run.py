@@ -51,6 +51,7 @@ class Questions:
     sha256: str  # of all that counts in them
     reading: tuple[str, ...] = ()  # what they were read as, in words: a run stores it
     malformed: int = 0  # how many rows of the file were left out because they ask nothing
+    longest_context: str = ""  # "" where the questions have none
 
 
 def survey(
@@ -62,17 +63,21 @@ def survey(
 
     Raises `UploadError` out of `read`, before anything is asked.
     """
-    digest, longest, malformed = hashlib.sha256(), "", 0
+    digest, longest, context, malformed = hashlib.sha256(), "", "", 0
     reading = QuestionsInWords()
     for question in read():
         reading.add(question)
-        whole = question.id, question.query, question.answers, question.source
+        whole: tuple[object, ...] = (
+            *(question.id, question.query, question.answers, question.source),
+            *([question.context] if question.context else []),
+        )
         digest.update(f"{encode(whole)}\n".encode())
         longest = max(longest, question.query, key=len)
+        context = max(context, question.context, key=len)
         malformed += question.malformed_before
     sentences = (*meaning, *reading.sentences)
     sha256 = digest.hexdigest()
-    return Questions(name, read, reading.number, longest, sha256, sentences, malformed)
+    return Questions(name, read, reading.number, longest, sha256, sentences, malformed, context)
 
 
 def reporting(

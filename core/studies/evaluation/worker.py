@@ -31,7 +31,11 @@ from core.studies.progress import Cancelled
 LOOK: Final = 1.0  # seconds between two looks whether the run is stopped
 
 ASKED = pa.schema(
-    [("block", pa.int64()), *(SCHEMA.field(n) for n in ("id", "query", "answers", "source"))]
+    [
+        ("block", pa.int64()),
+        *(SCHEMA.field(n) for n in ("id", "query", "answers", "source")),
+        ("context", pa.string()),
+    ]
 )
 RETURNED = pa.schema(
     [
@@ -178,9 +182,7 @@ class Worker:
     def _look(self) -> None:
         """Look now and then whether the run is stopped.
 
-        Raises
-        ------
-        Cancelled
+        Raises `Cancelled`.
         """
         if time.monotonic() - self._looked >= LOOK:
             self._looked = time.monotonic()
@@ -200,7 +202,7 @@ def questions_in(block: pa.Table) -> Iterator[Question]:
     """Yield the questions of a block."""
     for row in block.to_pylist():
         answers = tuple(map(tuple, row["answers"]))
-        yield Question(row["id"], row["query"], answers, row["source"])
+        yield Question(row["id"], row["query"], answers, row["source"], row["context"])
 
 
 def row_block(number: int, rows: Iterable[Row], error: Exception | None = None) -> pa.Table:

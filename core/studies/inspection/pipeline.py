@@ -46,10 +46,13 @@ def front_of(request: Request) -> str:
     """Return what stands in front of a request's prompts, as a pipeline names it.
 
     The very system prompt, and of a context only that there is one: each question has another.
+    Whether a system prompt has a turn of its own follows from the model's form.
     """
     if not request.front:
         return NOTHING
     text = prompts.front(request.system, "C" if request.context else "")
+    if request.system:  # once it stood in the user's turn of a chat, too
+        text = f"turn\0{text}"
     names = [name for name in ("system", "context") if getattr(request, name)]
     return f"{' and '.join(names)} {hashlib.sha256(text.encode()).hexdigest()[:12]}"
 

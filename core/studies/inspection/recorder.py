@@ -97,6 +97,9 @@ def record(
         raise ValueError("Only a recording of the same estimator can grow.")
     check_samples(request, model.capabilities)
     model = model.with_limit(request.answer_tokens)
+    front = request.front
+    if request.system and (behind := model.with_system(request.system)) is not None:
+        model, front = behind, prompts.front(context=request.context)
     fewer = None
     if previous and previous.request.samples >= request.samples:
         fewer = previous.first(request.samples)
@@ -105,7 +108,7 @@ def record(
         if previous.request.judged:
             return fewer
     progress = Stages(progress, SAMPLING, TELLING, *[JUDGING][: request.judged], TELLING_OTHERS)
-    asking = _Asking(request, model, progress, list(previous.calls) if previous else [])
+    asking = _Asking(request, model, front, progress, list(previous.calls) if previous else [])
     before = model.meter.usage
     recording = fewer or (_exact if estimator in EXACT else _sample)(asking, previous, estimator)
     if request.judged:
@@ -173,6 +176,7 @@ class _Asking:
 
     request: Request
     model: LanguageModel
+    front: str  # of every prompt
     progress: Progress
     calls: list[Call]
     searched: Sequence[Response] = ()  # the likeliest answers, those left out too
@@ -187,13 +191,13 @@ class _Asking:
 
     @property
     def first_prompt(self) -> str:
-        return self.request.front + prompts.iterative(self.query)
+        return self.front + prompts.iterative(self.query)
 
     def prompt_after(self, text: str) -> str:
-        return self.request.front + prompts.iterative(self.query, [text])
+        return self.front + prompts.iterative(self.query, [text])
 
     def judging(self, text: str) -> str:
-        return self.request.front + prompts.self_verification(self.query, text)
+        return self.front + prompts.self_verification(self.query, text)
 
     def together(self, stage: str, tasks: Sequence[ModelTask]) -> list[Any]:
         """Run tasks that do not depend on each other; write down what each call took."""
@@ -499,8 +503,7 @@ def _judge(asking: _Asking, recording: Recording, previous: Recording | None) ->
     )
     rows, columns = np.nonzero(missing)
     pairs = zip(rows, columns, strict=True)
-    front = asking.request.front
-    questions = [front + question(asking.query, texts[i], texts[j]) for i, j in pairs]
+    questions = [asking.front + question(asking.query, texts[i], texts[j]) for i, j in pairs]
     if capabilities.scores_given_text:
         blocks = _blocks(questions, (prompts.TRUE, prompts.FALSE), asking.pairs_a_call)
     else:

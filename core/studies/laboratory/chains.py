@@ -147,12 +147,8 @@ def run(
 ) -> Chains:
     """Ask a model for longer chains of the answers to a recorded question.
 
-    Raises
-    ------
-    InvalidRequestError
-        When the recording is another model’s.
-    ModelError
-        Also when the model says of no answer how likely it is.
+    Raises `InvalidRequestError` when the recording is another model’s; `ModelError`, also when the
+    model says of no answer how likely it is.
     """
     settings, reading = settings or ChainsSettings(), reading or Reading()
     if (recording.model, recording.revision) != (model.name, model.revision):

@@ -120,12 +120,8 @@ def run(
     The appendix bounds E U_k <= U_k + t <= Ũ_k + 1 − P(X̃) + t, with a confidence for the first
     step. The known likelihoods of X̃ bound E U_k <= E Ũ_k + 1 − P(X̃) without draws, and for sure.
 
-    Raises
-    ------
-    InvalidRequestError
-        When there is no question.
-    ModelError
-        Also when the model does not score given, whole answers, or scores them above 1.
+    Raises `InvalidRequestError` when there is no question; `ModelError`, also when the model does
+    not score given, whole answers, or scores them above 1.
     """
     settings = settings or EffectiveSupportSettings()
     must_score(model)

@@ -178,12 +178,8 @@ def run(
 ) -> TheoremOne:
     """Compare Q̃ with P̃ on every question.
 
-    Raises
-    ------
-    InvalidRequestError
-        When there is no question.
-    ModelError
-        Also when the model does not score given, whole answers.
+    Raises `InvalidRequestError` when there is no question; `ModelError`, also when the model does
+    not score given, whole answers.
     """
     settings = settings or TheoremSettings()
     must_score(model)

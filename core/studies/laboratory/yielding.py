@@ -190,12 +190,8 @@ def run(
 ) -> Yielding:
     """Measure the overlap of many questions, and how many repetitions turn each.
 
-    Raises
-    ------
-    ModelError
-        When the model does not run here, or normalises its keys.
-    InvalidRequestError
-        Also when a curve does not fit the model's context.
+    Raises `ModelError` when the model does not run here, or normalises its keys;
+    `InvalidRequestError`, also when a curve does not fit the model's context.
     """
     settings = settings or YieldingSettings()
     if not isinstance(model, LlamaModel):

@@ -6,7 +6,7 @@ from benchmarks.published_files import FILES, lines
 from core.data.datasets.answer_key import answer_key
 from core.data.datasets.questions import MalformedRowError
 from core.data.datasets.uploaded import uploaded_questions
-from core.data.tabular.uploads import parse
+from core.data.tabular.uploads import UploadError, parse
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -41,6 +41,22 @@ def test_numbers_of_choices_count_from_0_or_1_and_it_is_said(numbers, begins):
     else:
         right = [question.answers[0][0] for question in uploaded_questions(upload)]
         assert right == ["x", "y"]
+
+
+def test_a_context_is_read_where_somebody_names_it_and_may_not_be_missing():
+    rows = ({"question": "Q?", "answer": "a", "context": " C. "}, {"question": "R?", "answer": "b"})
+    upload = parse(lines(*rows), "x")
+    assert next(uploaded_questions(upload)).context == ""
+    key = answer_key(upload, context="context")
+    assert key.sentences[1:] == (
+        "“context” stands in front of each question.",
+        "Columns not used: none.",
+    )
+    problems = []
+    (question,) = uploaded_questions(upload, "skip", problems.append, key=key)
+    assert question.context == "C." and "there is nothing in “context”" in problems[0]
+    with pytest.raises(UploadError, match="no column “passage”"):
+        answer_key(upload, context="passage")
 
 
 def test_a_right_answer_that_is_no_choice_is_malformed():

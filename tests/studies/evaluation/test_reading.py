@@ -16,7 +16,6 @@ from core.data.datasets.draw import random_order
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
-from core.language_models.errors import RefusedError
 from core.studies.calibration.calibration import Target, calibrate, pipeline_of_data
 from core.studies.calibration.new_rows import new_decisions, new_scores
 from core.studies.evaluation import files
@@ -38,15 +37,6 @@ from core.studies.inspection.verdict import CERTIFIED as BOUND
 from core.studies.progress import Cancelled
 from core.uncertainty.scores import SCORES
 from tests.studies.evaluation.worlds import World, questions, rows_of, surveyed, task
-
-
-@pytest.fixture
-def made(tmp_path, monkeypatch):
-    """Of sixty questions, in several parts, two failed."""
-    monkeypatch.setattr(files, "PART", 19)
-    broken = {n: RefusedError("Not this one.") for n in (5, 11)}
-    evaluate(surveyed(questions(60)), task(World(broken)), tmp_path / "run")
-    return Run(tmp_path / "run")
 
 
 def with_rows(run, **changed):

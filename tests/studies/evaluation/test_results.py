@@ -7,11 +7,10 @@ import pytest
 
 from core.abstention import metrics
 from core.abstention.blocks import all_blocks
-from core.language_models.errors import RefusedError
 from core.reports.evaluation import words
 from core.studies.evaluation import files
 from core.studies.evaluation.files import RunError
-from core.studies.evaluation.reading import Filter, Run
+from core.studies.evaluation.reading import Filter
 from core.studies.evaluation.results import (
     FEWEST,
     RESAMPLES,
@@ -21,24 +20,14 @@ from core.studies.evaluation.results import (
     read_results,
     stamp,
 )
-from core.studies.evaluation.run import evaluate
 from core.uncertainty.scores import SCORES
-from tests.studies.evaluation.worlds import World, questions, surveyed, task, written
+from tests.studies.evaluation.worlds import written
 
 INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
 
 
 def row(doubt, right=True, **more):
     return {INFORMATION: doubt, f"{INFORMATION}_correct": right, **more}
-
-
-@pytest.fixture
-def made(tmp_path, monkeypatch):
-    """Of sixty questions, in several parts, two failed."""
-    monkeypatch.setattr(files, "PART", 19)
-    broken = {n: RefusedError("Not this one.") for n in (5, 11)}
-    evaluate(surveyed(questions(60)), task(World(broken)), tmp_path / "run")
-    return Run(tmp_path / "run")
 
 
 def test_four_rows_by_hand(tmp_path):

@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -56,11 +57,19 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(files, "PART", 7)
 
 
-@pytest.fixture
-def whole(tmp_path):
-    """The rows of a run that nothing disturbed."""
-    evaluate(surveyed(questions(30)), task(World()), tmp_path / "whole")
-    return rows_of(tmp_path / "whole")
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The folder of a run that nothing disturbed; only read."""
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "PART", 7)
+        evaluate(surveyed(questions(30)), task(World()), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(undisturbed):
+    return rows_of(undisturbed)
 
 
 def asked_first(number, of=30):
@@ -224,11 +233,11 @@ def test_a_run_from_before_the_random_order_goes_on_in_the_order_of_its_file(tmp
     assert model.asked == list(range(30)) and rows_of(folder) == whole
 
 
-def test_a_run_that_is_finished_asks_nothing(tmp_path, whole):
+def test_a_run_that_is_finished_asks_nothing(undisturbed, whole):
     idle = World()
-    outcome = evaluate(surveyed(questions(30)), task(idle), tmp_path / "whole")
+    outcome = evaluate(surveyed(questions(30)), task(idle), undisturbed)
     assert (outcome.before, outcome.done, idle.asked) == (30, 30, [])
-    assert rows_of(tmp_path / "whole") == whole
+    assert rows_of(undisturbed) == whole
 
 
 KILLED = """
@@ -327,8 +336,11 @@ def test_a_line_that_is_damaged_is_asked_again(tmp_path, whole, line):
     assert rows_of(folder) == whole
 
 
-def test_a_damaged_part_is_named_and_its_questions_are_asked_again_without_it(tmp_path, whole):
+def test_a_damaged_part_is_named_and_its_questions_are_asked_again_without_it(
+    tmp_path, undisturbed, whole
+):
     folder, asked = tmp_path / "whole", surveyed(questions(30))
+    shutil.copytree(undisturbed, folder)
     part = folder / "rows-00001.parquet"
     part.write_bytes(part.read_bytes()[:100])
     with pytest.raises(RunError, match=r"rows-00001\.parquet is damaged\. Delete it"):

@@ -1,5 +1,7 @@
 """What a worker of a cluster is sent and returns, and what all workers share; without Ray."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.language_models.client.concurrency import Abandoned
@@ -20,6 +22,8 @@ from tests.studies.evaluation.worlds import World, questions, task
 def test_questions_are_the_same_behind_a_table():
     block = question_block(7, questions(9))
     assert list(questions_in(block)) == questions(9)
+    behind = [replace(question, context="C.") for question in questions(2)]
+    assert list(questions_in(question_block(7, behind))) == behind
     assert set(block["block"].to_pylist()) == {7}
 
 

@@ -82,6 +82,28 @@ def test_it_stands_in_front_of_every_prompt_and_nothing_else_changes(estimator):
     assert model.fronts == {TEXT}
 
 
+class Chats(Behind):
+    """Has a turn for a system prompt."""
+
+    def __init__(self, inner):
+        super().__init__(inner)
+        self.systems = set()
+
+    def with_system(self, text):
+        self.systems.add(text)
+        return self
+
+
+@every
+def test_in_a_chat_the_system_prompt_has_a_turn_of_its_own(estimator):
+    table = copies(4)
+    table.table = Undecided(table.table)
+    model = Chats(limited(table, estimator))
+    record(Request(QUERY, 100, seed=1, judged=True, **FRONT), model)
+    assert model.systems == {"Be brief."}
+    assert model.fronts == {prompts.front(context=FRONT["context"])}
+
+
 def test_a_cell_shows_the_prompt_as_it_was_sent():
     inspection = read(record(Request(QUERY, 50, **FRONT), Behind(copies(4))))
     cell = inspection.cell(0, 0)

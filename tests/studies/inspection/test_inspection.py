@@ -124,6 +124,7 @@ def test_independent_draws_make_more_likely_than_is_certain():
     assert likely(certain) is None
 
 
+@pytest.mark.slow
 def test_the_limit_is_seldom_too_high():
     """From seed to limit: promised are at most 10 in 100. Half of the answers are copied."""
     rows = np.tile(falling(30), (30, 1))

@@ -67,6 +67,7 @@ class Quick(TableModel):
         return [Response(str(text), True) for text in rng.choice(list(row), count, p=p / p.sum())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alike", [False, True])
 def test_the_bounds_hold_in_simulation(alike):
     """2,000 seeds of small models. Six standard deviations are exceeded once in a billion."""

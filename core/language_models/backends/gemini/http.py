@@ -34,16 +34,9 @@ class Answers:
     def post(self, body: Mapping[str, Any], timeout: float) -> Reply:
         """Send a request and return the JSON of its reply.
 
-        Raises
-        ------
-        GoogleAPICallError
-            For a status that is none of success.
-        requests.RequestException
-            When no reply came, or not all of it.
-        RefusedError
-            When the reply is larger than any of a language model.
-        ValueError
-            When it is no JSON object.
+        Raises `GoogleAPICallError` for a status that is none of success;
+        `requests.RequestException` when no reply came, or not all of it; `RefusedError` when the
+        reply is larger than any of a language model; `ValueError` when it is no JSON object.
         """
         with requests.Session() as session:
             session.auth = self._sign  # being there, it keeps requests from a .netrc

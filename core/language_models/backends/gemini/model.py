@@ -135,12 +135,8 @@ class Gemini(LanguageModel):
     timeout : float
         Seconds without a sign of life after which a request is given up.
 
-    Raises
-    ------
-    UnknownModelError
-        When `model` cannot be the name of one.
-    NeedsKeyError
-        When there is no key, or what there is cannot be one.
+    Raises `UnknownModelError` when `model` cannot be the name of one; `NeedsKeyError` when there is
+    no key, or what there is cannot be one.
     """
 
     form = Form.CHAT
@@ -189,10 +185,7 @@ class Gemini(LanguageModel):
         The first access asks the service, once in the life of an instance; when that fails,
         the next access asks again.
 
-        Raises
-        ------
-        ModelError
-            As for `sample`.
+        Raises `ModelError`, as for `sample`.
         """
         with current_stop().holding(self._facts.lock):  # another thread may be asking
             stated = self._description()
@@ -232,6 +225,12 @@ class Gemini(LanguageModel):
             raise unknown_form(self.name, self.forms)
         other = copy.copy(self)
         other.form = form
+        return other
+
+    def with_system(self, text: str) -> Gemini:
+        """Return the same model behind a system prompt; see `LanguageModel.with_system`."""
+        other = copy.copy(self)
+        other.system = text
         return other
 
     # --------------------------------------------------------------------- abilities
@@ -411,6 +410,8 @@ class Gemini(LanguageModel):
         if able.thinking is not None:
             config["thinkingConfig"] = {"thinkingBudget": able.thinking}
         del body["model"]  # it stands in the address
+        if self.system:
+            body["systemInstruction"] = {"parts": [{"text": self.system}]}
         body["generationConfig"] = {
             name: value for name, value in config.items() if name not in able.without
         }

@@ -26,7 +26,7 @@ from core.language_models.backends.gguf.vocabulary import (
 from core.language_models.backends.gguf.weights import Fields, Weights, are_halved, config, unknown
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.backends.llama.runtime import Llama
-from core.language_models.chat_template import around
+from core.language_models.chat_template import SYSTEM, around
 from core.language_models.errors import BrokenModelError, ModelError, UnknownModelError
 from core.language_models.forms import Example, Form, Frame, in_front
 from core.language_models.framed import FramedModel
@@ -106,7 +106,7 @@ class GGUF(LlamaModel, FramedModel):
     def turn_frame(self, template: str, examples: Sequence[Example]) -> Frame:
         """Return the file's turns, cut at their control tokens; see `FramedModel.turn_frame`."""
         file = self._file
-        before, after = around(template, file.marks, examples)
+        before, after = around(template, file.marks, examples, system=bool(self.system))
         begin = () if before.startswith(file.marks["bos_token"] or "\0") else file.begin
         # The text next to the prompt is read with it, as far as the next control token.
         *front, head = self._parts(before)
@@ -116,23 +116,28 @@ class GGUF(LlamaModel, FramedModel):
             (*begin, *self._markup_tokens(front)),
             tuple(self._markup_tokens(behind)),
             lead="",
-            head=space + head,
-            tail=tail,
+            head=space + str(head),
+            tail=str(tail),
         )
 
-    def _parts(self, text: str) -> list[str]:
-        """Return a text and, in every second place, the control tokens between its parts."""
+    def _parts(self, text: str) -> list[str | int]:
+        """Return a text, with the system prompt, and in every second place a control token."""
         control = self._file.control
-        return re.split(f"({'|'.join(map(re.escape, control))})", text) if control else [text]
+        parts = re.split(f"({'|'.join(map(re.escape, control))})", text) if control else [text]
+        return [
+            control[part] if at % 2 else part.replace(SYSTEM, self.system)
+            for at, part in enumerate(parts)
+        ]
 
-    def _markup_tokens(self, parts: Sequence[str]) -> list[int]:
-        """Return the tokens of parts whose control tokens are meant as such."""
-        control, space = self._file.control, " " if self._file.space_in_front else ""
+    def _markup_tokens(self, parts: Sequence[str | int]) -> list[int]:
+        """Return the tokens of parts; control tokens are numbers, and none is read in a text."""
+        space = " " if self._file.space_in_front else ""
+        each = ([part] if isinstance(part, int) else self.encode(space + part) for part in parts)
         return [
             token
-            for part in parts
-            if part
-            for token in ([control[part]] if part in control else self.encode(space + part))
+            for part, tokens in zip(parts, each, strict=True)
+            if part != ""
+            for token in tokens
         ]
 
 

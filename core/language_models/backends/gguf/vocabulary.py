@@ -111,9 +111,7 @@ def tokenizer(fields: Fields) -> Tokenizer:
 def check_fields(fields: Fields) -> None:
     """Refuse a file that says more of its vocabulary than we read.
 
-    Raises
-    ------
-    BrokenModelError
+    Raises `BrokenModelError`.
     """
     for name in fields.names("tokenizer.ggml."):
         there = name not in ABSENT or bool(fields.get(f"tokenizer.ggml.{name}"))

@@ -11,6 +11,7 @@ import copy
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from core.language_models import search
 from core.language_models.backends.huggingface.loading import open_files
 from core.language_models.backends.huggingface.runner import Network, Past, Tensor
-from core.language_models.chat_template import around
+from core.language_models.chat_template import SYSTEM, around
 from core.language_models.errors import ModelError, PromptTooLongError
 from core.language_models.forms import Example, Form, Frame, in_front, too_small
 from core.language_models.framed import FramedModel
@@ -111,12 +112,14 @@ class HuggingFace(FramedModel):
         """Return the tokenizer's turns; see `FramedModel.turn_frame`."""
         tokenizer = self._tokenizer
         marks = {name: getattr(tokenizer, name, None) or "" for name in ("bos_token", "eos_token")}
-        before, after = around(template, marks, examples)
+        before, after = around(template, marks, examples, system=bool(self.system))
         with self._lock:
-            front, behind = (
-                list(tokenizer.encode(text, add_special_tokens=False)) for text in (before, after)
+            *opening, front, behind = (
+                list(tokenizer.encode(text, add_special_tokens=False))
+                for text in (*before.split(SYSTEM), after)
             )
-        return Frame(front, behind, lead="")
+        system = self.encode(self.system)  # in which no mark is one
+        return Frame([*chain(*opening), *system, *front], behind, lead="")
 
     @property
     def template(self) -> str | None:

@@ -118,9 +118,7 @@ class Network:
     def numbers(self, values: Any) -> Any:
         """Return `values`, an array or a tensor, unless one of them is no number.
 
-        Raises
-        ------
-        BrokenModelError
+        Raises `BrokenModelError`.
         """
         if bool((values != values).any()):
             raise BrokenModelError(
@@ -195,10 +193,7 @@ class Network:
     def in_blocks(self, total: int, rows: int, work: Callable[[slice], None]) -> None:
         """Do work on `total` rows, at most `rows` at once, and on half where memory is short.
 
-        Raises
-        ------
-        RuntimeError or MemoryError
-            When memory is too small for one row.
+        Raises `RuntimeError` or `MemoryError` when memory is too small for one row.
         """
         start = 0
         while start < total:

@@ -13,10 +13,6 @@ class Halved:
 
     Whole ones come back when it is indexed. That is a shift: NumPy converts the other kind of 16
     bits, float16, several times as slowly.
-
-    Parameters
-    ----------
-    bits : ndarray of uint16
     """
 
     def __init__(self, bits: NDArray[np.uint16]) -> None:

@@ -124,12 +124,8 @@ class Address:
     def look_up(self) -> str | None:
         """Return the only IP address to connect to; None where any will do.
 
-        Raises
-        ------
-        UnreachableError
-            When the name is not known.
-        RefusedError
-            When any address behind it is not public.
+        Raises `UnreachableError` when the name is not known; `RefusedError` when any address behind
+        it is not public.
         """
         if not is_public():
             return None
@@ -214,12 +210,7 @@ def split_name(rest: str) -> tuple[str, str]:
 def read_address(url: str) -> Address:
     """Check a base URL.
 
-    Raises
-    ------
-    ModelError
-        When it is none.
-    RefusedError
-        When it leads where Believe may not go.
+    Raises `ModelError` when it is none; `RefusedError` when it leads where Believe may not go.
     """
     unreadable = ModelError(f"The address of the server cannot be read. {WRITE_IT_SO}")
     if not url.isprintable() or " " in url:  # the parser would drop some of these in silence

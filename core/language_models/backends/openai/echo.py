@@ -74,13 +74,9 @@ def behind(
     prompt's last tokens are other ones in the whole, the value is that of the whole text minus
     that of the prompt.
 
-    Raises
-    ------
-    UnscorableError
-        Where more differs, or that is no logarithm of a probability: nothing exact can be said
-        about such a text.
-    RefusedError
-        When the text does not end with the one token `end`: no text would.
+    Raises `UnscorableError` where more differs, or that is no logarithm of a probability: nothing
+    exact can be said about such a text; `RefusedError` when the text does not end with the one
+    token `end`: no text would.
     """
     if end and (not text or text[-1][0] != end):
         raise RefusedError(

@@ -72,12 +72,7 @@ def request_at(body: Reply, before: Sequence[int], other: int) -> Reply:
 def log_probability_at(service: Service, reply: Reply, token: int | None) -> float:
     """Return the log-probability of a token in one place; of the end of an answer, where None.
 
-    Raises
-    ------
-    UnscorableError
-        When it is not among the likeliest.
-    ModelError
-        When none are listed.
+    Raises `UnscorableError` when it is not among the likeliest; `ModelError` when none are listed.
     """
     entries = token_entries(service.choices(reply, 1)[0])
     likeliest = entries[0].get("top_logprobs") if len(entries) == 1 else None
@@ -108,12 +103,8 @@ def token_log_probabilities(
 
     Where only one token was asked for (`top`), that of the end is of the one end that was drawn.
 
-    Raises
-    ------
-    UnscorableError
-        When no end is among the likeliest: the one that was drawn is any of hundreds.
-    ModelError
-        When the server has said something else.
+    Raises `UnscorableError` when no end is among the likeliest: the one that was drawn is any of
+    hundreds; `ModelError` when the server has said something else.
     """
     *entries, last = token_entries(service.choices(reply, 1)[0]) or [{}]
     if [entry.get("id") for entry in entries] != list(forced):

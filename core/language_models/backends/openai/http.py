@@ -126,10 +126,7 @@ class Service:
         free : bool
             Whether it is not counted, since no model computes anything.
 
-        Raises
-        ------
-        ModelError
-            TemporaryError for what may pass, Rejected for what may not be offered.
+        Raises `TemporaryError` for what may pass, `Rejected` for what may not be offered.
         """
         return self._ask("POST", path, body, beside=beside, free=free)
 

@@ -188,12 +188,22 @@ class OpenAICompatible(Scoring):
         other._behind_examples = form.has_examples
         return other
 
+    def with_system(self, text: str) -> OpenAICompatible | None:
+        """Return the same model behind a system prompt; see `LanguageModel.with_system`."""
+        if not self._abilities.chat:
+            return None
+        other = copy.copy(self)
+        other.system = text
+        return other
+
     def _body(self, abilities: OpenAIAbilities, prompt: str, **options: Any) -> Reply:
         """Return a request for answers to a prompt, in the form in which the model is asked."""
         before = in_front() if self._behind_examples and not abilities.chat else ""
         body = abilities.body(self._model, before + prompt, **options)
         if self._behind_examples and abilities.chat:
             body["messages"] = [*_TURNS, *body["messages"]]
+        if self.system:
+            body["messages"].insert(0, {"role": "system", "content": self.system})
         return body
 
     def _end(self, abilities: OpenAIAbilities) -> str:
@@ -329,10 +339,7 @@ class OpenAICompatible(Scoring):
     def probe(self) -> list[str]:
         """Find out anew what the server can do; return what was asked, a line each.
 
-        Raises
-        ------
-        ModelError
-            As for `capabilities`.
+        Raises `ModelError`, as for `capabilities`.
         """
         with current_stop().holding(self._endpoint.lock):
             return self._find_out()[1]

@@ -499,6 +499,10 @@ def test_in_the_form_with_examples_they_are_turns_of_before():
         assert [turn["role"] for turn in turns] == ["user", "model"] * len(EXAMPLES)
         assert turns[1]["parts"] == [{"text": "Honey"}]
         assert len(service.received[-1].body["contents"]) == 1
+        formed.with_system("Be brief.").sample(PROMPT, 1)
+        behind = service.received[-1].body
+        assert behind["systemInstruction"] == {"parts": [{"text": "Be brief."}]}
+        assert behind["contents"] == service.received[-3].body["contents"]
         with pytest.raises(ModelError, match="chat or chat-with-examples only"):
             model.in_form(Form.PLAIN)
 

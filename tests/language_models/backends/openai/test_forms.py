@@ -47,6 +47,23 @@ def test_in_a_chat_examples_are_turns_of_before():
     assert turns[0]["content"] == EXAMPLES[0].prompt and turns[1]["content"] == "Honey"
 
 
+def test_in_a_chat_a_system_prompt_is_the_first_turn_and_no_answer_is_that_without(calls):
+    with serving("chat-top") as server:
+        ready = with_layers(OpenAICompatible(server.rest), lambda: calls, Budget(9))
+        ready = ready.in_form(Form.CHAT_WITH_EXAMPLES)
+        behind = ready.with_system("Be brief.")
+        ready.sample(PROMPT, 1)
+        before = len(server.bodies)
+        for _ in range(2):  # the second time it is there
+            behind.sample(PROMPT, 1)
+        (body,) = server.bodies[before:]
+    assert body["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert len(body["messages"]) == 2 * len(EXAMPLES) + 2
+    assert behind.revision == ready.revision and (ready.system, behind.system) == ("", "Be brief.")
+    with serving("echo") as server:
+        assert OpenAICompatible(server.rest).with_system("Be brief.") is None
+
+
 @pytest.mark.parametrize(
     ("flavour", "usual", "other", "none"),
     [
