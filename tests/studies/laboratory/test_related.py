@@ -12,14 +12,7 @@ from core.studies.amplification.gallery import draw
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
-from core.studies.laboratory.related import (
-    COMPARED,
-    THRESHOLDS,
-    Asked,
-    Related,
-    of_inspection,
-    run,
-)
+from core.studies.laboratory.related import COMPARED, THRESHOLDS, Asked, Related, of_inspection, run
 from core.uncertainty.related import Candidates
 from tests.fakes import QUERY, Searched
 from tests.studies.laboratory.worlds import SOME
