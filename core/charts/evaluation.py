@@ -164,11 +164,7 @@ def precision_recall(bands: Mapping[str, ConfidenceBand], palette: Palette) -> C
     layers = (
         area.encode(x=x, y=alt.Y("lower:Q", **y), y2=alt.Y2("upper:Q"), color=color),
         line.mark_line(clip=True, strokeWidth=2).encode(
-            x=x,
-            y=alt.Y("precision:Q", **y),
-            color=color,
-            strokeDash=dash,
-            tooltip=tooltip,
+            x=x, y=alt.Y("precision:Q", **y), color=color, strokeDash=dash, tooltip=tooltip
         ),
     )
     return theme(alt.layer(*layers).properties(height=HEIGHT), palette)

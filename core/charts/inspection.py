@@ -322,13 +322,9 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
             f"{which}:Q",
             scale=scale,
             legend=alt.Legend(
-                title=None,
-                gradientLength=140,
-                gradientThickness=8,
-                tickCount=3,
-                labelSeparation=10,
+                title=None, gradientLength=140, gradientThickness=8, tickCount=3, labelSeparation=10
             ),
-        ),
+        )
     )
     layers = [cells]
     if m <= VALUES_UP_TO:

@@ -16,12 +16,7 @@ from core.data.datasets.ambigqa import read_ambigqa
 from core.data.datasets.draw import draw
 from core.data.datasets.in_words import QuestionsInWords
 from core.data.datasets.nq_open import read_nq_open
-from core.data.datasets.questions import (
-    MalformedRowError,
-    OnMalformed,
-    Question,
-    write_questions,
-)
+from core.data.datasets.questions import MalformedRowError, OnMalformed, Question, write_questions
 from core.data.datasets.tables import QuestionFile
 from core.data.datasets.triviaqa import Improper, read_triviaqa
 from core.data.datasets.wordnet import FOLDER, wordnet_questions

@@ -26,11 +26,9 @@ def contrast(one, other):
 def test_a_number_on_a_cell_has_the_colour_that_can_be_read_there(palette, scale):
     """As far as two colours of text allow: where they meet, neither has a contrast of 4."""
     low, middle, high = palette.diverging
-    stops = {
-        "sequential": palette.sequential,
-        "below 0": (middle, low),
-        "above 0": (middle, high),
-    }[scale]
+    stops = {"sequential": palette.sequential, "below 0": (middle, low), "above 0": (middle, high)}[
+        scale
+    ]
     colours = np.array([channels(stop) for stop in stops])
     for share in np.linspace(0, 1, 41):
         ground = [np.interp(share * (len(stops) - 1), range(len(stops)), c) for c in colours.T]

@@ -16,12 +16,7 @@ from core.language_models.errors import (
     UnknownModelError,
 )
 from core.language_models.language_model import LanguageModel
-from core.language_models.registry import (
-    BACK_ENDS,
-    full_name,
-    open_model,
-    with_only_model,
-)
+from core.language_models.registry import BACK_ENDS, full_name, open_model, with_only_model
 from core.language_models.scan import local_servers
 from tests.fakes import TableModel
 from tests.language_models.openai_server import serving

@@ -17,14 +17,7 @@ from core.language_models.errors import (
     StoppedError,
     TemporaryError,
 )
-from core.language_models.stopping import (
-    Stop,
-    TooLateError,
-    current_stop,
-    in_time,
-    patience,
-    watch,
-)
+from core.language_models.stopping import Stop, TooLateError, current_stop, in_time, patience, watch
 from core.language_models.usage import Budget
 from core.store.database import open_database
 from core.store.locks import Locks

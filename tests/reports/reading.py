@@ -28,9 +28,7 @@ TAGS = {
     ),
     *("th", "td", "dl", "dt", "dd", "pre"),
 }
-ATTRIBUTES = {
-    *("lang", "charset", "name", "content", "http-equiv", "class", "src", "alt", "scope"),
-}
+ATTRIBUTES = {*("lang", "charset", "name", "content", "http-equiv", "class", "src", "alt", "scope")}
 
 
 class Read(HTMLParser):

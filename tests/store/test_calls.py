@@ -113,10 +113,7 @@ def test_many_are_kept_and_got_at_once(calls):
     kept = calls.put_many({key: f"{number}" for number, key in enumerate(asked)})
     assert kept == {asked[0]: "0", asked[1]: "old", asked[2]: "2"}
     unknown = CallKey("sample", "table", "1", "never asked")
-    assert calls.get_many([asked[2], unknown, asked[0], asked[2]]) == {
-        asked[2]: "2",
-        asked[0]: "0",
-    }
+    assert calls.get_many([asked[2], unknown, asked[0], asked[2]]) == {asked[2]: "2", asked[0]: "0"}
     assert list(calls.get_many([asked[2], asked[0]])) == [asked[2], asked[0]]
 
 

@@ -270,10 +270,7 @@ def test_a_newer_database_that_its_process_left_open_is_left_alone(filled):
 
 @pytest.mark.parametrize(
     "statement",
-    [
-        "CREATE TABLE photographs (name TEXT)",
-        "CREATE TABLE schema_version (version TEXT)",
-    ],
+    ["CREATE TABLE photographs (name TEXT)", "CREATE TABLE schema_version (version TEXT)"],
 )
 def test_the_database_of_another_program_is_left_alone(path, statement):
     run_sql(path, statement)

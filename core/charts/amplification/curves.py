@@ -123,10 +123,7 @@ def curves(
     base = alt.Chart(data).encode(x=x)
     middle = alt.Chart(pd.DataFrame({"t": [0], "end": [_most(series)], "y": [0.5]}))
     half = middle.mark_rule(color=palette.muted, strokeDash=[2, 4])
-    layers = [
-        *_alive(series, x, palette),
-        half.encode(x=x, x2=alt.X2("end:Q"), y=alt.Y("y:Q")),
-    ]
+    layers = [*_alive(series, x, palette), half.encode(x=x, x2=alt.X2("end:Q"), y=alt.Y("y:Q"))]
     if data["lower"].notna().any():
         layers.append(
             base.mark_area(opacity=0.18).encode(

@@ -82,8 +82,7 @@ def cells(content: Drawn, palette: Palette, which: str) -> Chart:
         color=alt.Color(f"{which}:Q", scale=colours, legend=None)
     )
     labels = base.mark_text(fontSize=10).encode(
-        text=alt.Text("label:N"),
-        color=ink_on(which, reach, palette),
+        text=alt.Text("label:N"), color=ink_on(which, reach, palette)
     )
     return theme(alt.layer(rects, labels).properties(height=150 + 22 * max(m, 6)), palette)
 

@@ -14,11 +14,7 @@ from core.studies.questions import BANDS
 
 HEIGHT: Final = 360
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross")
-PARTS: Final = {
-    "information": "I(Q̃)",
-    "first_slack": "D(Q̃₁, P)",
-    "second_slack": "D(Q̃₂, P)",
-}
+PARTS: Final = {"information": "I(Q̃)", "first_slack": "D(Q̃₁, P)", "second_slack": "D(Q̃₂, P)"}
 WAYS: Final = {
     "information": "all pairs of texts",
     "clustered": "clustered",
@@ -58,10 +54,7 @@ def scatter(content: Drawn, palette: Palette, against: str, title: str) -> Chart
     diagonal = (
         alt.Chart(pd.DataFrame({"information": [0.0, right], against: [0.0, right]}))
         .mark_line(color=palette.text, strokeDash=[6, 4], strokeWidth=1.5)
-        .encode(
-            x=alt.X("information:Q", scale=across),
-            y=alt.Y(f"{against}:Q", scale=up),
-        )
+        .encode(x=alt.X("information:Q", scale=across), y=alt.Y(f"{against}:Q", scale=up))
     )
     return theme(alt.layer(diagonal, marks).properties(height=HEIGHT), palette)
 

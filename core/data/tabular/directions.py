@@ -29,27 +29,27 @@ _SURE = re.compile(
 #: Of these, one has to know what is probable: the answer, or that it contradicts.
 _OF_SOMETHING = re.compile(r"[ck]onfiden|confian[cz]|certain|prob(?![le])|\bp ?true|likel")
 _LOGARITHM = re.compile(r"\blog|\bln\b|logp")
-#: Words beside a probability that leave it one of the answer.
-_NEUTRAL = re.compile(
-    r"a|an|answer|answers|average|avg|being|best|by|calibrated|completion|correct|"
-    r"correctness|elicited|estimate|estimated|final|first|for|generated|generation|gpt|"
-    r"greedy|how|in|inverse|is|length|level|likelihood|llm|lm|ln|log|logit|logits|max|"
-    r"maximum|mean|median|min|minimum|minus|model|neg|negative|norm|normalised|normalized|"
-    r"of|our|output|overall|p|pct|per|percent|predicted|prediction|probabilities|rating|"
-    r"raw|reported|response|right|s|score|self|seq|sequence|softmax|stated|sum|text|the|"
-    r"token|tokens|top|total|true|value|verbal|verbalised|verbalized|"
-    r"result|results|metadata|meta|metrics|scores|data|row|doc|sample"
+#: Words that leave a doubt or a sureness one of the answer. Any other may be what it is one of, or
+#: turn it (“contradiction prob”, “flipped agreement”, “entropy rank”): then a person is asked.
+_NEUTRAL = (
+    r"a|an|answers?|average|avg|being|best|bits|by|calibrated|carlo|clusters?|completion|correct|"
+    r"correctness|cumulative|discrete|elicited|epistemic|estimate|estimated|estimator|final|first|for|"
+    r"generated|generation|gpt|greedy|how|in|inverse|is|kernel|language|length|level|likelihood|llm|"
+    r"lm|ln|log|logit|logits|max|maximum|mean|median|min|minimum|minus|model|monte|nats|neg|"
+    r"negated|negative|norm|normali[sz]ed|of|our|output|overall|p|pct|per|percent|predicted|"
+    r"prediction|predictive|rate|rating|raw|reported|responses?|right|s|samples?|sampling|self|"
+    r"semantic|seq|sequence|shannon|softmax|stated|sum|text|the|tokens?|top|total|true|value|verbal|"
+    r"verbali[sz]ed|weighted|results?|metadata|meta|metrics|scores?|data|row|doc|item|"
+    r"modell|modèle|modelo|antwort|réponse|respuesta|du|la|le|el"
 )
-#: A comparison with the right answer, which a new question does not bring: a person is asked.
-_OF_THE_TRUTH = re.compile(
-    r"\b(references?|gold|ground ?truth|target|expected|referenz|référence)\b"
+_STEM = "\0"  # in the place of a doubt or a sureness
+#: What may stand around one in a word: “logprob”, “uncertainty”, and not “hallucinationfree”.
+_AROUND = re.compile(
+    rf"({_NEUTRAL})?({_STEM}([^\W\d]{{1,3}}|ability|ties|heit|idumbre|ihood|ions|itude|ment|ness)?)*"
 )
+#: It compares numbers, or says what they mean: “1/perplexity”, “sure (1 = very, 5 = not)”.
+_FORMULA = re.compile(r"[/*=^|<>−]|\s-\s|\(-")
 _NEGATIVE = re.compile(r"\bneg|\bminus\b|\binverse\b")
-#: The lack or the loss of a confidence, or of a doubt: a person is asked.
-_LACK = re.compile(
-    r"\b(un|in|des|dis|non|anti|mis|miss)[ck]onfi|\bimprob|[ck]onfi\w*(verlust|mangel|lücke|abfall)|"
-    r"\b(no|not|without|ohne|sans|sin|free|reduction|gain|decrease)\b|frei(heit)?\b|doubtless|undoubt"
-)
 _TURNED = re.compile(r"\s*(1\s*)?[-−]")  # −log p, 1 − confidence
 
 
@@ -60,20 +60,19 @@ class UnknownDirectionError(UploadError):
 def direction_of(heading: str) -> bool | None:
     """Return whether larger means surer, by a heading alone; None if it does not say.
 
-    One that says both, such as “probability of an error”, does not say. Nor does a probability of
-    something else: “contradiction_prob”.
+    One that says both, such as “probability of an error”, does not say. Nor does one with a word
+    that is not understood: “contradiction_prob”.
     """
     if heading in SCORES:
         return False  # what this app exports are doubts, also of probabilities
-    words = heading_words(heading)
-    doubt, rest = _DOUBT.search(words), _DOUBT.sub(" ", words)
-    sure = _SURE.search(rest)
-    if bool(doubt) == bool(sure) or _OF_THE_TRUTH.search(words) or _LACK.search(words):
+    words, turned = heading_words(heading), _TURNED.match(heading)
+    rest, doubts = _DOUBT.subn(_STEM, words)
+    rest, sures = _SURE.subn(_STEM, rest)
+    if bool(doubts) == bool(sures) or not all(map(_is_neutral, rest.split())):
         return None
-    if _OF_SOMETHING.search(rest) and not all(map(_is_neutral, rest.split())):
+    if _FORMULA.search(heading, turned.end() if turned else 0):
         return None
-    turned = _NEGATIVE.search(words) or _TURNED.match(heading)
-    return bool(sure) != bool(turned)
+    return bool(sures) != bool(turned or _NEGATIVE.search(words))
 
 
 def direction_in(upload: Upload, name: str) -> bool | None:
@@ -97,7 +96,7 @@ def is_of_probability(heading: str) -> bool:
 
 
 def _is_neutral(word: str) -> bool:
-    return bool(_NEUTRAL.fullmatch(word)) or bool(_SURE.search(word)) or any(map(str.isdigit, word))
+    return bool(_AROUND.fullmatch(word)) or any(map(str.isdigit, word))
 
 
 def check_directions(directions: Sequence[tuple[str, bool | None]]) -> dict[str, bool]:

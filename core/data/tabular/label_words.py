@@ -72,6 +72,8 @@ _NO_JUDGEMENT = re.compile(
     r"(correct|right|richtige?|correcte?|correcta)\w* (answer|option|choice|response|label|target|"
     r"value|index|letter|antwort|réponse|reponse|respuesta)|\b(num|number|n|count) "
 )
+#: Of several answers one is right, and nobody knows which: “pass@10”.
+_OF_SEVERAL = re.compile(r"@\s*(?!1\b)[0-9]")
 #: Whoever did not refuse, ran into no error, or keeps to a text has not therefore answered right.
 _ONE_SIDED = re.compile(r"\berrors?\b|\brefus|unsupported|unfaithful|ungrounded")
 
@@ -85,7 +87,7 @@ def heading_words(heading: str) -> str:
 def affirmation_is_right(heading: str) -> bool | None:
     """Return whether "1" and "yes" under a heading mean right; None if it does not say."""
     words = _EXACT.sub("exactmatch", heading_words(heading))
-    if _NO_JUDGEMENT.search(words) or _NEGATION.search(words):
+    if _NO_JUDGEMENT.search(words) or _NEGATION.search(words) or _OF_SEVERAL.search(heading):
         return None
     wrong = {word for word in words.split() if _WRONGNESS.search(word)}
     rest = [word for word in words.split() if word not in wrong]

@@ -473,7 +473,8 @@ def _queries(
 ) -> tuple[NDArray[np.object_], NDArray[np.int64], list[str]]:
     """Return the queries, and which question each is, as `question_numbers` says.
 
-    One without text stands for itself, under the number of its row.
+    One without text has the number of its row for a text. All of them count as one question, for
+    each may repeat the one above, as merged cells do.
     """
     numbers = compute.cast(pa.array(rows + 1), pa.large_string())
     if not name:
@@ -486,9 +487,11 @@ def _queries(
     used = np.zeros(len(empty), bool)
     used[rows] = True
     what = f"“{one_line(name)}” is empty"
-    so = "each counts as a separate question"
+    so = "all of these count as one question; if they repeat the one above, fill it in"
     problems = list(complaint(upload, empty & used, what, so))
-    return objects(texts), question_numbers(texts), problems
+    questions = question_numbers(texts)
+    questions[empty[rows]] = questions[empty[rows]].min()
+    return objects(texts), questions, problems
 
 
 def _pipeline(upload: Upload, rows: NDArray[np.int64]) -> tuple[str, list[str]]:

@@ -109,10 +109,7 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         "M.I. is never above the divergence from the truth.", "theorem", "truth", _theorem
     ),
     "What does a hallucination look like?": LaboratoryClaim(
-        "M.I. shows a made-up answer without the truth.",
-        "hallucination",
-        "excess",
-        _hallucination,
+        "M.I. shows a made-up answer without the truth.", "hallucination", "excess", _hallucination
     ),
     "Is a score stable?": LaboratoryClaim(
         "A verdict does not depend on the settings.", "deciding", "strip", _deciding

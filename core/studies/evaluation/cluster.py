@@ -306,10 +306,7 @@ def _beside() -> dict[str, Any]:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     node = ray.get_runtime_context().get_node_id()
-    return {
-        "num_cpus": 0,
-        "scheduling_strategy": NodeAffinitySchedulingStrategy(node, soft=False),
-    }
+    return {"num_cpus": 0, "scheduling_strategy": NodeAffinitySchedulingStrategy(node, soft=False)}
 
 
 def _room(reserved: Mapping[str, float], model: LanguageModel) -> int:

@@ -225,10 +225,7 @@ def _with_holm(every: Sequence[RunSide]) -> tuple[RunSide, ...]:
 
 
 def _resample(
-    both: Sides,
-    right: Mapping[str, tuple[NDArray[np.bool_], ...]],
-    number: int,
-    progress: Progress,
+    both: Sides, right: Mapping[str, tuple[NDArray[np.bool_], ...]], number: int, progress: Progress
 ) -> Resampled:
     doubts, correct = {}, {}
     for name in both.scores:

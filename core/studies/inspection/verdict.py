@@ -15,11 +15,7 @@ from enum import StrEnum
 
 from core.abstention.policy import Belief, Policy
 from core.codec import one_line
-from core.studies.inspection.certificates import (
-    SCORE,
-    WEIGHTED,
-    strictest_least_mass,
-)
+from core.studies.inspection.certificates import SCORE, WEIGHTED, strictest_least_mass
 from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all answers say the same

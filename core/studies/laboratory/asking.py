@@ -17,10 +17,7 @@ Seldom = Callable[[], None]
 
 
 def of_each(
-    model: LanguageModel,
-    items: Sequence[A],
-    work: Callable[[A, Seldom], T],
-    progress: Progress,
+    model: LanguageModel, items: Sequence[A], work: Callable[[A, Seldom], T], progress: Progress
 ) -> list[T]:
     """Return what `work` makes of every item, in their order.
 

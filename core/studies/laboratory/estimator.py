@@ -221,11 +221,7 @@ def _spelt_tuples(
 
 
 def _estimates(
-    counts: Integers,
-    p: Floats,
-    spelt: Spelt,
-    k: int,
-    settings: EstimatorSettings,
+    counts: Integers, p: Floats, spelt: Spelt, k: int, settings: EstimatorSettings
 ) -> dict[str, Floats]:
     """Return Algorithm 1 on spellings and, if there are several, Algorithm 2 on meanings."""
     n, ways = settings.n, settings.spellings

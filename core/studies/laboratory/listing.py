@@ -20,12 +20,7 @@ from core.studies.laboratory.estimator import (
     gamma_setting,
     gammas,
 )
-from core.studies.laboratory.settings import (
-    ExperimentSettings,
-    evenly,
-    seed_setting,
-    sizes,
-)
+from core.studies.laboratory.settings import ExperimentSettings, evenly, seed_setting, sizes
 from core.studies.progress import Progress, silent
 from core.uncertainty import gibbs, many_samples
 

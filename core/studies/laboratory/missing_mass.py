@@ -107,12 +107,7 @@ class MissingMassSettings(ExperimentSettings):
         EXAMPLES["Many answers"], "Question", read=query_of, applies=_of(Law.MODEL)
     )
     kinds: int = setting(
-        200,
-        "Number of kinds",
-        1,
-        MOST_KINDS,
-        10,
-        applies=_of(Law.UNIFORM, Law.ZIPF, Law.GEOMETRIC),
+        200, "Number of kinds", 1, MOST_KINDS, 10, applies=_of(Law.UNIFORM, Law.ZIPF, Law.GEOMETRIC)
     )
     exponent: float = setting(1.5, "Exponent α", 1.01, 10, 0.1, applies=_of(Law.ZIPF))
     ratio: float = setting(0.95, "Ratio", 0.001, 0.999, 0.01, applies=_of(Law.GEOMETRIC))

@@ -6,13 +6,7 @@ import pytest
 
 from core.charts.laboratory import chains as charts
 from core.charts.theme import DARK, LIGHT
-from core.reports.laboratory.chains import (
-    CERTIFIED,
-    LARGEST,
-    SAMPLED,
-    SCORED,
-    chart_data,
-)
+from core.reports.laboratory.chains import CERTIFIED, LARGEST, SAMPLED, SCORED, chart_data
 from core.studies.laboratory.chains import Chains, ChainScores, ChainsSettings, Cost, Sampled
 from core.studies.laboratory.experiment import plain
 from tests.charts.drawing import check, drawn, rows_of, texts

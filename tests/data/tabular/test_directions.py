@@ -32,6 +32,11 @@ from core.uncertainty.scores import SCORES
         (["unconfidence", "desconfianza", "Konfidenzverlust", "improbability"], None),
         (["no_entropy", "risk free", "doubtless", "entropy_reduction"], None),
         (["agreement_with_reference", "consistency (gold)", "target disagreement"], None),
+        # Ranks, what is lost or avoided, a formula, and a scale that is explained.
+        (["agreement_rank", "entropy percentile", "consistency_gap", "flipped_agreement"], None),
+        (["low_entropy", "doubt removed", "wrong_answer_avoidance", "hallucinationfree"], None),
+        (["1/perplexity", "max_entropy - entropy", "entropy * -1", "|log p|"], None),
+        (["how sure (1=very sure, 5=guess)", "risk (1 = high)", "agreement: low = 5"], None),
         (["MaximumSequenceProbability", "gpt4_confidence", "mean token prob"], True),
     ],
 )

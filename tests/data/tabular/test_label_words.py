@@ -28,6 +28,8 @@ from core.data.tabular.label_words import affirmation_is_right, rightness_of
         (["predicted_correct", "other_model_correct", "correct_count", "pass_id"], None),
         (["previewcorrect", "self_correct", "successor", "correct_flow", "passport"], None),
         (["wrong_format", "code_error", "fallow", "search_success", "Zeile korrekt"], None),
+        (["pass@10", "correct@5", "em @ 16"], None),  # one of several answers
+        (["pass@1", "em@1"], True),
         (["faithful", "groundedness"], None),  # to a text, which may be wrong
         (
             [

@@ -333,13 +333,16 @@ def test_rows_without_query_are_numbered_as_in_the_table():
     assert found.entropies is None
 
 
-def test_queries_without_text_are_not_one_query():
+def test_rows_without_a_question_count_as_one_for_they_may_repeat_the_one_above():
     rows = [["None", "0.1", "1"], ["", "0.2", "1"], [" ", "0.3", "0"], ["007", "0.3", "1"]]
     found = labelled(table(["question", "score", "correct"], *rows, ["", "0.3", ""]), EMPTY_OUT)
     assert found.queries.tolist() == ["None", "2", "3", "007"]
     assert found.problems[1:] == (
-        "Lines 3 and 4: “question” is empty (each counts as a separate question).",
+        "Lines 3 and 4: “question” is empty (all of these count as one question; if they repeat "
+        "the one above, fill it in).",
     )
+    first, *blank, last = found.questions
+    assert len(set(blank)) == 1 and len({first, blank[0], last}) == 3
 
 
 def test_a_missing_score_is_nan_and_only_an_unreadable_one_is_complained_of():

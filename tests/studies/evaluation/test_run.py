@@ -517,7 +517,7 @@ def test_a_service_that_is_gone_ends_the_run_and_a_question_that_breaks_it_does_
 @pytest.mark.parametrize("sampling", ["likeliest", "drawn"])
 def test_a_question_does_not_depend_on_its_neighbours(tmp_path, embedded, sampling):
     """Nor on their order, nor on a run that was stopped: log-likelihoods to 1e-4."""
-    asked = list(draw(world_questions(), 16, 3))
+    asked = list(draw(world_questions(), 8, 3))
     request = usual_request("any", embedded.capabilities, sampling=sampling)
     wanted = replace(task(embedded), request=request)
     evaluate(surveyed(asked), wanted, tmp_path / "together")

@@ -16,12 +16,7 @@ from core.language_models.language_model import Response
 from core.language_models.true_false import OPINIONS, question
 from core.studies.inspection import recorder
 from core.studies.inspection.inspection import read, run
-from core.studies.inspection.recorder import (
-    FEWEST_CHAINS,
-    SLOW_PAIRS_A_CALL,
-    record,
-    usual_request,
-)
+from core.studies.inspection.recorder import FEWEST_CHAINS, SLOW_PAIRS_A_CALL, record, usual_request
 from core.studies.inspection.recording import Estimator, estimator_of
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
 from core.studies.inspection.serialise import from_json, to_json
@@ -608,11 +603,7 @@ def test_a_service_is_asked_for_the_same_in_pieces(monkeypatch, pairs):
 
 @pytest.mark.parametrize(
     ("abilities", "samples"),
-    [
-        ({"scores_given_text": True}, 10),
-        ({"own_log_likelihoods": True}, FEWEST_CHAINS),
-        ({}, 10),
-    ],
+    [({"scores_given_text": True}, 10), ({"own_log_likelihoods": True}, FEWEST_CHAINS), ({}, 10)],
 )
 def test_the_usual_number_of_samples_is_one_that_the_estimator_takes(abilities, samples):
     capabilities = Limited(copies(3), **abilities).capabilities

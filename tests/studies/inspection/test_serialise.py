@@ -285,11 +285,7 @@ def test_a_recording_that_came_back_can_grow(abilities):
 
 @pytest.mark.parametrize(
     ("rung", "estimator"),
-    [
-        ("exact", Estimator.EXACT),
-        ("chained", Estimator.CHAINED),
-        ("counted", Estimator.COUNTED),
-    ],
+    [("exact", Estimator.EXACT), ("chained", Estimator.CHAINED), ("counted", Estimator.COUNTED)],
 )
 def test_the_estimator_stands_where_the_scores_stand(rung, estimator):
     data = json.loads(serialise.to_json(sampled(**RUNGS[rung])))

@@ -11,13 +11,7 @@ from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.forms import Form
 from core.language_models.registry import open_model
 from core.studies.inspection.certificates import WEIGHTED, default_policy
-from core.studies.inspection.verdict import (
-    Decision,
-    DecisionRule,
-    decide,
-    doubt_of,
-    rule_of,
-)
+from core.studies.inspection.verdict import Decision, DecisionRule, decide, doubt_of, rule_of
 from core.uncertainty.scores import SCORES, Score
 from tests.studies.inspection.rules import default_rule
 

@@ -1,30 +1,31 @@
 """The related scores on known models: thresholds, second-order calibration, and their words."""
 
+import functools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from core.abstention.intervals import Interval
+from core.abstention.intervals import Interval, compare
 from core.data.world.facts import Band, RightAnswer
 from core.reports.laboratory.related import sentence
 from core.studies.amplification.gallery import draw
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
-from core.studies.laboratory.related import (
-    COMPARED,
-    THRESHOLDS,
-    Asked,
-    Related,
-    of_inspection,
-    run,
-)
+from core.studies.laboratory import related
+from core.studies.laboratory.related import COMPARED, THRESHOLDS, Asked, Related, of_inspection, run
 from core.uncertainty.related import Candidates
 from tests.fakes import QUERY, Searched
 from tests.studies.laboratory.worlds import SOME
 
 LIKELIEST = Request("?", 4, sampling=Sampling.LIKELIEST)
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch):
+    """No value here depends on how many are drawn, and no interval is near what is said of it."""
+    monkeypatch.setattr(related, "compare", functools.partial(compare, number=100))
 
 
 def many(rules):

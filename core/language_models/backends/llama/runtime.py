@@ -99,11 +99,7 @@ class Llama:
     """
 
     def __init__(
-        self,
-        weights: Mapping[str, NDArray[np.floating]],
-        config: Mapping,
-        *,
-        halved: bool = False,
+        self, weights: Mapping[str, NDArray[np.floating]], config: Mapping, *, halved: bool = False
     ) -> None:
         self.heads = int(config["num_attention_heads"])
         self.key_heads = int(config.get("num_key_value_heads", self.heads))

@@ -27,11 +27,7 @@ from core.language_models.backends.openai.replies import Reply, Tokens, log_prob
 PROMPT_LOGPROBS = "prompt_logprobs"
 INPUT_TOKENS = "input_token_logprobs"
 PREFILL = "prefill"
-MAKERS = {
-    PROMPT_LOGPROBS: "vLLM",
-    INPUT_TOKENS: "SGLang",
-    PREFILL: "Text Generation Inference",
-}
+MAKERS = {PROMPT_LOGPROBS: "vLLM", INPUT_TOKENS: "SGLang", PREFILL: "Text Generation Inference"}
 PATH = "/generate"  # beside OpenAI's
 TOGETHER = {INPUT_TOKENS: 32, PREFILL: 1}  # texts a request to it
 

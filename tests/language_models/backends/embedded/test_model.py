@@ -18,12 +18,7 @@ from core import prompts
 from core.data.world.facts import facts
 from core.data.world.plain import plain
 from core.language_models.backends.embedded import FOLDER
-from core.language_models.backends.embedded.model import (
-    FILES,
-    SCALE,
-    EmbeddedModel,
-    restore,
-)
+from core.language_models.backends.embedded.model import FILES, SCALE, EmbeddedModel, restore
 from core.language_models.backends.llama import runtime
 from core.language_models.backends.llama.model import branched_trunk, common_trunk
 from core.language_models.errors import BrokenModelError, PromptTooLongError

@@ -955,9 +955,7 @@ def test_scores_with_the_end_are_those_of_the_model_in_process(options, embedded
     with serving("echo", **options) as server:
         model = OpenAICompatible(server.rest, end=END)
         np.testing.assert_allclose(
-            model.log_likelihoods(TOLD, ANSWERS),
-            embedded.log_likelihoods(TOLD, ANSWERS),
-            atol=1e-4,
+            model.log_likelihoods(TOLD, ANSWERS), embedded.log_likelihoods(TOLD, ANSWERS), atol=1e-4
         )
         assert f"end token “{END}”" in model.revision
 
