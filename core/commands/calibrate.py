@@ -161,18 +161,18 @@ def calibrate(
         keep("policy", title, model, to_json(policy), policy.sentence)
     policy = outcome.policy
     if as_json:
-        content = _policy_json(outcome, policy, by_group)
+        printed = _policy_json(outcome, policy, by_group)
     else:
         click.echo(_policy_report(policy, by_group))
     if held is not None:
         test = partial(holdout.confirm_half, policy, held)
         checked = ledger(test, lambda of: [of.look])
         if as_json:
-            content["held_back"] = _test_json(checked)
+            printed["held_back"] = _test_json(checked)
         else:
             click.echo("\n".join(["", *words.limits_of_test(checked), words.confirmation(checked)]))
     if as_json:
-        click.echo(encode(content, indent=2))
+        click.echo(encode(printed, indent=2))
 
 
 def _say_reading(data: Labelled, as_json: bool) -> None:

@@ -122,7 +122,7 @@ def by_group(groups: Sequence[Bin], target: float, other: str = "") -> Picture:
     """
     title, caption = "Wrong among the answered, by group", brackets(other)
     alt_text = ". ".join(filter(None, (charts.groups_alt(groups), caption)))
-    return Picture(title, alt_text, charts.groups, (groups, target), caption)
+    return Picture(title, alt_text, charts.groups, (groups, target), caption=caption)
 
 
 def _prices(calibration: Calibration, listed: Sequence[Price]) -> Part:
