@@ -24,7 +24,6 @@ from pyarrow import compute
 from core.data.tabular.headings import (
     ITEM,
     NO_QUESTION,
-    OWN_ITEM,
     QUERIES,
     is_question_heading,
     plain_heading,
@@ -515,25 +514,6 @@ def question_column(upload: Upload) -> str | None:
         if ITEM.fullmatch(plain_heading(name)):
             column = column_of(upload, name)
             if 1 < len(column.distinct) < np.count_nonzero(~column.where(Cell.MISSING)):
-                return name
-    return None
-
-
-def repeated_item(upload: Upload, question: str) -> str | None:
-    """Return the id of an item of which several rows ask different questions; None without any.
-
-    They may be one question in other words, or the id may count anew in every part of the file. So
-    may the texts under another heading of questions: one of the two is how they are asked.
-    """
-    questions = column_of(upload, question).questions(np.arange(len(upload.table)))
-    for name, kind in kinds(upload).items():
-        is_text = kind is ColumnKind.TEXT and is_question_heading(name)
-        if name != question and (is_text or OWN_ITEM.fullmatch(plain_heading(name))):
-            column = column_of(upload, name)
-            there = ~column.where(Cell.MISSING)
-            items = column.codes[there].astype(np.int64)
-            pairs = np.unique(items * (len(questions) + 1) + questions[there])
-            if 1 < len(np.unique(items)) < len(pairs):
                 return name
     return None
 

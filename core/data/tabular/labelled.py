@@ -26,15 +26,13 @@ from core.data.tabular.columns import (
     columns_named,
     first,
     objects,
-    question_column,
     question_numbers,
-    repeated_item,
     text_numbers,
 )
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.directions import check_directions
 from core.data.tabular.fingerprints import of_cells
-from core.data.tabular.headings import names_an_item, plain_heading
+from core.data.tabular.headings import plain_heading
 from core.data.tabular.labels import (
     Meaning,
     Meant,
@@ -56,6 +54,7 @@ from core.data.tabular.mixtures import (
     sentences,
 )
 from core.data.tabular.other_labels import OtherLabels, other_labels
+from core.data.tabular.repeats import repeats_unknown
 from core.data.tabular.suspicion import Claim, vouched_claims
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
@@ -63,7 +62,6 @@ from core.uncertainty.scores import SCORES
 LEFT_OUT = "left out"  # what becomes of them
 SELECTION = "not_in_this_table"  # the column of a run's table that says which of its rows are not
 LONGEST_SELECTION = 1000  # characters
-_MOST_IDS = 5  # columns that are named
 #: Scores × rows. Doubts, labels and curves take some 60 bytes of each as long as a session looks at
 #: them, and every change of a setting half a microsecond of a processor; one score of the longest
 #: file and a hundred of ten thousand rows have room.
@@ -320,35 +318,6 @@ def check_labels(columns: Columns) -> dict[str, str]:
             "could, and a guess could promise the opposite of the truth."
         )
     return labels
-
-
-def repeats_unknown(upload: Upload) -> str:
-    """Say that headings do not tell which question a row asks, and what follows from that."""
-    number = f"{len(upload.table):,}"
-    question = question_column(upload)
-    item = repeated_item(upload, question) if question else None
-    why = (
-        f"Rows with one “{one_line(item)}” differ in “{one_line(question)}”, so they may ask one "
-        "question in other words."
-        if question and item
-        else f"No heading tells which question a row asks.{_ids(upload)}"
-    )
-    return (
-        f"{why} The guarantee would take {number} rows for "
-        f"{number} different questions, and would not hold if several ask the same. Say which "
-        "column names the question, or that every row asks another."
-    )
-
-
-def _ids(upload: Upload) -> str:
-    """Say which columns may name the questions, and how many different values each has."""
-    ids = []
-    for name in map(str, upload.table.columns):
-        if names_an_item(name):
-            column = column_of(upload, name)
-            number = int(np.count_nonzero(~column.has(Cell.MISSING)))
-            ids.append(f"“{one_line(name)}” ({number:,} different)")
-    return f" These may: {list_of(ids, most=_MOST_IDS)}." if ids else ""
 
 
 def _refuse_label(

@@ -20,7 +20,6 @@ from core.data.tabular.columns import (
     first,
     kinds,
     question_column,
-    repeated_item,
     word_of,
 )
 from core.data.tabular.directions import direction_in, direction_of
@@ -34,6 +33,7 @@ from core.data.tabular.label_words import (
 )
 from core.data.tabular.labelled import Columns, ScoreColumn
 from core.data.tabular.labels import judges, own_labels
+from core.data.tabular.repeats import why_open
 from core.data.tabular.uploads import Upload
 from core.uncertainty.scores import SCORES
 
@@ -70,7 +70,7 @@ def suggest(upload: Upload) -> Columns:
     """
     looks = kinds(upload)
     query, source = question_column(upload), first(upload, SOURCES)
-    if query and repeated_item(upload, query):
+    if query and why_open(upload, query):
         query = None
     # With labels of its own, "semantic_entropy" is a doubt: missing where too little was seen.
     is_doubt = first(upload, ["semanticentropycorrect"]) is not None

@@ -24,11 +24,11 @@ from core.data.tabular.labelled import (
     Labelled,
     ScoreColumn,
     labelled,
-    repeats_unknown,
     template,
 )
 from core.data.tabular.labels import own_labels
 from core.data.tabular.mixtures import UnknownMixtureError
+from core.data.tabular.repeats import repeats_unknown
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import SuspiciousScoreError
 from core.data.tabular.uploads import Upload, UploadError

@@ -1,0 +1,43 @@
+"""Texts that differ in what counts the trials of a question, and texts that are questions."""
+
+import pytest
+
+from core.data.tabular.repeats import why_open
+from core.data.tabular.suggestions import suggest
+from core.data.tabular.uploads import parse
+
+NOUNS = ("crew", "river", "planet", "violin", "harbour", "senator")
+
+
+def table(*questions):
+    lines = ["question\tconfidence\tcorrect", *(f"{question}\t.5\t1" for question in questions)]
+    return parse("\n".join(lines).encode(), "scores.tsv")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("{} (run_{})", "{} – {}", "{}_{}", "{} {}/4", "{} v{}", "{} take {}", "{} @{}"),
+        *("{} (t=0.{})", "{} ({}回目)", "{} [gpt-{}]", "{} (2024-01-0{})", "{} | run {}"),
+    ],
+)
+def test_texts_that_only_a_counter_parts_are_asked_about(form):
+    rows = [form.format(f"Which {noun}?", trial) for noun in NOUNS for trial in (1, 2, 3)]
+    upload = table(*rows)
+    assert suggest(upload).query is None
+    assert "are 6 different ones, each several times" in why_open(upload, "question")
+
+
+@pytest.mark.parametrize("form", ["{1}: {0}", "({1}/4) {0}", "{1} {0}"])
+def test_so_are_letters_and_signs_before_them(form):
+    rows = [form.format(f"Which {noun}?", sign) for noun in NOUNS for sign in "A🙂"]
+    assert why_open(table(*rows), "question")
+
+
+def test_questions_of_which_numbers_are_the_matter_ask_for_nothing():
+    sums = [f"What is {a} {sign} {b}?" for a in range(9) for sign in "+-" for b in range(9)]
+    years = [f"Who won the {cup} of {year}?" for cup in ("Cup", "Bowl") for year in (1990, 1994)]
+    plain = [f"Which {noun} is largest?" for noun in NOUNS]
+    for rows in (sums, years, plain, [*plain, *plain], [f"q{i}" for i in range(20)], years + plain):
+        assert not why_open(table(*rows), "question")
+        assert suggest(table(*rows)).query == "question"
