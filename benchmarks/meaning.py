@@ -56,7 +56,7 @@ def pairs() -> tuple[list[Pair], list[Pair]]:
 
 def main() -> None:
     """Print the table."""
-    name = meaning.opened(meaning.PREFIX + sys.argv[1])
+    name = meaning.open_comparison(meaning.PREFIX + sys.argv[1])
     same, different = pairs()
 
     def alike(query: str, a: str, b: str) -> float:

@@ -19,7 +19,7 @@ class _Comparison(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if isinstance(value, str) and value.startswith(meaning.PREFIX):
-            return meaning.opened(value)
+            return meaning.open_comparison(value)
         return str(super().convert(value, param, ctx))
 
 

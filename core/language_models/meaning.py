@@ -2,7 +2,7 @@
 
 One more way to compare answers: its name is ``meaning:FOLDER#HASH``, and the hash pins the files.
 A name in a file that somebody brought opens nothing: `compares` knows only what this process has
-opened by `opened`.
+opened by `open_comparison`.
 
 References
 ----------
@@ -32,7 +32,7 @@ _BATCH: Final = 64  # texts, or pairs of them
 _OPEN: dict[str, Callable[[str, Sequence[str]], NDArray[np.float64]]] = {}
 
 
-def opened(name: str) -> str:
+def open_comparison(name: str) -> str:
     """Open a model, and return the name under which it compares, with the hash of its files.
 
     Raises `ModelError` when it is none, cannot be opened, or is another one than the hash says.

@@ -34,7 +34,7 @@ def test_it_groups_the_answers_and_none_is_served_that_our_rule_parts(model, mon
         read(recording, reading) for reading in (Reading(), Reading(NAME, 0.5), Reading(NAME, 0.95))
     )
     assert len(by_rule.clusters) == len(stricter.clusters) > 1 == len(by_model.clusters)
-    monkeypatch.setattr(meaning, "opened", lambda name: name)
+    monkeypatch.setattr(meaning, "open_comparison", lambda name: name)
     policy = replace(policy_for(copies(4), similarity=NAME), threshold=9.0)
     outcome = believe.Guard(copies(4), policy)(QUERY)
     assert not outcome and "they are not the same" in outcome.reason
@@ -55,7 +55,7 @@ def test_no_policy_of_another_comparison_fits(model):
 def test_what_cannot_be_opened_is_a_sentence(tmp_path, monkeypatch):
     if importlib.util.find_spec("torch") is None:
         with pytest.raises(ModelError, match="PyTorch and transformers are needed"):
-            meaning.opened(f"meaning:{tmp_path}")
+            meaning.open_comparison(f"meaning:{tmp_path}")
         with pytest.raises(ModelError, match="PyTorch and transformers are needed"):
             believe.Guard(knows(6), policy_for(knows(6), similarity=NAME))
         result = CliRunner().invoke(
@@ -65,6 +65,6 @@ def test_what_cannot_be_opened_is_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(ModelError, match="another model than the one that is wanted"):
-        meaning.opened(f"meaning:{tmp_path}#0123456789ab")
+        meaning.open_comparison(f"meaning:{tmp_path}#0123456789ab")
     with pytest.raises(ModelError, match="cannot be read as a model of embeddings or entailment"):
-        meaning.opened(f"meaning:{tmp_path}")
+        meaning.open_comparison(f"meaning:{tmp_path}")

@@ -34,8 +34,8 @@ def test_embeddings_are_compared_by_their_cosine(tmp_path):
     torch.manual_seed(1)
     network = BertModel(BertConfig(**SIZES))
     tokenizer = saved(tmp_path / "a", network)
-    name = meaning.opened(f"meaning:{tmp_path / 'a'}")
-    assert meaning.opened(name) == name
+    name = meaning.open_comparison(f"meaning:{tmp_path / 'a'}")
+    assert meaning.open_comparison(name) == name
     with torch.inference_mode():
         each = [
             network(**tokenizer(t, return_tensors="pt")).last_hidden_state[0].mean(0) for t in TEXTS
@@ -45,7 +45,7 @@ def test_embeddings_are_compared_by_their_cosine(tmp_path):
     np.testing.assert_allclose(matrix, np.clip(whole @ whole.T, 0, 1), atol=1e-5)
     (tmp_path / "a/vocab.txt").write_text("\n".join([*WORDS, "new"]))
     with pytest.raises(ModelError, match="another model than the one that is wanted"):
-        meaning.opened(name)
+        meaning.open_comparison(name)
 
 
 def test_entailment_counts_in_both_directions_behind_the_question(tmp_path):
@@ -53,7 +53,7 @@ def test_entailment_counts_in_both_directions_behind_the_question(tmp_path):
     labels = {0: "contradiction", 1: "ENTAILMENT"}
     network = BertForSequenceClassification(BertConfig(**SIZES, id2label=labels))
     tokenizer = saved(tmp_path / "b", network)
-    name = meaning.opened(f"meaning:{tmp_path / 'b'}")
+    name = meaning.open_comparison(f"meaning:{tmp_path / 'b'}")
     with torch.inference_mode():
         one, other = (
             network(**tokenizer(f"Q? {a}", f"Q? {b}", return_tensors="pt")).logits.softmax(-1)[0, 1]

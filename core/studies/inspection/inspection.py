@@ -357,7 +357,7 @@ def _gap(recording: Recording) -> str | None:
     )
 
 
-def _compared(recording: Recording, similarity: str) -> Compared | None:
+def _comparison(recording: Recording, similarity: str) -> Compared | None:
     """Return the texts that a model has compared, and how alike they are; None by a rule."""
     if similarity == JUDGE:
         return recording.judged_texts, recording.judged
@@ -432,7 +432,7 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
         "greedy": recording.greedy.text,
         "verification": verification,
         "parameters": reading,
-        "compared": _compared(recording, reading.similarity),
+        "compared": _comparison(recording, reading.similarity),
     }
     if recording.estimator in EXACT:
         assert recording.greedy_log_likelihood is not None
