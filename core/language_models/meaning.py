@@ -29,7 +29,8 @@ from core.language_models.errors import ModelError, UnknownModelError
 PREFIX: Final = "meaning:"
 _READ: Final = ("*.safetensors", "*.json", "*.txt", "*.model", "1_Pooling/config.json")
 _BATCH: Final = 64  # texts, or pairs of them
-_OPEN: dict[str, Callable[[str, Sequence[str]], NDArray[np.float64]]] = {}
+#: What compares in this process, of a question and its answers, by name.
+COMPARISONS: dict[str, Callable[[str, Sequence[str]], NDArray[np.float64]]] = {}
 
 
 def open_comparison(name: str) -> str:
@@ -57,9 +58,9 @@ def open_comparison(name: str) -> str:
     whole = f"{PREFIX}{place}#{digest.hexdigest()[:12]}"
     if pinned and whole != name:
         raise ModelError(f"“{place}” holds another model than the one that is wanted. Restore it.")
-    if whole not in _OPEN:
+    if whole not in COMPARISONS:
         try:
-            _OPEN[whole] = _comparison(folder)
+            COMPARISONS[whole] = _comparison(folder)
         except Exception as error:  # whatever a stranger's files bring about
             raise ModelError(
                 f"“{place}” cannot be read as a model of embeddings or entailment "
@@ -70,7 +71,7 @@ def open_comparison(name: str) -> str:
 
 def compares(name: str) -> bool:
     """Return whether a similarity is a model that is open in this process."""
-    return name in _OPEN
+    return name in COMPARISONS
 
 
 @functools.lru_cache(maxsize=256)
@@ -80,7 +81,7 @@ def alike(name: str, question: str, texts: tuple[str, ...]) -> NDArray[np.float6
     The cosine of two embeddings, at least 0; or the lesser probability that one answer, behind its
     question, entails the other.
     """
-    matrix = _OPEN[name](question, texts)
+    matrix = COMPARISONS[name](question, texts)
     np.fill_diagonal(matrix, 1.0)
     return np.clip(np.minimum(matrix, matrix.T), 0.0, 1.0)
 

@@ -25,7 +25,7 @@ NAME = "meaning:here#0123456789ab"
 @pytest.fixture
 def model(monkeypatch):
     """A model to which all answers are one."""
-    monkeypatch.setitem(meaning._OPEN, NAME, lambda _, texts: np.full((len(texts),) * 2, 0.9))
+    monkeypatch.setitem(meaning.COMPARISONS, NAME, lambda _, texts: np.full((len(texts),) * 2, 0.9))
 
 
 def test_it_groups_the_answers_and_none_is_served_that_our_rule_parts(model, monkeypatch):
