@@ -148,12 +148,8 @@ def claims(
     system, context : str
         A system prompt, and the passages that the text was drawn from: in front of every prompt.
 
-    Raises
-    ------
-    InvalidRequestError
-        When there is no claim, or too much text.
-    ModelError
-        When the model cannot be opened.
+    Raises `InvalidRequestError` when there is no claim, or too much text; `ModelError` when the
+    model cannot be opened.
     """
     front = {"system": system, "context": context}
     requested = questions_about(text, question, **front)

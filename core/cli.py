@@ -51,12 +51,7 @@ from core.store.errors import StoreError
 from core.store.results import MAX_BYTES
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
-from core.studies.amplification.curve import (
-    DEFAULT_REPETITIONS,
-    Amplification,
-    Case,
-    tidy,
-)
+from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification, Case, tidy
 from core.studies.calibration.calibration import CalibrationError
 from core.studies.costs import plan, plan_curves, quick_plan
 from core.studies.evaluation.files import RunError

@@ -23,6 +23,7 @@ from core.abstention.policy import (
 )
 from core.abstention.proof import check_promise
 from core.codec import finite
+from core.language_models import meaning
 from core.language_models.client.concurrency import at_once, questions_at_once
 from core.language_models.errors import ModelError
 from core.language_models.language_model import LanguageModel
@@ -257,9 +258,12 @@ def policy_in(file: str | Path) -> Policy:
 def settings_of(model: LanguageModel, policy: Policy | None) -> tuple[Request, Reading]:
     """Return how a question is asked and read: as a policy's were, or as one usually does.
 
-    Raises `PolicyError` when it names settings that there are not.
+    Raises `PolicyError` when it names settings that there are not, `ModelError` when it compares
+    by a model that cannot be opened.
     """
     pipeline = policy.pipeline if policy else None
+    if pipeline and pipeline.similarity.startswith(meaning.PREFIX):
+        meaning.open_comparison(pipeline.similarity)
     try:
         if pipeline is None:
             return usual_request(_ANY, model.capabilities), Reading()

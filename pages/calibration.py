@@ -9,6 +9,7 @@ from core.ui.calibration.diagnostics import comparison
 from core.ui.calibration.directions import contradictions
 from core.ui.calibration.groups import groups
 from core.ui.calibration.holdout import confirmation, holding_back, holdout_split, new_scores
+from core.ui.calibration.ledger import is_example
 from core.ui.calibration.prices import prices
 from core.ui.calibration.result import outcome, reading
 from core.ui.calibration.target import calibration_for, target
@@ -26,12 +27,15 @@ def page() -> None:
     )
     policy.banner()
     policy.reopen()
-    asking, seeing = st.columns([2, 3], gap="large")
+    asking, aiming = st.columns([3, 2], gap="large")
     with asking:
         data = labelled_data()
-        fields, settings = st.container(), st.expander("Method, score, rows held back")
+    with aiming:
+        fields, costs = st.container(), st.container()
+        settings = st.expander("Method, score, rows held back")
         with settings:
             hold = holding_back()
+    with asking:
         if data is not None:
             halves = holdout_split(data) if hold else (data, None)
             data = None if halves is None else data
@@ -44,17 +48,18 @@ def page() -> None:
             problem(str(error))
             data = None
     whole = None
-    with seeing:
-        try:
-            if data is not None:
+    try:
+        if data is not None:
+            with asking if is_example(data) else st.container():
                 reading(data)
-                whole = calibration_for(rows, chosen)
-        except CalibrationError as error:
-            problem(str(error))
-        if data is None:
-            st.text("The result follows once the data and the target are clear.")
-        elif whole is not None:
-            outcome(whole.calibration)
+            whole = calibration_for(rows, chosen)
+    except CalibrationError as error:
+        problem(str(error))
+    if data is None:
+        st.text("The result follows once the data and the target are clear.")
+    elif whole is not None:
+        outcome(whole.calibration)
+        with costs:
             prices(whole, rows)
     if data is not None and whole is not None:
         threshold(whole)

@@ -2,8 +2,6 @@
 
 from functools import partial
 
-import streamlit as st
-
 from core.language_models.errors import ModelError
 from core.studies.evaluation.files import RunError
 from core.ui.evaluation import run
@@ -21,7 +19,7 @@ def page() -> None:
     """Draw the page: a new run, the chosen one on its way, and what came of it."""
     page_header(
         "Which doubt finds the wrong answers?",
-        "Ask questions whose right answers are known. **What is the doubt of each score worth?**",
+        "Questions whose right answers are known show **what the doubt of each score is worth**.",
     )
     model = None
     try:
@@ -34,9 +32,9 @@ def page() -> None:
     if listed is None:
         return
     try:
-        if run.draw(listed, model):
-            st.header("Results")
-            results(listed.run, others)
+        buttons = run.draw(listed, model)
+        if buttons is not None:
+            results(listed.run, others, buttons)
     except RunError as error:
         problem(complaint(error, listed.run.folder))
 

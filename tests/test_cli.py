@@ -842,7 +842,7 @@ def test_a_curve_in_words_by_hand(table):
     lines = told("--repetitions", "0,1").stdout.splitlines()
     assert lines[:2] == [
         "“answer1” overtakes at 1 repetition: “answer0” keeps "
-        f"{rows[1][0] / rows[1].sum():.1%} of the two answers' probability.",
+        f"{rows[1][0] / rows[1].sum():.1%} of the two answers’ probability.",
         "",
     ]
     assert re.split(r" {2,}", lines[2].strip()) == [

@@ -73,10 +73,7 @@ def test_a_kill_leaves_what_stood_there_and_a_name_that_says_so(old):
     code = "with replacing(path) as f: f.write(b'half'); f.flush(); print(1, flush=True); input()"
     source = f"import sys; from core.outputs import *; path = sys.argv[1]\n{code}"
     running = subprocess.Popen(
-        [sys.executable, "-c", source, old],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        [sys.executable, "-c", source, old], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert running.stdout.readline() == b"1\n"
     running.send_signal(signal.SIGKILL)

@@ -17,10 +17,7 @@ def nothing_said(monkeypatch):
 
 @pytest.mark.parametrize(
     ("public", "said"),
-    [
-        (True, ["1", "true", "yes", "on", " 1 ", "perhaps"]),
-        (False, ["", " ", "0", "false", "No"]),
-    ],
+    [(True, ["1", "true", "yes", "on", " 1 ", "perhaps"]), (False, ["", " ", "0", "false", "No"])],
 )
 def test_a_server_is_public_unless_that_is_denied(monkeypatch, public, said):
     assert not settings.is_public()

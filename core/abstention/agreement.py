@@ -33,10 +33,8 @@ class Disagreement:
 def disagreement(first: ArrayLike, second: ArrayLike) -> Disagreement:
     """Compare the labels of two graders.
 
-    Parameters
-    ----------
-    first, second : array_like of shape (n,)
-        1 right, 0 wrong, NaN where a grader gave no label: such rows do not count.
+    `first`, `second`: of shape (n,); 1 right, 0 wrong, NaN where a grader gave no label: such rows
+    do not count.
     """
     one, other = np.asarray(first, float), np.asarray(second, float)
     both = ~np.isnan(one) & ~np.isnan(other)

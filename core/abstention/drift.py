@@ -51,11 +51,8 @@ class _Test:
 def drift(calibration: ArrayLike, new: ArrayLike) -> Drift:
     """Compare new, unlabelled scores with the calibration scores.
 
-    Parameters
-    ----------
-    calibration, new : array_like of shape (n,), (m,)
-        Doubts of one score, one for every row; NaN is missing, and an infinite doubt as good
-        as missing, as neither is ever answered.
+    `calibration`, `new`: of shape (n,), (m,); doubts of one score, one for every row; NaN is
+    missing, and an infinite doubt as good as missing, as neither is ever answered.
 
     Raises `ValueError` when one of the two has no row, or the calibration no score.
     """

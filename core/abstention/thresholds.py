@@ -150,12 +150,7 @@ def _loosest(ranks: Blocks, target_error: float, confidence: float) -> Threshold
 
 
 def certifies(
-    scores: ArrayLike,
-    correct: ArrayLike,
-    value: float,
-    *,
-    target_error: float,
-    confidence: float,
+    scores: ArrayLike, correct: ArrayLike, value: float, *, target_error: float, confidence: float
 ) -> bool:
     """Return whether `learn_then_test` certifies a λ on these queries, however it was chosen.
 

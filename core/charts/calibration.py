@@ -165,7 +165,10 @@ def risk_coverage_alt(curve: Curve, policy: Policy | None, moved: Policy | None 
 
 
 def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette) -> Chart:
-    """The paper's curves: share right among the answered against the share answered."""
+    """The paper's curves: share right among the answered against the share answered.
+
+    The chosen score is blue, and the others grey: their dashes tell them apart.
+    """
     points = min(200, MOST_POINTS // max(len(curves), 1))
     thinned = [full.outline(points) for full in curves.values()]
     lengths = [len(curve.coverage) for curve in thinned]
@@ -177,8 +180,11 @@ def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette)
         }
     )
     names = [name_of(name) for name in curves]
-    colours, dashes = (_looks(names, looks) for looks in (palette.categories, DASHES))
-    color, dash = lines_apart("score:N", colours, dashes, columns=2, orient="top")
+    colours = dict.fromkeys(names, palette.muted) | {name_of(chosen): palette.primary}
+    columns = alt.ExprRef("width > 700 ? 4 : 2")
+    color, dash = lines_apart(
+        "score:N", colours, _looks(names, DASHES), columns=columns, orient="top"
+    )
     lowest = max(0.0, float(data["precision"].min()) - 0.03) if len(data) else 0.0
     base = alt.Chart(data)
     lines = base.mark_line(clip=True).encode(

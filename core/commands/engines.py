@@ -14,6 +14,7 @@ from core.commands.model import Command, by_name, calls
 from core.language_models.client.stack import with_layers
 from core.language_models.forms import Form
 from core.language_models.language_model import LanguageModel
+from core.language_models.meaning import compares
 from core.language_models.usage import Budget
 from core.studies.evaluation.cluster import CPU, RayCluster, check_installation, engine_on
 from core.studies.evaluation.local import Engine, local
@@ -67,6 +68,8 @@ def engine_of(options: dict[str, Any]) -> Callable[[LanguageModel, Path], Engine
             if options[name]:
                 raise click.UsageError(f"--{name} is of --engine {RAY} only.")
         return lambda model, folder: local
+    if compares(options["similarity"]):
+        raise click.UsageError(f"A model of meaning compares on this machine: --engine {LOCAL}.")
     check_installation()
     reserved = dict(map(_reservation, options["reserve"])) or {CPU: 1.0}
     cluster = RayCluster(options["address"], options["workers"], reserved)

@@ -8,9 +8,19 @@ import click
 
 from core.commands.files import Input, text_in
 from core.commands.model import Command, usage
+from core.language_models import meaning
 from core.language_models.language_model import MOST_ANSWER_TOKENS
 from core.studies.inspection.request import MAX_FRONT_CHARACTERS, Reading, Request, Sampling
 from core.uncertainty.similarity import COMPARISONS, DEFAULT, JUDGE, usual_threshold
+
+
+class _Comparison(click.Choice[str]):
+    """A rule by its name, or a model that compares, which is opened."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if isinstance(value, str) and value.startswith(meaning.PREFIX):
+            return meaning.open_comparison(value)
+        return str(super().convert(value, param, ctx))
 
 
 def reads(command: Command) -> Command:
@@ -22,14 +32,15 @@ def reads(command: Command) -> Command:
         click.option(
             "--threshold",
             type=float,
-            help="τ, the similarity threshold.  [default: 0.25; judge: 0.5]",
+            help="τ, the similarity threshold.  [default: 0.25; judge: 0.5, meaning: 0.8]",
         ),
         click.option(
             "--similarity",
-            type=click.Choice(list(COMPARISONS)),
+            type=_Comparison(list(COMPARISONS)),
             default=DEFAULT,
             show_default=True,
-            help="How two answers are compared; judge asks the model about each pair.",
+            help="How two answers are compared; judge asks the model about each pair; "
+            "meaning:FOLDER asks a small model of embeddings or entailment.",
         ),
         click.option("--seed", type=int, help="Of drawn answers.  [default: 0]"),
         click.option("--temperature", type=float, help="Of drawn answers.  [default: 0.9]"),

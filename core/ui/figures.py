@@ -71,12 +71,7 @@ def draw(
 def show(picture: Picture, key: str, selects: str | None = None, height: int | None = None) -> None:
     """Show a picture of a document; see `draw`."""
     draw(
-        picture.chart,
-        *picture.data,
-        key=key,
-        alt_text=picture.alt,
-        selects=selects,
-        height=height,
+        picture.chart, *picture.data, key=key, alt_text=picture.alt, selects=selects, height=height
     )
 
 

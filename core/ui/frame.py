@@ -110,8 +110,10 @@ def _check_settings() -> None:
 
 
 def show(kind: str, id: str) -> None:
-    """Go to a kept result, on the page that its kind belongs to."""
+    """Go to a saved result, or a run, on the page that its kind belongs to."""
     pages = {"inspection": inspection, "amplification": amplification, "policy": calibration}
+    if kind == "evaluation":
+        st.switch_page(evaluation(), query_params={"run": id})
     st.switch_page(pages[kind](), query_params={"saved": id})
 
 

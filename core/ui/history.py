@@ -9,6 +9,7 @@ from typing import Final
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
+from core.codec import count_of
 from core.reports.result_files import MAX_BYTES
 from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
@@ -31,6 +32,8 @@ KINDS: Final = {
     "evaluations": listing.EVALUATION,
 }
 A_PAGE = 100
+TITLE: Final = 230  # pixels: a phone shows that something stands beside it
+WHAT_A_ROW_DOES: Final = "Choose one to open, rename or delete it, or two inspections to compare."
 _LISTS = "history_lists"  # how many tables this session has seen
 
 
@@ -53,16 +56,12 @@ def list_results() -> tuple[Summary, ...]:
         problem(str(error))
         return ()
     _whose()
-    st.caption("1 result." if results.total == 1 else f"{results.total:,d} results.")
     if not results.total:
-        st.text(
-            "No saved result has all of these words. Search for fewer of them."
-            if text or KINDS[which]
-            else "Nothing here yet. What Inspection, Amplification and Evaluation ask stands here."
-        )
+        _nothing(searches=bool(text or KINDS[which]))
         return ()
-    if results.total > A_PAGE:
-        st.text(f"The newest {A_PAGE} are listed; search for older ones.")
+    number = count_of(results.total, "result")
+    older = f" The newest {A_PAGE} are listed; search for older ones."
+    st.text(f"{number}.{older if results.total > A_PAGE else ''} {WHAT_A_ROW_DOES}")
     columns = {
         "title": [r.title for r in results.results],
         "outcome": [r.outcome for r in results.results],
@@ -75,14 +74,28 @@ def list_results() -> tuple[Summary, ...]:
         hide_index=True,
         on_select="rerun",
         selection_mode="multi-row",
+        row_height=44,
+        height="content",
+        column_config={
+            "title": st.column_config.TextColumn(width=TITLE),
+            "kind": st.column_config.TextColumn(width="small"),
+        },
         key=f"history_{st.session_state.get(_LISTS, 0)}",
         alt="Saved results, newest first",
     )
     downloads.table(columns, "history")
     rows = [row for row in sorted(picked.selection.rows) if row < len(results.results)]
-    if not rows:
-        st.text("Choose a row to open, rename or delete it, or two inspections to compare them.")
     return tuple(results.results[row] for row in rows)
+
+
+def _nothing(*, searches: bool) -> None:
+    """Say that the list is empty, and what to do about it."""
+    if searches:
+        st.text("No saved result has all of these words. Search for fewer of them.")
+        return
+    st.text("Nothing here yet. What Inspection, Amplification and Evaluation ask stands here.")
+    if st.button("Ask a question", key="ask_first", type="primary", icon=":material/search:"):
+        st.switch_page(frame.inspection(), query_params={})
 
 
 def _search(text: str, kind: str | None) -> ResultPage:
@@ -132,7 +145,9 @@ def _sign_in() -> None:
 
 def bring() -> None:
     """Let the person open a result that was saved as JSON, on this machine or another."""
-    with st.expander("Open a saved result", icon=":material/upload_file:", key="bring_result"):
+    with st.expander(
+        "Open a result from a file", icon=":material/upload_file:", key="bring_result"
+    ):
         st.text(
             "Choose a file that was downloaded as “Inspection (JSON)”, “Curves (JSON)” or “Policy "
             "(JSON)”, here or on another machine. It is saved to this list; no model is called."

@@ -46,10 +46,7 @@ def experiment() -> None:
     opened = lanes(shown, key="lanes")
     if opened is not None:
         frame.inspect(shown[opened].question)
-    with (
-        st.form("own", border=False),
-        st.container(horizontal=True, vertical_alignment="bottom"),
-    ):
+    with st.form("own", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         question = st.text_input(
             OWN_QUESTION,
             key="own_question",

@@ -49,11 +49,15 @@ COMPARISONS: dict[str, str] = {
 
 #: The paper's τ; and of a probability, that two answers rather mean the same than not.
 USUAL_THRESHOLD, USUAL_THRESHOLD_OF_JUDGE = 0.25, 0.5
+#: Of a model of meaning: to embeddings, a third of what differs is more alike than .5.
+USUAL_THRESHOLD_OF_MEANING = 0.8
 
 
 def usual_threshold(method: str) -> float:
-    """Return the threshold τ to begin with for one of `COMPARISONS`."""
-    return USUAL_THRESHOLD_OF_JUDGE if method == JUDGE else USUAL_THRESHOLD
+    """Return the threshold τ to begin with: by a rule, or by a model."""
+    if method in SIMILARITIES:
+        return USUAL_THRESHOLD
+    return USUAL_THRESHOLD_OF_JUDGE if method == JUDGE else USUAL_THRESHOLD_OF_MEANING
 
 
 _RATIOS = {name: getattr(fuzz, name) for name in SIMILARITIES if hasattr(fuzz, name)}

@@ -47,10 +47,7 @@ def cold_address():
 def chromium():
     path = shutil.which(os.environ.get("CHROMIUM", "chromium"))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=path,
-            args=list(CHROMIUM_FLAGS),
-        )
+        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
         yield browser
         browser.close()
 

@@ -115,6 +115,7 @@ def choose(page, tab):
 def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, embedded):
     page = open_page(link(address, tab=OWN), height=1180)
     shows(page, FIRST)
+    opened(page, words.PROBABILITIES)
     for name in screens(page):
         drawn(page, CURVES)
         drawn(page, PROBABILITIES)

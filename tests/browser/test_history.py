@@ -26,7 +26,7 @@ def choose_first_row(page):
     table = page.get_by_test_id("stDataFrame")
     expect(table.locator("canvas").first).to_be_visible()
     at_rest(page)
-    table.click(position={"x": 12, "y": 52})
+    table.click(position={"x": 12, "y": 56})
     expect(page.locator(".st-key-chosen")).to_be_visible()
 
 
@@ -48,7 +48,7 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     search = page.get_by_role("textbox", name="Search")
     search.fill("fish nobody")
     search.press("Enter")
-    expect(page.get_by_text("1 result.")).to_be_visible()
+    expect(page.get_by_text("1 result. Choose one")).to_be_visible()
     choose_first_row(page)
     title = page.get_by_role("textbox", name="Title")
     expect(title).to_have_value(QUERY)
@@ -72,7 +72,7 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     expect(page.get_by_role("button", name="Delete")).to_be_disabled()
     page.get_by_text("Delete permanently").click()
     page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("0 results.")).to_be_visible()
+    expect(page.get_by_text("No saved result has all of these words.")).to_be_visible()
 
     gone = open_page(permalink)
     expect(gone.get_by_text("This result is not here")).to_be_visible()
@@ -135,12 +135,12 @@ def test_who_signed_in_finds_what_they_asked_in_any_browser_and_nobody_else_does
     expect(link).to_be_visible()
     address, _, path = link.inner_text().strip().rpartition("/")
     again = signed_in("alice", "/history")
-    expect(again.get_by_text("1 result.")).to_be_visible()
+    expect(again.get_by_text("1 result. Choose one")).to_be_visible()
     expect(again.get_by_text("You are signed in as alice@x.example.")).to_be_visible()
     for name, words in (("bob", "as bob@x.example"), (None, "ends with this browser session")):
         page = signed_in(name, "/history")
         expect(page.get_by_text(words)).to_be_visible()
-        expect(page.get_by_text("0 results.")).to_be_visible()
+        expect(page.get_by_text("Nothing here yet.")).to_be_visible()
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
     given = signed_in("bob", f"/{path}")
     expect(given.get_by_text("Saved result")).to_be_visible()
@@ -163,4 +163,4 @@ def test_who_signed_in_finds_what_they_asked_in_any_browser_and_nobody_else_does
     again.wait_for_url(f"{address}/**")
     again.goto(f"{address}/history")
     expect(again.get_by_role("button", name="Sign in")).to_be_visible()
-    expect(again.get_by_text("0 results.")).to_be_visible()
+    expect(again.get_by_text("Nothing here yet.")).to_be_visible()

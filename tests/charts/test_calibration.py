@@ -272,12 +272,14 @@ def test_precision_and_recall_are_the_curves():
         assert (of[0]["recall"], of[-1]["recall"]) == (full.coverage[0], full.coverage[-1])
 
 
-def test_every_score_has_its_colour_and_its_dashes():
+def test_the_chosen_score_is_blue_and_dashes_tell_the_others_apart():
     spec = spec_of(charts.precision_recall(CURVES, INFORMATION, LIGHT))["encoding"]
     titles = [info.title for info in SCORES.values()]
     assert spec["color"]["scale"]["domain"] == spec["strokeDash"]["scale"]["domain"] == titles
     colours, dashes = spec["color"]["scale"]["range"], spec["strokeDash"]["scale"]["range"]
-    assert len(set(colours)) >= len({tuple(dash) for dash in dashes}) == len(titles)
+    chosen = titles.index(SCORES[INFORMATION].title)
+    assert colours[chosen] == LIGHT.primary and set(colours) == {LIGHT.primary, LIGHT.muted}
+    assert len({tuple(dash) for dash in dashes}) == len(titles)
     assert f"datum.score === '{SCORES[INFORMATION].title}'" in json.dumps(spec["size"])
 
 

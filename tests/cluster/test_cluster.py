@@ -24,14 +24,7 @@ from core.studies.progress import Cancelled, silent
 from tests.cluster.conftest import KEY, SMALL
 from tests.cluster.worlds import Numbers
 from tests.language_models.openai_server import serving
-from tests.studies.evaluation.worlds import (
-    World,
-    assert_same,
-    questions,
-    rows_of,
-    surveyed,
-    task,
-)
+from tests.studies.evaluation.worlds import World, assert_same, questions, rows_of, surveyed, task
 
 NUMBER = 32
 BUDGET = 100  # calls, of some 140

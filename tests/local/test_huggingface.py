@@ -199,10 +199,7 @@ PHRASE = "Consider the following question:\nQ:"  # one token
         ([" Paris", "\n", " Paris"], ("Paris", True)),
         ([" Paris", PHRASE], ("Paris", True)),
         (None, ("", True)),  # the end token
-        (
-            [" a"] * (MAX_RESPONSE_TOKENS + 5),
-            (" ".join("a" * MAX_RESPONSE_TOKENS), False),
-        ),
+        ([" a"] * (MAX_RESPONSE_TOKENS + 5), (" ".join("a" * MAX_RESPONSE_TOKENS), False)),
     ],
     ids=["line break", "phrase", "end", "no end"],
 )

@@ -38,17 +38,7 @@ from core.uncertainty import attention
 from tests.fakes import Counted, Short, Turning
 from tests.hostile import TEXTS
 from tests.patience import LONG
-from tests.sessions import (
-    keys,
-    pictures,
-    press,
-    said,
-    session,
-    settled,
-    table,
-    texts,
-    visit,
-)
+from tests.sessions import keys, pictures, press, said, session, settled, table, texts, visit
 
 FIELDS = ("query", "answer", "repeated")
 FIRST, KNOWN, MANY = (EXAMPLES[name] for name in ("Half known", "Known", "Many answers"))
@@ -454,9 +444,7 @@ def shows_head(page):
         ),
         attention.spread(page.select_slider(key="copies").value),
     )
-    assert pictures(page)[:2] == [
-        *(picture.alt for picture in document.ideal_head(found)),
-    ]
+    assert pictures(page)[:2] == [*(picture.alt for picture in document.ideal_head(found))]
     (sentence,) = said(page, "The copies of Y weigh as much as X")
     assert ("as soon as there is one" in sentence) == (found.gap <= 0 or "about" not in sentence)
     return sentence

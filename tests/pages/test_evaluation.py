@@ -51,7 +51,7 @@ def lines(asked=None):
 
 def opened(**query):
     """The page with the results where there is least to draw."""
-    return session("evaluation", results="By a policy", **query)
+    return session("evaluation", results="Policy", **query)
 
 
 def uploaded(page, content=None, name="mine.jsonl"):

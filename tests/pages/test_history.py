@@ -1,6 +1,7 @@
 """The page "History" without a browser: the list, and what can be done with a result."""
 
 import json
+from contextlib import suppress
 
 import pytest
 from streamlit.errors import StreamlitAuthError
@@ -12,6 +13,7 @@ from core.studies.examples import EXAMPLES
 from core.studies.inspection.serialise import from_json, to_json
 from core.studies.inspection.verdict import Decision
 from core.ui import frame
+from core.ui.history import KINDS
 from core.ui.results import storage
 from tests.hostile import TEXTS
 from tests.patience import LONG
@@ -60,7 +62,7 @@ def titles(page):
 def test_is_empty_at_first_and_says_what_comes_there():
     page = session("history")
     assert not page.dataframe and said(page, "Nothing here yet.")
-    assert "0 results." in [caption.value for caption in page.caption]
+    assert "ask_first" in keys(page)
 
 
 def test_lists_what_was_asked_once_and_nothing_else():
@@ -70,7 +72,7 @@ def test_lists_what_was_asked_once_and_nothing_else():
         page = session("inspection", q=QUERY)
         page.slider(key="tau").set_value(0.5).run()
     page = session("history")
-    assert rows(page) == [["inspection", QUERY, "embedded"]] and said(page, "Choose a row")
+    assert rows(page) == [["inspection", QUERY, "embedded"]] and said(page, "1 result. Choose one")
     (outcome,) = page.dataframe[0].value["outcome"]
     decision, _, _ = outcome.partition(": ")
     assert decision in list(Decision) and session("history", history_words=decision).dataframe
@@ -144,6 +146,25 @@ def test_open_goes_to_the_page_of_the_kind(monkeypatch):
     monkeypatch.setattr(frame, "show", lambda *what: shown.append(what))
     press(chosen(id := save(kind="policy")), "open_result")
     assert shown == [("policy", id)]
+
+
+def test_every_kind_of_the_list_has_a_page_to_open_on(monkeypatch):
+    def go_to(page, query_params):
+        went.append((page, *query_params.items()))
+        raise InterruptedError  # the script ends here
+
+    went = []
+    monkeypatch.setattr(frame.st, "Page", lambda script, **_: script.stem)
+    monkeypatch.setattr(frame.st, "switch_page", go_to)
+    for kind in filter(None, KINDS.values()):
+        with suppress(InterruptedError):
+            frame.show(kind, "id")
+    assert went == [
+        ("inspection", ("saved", "id")),
+        ("amplification", ("saved", "id")),
+        ("calibration", ("saved", "id")),
+        ("evaluation", ("run", "id")),
+    ]
 
 
 def test_hostile_titles_queries_and_searches_stay_text():

@@ -150,18 +150,8 @@ def drawn_of_all(app):
     ("visit", "content", "small", "shows"),
     [
         (calibration, long, lambda: few_of(long(), 1000), lambda app: metrics(app)["Answers"]),
-        (
-            of_some_scores,
-            wide,
-            None,
-            lambda app: metrics(app)["Answers"],
-        ),
-        (
-            evaluation,
-            lambda: answered(1800, 4000),
-            lambda: answered(10, 10),
-            drawn_of_all,
-        ),
+        (of_some_scores, wide, None, lambda app: metrics(app)["Answers"]),
+        (evaluation, lambda: answered(1800, 4000), lambda: answered(10, 10), drawn_of_all),
         (
             calibration,
             lambda: answered(1800, 4000),

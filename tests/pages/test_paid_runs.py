@@ -118,11 +118,7 @@ def test_questions_to_calibrate_on_say_what_they_take_first_and_what_they_took(s
 
 
 @pytest.mark.parametrize(
-    ("flavour", "state"),
-    [
-        ("echo", "exact likelihoods"),
-        ("none", "answers are counted"),
-    ],
+    ("flavour", "state"), [("echo", "exact likelihoods"), ("none", "answers are counted")]
 )
 def test_a_service_says_what_it_can_and_is_asked_only_when_that_is_agreed(page, flavour, state):
     with serving(flavour, key=KEY, lists_end=False) as server:

@@ -14,17 +14,7 @@ from core.studies.laboratory import deciding
 from core.studies.laboratory.deciding import DecidingSettings
 from core.ui.inspection import stable
 from tests.language_models.openai_server import serving
-from tests.sessions import (
-    chosen,
-    go,
-    keys,
-    offer,
-    pictures,
-    press,
-    said,
-    session,
-    settled,
-)
+from tests.sessions import chosen, go, keys, offer, pictures, press, said, session, settled
 
 SMALL = DecidingSettings(samples=(2, 8), thresholds=(0.25,), temperatures=(0.9,), seeds=2)
 

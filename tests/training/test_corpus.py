@@ -531,10 +531,7 @@ def test_any_text_comes_back_and_is_never_the_end(tokenizer, text):
     assert len(special) == 2 and not special & set(found)
 
 
-PROMPTS = [
-    prompts.iterative("Why?", ["one", "two"]),
-    prompts.self_verification("Why?", "one"),
-]
+PROMPTS = [prompts.iterative("Why?", ["one", "two"]), prompts.self_verification("Why?", "one")]
 
 
 @pytest.mark.parametrize("phrase", vocabulary.PHRASES)

@@ -317,8 +317,7 @@ def test_a_larger_threshold_is_stricter_by_words():
     matrix = pairwise(["London", "London, UK", "Oslo", "London"], "same_answer")
     expected = (1 + token_f1("london", "london united kingdom")) / 2
     np.testing.assert_array_equal(
-        matrix,
-        [[1, expected, 0, 1], [expected, 1, 0, expected], [0, 0, 1, 0], [1, expected, 0, 1]],
+        matrix, [[1, expected, 0, 1], [expected, 1, 0, expected], [0, 0, 1, 0], [1, expected, 0, 1]]
     )
 
 

@@ -25,12 +25,7 @@ from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
 from tests.language_models import gemini_server
-from tests.language_models.openai_server import (
-    PASSING,
-    Server,
-    faults_by_request,
-    serving,
-)
+from tests.language_models.openai_server import PASSING, Server, faults_by_request, serving
 from tests.wire.kept_calls import all_calls, twice
 
 SHARE = 0.5  # of requests that fail; one in 64 does so six times in a row

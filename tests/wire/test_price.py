@@ -35,10 +35,7 @@ def test_gemini_takes_no_more_than_stated(thoughts, candidates):
     assert used.response_tokens > thoughts * used.requests
 
 
-@pytest.mark.parametrize(
-    ("flavour", "options"),
-    [("echo", {}), ("chat-none", {"thinks": "field"})],
-)
+@pytest.mark.parametrize(("flavour", "options"), [("echo", {}), ("chat-none", {"thinks": "field"})])
 def test_a_server_takes_no_more_than_stated(flavour, options):
     with serving(flavour, **options) as server:
         used, stated = spending(open_model(server.name))

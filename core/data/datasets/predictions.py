@@ -183,9 +183,7 @@ def _only(text: str) -> str:
 
 
 def grade(
-    rows: Predictions,
-    grader: Grader,
-    progress: Callable[[str, float], object] = lambda _, __: None,
+    rows: Predictions, grader: Grader, progress: Callable[[str, float], object] = lambda _, __: None
 ) -> NDArray[np.float64]:
     """Return what a rule says of every prediction, (n,): 1 right, 0 wrong, NaN if it says nothing.
 

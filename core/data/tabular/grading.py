@@ -87,10 +87,7 @@ def comparison(grader: str, other: str, of: Disagreement) -> str:
 def with_labels(upload: Upload, grading: Grading, labels: NDArray[np.float64]) -> Upload:
     """Return a table with a column of labels, and how they were made.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        1 right, 0 wrong, NaN for none.
+    `labels`: of shape (n,); 1 right, 0 wrong, NaN for none.
     """
     texts = np.where(np.isnan(labels), NO_LABEL, np.where(labels == 1, RIGHT, WRONG))
     label = label_heading(upload, grading.label)

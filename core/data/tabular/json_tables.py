@@ -41,10 +41,7 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
     if not _OF_A_ROW.isdisjoint(document):
         return None
     if rows := _by_id(document):
-        return (
-            rows,
-            "The file has a row under each key; the keys are the column “id”.",
-        )
+        return (rows, "The file has a row under each key; the keys are the column “id”.")
     lists = list(_lists_of_rows(document))
     if isinstance(document.get("eval"), dict):  # Inspect's log: settings hold lists, too
         lists = [each for each in lists if each[0] == "samples"] or lists

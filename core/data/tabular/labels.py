@@ -203,10 +203,7 @@ def unread_values(
 
     They say neither right nor wrong, or affirm a heading that does not say what of.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n,), optional
-        Which rows of the table count; all by default.
+    `counts`: of shape (n,); which rows of the table count; all by default.
 
     Raises `UploadError` when the column is no column of labels, or has too many such values to ask
     about.
@@ -294,12 +291,8 @@ def check_meanings(
     counts : ndarray of shape (n,), optional
         Which rows of the table count; all by default.
 
-    Raises
-    ------
-    UploadError
-        When a column is no column of labels.
-    UnreadLabelsError
-        When nobody has said what a value means.
+    Raises `UploadError` when a column is no column of labels; `UnreadLabelsError` when nobody has
+    said what a value means.
     """
     sentences = []
     for name in names:
@@ -317,10 +310,7 @@ def decisions(
 ) -> list[str]:
     """Return what a person decided, a sentence for every value, with the rows that it concerns.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n,), optional
-        Which rows of the table count; all by default.
+    `counts`: of shape (n,); which rows of the table count; all by default.
     """
     sentences = []
     for each in meant:

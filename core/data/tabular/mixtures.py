@@ -17,13 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codec import list_of, one_line
-from core.data.tabular.columns import (
-    Column,
-    ColumnKind,
-    column_of,
-    kinds,
-    word_of,
-)
+from core.data.tabular.columns import Column, ColumnKind, column_of, kinds, word_of
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.label_words import affirmation_is_right, heading_words
 from core.data.tabular.labels import display, rows, spelling, values_of

@@ -40,12 +40,8 @@ _ROW_INDEX = re.compile(r"__index_level_\d+__")  # how pandas writes an index wi
 def read_parquet(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]]:
     """Read a Parquet file; return its rows and headings, and add to the notes what was left out.
 
-    Raises
-    ------
-    UploadError
-        When it is damaged, or a limit is not kept.
-    MemoryError
-        When a page of it unpacks to more than it says.
+    Raises `UploadError` when it is damaged, or a limit is not kept; `MemoryError` when a page of it
+    unpacks to more than it says.
     """
     rows = TableRows()
     try:

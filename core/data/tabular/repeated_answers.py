@@ -8,13 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.codec import list_of, one_line
-from core.data.tabular.columns import (
-    columns_named,
-    first,
-    parse_list,
-    parse_score,
-    question_column,
-)
+from core.data.tabular.columns import columns_named, first, parse_list, parse_score, question_column
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.mixtures import HEADINGS
 from core.data.tabular.uploads import Upload, UploadError

@@ -59,9 +59,7 @@ def vouched_claims(
     tuple of str
         What the promise rests on because a person said it, a sentence each.
 
-    Raises
-    ------
-    SuspiciousScoreError
+    Raises `SuspiciousScoreError`.
     """
     there = ~np.isnan(numbers)
     numbers, right = numbers[there], right[there]

@@ -67,10 +67,7 @@ _KINDS = {
 }
 
 _OF_YES_OR_NO = frozenset(
-    [
-        *("am", "is", "are", "was", "were", "do", "does", "did"),
-        *("has", "have", "had", "should"),
-    ]
+    [*("am", "is", "are", "was", "were", "do", "does", "did"), *("has", "have", "had", "should")]
 )
 _WHAT_ELSE = frozenset(["what", "which", *_KINDS])  # asks for more than yes or no
 YES_OR_NO = "yes or no"

@@ -60,7 +60,7 @@ def _turn(curve: Amplification) -> str:
     times = [point.repetitions for point in curve.informative]
     last = curve.informative[-1]
     at = curve.crossing
-    keeps = f"{percent(last.normalised_probability or 0.0)} of the two answers' probability"
+    keeps = f"{percent(last.normalised_probability or 0.0)} of the two answers’ probability"
     if at is None:
         return f"{theirs} does not overtake {_range(curve)}: {ours} keeps {keeps}."
     if at == times[0]:

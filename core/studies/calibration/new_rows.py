@@ -66,14 +66,8 @@ class NewScores:
 def new_scores(upload: Upload, policy: Policy) -> NewScores:
     """Read the policy's score out of a table without labels.
 
-    Raises
-    ------
-    CalibrationError
-        When the score's column is missing.
-    PolicyError
-        When the table says of any row that another pipeline made its score.
-    UploadError
-        When the column holds no numbers.
+    Raises `CalibrationError` when the score's column is missing; `PolicyError` when the table says
+    of any row that another pipeline made its score; `UploadError` when the column holds no numbers.
     """
     if policy.score not in upload.table.columns:
         raise CalibrationError(

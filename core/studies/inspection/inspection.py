@@ -19,6 +19,7 @@ import numpy as np
 from core import prompts
 from core.abstention.policy import UNKNOWN_ORIGIN, Pipeline, Policy, PolicyError, check_pipeline
 from core.codec import one_line
+from core.language_models import meaning
 from core.language_models.language_model import LanguageModel
 from core.studies.inspection.certificates import (
     certificate,
@@ -44,7 +45,7 @@ from core.studies.inspection.verdict import (
     stands,
 )
 from core.uncertainty.confidence import lower_confidence_limit
-from core.uncertainty.evidence import Evidence
+from core.uncertainty.evidence import Compared, Evidence
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.same_answer import contradict, same_answer
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
@@ -356,6 +357,16 @@ def _gap(recording: Recording) -> str | None:
     )
 
 
+def _comparison(recording: Recording, similarity: str) -> Compared | None:
+    """Return the texts that a model has compared, and how alike they are; None by a rule."""
+    if similarity == JUDGE:
+        return recording.judged_texts, recording.judged
+    if not meaning.compares(similarity):
+        return None
+    texts = recording.distinct_texts
+    return texts, meaning.alike(similarity, recording.question, texts)
+
+
 def _differ(a: str, b: str) -> bool:
     return not same_answer(a, b)
 
@@ -421,7 +432,7 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
         "greedy": recording.greedy.text,
         "verification": verification,
         "parameters": reading,
-        "compared": (recording.judged_texts, recording.judged) if by_model else None,
+        "compared": _comparison(recording, reading.similarity),
     }
     if recording.estimator in EXACT:
         assert recording.greedy_log_likelihood is not None

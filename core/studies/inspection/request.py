@@ -8,6 +8,7 @@ from enum import StrEnum
 from core import prompts
 from core.abstention.policy import SHARED_DRAWS, USUAL_LIMIT
 from core.codec import is_writable
+from core.language_models import meaning
 from core.language_models.language_model import MOST_ANSWER_TOKENS
 from core.uncertainty.evidence import Hyperparameters
 from core.uncertainty.similarity import COMPARISONS
@@ -136,7 +137,8 @@ class Reading(Hyperparameters):
     Attributes
     ----------
     similarity : str
-        A key of `COMPARISONS`; by `JUDGE`, the recording must have been judged.
+        A key of `COMPARISONS`; by `JUDGE`, the recording must have been judged. Or a model that is
+        open: see `core.language_models.meaning`.
     threshold : float
         τ, in (0, 1]: responses at least this similar share a cluster.
     gamma_1, gamma_2 : float
@@ -145,7 +147,7 @@ class Reading(Hyperparameters):
 
     def __post_init__(self) -> None:
         """Enforce the limits, whatever the screen in front of us allowed."""
-        if self.similarity not in COMPARISONS:
+        if self.similarity not in COMPARISONS and not meaning.compares(self.similarity):
             names = ", ".join(COMPARISONS)
             raise InvalidRequestError(
                 f"There is no similarity called “{self.similarity:.60}”. Choose one of: {names}."

@@ -24,22 +24,17 @@ from core.ui.glossary import TERMS
 
 
 def pictures(amplifications: list[Amplification], scale: str) -> None:
-    """Draw the normalised probability, and the raw ones on a logarithmic axis."""
+    """Draw the normalised probability, and fold the raw ones on a logarithmic axis."""
     shares, *probabilities = document.pictures(amplifications, scale)
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        st.markdown(f"**{SHARES}**", help=TERMS["Normalised conditional probability"])
-        figures.show(shares, "curves")
-        st.text(f"{MEANING} {REGION}")
-    with right:
-        st.markdown(
-            f"**{PROBABILITIES}**",
-            help="The answer and the repeated one, each by itself, on a logarithmic axis.",
-        )
-        for picture in probabilities:
-            figures.show(picture, "probabilities")
-        for remark in remarks(amplifications):
-            st.text(remark)
+    st.markdown(f"**{SHARES}**", help=TERMS["Normalised conditional probability"])
+    figures.show(shares, "curves")
+    st.caption(f"{MEANING} {REGION}")
+    for remark in remarks(amplifications):
+        st.text(remark)
+    if probabilities:
+        with st.expander(PROBABILITIES):
+            for picture in probabilities:
+                figures.show(picture, "probabilities")
 
 
 def list_curves(amplifications: list[Amplification], case: Case | None) -> None:

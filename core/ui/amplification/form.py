@@ -18,10 +18,7 @@ from core.studies.amplification.gallery import EXAMPLES, MOST_AT_FIRST, propose
 from core.studies.costs import plan
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.request import (
-    InvalidRequestError,
-    Reading,
-)
+from core.studies.inspection.request import InvalidRequestError, Reading
 from core.ui.addresses import number
 from core.ui.inspection.recordings import recordings
 from core.ui.messages import problem
@@ -87,11 +84,7 @@ def _field(column: DeltaGenerator, name: str) -> str:
     if st.query_params.get(name) == first:  # Streamlit skips a default in the address
         st.session_state[name] = first
     typed = column.text_input(
-        FIELDS[name],
-        first,
-        key=name,
-        bind="query-params",
-        persist_state="session",
+        FIELDS[name], first, key=name, bind="query-params", persist_state="session"
     )
     return typed or ""
 

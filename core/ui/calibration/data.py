@@ -151,11 +151,11 @@ def shows_example() -> bool:
 
 def _read_example() -> None:
     """Say that this is the example, and what was read."""
-    with st.container(border=True, key="example"):
+    with st.container(horizontal=True, vertical_alignment="center", key="example"):
         st.badge("Example", icon=":material/dataset:", color="gray")
         st.text(
-            f"{count_of(len(example().kept), 'question')} of the embedded model’s world. Your own "
-            "file takes its place."
+            f"{count_of(len(example().kept), 'question')} of the embedded model’s world",
+            width="stretch",
         )
         downloads.download(
             "Template",

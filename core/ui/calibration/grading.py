@@ -20,15 +20,7 @@ from core.data.datasets.predictions import (
 )
 from core.data.tabular.columns import kinds
 from core.data.tabular.csv_export import to_csv
-from core.data.tabular.grading import (
-    BY_HAND,
-    BY_MODEL,
-    NAMES,
-    NO_LABEL,
-    RIGHT,
-    WRONG,
-    Grader,
-)
+from core.data.tabular.grading import BY_HAND, BY_MODEL, NAMES, NO_LABEL, RIGHT, WRONG, Grader
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.progress import Progress
@@ -48,11 +40,7 @@ TITLES: Final = {  # by `Grader`
     BY_MODEL: "The model",
     COLUMN: "A column of the file",
 }
-COMPARED: Final = {
-    "prediction": "Prediction",
-    "reference": "Reference",
-    "question": "Its question",
-}
+COMPARED: Final = {"prediction": "Prediction", "reference": "Reference", "question": "Its question"}
 NO_QUESTION: Final = "(none)"
 MOST_SHOWN: Final = 200  # rows on which graders differ
 QUICK: Final = 200  # rows that are compared in some hundredths of a second

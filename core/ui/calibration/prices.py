@@ -32,8 +32,7 @@ def prices(whole: Whole, data: Labelled) -> None:
             )
             if not is_example(data):
                 st.text(
-                    f"{why(calibration)} The list is another look at these labels.",
-                    width="stretch",
+                    f"{why(calibration)} The list is another look at these labels.", width="stretch"
                 )
         return
     st.markdown("**What each target costs**", help=TERMS["Price list"])

@@ -11,8 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 _mounted = st.components.v2.component(
-    "believe_browser_history",
-    js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"),
+    "believe_browser_history", js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 )
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 _mounted = st.components.v2.component(
-    "believe_connection",
-    js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"),
+    "believe_connection", js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 )
 
 

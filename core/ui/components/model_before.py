@@ -13,8 +13,7 @@ import streamlit as st
 _KEY: Final = "model_before_session"
 LONGEST: Final = 500  # characters of a name
 _mounted = st.components.v2.component(
-    "believe_model_before",
-    js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"),
+    "believe_model_before", js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 )
 
 

@@ -141,9 +141,7 @@ def _files(both: Sides, every: tuple[RunSide, ...], places: NDArray[np.int64], s
     """Offer the scores of both runs, and the questions that are listed."""
     if every:
         downloads.download(
-            "Scores (CSV)",
-            lambda: downloads.as_csv(_numbers(every)),
-            "evaluation_two_runs.csv",
+            "Scores (CSV)", lambda: downloads.as_csv(_numbers(every)), "evaluation_two_runs.csv"
         )
     downloads.download(
         "Questions (CSV)",

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.codec import count_of
 from core.studies.evaluation.files import RunError
@@ -34,11 +35,11 @@ ONLY: Final[Mapping[str, str]] = {
 }
 TABS: Final = (
     "Scores",
-    "One threshold for two kinds",
-    "S.E. against M.I.",
+    "Two kinds",
+    "S.E. and M.I.",
     "Rows",
-    "Beside another run",
-    "By a policy",
+    "Another run",
+    "Policy",
 )
 OWN: Final = "each score’s own"
 WHY: Final = (
@@ -47,17 +48,18 @@ WHY: Final = (
 )
 
 
-def results(run: Run, others: Mapping[str, Run]) -> None:
+def results(run: Run, others: Mapping[str, Run], buttons: DeltaGenerator) -> None:
     """Draw what came of a run.
 
     `others`: runs that can be put beside it, by their titles.
+    `buttons`: a row with room for one more.
     """
     try:
         every = _every(run)
         if not len(every):
             st.text("No row counts yet: no question is finished, or all of them failed.")
             return
-        counting = _that_count(run, every)
+        counting = _that_count(run, every, buttons)
         for sentence in counting.dropped:
             st.text(sentence)
         if not len(counting):
@@ -93,11 +95,10 @@ def _every(run: Run) -> Results:
     )
 
 
-def _that_count(run: Run, every: Results) -> Results:
+def _that_count(run: Run, every: Results, buttons: DeltaGenerator) -> Results:
     """Let the person choose which rows count, and when an answer is right; return them."""
     names = [source.name for source in sources(every)]
-    above = st.container(horizontal=True, vertical_alignment="center")
-    with above.popover("Choose rows and labels", icon=":material/tune:"):
+    with buttons.popover("Choose rows and labels", icon=":material/tune:"):
         match: Match = st.selectbox(
             "An answer is right",
             list(RIGHT),
@@ -147,6 +148,6 @@ def _that_count(run: Run, every: Results) -> Results:
             (match, judged, *only, "of", *chosen),
         )
     of = f" Judged: {SCORES[judged].symbol}’s answer." if judged else ""
-    above.text(f"{count_of(len(counting), 'row')}. Right: {RIGHT_BY[match]}.{of}")
+    buttons.text(f"{count_of(len(counting), 'row')}. Right: {RIGHT_BY[match]}.{of}")
     note_view(counting)
     return counting

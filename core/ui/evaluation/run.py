@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.codec import count_of, one_line
 from core.data.tabular.uploads import UploadError
@@ -18,8 +19,11 @@ from core.ui.evaluation.runs import complaint, runs
 from core.ui.messages import later, problem
 
 
-def draw(listed: Listed, model: LanguageModel | None) -> bool:
-    """Draw how far a run is and what can be done with it; return whether it has rows to show."""
+def draw(listed: Listed, model: LanguageModel | None) -> DeltaGenerator | None:
+    """Draw how far a run is and what can be done with it.
+
+    Returns the row of its buttons; None where it has no rows to show.
+    """
     run = listed.run
     running = listed.is_own and watch(listed, model)
     state = state_of(run)
@@ -32,17 +36,18 @@ def draw(listed: Listed, model: LanguageModel | None) -> bool:
         st.button("Show the results so far", key="refresh_run", icon=":material/refresh:")
     elif listed.is_own:
         go_on(listed, model, state)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    buttons = st.container(horizontal=True, vertical_alignment="center")
+    with buttons:
         if state.done > state.failed and st.button(
             "Calibrate on these rows",
             key="calibrate_run",
             icon=":material/rule:",
-            help="Rows that count by what is chosen below, of all sources.",
+            help="Rows that count by what is chosen beside, of all sources.",
         ):
             _calibrate(run)
         if listed.is_own and not running:
             _delete(listed)
-    return state.done > 0
+    return buttons if state.done > 0 else None
 
 
 def _calibrate(run: Run) -> None:

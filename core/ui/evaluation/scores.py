@@ -25,6 +25,7 @@ from core.ui.glossary import TERMS
 from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 
+CURVES: Final = "results_curves"
 BETTER: Final = "results_better"
 NUMBERS: Final = "results_numbers"
 REFERENCE, MEASURE = "results_reference", "results_measure"
@@ -48,9 +49,8 @@ def scores(results: Results) -> None:
     for sentence in (*words.missing_scores(results), *words.right_half(results)):
         st.text(sentence)
     if answer:
-        st.subheader("Precision by recall")
-        if curves := _curves(results, measured):
-            pictures["precision_recall"] = curves
+        draw = partial(_curves, results, measured, pictures)
+        fold("Precision by recall", draw, key=CURVES, icon=":material/show_chart:")
     else:
         st.button("Start another run", key="another_run", on_click=_unfold, type="primary")
     can_compare = len(results.scores) > 1 and bool(answer) and not is_waiting
@@ -133,8 +133,8 @@ def numbers(measured: RunMeasures) -> dict[str, list[object]]:
     return columns
 
 
-def _curves(results: Results, measured: RunMeasures) -> Picture | None:
-    """Draw precision by recall of the scores that a person chooses; return the picture."""
+def _curves(results: Results, measured: RunMeasures, pictures: dict[str, Picture]) -> None:
+    """Draw precision by recall of chosen scores; add the picture to those of the page."""
     chosen = st.multiselect(
         "Scores drawn",
         list(results.scores),
@@ -146,10 +146,10 @@ def _curves(results: Results, measured: RunMeasures) -> Picture | None:
     chosen = [name for name in chosen if name in results.scores]
     if not chosen:
         st.text("Choose a score to draw.")
-        return None
+        return
     bands = {name: measured.bands[name] for name in SCORES if name in chosen}
-    picture = precision_recall(bands)
-    figures.show(picture, "results_precision_recall")
+    pictures["precision_recall"] = precision_recall(bands)
+    figures.show(pictures["precision_recall"], "results_precision_recall")
     for sentence in (*words.labels(results), *words.curve_ends(results)):
         st.text(sentence)
     shaded = (
@@ -162,7 +162,6 @@ def _curves(results: Results, measured: RunMeasures) -> Picture | None:
         f"right answers among them. {shaded}A curve begins at its smallest block of equal doubts, "
         "which no threshold parts: mutual information and entropy are often exactly 0."
     )
-    return picture
 
 
 def _comparisons(results: Results, measured: RunMeasures, pictures: dict[str, Picture]) -> None:

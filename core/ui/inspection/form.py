@@ -24,12 +24,7 @@ from core.studies.examples import EXAMPLES
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import Recording
-from core.studies.inspection.request import (
-    Reading,
-    Request,
-    Sampling,
-    most_samples,
-)
+from core.studies.inspection.request import Reading, Request, Sampling, most_samples
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.taught import has_taught_words, in_taught_words
 from core.studies.questions import questions

@@ -58,12 +58,7 @@ def _draw(name: str, i: int, values: dict[str, Value]) -> bool:
             st.caption(field.options[value])
     elif isinstance(field.value, str):
         values[field.name] = st.text_input(
-            label,
-            field.value,
-            key=key,
-            bind="query-params",
-            persist_state="session",
-            help=about,
+            label, field.value, key=key, bind="query-params", persist_state="session", help=about
         )
     else:
         kind = field.kind

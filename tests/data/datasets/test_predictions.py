@@ -124,11 +124,7 @@ def test_two_rules_are_compared_on_one_row_of_every_question():
 def test_the_labels_are_a_column_that_says_who_made_it():
     upload = table(*({**row, "confidence": 0.5 + i / 100} for i, row in enumerate(rows())))
     graded = grade_by(upload, Grader.SAME_ANSWER)
-    assert values_of(column_of(graded, BY_RULE)) == {
-        "wrong": 6,
-        "right": 2,
-        "": 1,
-    }
+    assert values_of(column_of(graded, BY_RULE)) == {"wrong": 6, "right": 2, "": 1}
     assert graded.sha256 == upload.sha256 and BY_RULE not in upload.table
     columns = suggest(graded)
     (score,) = columns.scores

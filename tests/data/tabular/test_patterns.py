@@ -11,12 +11,7 @@ import sys
 import pytest
 
 from core.data.tabular import columns, headings
-from core.data.tabular.columns import (
-    LONGEST_LIST,
-    LONGEST_NUMBER,
-    parse_list,
-    parse_score,
-)
+from core.data.tabular.columns import LONGEST_LIST, LONGEST_NUMBER, parse_list, parse_score
 
 LONG = 300_000  # characters: in their square, hours
 SECONDS = 60  # of CPU, not of a clock: a busy machine has as many

@@ -66,7 +66,7 @@ VERDICTS = [
 @pytest.mark.parametrize(("shares", "sentence"), VERDICTS)
 def test_the_verdict_is_a_sentence(shares, sentence):
     sentence_of = verdict(curve(shares, Case("Which?", "A", "B")))
-    assert sentence_of == f"“B” {sentence} of the two answers' probability."
+    assert sentence_of == f"“B” {sentence} of the two answers’ probability."
 
 
 def test_of_what_was_never_sampled_the_verdict_says_that():

@@ -18,7 +18,7 @@ from core.ui import downloads
 from core.ui.evaluation import results as page
 from core.ui.evaluation import scatter
 from core.ui.evaluation.results import TABS
-from core.ui.evaluation.scores import BETTER, NUMBERS
+from core.ui.evaluation.scores import BETTER, CURVES, NUMBERS
 from core.uncertainty.scores import SCORES
 from tests.hostile import TEXTS
 from tests.sessions import harmless, keys, of_key, pictures, press, said, settled, table, texts
@@ -40,12 +40,15 @@ def script(run, others):
     """Run in the page's own process: it imports what it needs."""
     from pathlib import Path
 
+    import streamlit as st
+
     from core.studies.evaluation.reading import Run
     from core.ui.evaluation.results import results
     from core.ui.messages import say_later
 
     say_later()
-    results(Run(Path(run)), {title: Run(Path(folder)) for title, folder in others.items()})
+    others = {title: Run(Path(folder)) for title, folder in others.items()}
+    results(Run(Path(run)), others, st.container())
 
 
 def opened(run, others=(), tab=SCORE):
@@ -57,7 +60,7 @@ def opened(run, others=(), tab=SCORE):
 
 def shows(app, tab):
     app.session_state["results"] = tab
-    for key in ("export", BETTER, NUMBERS):
+    for key in ("export", CURVES, BETTER, NUMBERS):
         app.session_state[key] = True
     return settled(app.run())
 
