@@ -252,7 +252,7 @@ def test_spellings_counted_as_questions_of_their_own_would_break_the_promise():
         for merged in broken:
             names = [s.format(f"n{i}") for i in range(200) for s in spellings]
             if not merged:
-                names = [f"{name} {row}" for row, name in enumerate(names)]
+                names = [f"Of {row}: {name}" for row, name in enumerate(names)]
             data = scored(doubts, np.repeat(correct, 5), names)
             broken[merged] += study.calibrate(data, target).policy is not None
     assert broken[True] <= 0.1 * 200 and broken[False] > 0.3 * 200
