@@ -603,6 +603,8 @@ def test_predictions_beside_references_are_graded_if_somebody_says_by_what(tmp_p
         "made by a person" in result.stderr and "differ on 0.0% of 100 questions" in result.stderr
     )
     assert "answered 1 of 100" in result.stdout
+    result = believe("calibrate", path, *options, "--grade", "paper", "--method", "empirical")
+    assert "and a person differ on 90.0% of 100 questions" in result.stderr
     unscored = scores_file(tmp_path, ["question", "prediction", "gold"], [r[:3] for r in rows])
     says = "Of 200 predictions 10 are right by the rule “same answer”."
     check_refusal(believe("calibrate", unscored, "--grade", "same-answer"), says, 1)

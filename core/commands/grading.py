@@ -15,7 +15,6 @@ from core.commands.model import Command, asks, open_for_study, payment
 from core.data.datasets.predictions import (
     Predictions,
     grade,
-    grade_by,
     predictions_of,
     row_hashes,
     with_grades,
@@ -35,6 +34,10 @@ GRADE: Final = (
     "this grader."
 )
 EMBEDDED: Final = "embedded"
+NOT_LABELLED: Final = (
+    "No row of this file has a label that a person saved here. Give them on the page Calibration: "
+    "under “Graded by”, choose “A person”."
+)
 
 
 def grades(command: Command) -> Command:
@@ -61,30 +64,31 @@ def grading(options: Mapping[str, Any]) -> Callable[[Upload], Upload] | None:
     grader = options["grader"]
     if grader is None:
         return None
-    if grader not in (BY_HAND, BY_MODEL):
-        return lambda upload: grade_by(upload, Grader(grader), *columns)
 
     def with_labels(upload: Upload) -> Upload:
         rows = predictions_of(upload, *columns)
-        name, labels = _by_hand(rows) if grader == BY_HAND else _by_model(rows, options)
-        by_rule = {NAMES[each]: grade(rows, each) for each in Grader}
-        return with_grades(upload, rows, name, labels, by_rule)
+        labels = {NAMES[each]: grade(rows, each) for each in Grader}
+        labels[PERSON] = _by_hand(rows)
+        if grader == BY_MODEL:
+            name, labels_of_model = _by_model(rows, options)
+            labels[name] = labels_of_model
+        else:
+            name = PERSON if grader == BY_HAND else NAMES[Grader(grader)]
+        if np.isnan(labels[PERSON]).all() and name == PERSON:
+            raise UploadError(NOT_LABELLED)
+        others = {each: of for each, of in labels.items() if each != name}
+        others = {each: of for each, of in others.items() if not np.isnan(of).all()}
+        return with_grades(upload, rows, name, labels[name], others)
 
     return with_labels
 
 
-def _by_hand(rows: Predictions) -> tuple[str, NDArray[np.float64]]:
+def _by_hand(rows: Predictions) -> NDArray[np.float64]:
     """Return what was said of these rows on the page; NaN where nobody said anything."""
     items = row_hashes(rows)
     with open_database() as database:
         words = Labels(database).of(sorted(set(items)))
-    labels = np.array([VALUES.get(words.get(item, ""), np.nan) for item in items])
-    if np.isnan(labels).all():
-        raise UploadError(
-            "No row of this file has a label that a person saved here. Give them on the page "
-            "Calibration: under “Graded by”, choose “A person”."
-        )
-    return PERSON, labels
+    return np.array([VALUES.get(words.get(item, ""), np.nan) for item in items])
 
 
 def _by_model(rows: Predictions, options: Mapping[str, Any]) -> tuple[str, NDArray[np.float64]]:

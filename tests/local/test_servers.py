@@ -17,11 +17,15 @@ import pytest
 import requests
 
 from core import prompts
+from core.data.datasets.predictions import predictions_of
+from core.data.tabular.uploads import parse
 from core.language_models.client.stack import limit, stop, with_layers
-from core.language_models.errors import StoppedError
+from core.language_models.errors import ModelError, StoppedError
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
+from core.language_models.true_false import sameness
 from core.studies import costs
+from core.studies.calibration.judging import control_prompts, judge_predictions, judge_prompts
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from tests.language_models.backends.gguf.files import embedded_as_gguf
@@ -97,6 +101,37 @@ def test_an_inspection_through_llama_cpp_is_that_of_our_own_runtime(llama_cpp):
     scores = ours.log_likelihoods(told, recording.texts)
     np.testing.assert_allclose(recording.log_likelihoods, scores, atol=0.02)
     assert np.exp(recording.log_likelihoods).sum(axis=1).max() <= 1
+
+
+def judged(rows, model):
+    """Return a model's labels as text, or why it cannot judge, without its name."""
+    try:
+        return str(judge_predictions(rows, model).tolist())
+    except ModelError as error:
+        return str(error).replace(model.name, "")
+
+
+def test_llama_cpp_judges_predictions_as_our_own_runtime_does(llama_cpp):
+    name, ours = llama_cpp
+    served = with_layers(open_model(name), None, None)
+    cities = (
+        "Paris",
+        "Rome",
+        "Oslo",
+        "Madrid",
+        "Vienna",
+        "Cairo",
+        "Lima",
+        "Delhi",
+        "Tokyo",
+        "Bern",
+    )
+    lines = [f"Which is number {n} of {c}?,It is {c},{c} {n}" for c in cities for n in (1, 2)]
+    upload = parse("\n".join(["question,prediction,reference", *lines]).encode(), "graded.csv")
+    rows = predictions_of(upload)
+    prompts = [*control_prompts(rows), *(prompt for each in judge_prompts(rows) for prompt in each)]
+    np.testing.assert_allclose(sameness(served, prompts), sameness(ours, prompts), atol=0.02)
+    assert judged(rows, served) == judged(rows, ours)
 
 
 def test_what_llama_cpp_is_asked_ends_when_somebody_stops(llama_cpp):

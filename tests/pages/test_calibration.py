@@ -1311,6 +1311,9 @@ def test_a_person_labels_one_row_at_a_time_and_only_labelled_rows_count(app):
     assert said(again, "195 rows without a label were left out")
     press(again, "use_labels")
     assert said(again, "194 rows without a label were left out") and look(again) == before + 1
+    settled(of_key(again.pills, "grader_").set_value("same-answer").run())
+    assert said(again, "The rule “same answer” and a person differ on 0.0% of 6 questions (0;")
+    settled(of_key(again.pills, "grader_").set_value("person").run())
     press(again, "label_delete_all")
     assert said(again, "0 of 200 labelled") and has_no_result(again)
     assert said(session("calibration", **address), "0 of 200 labelled")

@@ -26,7 +26,7 @@ from core.data.tabular.uploads import Upload, UploadError
 from core.studies.progress import Progress
 from core.ui import downloads
 from core.ui.calibration.judging import judge_here, judge_name
-from core.ui.calibration.labelling import label_here
+from core.ui.calibration.labelling import label_here, used_labels
 from core.ui.evaluation.cells import display
 from core.ui.messages import problem
 from core.ui.runs.large import result_of
@@ -97,7 +97,7 @@ def grade_here(upload: Upload) -> Upload | None:
                 "graded",
                 by_rule,
                 lambda: _with_grades(upload, rows, grader, labels),
-                (_name(grader), labels[grader].tobytes()),
+                (_name(grader), *(each.tobytes() for each in labels.values())),
             )
         except UploadError as error:
             problem(str(error))
@@ -155,13 +155,18 @@ def _labels_of(
     grader: str, rows: Predictions, by_rule: dict[str, Labels], upload: Upload
 ) -> dict[str, Labels] | None:
     """Return the labels of every grader there is; None while the chosen one has given none."""
+    own: Labels | None
+    key = upload.sha256[:16]
     if grader == BY_HAND:
-        own = label_here(rows, by_rule, upload.sha256[:16])
+        own = label_here(rows, by_rule, key)
     elif grader == BY_MODEL:
         own = judge_here(rows, upload.sha256)
     else:
-        return by_rule
-    return None if own is None else {**by_rule, grader: own}
+        own = by_rule[grader]
+    if own is None:
+        return None
+    labels = {**by_rule, BY_HAND: used_labels(rows, key), grader: own}
+    return {name: each for name, each in labels.items() if not np.isnan(each).all()}
 
 
 def _with_grades(

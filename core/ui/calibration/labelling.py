@@ -48,10 +48,14 @@ def label_here(rows: Predictions, by_rule: Mapping[str, Labels], key: str) -> La
         problem(str(error))
         return None
     _one_at_a_time(rows, by_rule, key)
-    used = _own_labels(rows)[: st.session_state.get(_use_key(key), 0)]
-    words = dict(used)
-    labels = np.array([VALUES[words.get(item, SKIP)] for item in _items(rows)])
+    labels = used_labels(rows, key)
     return None if np.isnan(labels).all() else labels
+
+
+def used_labels(rows: Predictions, key: str) -> Labels:
+    """Return the labels that the person wants used, (n,); NaN for none."""
+    used = dict(_own_labels(rows)[: st.session_state.get(_use_key(key), 0)])
+    return np.array([VALUES[used.get(item, SKIP)] for item in _items(rows)])
 
 
 @st.fragment
