@@ -102,8 +102,10 @@ def test_before_a_run_it_says_what_the_embedded_model_never_learnt():
         {"question": "Who is my dentist?", "answers": ["Ann"]},
     ]
     page = uploaded(opened(), "\n".join(map(json.dumps, rows)).encode())
-    sentence = "1 of these 2 questions are among those that the embedded model learnt."
+    sentence = "1 of these 2 questions is among those that the embedded model learnt."
     assert said(settled(page), sentence)
+    page = uploaded(page, json.dumps(rows[1]).encode())
+    assert said(settled(page), "This question is not among those that the embedded model learnt.")
 
 
 def test_a_file_is_asked_once_whatever_happens(world):

@@ -23,6 +23,7 @@ from core.data.tabular.csv_export import to_csv
 from core.data.tabular.grading import BY_HAND, BY_MODEL, NAMES, NO_LABEL, RIGHT, WRONG, Grader
 from core.data.tabular.suggestions import label_columns, suggest
 from core.data.tabular.uploads import Upload, UploadError
+from core.store.errors import StoreError
 from core.studies.progress import Progress
 from core.ui import downloads
 from core.ui.calibration.judging import judge_here, judge_name
@@ -99,7 +100,7 @@ def grade_here(upload: Upload) -> Upload | None:
                 lambda: _with_grades(upload, rows, grader, labels),
                 (_name(grader), *(each.tobytes() for each in labels.values())),
             )
-        except UploadError as error:
+        except (UploadError, StoreError) as error:
             problem(str(error))
             return None
         has_scores = bool(suggest(table).scores)

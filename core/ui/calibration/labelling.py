@@ -41,20 +41,23 @@ def label_here(rows: Predictions, by_rule: Mapping[str, Labels], key: str) -> La
         What stands beside each row.
     key : str
         Tells the file from others.
+
+    Raises `StoreError` when those that are saved cannot be read.
     """
-    try:
-        memory_of("labels_loaded", rows, lambda: _load(rows))
-    except StoreError as error:
-        problem(str(error))
-        return None
+    _load_once(rows)
     _one_at_a_time(rows, by_rule, key)
     labels = used_labels(rows, key)
     return None if np.isnan(labels).all() else labels
 
 
 def used_labels(rows: Predictions, key: str) -> Labels:
-    """Return the labels that the person wants used, (n,); NaN for none."""
-    used = dict(_own_labels(rows)[: st.session_state.get(_use_key(key), 0)])
+    """Return the labels that the person wants used, (n,); NaN for none.
+
+    Raises `StoreError` when those that are saved cannot be read.
+    """
+    if number := st.session_state.get(_use_key(key), 0):
+        _load_once(rows)
+    used = dict(_own_labels(rows)[:number])
     return np.array([VALUES[used.get(item, SKIP)] for item in _items(rows)])
 
 
@@ -171,6 +174,10 @@ def _own_labels(rows: Predictions) -> list[tuple[str, str]]:
     """Return the labels of these rows, the newest last."""
     items = memory_of("items_of_rows", rows, lambda: frozenset(_items(rows)))
     return [(item, word) for item, word in _all_labels().items() if item in items]
+
+
+def _load_once(rows: Predictions) -> None:
+    memory_of("labels_loaded", rows, lambda: _load(rows))
 
 
 def _load(rows: Predictions) -> bool:

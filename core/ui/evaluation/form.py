@@ -10,7 +10,6 @@ from typing import Any, Final
 import streamlit as st
 
 from core.abstention.policy import USUAL_LIMIT
-from core.codec import count_of
 from core.language_models.language_model import MOST_ANSWER_TOKENS, LanguageModel
 from core.studies.costs import computed_tokens, lasting, up_to
 from core.studies.evaluation.files import RunError
@@ -97,10 +96,11 @@ def _say_what_is_taught(chosen: Questions, model: LanguageModel) -> None:
     if taught is None or taught == number:
         return
     which = "these" if number == chosen.number else "the first"
+    some = f"{taught or 'None'} of {which} {number} questions {'are' if taught > 1 else 'is'}"
     st.text(
-        f"{taught:,} of {which} {count_of(number, 'question')} are among those that the embedded "
-        "model learnt. To any other it makes up an answer: choose SmolLM2 or a model of your own "
-        "under Model."
+        f"{some if number > 1 else 'This question is not'} among those that the embedded model "
+        "learnt. To any other it makes up an answer: choose SmolLM2 or a model of your own under "
+        "Model."
     )
 
 
