@@ -10,7 +10,7 @@ says as much of each. Ten answers to a question are drawn, as in the paper. The 
 
 Prints, as Markdown, for every set of questions: the measures of every score with 95% bootstrap
 intervals and how M.I. compares with the others (Figure 5), and by entropy what thresholds answer
-that were calibrated on other questions of the same mixture (Figure 6).
+that were calibrated on other questions of the same mixture (Figure 6), right by both usual labels.
 """
 
 from __future__ import annotations
@@ -138,10 +138,12 @@ def report(run: Run, sets: Sequence[Set], targets: Sequence[float]) -> Iterator[
 
 def measures(made: RunMeasures) -> str:
     """Return every score's measures as a table."""
-    lines = [f"| score | right | {' | '.join(name.upper() for name in MEASURES)} |"]
-    lines.append("| --- | --: |" + " --: |" * len(MEASURES))
+    other = words.label_heading(made.results)
+    lines = [f"| score | right | {other} | {' | '.join(name.upper() for name in MEASURES)} |"]
+    lines.append("| --- | --: | --: |" + " --: |" * len(MEASURES))
     for name in made.results.scores:
-        cells = [f"{SCORES[name].symbol} | {made.results.right(name):.1%}"]
+        both = made.results, made.results.by_other_label
+        cells = [SCORES[name].symbol, *(f"{each.right(name):.1%}" for each in both)]
         for measure in MEASURES:
             known = made.interval(name, measure)
             cells.append(f"{known.value:.3f} ({known.lower:.3f} to {known.upper:.3f})")
@@ -162,7 +164,8 @@ def by_entropy(found: Sequence[Mixture]) -> str:
 
 
 def _cells(bar: Bar) -> list[str]:
-    return [_cell(bar.recall, bar.recall_spread), _cell(bar.error, bar.error_spread)]
+    wrong = f"{_cell(bar.error, bar.error_spread)}{words.by_other(bar)}"
+    return [_cell(bar.recall, bar.recall_spread), wrong]
 
 
 def _cell(value: float, spread: float) -> str:

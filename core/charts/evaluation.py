@@ -176,7 +176,7 @@ def precision_recall(bands: Mapping[str, ConfidenceBand], palette: Palette) -> C
 def mixture_bars(mixtures: Sequence[Mixture], measure: str, palette: Palette) -> Chart:
     """The paper's Figure 6: recall, or error, by entropy, each score by both rules.
 
-    `measure`: `RECALL` or `ERROR`.
+    A diamond is the error by the other label. `measure`: `RECALL` or `ERROR`.
     """
     rows = [
         (
@@ -188,18 +188,19 @@ def mixture_bars(mixtures: Sequence[Mixture], measure: str, palette: Palette) ->
             _in_two_lines(bar.name),
             bar_value(bar, measure),
             getattr(bar, f"{measure}_spread"),
+            bar.other_error if measure == ERROR else math.nan,
         )
         for each in mixtures
         for bar in each.bars
     ]
-    columns = ["score", "rule", "bar", "entropy", "questions", "bin", "share", "spread"]
+    columns = ["score", "rule", "bar", "entropy", "questions", "bin", "share", "spread", "other"]
     data = pd.DataFrame(rows, columns=columns)
     order = list(dict.fromkeys(data["bin"]))
     bars = list(dict.fromkeys(data["bar"]))
     data = data.dropna(subset=["share"])
     data["low"] = (data["share"] - data["spread"].fillna(0)).clip(lower=0)
     data["high"] = (data["share"] + data["spread"].fillna(0)).clip(upper=1)
-    highest = float(data["high"].max()) if len(data) else 1.0
+    highest = max((*data["high"], *data["other"].dropna()), default=1.0)
     top = 1.0 if measure == RECALL else min(1.0, max(0.1, math.ceil(10 * highest) / 10))
     data["height"] = data["share"].clip(lower=THINNEST * top)  # 0 % is no missing bar
     x = alt.X(
@@ -210,6 +211,8 @@ def mixture_bars(mixtures: Sequence[Mixture], measure: str, palette: Palette) ->
     )
     offset = alt.XOffset("bar:N", scale=alt.Scale(domain=bars))
     y = share(TITLES[measure], domain=[0, top], tickCount=5)
+    if data["other"].notna().any():
+        y["title"] = [TITLES[measure], "diamonds: by the other label"]
     scores = list(dict.fromkeys(each.score for each in mixtures))
     layers = (
         alt.Chart(data)
@@ -233,13 +236,17 @@ def mixture_bars(mixtures: Sequence[Mixture], measure: str, palette: Palette) ->
             ],
         )
     )
-    data = data.dropna()  # of a single repetition there is no spread
-    spread = (
-        alt.Chart(data)
+    spread = (  # of a single repetition there is none
+        alt.Chart(data.dropna(subset=["spread"]))
         .mark_rule(color=palette.text, strokeWidth=1.5)
         .encode(x=x, xOffset=offset, y=alt.Y("low:Q", **y), y2=alt.Y2("high:Q"))
     )
-    return theme(alt.layer(layers, spread).properties(height=BARS_HEIGHT), palette)
+    other = (
+        alt.Chart(data.dropna(subset=["other"]))
+        .mark_point(shape="diamond", fill=palette.background, stroke=palette.text, opacity=1)
+        .encode(x=x, xOffset=offset, y=alt.Y("other:Q", **y))
+    )
+    return theme(alt.layer(layers, spread, other).properties(height=BARS_HEIGHT), palette)
 
 
 def bar_value(bar: Bar, measure: str) -> float:

@@ -138,6 +138,19 @@ def test_of_hardly_any_answers_no_error_is_drawn():
     assert {row["entropy"] for row in recalls} == {"below 0.5", "all"}
 
 
+def test_a_diamond_and_brackets_have_the_error_by_the_other_label():
+    bars = (Bar("below 0.5", 9.0, 0.5, 0.1, 0.2, 0.1, 0.4), Bar("all", 20.0, 0.5, 0.1, 0.1, 0.2))
+    found = [Mixture(ENTROPY, "empirical", (0.5, 0.5), bars)]
+    errors = charts.mixture_bars(found, charts.ERROR, LIGHT)
+    others = {row["entropy"]: row["other"] for row in rows_of(errors, "other")}
+    assert others["below 0.5"] == 0.4
+    assert "diamonds: by the other label" in drawn(errors)
+    assert document.mixture(found, charts.ERROR).alt.endswith("below 0.5 20% (40%), all 10%.")
+    recalls = charts.mixture_bars(found, charts.RECALL, LIGHT)
+    assert "diamonds" not in drawn(recalls)
+    assert document.mixture(found, charts.RECALL).alt.endswith("below 0.5 50%, all 50%.")
+
+
 def test_a_bar_of_nothing_is_a_line_and_keeps_its_number():
     bars = (Bar("below 0.5", 9.0, 0.5, 0.1, 0.0, 0.0), Bar("all", 20.0, 0.5, 0.1, 0.4, 0.2))
     found = [Mixture(ENTROPY, "empirical", (0.5, 0.5), bars)]

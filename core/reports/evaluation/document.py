@@ -107,8 +107,12 @@ def mixture(mixtures: Sequence[Mixture], measure: str) -> Picture:
     """Return a half of the paper's Figure 6: every score in every bin by both rules."""
     by_score = []
     for each in mixtures:
-        shares = [(bar.name, charts.bar_value(bar, measure)) for bar in each.bars]
-        bars = [f"{name} {share:.0%}" for name, share in shares if not math.isnan(share)]
+        shares = [(bar, charts.bar_value(bar, measure)) for bar in each.bars]
+        bars = [
+            f"{bar.name} {share:.0%}{words.by_other(bar, 0) if measure == charts.ERROR else ''}"
+            for bar, share in shares
+            if not math.isnan(share)
+        ]
         which = f"{charts.symbol_of(each.score)}, {RULES[each.rule]}"
         by_score.append(f"{which}: {', '.join(bars) or 'hardly anything answered'}")
     alt = f"{charts.TITLES[measure].capitalize()}, by entropy in nats: {'; '.join(by_score)}."

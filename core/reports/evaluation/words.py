@@ -384,8 +384,12 @@ def _shares(bar: Bar) -> str:
         return f"fewer than {HARDLY:.0%}"
     if math.isnan(bar.error):
         return f"{bar.recall:.0%}"
-    other = "" if math.isnan(bar.other_error) else f" ({bar.other_error:.1%})"
-    return f"{bar.recall:.0%} with {bar.error:.1%}{other} wrong"
+    return f"{bar.recall:.0%} with {bar.error:.1%}{by_other(bar)} wrong"
+
+
+def by_other(bar: Bar, digits: int = 1) -> str:
+    """Return the share of wrong answers by the other label in brackets; "" where there is none."""
+    return "" if math.isnan(bar.other_error) else f" ({bar.other_error:.{digits}%})"
 
 
 def decisions(decided: Decided) -> list[str]:
