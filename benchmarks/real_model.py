@@ -5,7 +5,7 @@
 Asks 200 popular questions of the world's tables with one right answer each, the best known of
 every relation; those of two relations played no part in choosing form or examples (see
 `benchmarks.forms`). For the mixture, as many with many right answers. Prints how many greedy
-answers are right, and the AUROC of every score with a 95% bootstrap interval over questions.
+answers are right, and the AUROC of every score with a 95% interval.
 A score that saw too little for a verdict says that one should doubt.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.forms import HELD_OUT
 from benchmarks.shared.measuring import Question, Row, inspect
-from core.abstention.metrics import auroc
+from core.abstention.intervals import Interval, compare
 from core.data.world.facts import Band, facts
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
@@ -27,7 +27,6 @@ from core.studies.inspection.certificates import usual_least_mass
 from core.uncertainty.scores import SCORES
 
 COUNT = 200
-REPETITIONS = 1000
 
 
 def popular(count: int, *, many: bool) -> list[Question]:
@@ -42,16 +41,12 @@ def popular(count: int, *, many: bool) -> list[Question]:
     return [question for _, question in ranked[:count]]
 
 
-def ranking(rows: Sequence[Row], name: str) -> tuple[float, float, float]:
-    """Return the AUROC of a score, and the ends of its interval."""
+def ranking(rows: Sequence[Row], name: str) -> Interval:
+    """Return the AUROC of a score with its interval."""
     least = usual_least_mass()
     doubts = np.array([r.doubt[name] if r.says_something(least) else np.inf for r in rows])
     correct = np.array([row.correct[name] for row in rows])
-    rng = np.random.default_rng(0)
-    drawn = [rng.integers(0, len(rows), len(rows)) for _ in range(REPETITIONS)]
-    found = [auroc(doubts[d], correct[d]) for d in drawn]
-    low, high = np.nanquantile(found, (0.025, 0.975))
-    return auroc(doubts, correct), low, high
+    return compare({name: doubts}, {name: correct}, np.arange(len(rows)), name).values[name]
 
 
 def report(model: str, single: Sequence[Row], many: Sequence[Row], held: Sequence[Row]) -> str:
@@ -70,7 +65,7 @@ def report(model: str, single: Sequence[Row], many: Sequence[Row], held: Sequenc
     ]
     for name, info in SCORES.items():
         cells = [ranking(rows, name) for rows in (single, [*single, *many])]
-        shown = " | ".join(f"{value:.2f} ({low:.2f} to {high:.2f})" for value, low, high in cells)
+        shown = " | ".join(f"{of.value:.2f} ({of.lower:.2f} to {of.upper:.2f})" for of in cells)
         lines.append(f"| {info.symbol} | {shown} |")
     return "\n".join(lines)
 
