@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 from pyarrow import compute
 
 from core.codec import list_of, one_line
@@ -29,6 +30,10 @@ _MOST_IDS = 5  # columns that are named
 #: whatever stands in brackets.
 _COUNTER: Final = r"\[[^\]]{0,40}\]|\([^)]{0,40}\)|<[^>]{0,40}>|\pN+|[^\pL\pM\pN\s]"
 _LETTER: Final = r"(^|\s)\pL(\s\pL)*(\s|$)"
+#: What may be a prompt in front of a question: all until a sign that ends a clause.
+_FRONT: Final = r"(?s)^.*([:!?,;]\s+|\pL{3}\.\s+|[。：？！，；])"  # not “Dr. ”
+#: What such prompts may end with: “Answer:”, behind the question.
+_CUE: Final = r"\s+\pL+\s*[:：]\s*$"
 _LEAST = 5  # questions, each asked several times: fewer may be forms that numbers fill
 _MOSTLY = 0.9  # of the texts
 
@@ -52,28 +57,44 @@ def why_open(upload: Upload, question: str) -> str:
             f"Rows with one “{one_line(item)}” differ in “{one_line(question)}”, so they may ask "
             "one question in other words."
         )
-    if counted := _without_counters(upload, question):
+    texts = column_of(upload, question).distinct
+    keys = question_keys(texts).dictionary_encode()
+    one_each = np.unique(keys.indices.to_numpy(), return_index=True)[1]
+    may_be = "each several times, so they may be {} one question; if they are, add a column with an"
+    if counted := _repeats(_without_counters(keys.dictionary)):
         return (
             f"Without numbers, single letters, signs and brackets, the texts of "
-            f"“{one_line(question)}” are {counted:,} different ones, each several times, so they "
-            "may be trials of one question; if they are, add a column with an id of each question."
+            f"“{one_line(question)}” are {counted:,} different ones, {may_be.format('trials of')} "
+            "id of each question."
+        )
+    if parted := _repeats(_without_fronts(texts.take(pa.array(one_each)))):
+        return (
+            f"The last clauses of “{one_line(question)}” are {parted:,} different ones, "
+            f"{may_be.format('several prompts in front of')} id of each question."
         )
     return ""
 
 
-def _without_counters(upload: Upload, question: str) -> int:
-    """Return how many questions are left without what may count their trials.
-
-    0 if they are not fewer, or so few that numbers seem to make the question.
-    """
-    keys = compute.unique(question_keys(column_of(upload, question).distinct))
+def _without_counters(keys: pa.Array) -> pa.Array:
     bare = compute.replace_substring_regex(keys, _COUNTER, " ")
     bare = compute.replace_substring_regex(bare, _LETTER, " ")
-    bare = compute.utf8_trim_whitespace(compute.replace_substring_regex(bare, r"\s+", " "))
-    counts = compute.value_counts(bare).field("counts").to_numpy()
+    return compute.utf8_trim_whitespace(compute.replace_substring_regex(bare, r"\s+", " "))
+
+
+def _without_fronts(texts: pa.Array) -> pa.Array:
+    last = compute.replace_substring_regex(texts, _CUE, "")
+    return question_keys(compute.replace_substring_regex(last, _FRONT, ""))
+
+
+def _repeats(texts: pa.Array) -> int:
+    """Return how many texts there are, of which nearly each comes several times.
+
+    0 if they do not, or they are so few that what was taken away seems to make the question.
+    """
+    counts = compute.value_counts(texts).field("counts").to_numpy()
     several = counts[counts > 1]
-    is_counted = len(counts) >= max(_LEAST, counts.max(initial=0))
-    return len(counts) if is_counted and several.sum() > _MOSTLY * counts.sum() else 0
+    enough = len(counts) >= max(_LEAST, counts.max(initial=0))
+    return len(counts) if enough and several.sum() > _MOSTLY * counts.sum() else 0
 
 
 def _repeated_item(upload: Upload, question: str) -> str | None:

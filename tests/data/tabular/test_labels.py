@@ -126,7 +126,7 @@ def test_grades_are_asked_about(cells, asked):
 
 def test_an_id_whose_rows_are_worded_differently_is_asked_about():
     for item, worded in (
-        *(("q_id", "Say: "), ("q_id", ""), ("doc_id", "Say: ")),
+        *(("q_id", "Say: "), ("q_id", ""), ("doc_id", "So ")),
         *(("instance", "Say: "), ("uuid", "Say: ")),
     ):
         rows = "".join(

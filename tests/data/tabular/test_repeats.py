@@ -1,5 +1,7 @@
 """Texts that differ in what counts the trials of a question, and texts that are questions."""
 
+import json
+
 import pytest
 
 from core.data.tabular.repeats import why_open
@@ -10,8 +12,8 @@ NOUNS = ("crew", "river", "planet", "violin", "harbour", "senator")
 
 
 def table(*questions):
-    lines = ["question\tconfidence\tcorrect", *(f"{question}\t.5\t1" for question in questions)]
-    return parse("\n".join(lines).encode(), "scores.tsv")
+    rows = [{"question": each, "confidence": 0.5, "correct": 1} for each in questions]
+    return parse(json.dumps(rows).encode(), "scores.json")
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,29 @@ def test_texts_that_only_a_counter_parts_are_asked_about(form):
 def test_so_are_letters_and_signs_before_them(form):
     rows = [form.format(f"Which {noun}?", sign) for noun in NOUNS for sign in "A🙂"]
     assert why_open(table(*rows), "question")
+
+
+@pytest.mark.parametrize(
+    "fronts",
+    [
+        ("{}", "Answer briefly: {}"),
+        ("Answer briefly: {}", "You are an expert. Do not guess. {}", "In one word, {}"),
+        ("Question: {} Answer:", "You know rivers.\nQ: {}\nA:"),
+        ("简短回答：{}", "你是专家。{}"),
+    ],
+)
+def test_so_are_prompts_in_front_of_one_question(fronts):
+    questions = [f"Which {noun} did Dr. Lee see?" for noun in NOUNS]
+    upload = table(*(front.format(q) for q in questions for front in fronts))
+    assert suggest(upload).query is None
+    why = why_open(upload, "question")
+    assert "several prompts in front of one question" in why
+
+
+def test_a_place_or_a_text_in_front_of_the_same_few_questions_asks_for_nothing():
+    ends = ("who leads it?", "how large is it?", "when was it named?", "where is it?", "why?")
+    rows = [f"Of {art} {noun}, {end}" for art in ("a", "the") for noun in NOUNS for end in ends]
+    assert not why_open(table(*rows), "question")
 
 
 def test_questions_of_which_numbers_are_the_matter_ask_for_nothing():
