@@ -78,6 +78,9 @@ def message(text, role="assistant"):
 ASKED = [message("Be brief.", "system"), message("Capital?", "user")]
 
 
+IN_PARTS = [*ASKED, message("?"), message([{"type": "text", "text": "Capital?"}], "user")]
+
+
 def sample(place, text):
     """One epoch, as inspect-ai 0.3.285 writes it in JSON."""
     output = {"model": "m", "choices": [{"message": message(text)}], "completion": text}
@@ -106,7 +109,7 @@ TRACES = {
         for place, text in enumerate(FRENCH)
     ],
     "langfuse_of_messages.json": [
-        {"id": f"t{place}", "input": ASKED, "output": [*ASKED, message(text)]}
+        {"id": f"t{place}", "input": IN_PARTS, "output": [*ASKED, message(text)]}
         for place, text in enumerate(FRENCH)
     ],
     "phoenix.json": [span(place, text) for place, text in enumerate(FRENCH)],
@@ -119,7 +122,7 @@ def test_epochs_and_traces_are_put_together_by_what_was_asked(tmp_path, name):
     done = believe(tmp_path / name, "--json")
     assert done.exit_code == 0, done.output
     (row,) = json.loads(done.stdout)["rows"]
-    assert "Capital?" in row["question"]
+    assert row["question"] == "Capital?"
     assert [(a["text"], a["probability"]) for a in row["answers"]] == [
         ("Paris", pytest.approx(0.75)),
         ("Lyon", pytest.approx(0.25)),

@@ -23,6 +23,8 @@ FLATTENED = 4  # keys of a heading
 _NESTED = (("paragraphs", "qas"),)
 #: Keys of an object that is a row by itself, whatever lists it holds.
 _OF_A_ROW = frozenset({"question", "query", "prompt", "input"})
+#: Keys of a log of Inspect, beside `eval`.
+_OF_A_LOG = frozenset({"samples", "plan"})
 _NUMBER = re.compile(r"-?\d+")
 _SCALARS = (str, int, float, bool, type(None))
 
@@ -32,7 +34,8 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
 
     `document`: the object, as `json` reads it.
 
-    Raises `UploadError` when two columns of it would have one heading.
+    Raises `UploadError` when two columns of it would have one heading, or it is a log of Inspect
+    without samples.
     """
     for shape in (_split, _with_schema, _columns, _lists, _by_number):
         rows = shape(document)
@@ -43,8 +46,14 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
     if rows := _by_id(document):
         return (rows, "The file has a row under each key; the keys are the column “id”.")
     lists = list(_lists_of_rows(document))
-    if isinstance(document.get("eval"), dict):  # Inspect's log: settings hold lists, too
-        lists = [each for each in lists if each[0] == "samples"] or lists
+    if isinstance(document.get("eval"), dict) and not _OF_A_LOG.isdisjoint(document):
+        lists = [each for each in lists if each[0] == "samples"]  # its settings hold lists, too
+        if not lists:
+            raise UploadError(
+                "The file is a log of Inspect, and its “samples” is no list of objects: nothing "
+                "was answered, or only its head was written. “inspect log dump FILE > log.json” "
+                "writes a whole log."
+            )
     path, rows = max(lists, key=_number_of_rows, default=("", []))
     if not rows:
         return None

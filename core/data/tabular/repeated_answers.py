@@ -130,6 +130,8 @@ def repeated_answers(
         for at in of_question.values()
     ]
     notes = [f"Read: {list_of(reading, most=6)}; {'lists' if in_lists else 'one answer a row'}."]
+    if any(each.question != questions[at[0]] for each, at in zip(every, of_question.values(), strict=True)):
+        notes.append("Of a list of messages, the question is the user’s last.")
     if empty := sum(not text.strip() for each in every for text in each.responses):
         notes.append(f"Empty answers, which do not count: {empty:,}.")
     return every, notes
@@ -175,13 +177,30 @@ def _together(question: str, cells: Mapping[str, list[list[str]]]) -> RepeatedAn
     second = texts.get("second")
     greedy = next(filter(None, texts.get("greedy", [])), None)
     return RepeatedAnswers(
-        question,
+        _question_of(question),
         [_text_of(text) for text in texts["responses"]],
         _numbers(texts.get("log_probabilities")),
         None if second is None else [parse_list(text) or text for text in second],
         _numbers(texts.get("second_log_probabilities")),
         greedy,
     )
+
+
+def _question_of(text: str) -> str:
+    """Return what the user says last in messages, perhaps within a request; any other text as is."""
+    try:
+        value = json.loads(text) if text.lstrip()[:1] in ("[", "{") else None
+    except (ValueError, RecursionError):
+        return text
+    messages = value.get("messages") if isinstance(value, dict) else value
+    if not isinstance(messages, list) or not all(isinstance(each, dict) for each in messages):
+        return text
+    contents = [each.get("content") for each in messages if each.get("role") == "user"]
+    last = contents[-1] if contents else None
+    if isinstance(last, list):
+        parts = [part.get("text") for part in last if isinstance(part, dict)]
+        last = "\n".join(part for part in parts if isinstance(part, str))
+    return last if isinstance(last, str) and last.strip() else text
 
 
 def _text_of(text: str) -> str:

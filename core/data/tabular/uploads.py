@@ -82,7 +82,7 @@ _SIGNATURES = (
 _ARCHIVES = (
     (
         re.compile(r"_journal/start\.json"),
-        "a log of Inspect (“inspect log dump” writes it as JSON, which can be read)",
+        "a log of Inspect; “inspect log dump FILE > log.json” writes it as JSON, which can be read",
     ),
     (re.compile(r".*/data\.pkl"), "a PyTorch file, as LM-Polygraph's (.man) are"),
     (re.compile(r".*\.npy"), "an archive of NumPy arrays"),
@@ -261,7 +261,8 @@ def _refuse_what_is_no_text(content: bytes) -> None:
     if what is None and _MARKUP.match(content):
         what = "an HTML or XML page"
     if what:
-        raise UploadError(f"The file seems to be {what}; save the table in it as CSV.")
+        mend = "" if ";" in what else "; save the table in it as CSV"
+        raise UploadError(f"The file seems to be {what}{mend}.")
 
 
 def _what_archive(content: bytes) -> str:

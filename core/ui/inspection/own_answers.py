@@ -34,7 +34,8 @@ def own_answers() -> None:
     """Read a file of several answers to each question, and show the scores of one of them."""
     st.text(
         "A log, traces or a table of any model, with several answers to each question, in lists or "
-        "one a row. No model is asked, so only what these answers tell by themselves is shown."
+        "one a row. No model is asked, so only what these answers tell by themselves is shown. Of "
+        "Inspect’s .eval files, “inspect log dump FILE > log.json” writes what can be read."
     )
     wait_for("own_answers_file", TYPES)
     file = st.file_uploader("Answers", TYPES, key="own_answers_file")

@@ -261,10 +261,10 @@ def test_damaged_utf_16_is_refused():
 # ------------------------------------------------------------------------- refused files
 
 
-def archive():
+def archive(part="[Content_Types].xml"):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr(part, "<Types/>")
     return buffer.getvalue()
 
 
@@ -291,6 +291,12 @@ def test_what_is_no_table_of_text_is_named_and_refused(what, contents):
             message = refused(content, name)
             assert what in message
             assert "save the table in it as CSV" in message
+
+
+def test_a_log_of_inspect_says_what_writes_it_as_json():
+    assert "inspect log dump FILE > log.json" in refused(archive("_journal/start.json"), "a.eval")
+    for log in ({"samples": [1, None]}, {"samples": []}, {"plan": {"steps": [{"solver": "a"}]}}):
+        assert "no list of objects" in refused(json.dumps({"eval": {}, **log}), "log.json")
 
 
 def test_headings_that_begin_like_a_binary_file_or_json_are_text():
