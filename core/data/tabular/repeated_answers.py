@@ -130,7 +130,8 @@ def repeated_answers(
         for at in of_question.values()
     ]
     notes = [f"Read: {list_of(reading, most=6)}; {'lists' if in_lists else 'one answer a row'}."]
-    if any(each.question != questions[at[0]] for each, at in zip(every, of_question.values(), strict=True)):
+    as_typed = [questions[at[0]] for at in of_question.values()]
+    if [each.question for each in every] != as_typed:
         notes.append("Of a list of messages, the question is the user’s last.")
     if empty := sum(not text.strip() for each in every for text in each.responses):
         notes.append(f"Empty answers, which do not count: {empty:,}.")
@@ -187,7 +188,7 @@ def _together(question: str, cells: Mapping[str, list[list[str]]]) -> RepeatedAn
 
 
 def _question_of(text: str) -> str:
-    """Return what the user says last in messages, perhaps within a request; any other text as is."""
+    """Return what the user says last in messages; any other text as it is."""
     try:
         value = json.loads(text) if text.lstrip()[:1] in ("[", "{") else None
     except (ValueError, RecursionError):
