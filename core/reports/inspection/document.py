@@ -231,7 +231,7 @@ def _responses(inspection: Inspection) -> Part:
 
 def _prompts(inspection: Inspection) -> Part:
     recording = inspection.recording
-    prompt_of = partial(prompts.iterative, recording.question)
+    front, prompt_of = recording.front, partial(prompts.iterative, recording.question)
     others = [text for text, _ in recording.others if text not in recording.texts]
     texts = [*recording.texts, *others]
     some = f"The first {MOST_PROMPTS} of {len(texts)} prompts with an answer follow."
@@ -239,9 +239,13 @@ def _prompts(inspection: Inspection) -> Part:
         "Prompts",
         texts=[
             "First the prompt without an answer.",
+            *([words.SYSTEM[recording.system_turn]] if recording.request.system else []),
             *([some] if len(texts) > MOST_PROMPTS else []),
         ],
-        code=[prompt_of(), *(prompt_of([text]) for text in texts[:MOST_PROMPTS])],
+        code=[
+            front + prompt_of(),
+            *(front + prompt_of([text]) for text in texts[:MOST_PROMPTS]),
+        ],
     )
 
 

@@ -23,6 +23,12 @@ from core.studies.inspection.verdict import (
 )
 from core.uncertainty.confidence import CONFIDENCE
 
+SYSTEM: Final = {
+    True: "The system prompt was a message of its own, before each of these prompts.",
+    False: "The system prompt stands in front of each prompt: it has no message of its own here.",
+    None: "The system prompt stands in front of each prompt. If the model was asked in a chat, it "
+    "may have been a message of its own: this file does not say.",
+}
 # What is said of the answer. One that is withheld is never the headline, and there is no word of
 # trust on what the model was not taught: the decision stands beneath, and small.
 QUICK: Final = (

@@ -269,7 +269,7 @@ class Inspection:
             joint=float(information.joint[first, second]),
             product=float(information.product[first, second]),
             contribution=float(information.contributions[first, second]),
-            prompt=self.recording.request.front
+            prompt=self.recording.front
             + prompts.iterative(self.recording.question, [e.centre_texts[first]]),
             log_likelihoods=tuple(
                 (e.responses[j], float(e.log_conditionals[row, j]))

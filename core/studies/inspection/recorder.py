@@ -261,6 +261,7 @@ class _Asking:
             *notes_on_cut(chain(first, *fields.get("seconds", ()))),
         )
         fields |= {"calls": tuple(self.calls), "notes": notes}
+        fields["system_turn"] = self.front != self.request.front
         fields["read_as"] = self.query if self.query != self.request.query else None
         return Recording(self.request, model.name, model.revision, **fields)
 

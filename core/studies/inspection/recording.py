@@ -18,6 +18,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from core import prompts
 from core.language_models.language_model import Capabilities, Response
 from core.language_models.usage import Used
 from core.studies.inspection.counter_answers import alike, counter_answers
@@ -116,6 +117,14 @@ class Recording:
     read_as: str | None = None
     # Samples that are not among `texts`, because they have no weight; see `gaps.weightless`.
     unlikely: tuple[str, ...] = ()
+    # Whether the system prompt was a message of its own; None where a file does not say.
+    system_turn: bool | None = field(default=None, compare=False)
+
+    @property
+    def front(self) -> str:
+        """What stood in front of every prompt; a system prompt unless it was its own message."""
+        system = "" if self.system_turn else self.request.system
+        return prompts.front(system, self.request.context)
 
     @property
     def question(self) -> str:

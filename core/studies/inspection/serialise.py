@@ -251,6 +251,7 @@ def _recording_to_dict(recording: Recording) -> dict[str, Any]:
         "notes": list(recording.notes),
         "read_as": recording.read_as,
         "unlikely": list(recording.unlikely),
+        "system_turn": recording.system_turn,
     }
 
 
@@ -337,6 +338,7 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         notes=tuple(map(text_of, saved.get("notes", ()))),
         read_as=None if saved.get("read_as") is None else text_of(saved["read_as"]),
         unlikely=unlikely,
+        system_turn=turn if isinstance(turn := saved.get("system_turn"), bool) else None,
     )
     return replace(recording, judged=_judge(recording, saved.get("judged", [])))
 

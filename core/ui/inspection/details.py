@@ -80,7 +80,11 @@ def _figures(inspection: Inspection) -> None:
 def _prompts(inspection: Inspection) -> None:
     """Show every prompt that was asked."""
     recording, query = inspection.recording, inspection.recording.question
-    front = recording.request.front
+    front = recording.front
+    if system := recording.request.system:
+        st.caption(words.SYSTEM[recording.system_turn])
+        if recording.system_turn:
+            st.code(system, language=None, wrap_lines=True)
     if recording.read_as:
         st.caption(
             "This model reads every question in small letters, without signs, accents or markup. "

@@ -11,6 +11,8 @@ from core import prompts
 from core.abstention.policy import PolicyError, from_json, to_json
 from core.cli import main
 from core.language_models.client.wrapper import Wrapper
+from core.reports.inspection.document import report
+from core.reports.inspection.words import SYSTEM
 from core.studies.costs import computed_tokens, plan
 from core.studies.inspection.certificates import certificate, default_policy
 from core.studies.inspection.inspection import read
@@ -99,15 +101,22 @@ def test_in_a_chat_the_system_prompt_has_a_turn_of_its_own(estimator):
     table = copies(4)
     table.table = Undecided(table.table)
     model = Chats(limited(table, estimator))
-    record(Request(QUERY, 100, seed=1, judged=True, **FRONT), model)
+    recording = record(Request(QUERY, 100, seed=1, judged=True, **FRONT), model)
     assert model.systems == {"Be brief."}
-    assert model.fronts == {prompts.front(context=FRONT["context"])}
+    behind = prompts.front(context=FRONT["context"])
+    assert model.fronts == {behind}
+    again = inspection_from_json(inspection_to_json(read(recording)))
+    cell = again.cell(0, 0)
+    assert cell.prompt == behind + prompts.iterative(QUERY, [cell.first])
+    (part,) = [each for each in report(again).parts if each.title == "Prompts"]
+    assert SYSTEM[True] in part.texts and part.code[0] == behind + prompts.iterative(QUERY)
 
 
 def test_a_cell_shows_the_prompt_as_it_was_sent():
     inspection = read(record(Request(QUERY, 50, **FRONT), Behind(copies(4))))
     cell = inspection.cell(0, 0)
     assert cell.prompt == TEXT + prompts.iterative(QUERY, [cell.first])
+    assert inspection.recording.system_turn is False
 
 
 def test_it_is_saved_and_opens_again():

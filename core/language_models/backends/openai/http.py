@@ -57,6 +57,12 @@ COOLING = re.compile(r"no deployments? available|cool.?down", re.IGNORECASE)  # 
 # The fields of a request, and what llama.cpp calls them in its refusals.
 # What llama.cpp says with status 500 of a grammar that it cannot follow: it never will.
 GRAMMAR = re.compile(r"\bgrammar\b", re.IGNORECASE)
+# What servers and chat templates say that know no such message, some with status 500.
+NO_SYSTEM = re.compile(
+    r"system (role|message|prompt)s?\b.{0,40}\b(not|un)|\bonly user\b|roles must alternate"
+    r"|(unsupported|invalid|unknown) role.{0,20}system",
+    re.IGNORECASE,
+)
 # What services call the filter that a prompt of theirs did not pass.
 FILTERED = re.compile(r"content_filter|content management policy", re.IGNORECASE)
 FIELDS = re.compile(
@@ -243,7 +249,8 @@ class Service:
         if status == 503 and LOADING.search(words):
             return LoadingError(f"{self.host} is still loading its model. Try again later.")
         passes = status in TRY_AGAIN and "insufficient_quota" not in words
-        if COOLING.search(words) or (passes and not GRAMMAR.search(words)):
+        for_good = GRAMMAR.search(words) or NO_SYSTEM.search(words)
+        if COOLING.search(words) or (passes and not for_good):
             busy = "received too many requests" if status == 429 else f"failed (status {status})"
             return TemporaryError(f"{self.host} {busy}. Try again later.", _seconds(waits))
         shown = one_line(words, LONGEST_WORDS)

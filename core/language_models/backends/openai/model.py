@@ -34,11 +34,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from core.codec import one_line
 from core.language_models.backends.openai import thinking
 from core.language_models.backends.openai.abilities import THINKING_ROOM, OpenAIAbilities
 from core.language_models.backends.openai.address import key_for, read_address, split_name
 from core.language_models.backends.openai.endpoint import Endpoint
-from core.language_models.backends.openai.http import FILTERED, GRAMMAR, Rejected, Service
+from core.language_models.backends.openai.http import (
+    FILTERED,
+    GRAMMAR,
+    LONGEST_WORDS,
+    NO_SYSTEM,
+    Rejected,
+    Service,
+)
 from core.language_models.backends.openai.presets import OPENAI
 from core.language_models.backends.openai.probe import OVERFULL, Probe
 from core.language_models.backends.openai.replies import (
@@ -381,6 +389,12 @@ class OpenAICompatible(Scoring):
         try:
             reply = self._service.post(path, body, beside=beside)
         except Rejected as error:
+            if self.system and NO_SYSTEM.search(error.words):
+                raise RefusedError(
+                    f"{self._service.host} takes no system message: "
+                    f"“{one_line(error.words, LONGEST_WORDS)}”. Leave the system prompt out, and "
+                    "write what it says in front of each question, those for a policy, too."
+                ) from None
             n = body.get("n", 1)
             if FILTERED.search(error.words) or GRAMMAR.search(error.words):
                 raise  # of this one prompt or answer

@@ -1,13 +1,14 @@
 """Servers asked in a form: what is sent in front, where it is kept, and what finding it costs."""
 
 import json
+import re
 
 import pytest
 
 from core import prompts
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.client.stack import with_layers
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, RefusedError
 from core.language_models.forms import EXAMPLES, Form, in_front
 from core.language_models.trial import QUESTIONS, in_its_form
 from core.language_models.usage import Budget
@@ -62,6 +63,29 @@ def test_in_a_chat_a_system_prompt_is_the_first_turn_and_no_answer_is_that_witho
     assert behind.revision == ready.revision and (ready.system, behind.system) == ("", "Be brief.")
     with serving("echo") as server:
         assert OpenAICompatible(server.rest).with_system("Be brief.") is None
+
+
+@pytest.mark.parametrize("status", [400, 500])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Jinja Exception: System role not supported",
+        "Only user and assistant roles are supported!",
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+    ],
+)
+def test_a_server_that_takes_no_system_message_says_how_to_ask_without(status, words):
+    def refuse(path, body):
+        if body.get("messages", [{}])[0].get("role") == "system":
+            return status, {}, json.dumps({"error": {"message": words}}).encode()
+        return None
+
+    with serving("chat-top", before=refuse) as server:
+        model = OpenAICompatible(server.rest)
+        assert model.sample(PROMPT, 1)
+        sentence = f"takes no system message: “{re.escape(words)}”.*in front of each question"
+        with pytest.raises(RefusedError, match=sentence):
+            model.with_system("Be brief.").sample(PROMPT, 1)
 
 
 @pytest.mark.parametrize(
