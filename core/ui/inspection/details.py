@@ -82,7 +82,7 @@ def _prompts(inspection: Inspection) -> None:
     recording, query = inspection.recording, inspection.recording.question
     front = recording.front
     if system := recording.request.system:
-        st.caption(words.SYSTEM[recording.system_turn])
+        st.text(words.SYSTEM[recording.system_turn])
         if recording.system_turn:
             st.code(system, language=None, wrap_lines=True)
     if recording.read_as:
