@@ -518,8 +518,10 @@ def test_a_direction_that_no_heading_says_is_asked_for(tmp_path):
 def test_a_score_without_a_mistake_is_vouched_for(tmp_path):
     rows = [(f"q{i}", i / 100, int(i < 60)) for i in range(100)]
     path = scores_file(tmp_path, ["question", "doubt", "correct"], rows)
-    check_refusal(believe("calibrate", path), "(AUROC 1)", 1)
-    check_refusal(believe("calibrate", path), "Add --vouch SCORE to say so.", 1)
+    refusal = believe("calibrate", path)
+    check_refusal(refusal, "Rows used: 100 of 100.", 1)
+    assert "(AUROC 1)" in refusal.stderr.partition("Rows used")[2]
+    assert refusal.stderr.rstrip().endswith("Add --vouch SCORE to say so.")
     options = ("--vouch", "doubt", "--target-error", 0.2, "--json")
     policy = policy_from_dict(one_object(believe("calibrate", path, *options)))
     assert policy.codebook.claims == (

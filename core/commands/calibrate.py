@@ -27,7 +27,7 @@ from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labelled import Labelled
 from core.data.tabular.labels import Meaning
 from core.data.tabular.mixtures import RowFilter
-from core.data.tabular.suspicion import Claim
+from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.guard import policy_in
 from core.reports.calibration import words
 from core.reports.text import brackets
@@ -116,15 +116,20 @@ def calibrate(
         refuse_typed(OF_CALIBRATION, "--policy is tested as it is")
         scores, options["surer"] = (policy.score,), policy.larger_is_surer
     content = beginning(file, rows.MAX_BYTES)
-    data = calibration.read(
-        *(content, file.name, scores, options["correct"], options["surer"], meant),
-        parse=parse_isolated,
-        group=options["group"],
-        question=options["question"],
-        vouched=options["vouched"],
-        graded=grading(options),
-        filters=_filters(options["filters"]),
-    )
+    try:
+        data = calibration.read(
+            *(content, file.name, scores, options["correct"], options["surer"], meant),
+            parse=parse_isolated,
+            group=options["group"],
+            question=options["question"],
+            vouched=options["vouched"],
+            graded=grading(options),
+            filters=_filters(options["filters"]),
+        )
+    except SuspiciousScoreError as error:
+        for line in error.reading:
+            tell(line)
+        raise
     if policy:
         _test(policy, data, as_json)
         return

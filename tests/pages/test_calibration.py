@@ -498,6 +498,8 @@ def test_a_score_without_a_mistake_promises_nothing_until_somebody_vouches(app):
     rows = (f"question {row},{row / 100},{int(row < RIGHT)}" for row in range(ROWS))
     upload(app, "\n".join(["question,doubt,correct", *rows]).encode())
     assert asked(app) and has_no_result(app) and said(app, "without a mistake (AUROC 1)")
+    read, why = (texts(app).index(*said(app, word)) for word in ("Rows used: 200 of", "AUROC 1"))
+    assert read < why and said(app, "Score: “doubt”; larger means more doubt.")
     assert app.button(key="vouch").label == "It was made without a look at the right answers"
     press(app, "vouch")
     assert badges(app) == [GUARANTEED] and "vouch" not in keys(app)

@@ -55,7 +55,7 @@ from core.data.tabular.mixtures import (
 )
 from core.data.tabular.other_labels import OtherLabels, other_labels
 from core.data.tabular.repeats import repeats_unknown
-from core.data.tabular.suspicion import Claim, vouched_claims
+from core.data.tabular.suspicion import Claim, SuspiciousScoreError, vouched_claims
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 
@@ -216,14 +216,18 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         problems += complaints
     surer = check_directions([(score.column, score.larger_is_surer) for score in columns.scores])
     pipeline, complaints_of_pipeline = _pipeline(upload, usable)
-    claims = {
-        name: vouched_claims(
-            *(name, numbers, surer[name], right[correct[name]]),
-            [claim for score, claim in columns.vouched if score == name],
-        )
-        for name, numbers in scores.items()
-        if not (pipeline and name in SCORES)  # a run's own: it computed them without the labels
-    }
+    claims = {}
+    suspicion: SuspiciousScoreError | None = None
+    for name, numbers in scores.items():
+        if pipeline and name in SCORES:  # a run's own: it computed them without the labels
+            continue
+        vouched = [claim for score, claim in columns.vouched if score == name]
+        try:
+            claims[name] = vouched_claims(
+                *(name, numbers, surer[name], right[correct[name]], vouched)
+            )
+        except SuspiciousScoreError as error:  # asked about beside what was read, not before
+            suspicion = suspicion or error
     entropies = None
     if columns.entropy is not None:
         entropies, complaints = _numbers(upload, columns.entropy, usable)
@@ -239,6 +243,10 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         sources = column_of(upload, columns.source)[usable]
         _refuse_groups_of_labels(columns.source, sources, right)
     by_rule = other_labels(upload, correct, usable)
+    books = codebooks_of(*(upload, columns, usable, questions, right, left_out, claims, by_rule))
+    if suspicion:
+        suspicion.reading = books[suspicion.score].sentences
+        raise suspicion
     return Labelled(
         name=upload.name,
         sha256=upload.sha256,
@@ -258,9 +266,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         ),
         answers=column_of(upload, columns.answer)[usable] if columns.answer else None,
         truths=column_of(upload, columns.truth)[usable] if columns.truth else None,
-        codebooks=codebooks_of(
-            *(upload, columns, usable, questions, right, left_out, claims, by_rule)
-        ),
+        codebooks=books,
         numbered=questions,
         selection=_selection(upload, columns.filters, usable),
         others=by_rule,

@@ -31,11 +31,14 @@ class SuspiciousScoreError(UploadError):
     ----------
     claim : Claim
         What a person would have to vouch for.
+    reading : tuple of str
+        What the table was read as, a sentence each, as far as `labelled` came.
     """
 
     def __init__(self, score: str, claim: Claim, why: str) -> None:
         super().__init__(why)
         self.score, self.claim = score, claim
+        self.reading: tuple[str, ...] = ()
 
 
 def vouched_claims(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from core.abstention.thresholds import Uncertifiable
@@ -17,18 +19,25 @@ WHAT_WAS_READ = (
 
 def reading(rows: Labelled) -> None:
     """Say what the table was read as, above any number; of the example, who wants to know."""
-    box = (
-        st.expander("This is what was read")
-        if is_example(rows)
-        else st.container(border=True, key="reading")
-    )
-    with box:
-        if not is_example(rows):
-            st.text("This is what was read", help=WHAT_WAS_READ)
-        st.text("\n".join(rows.reading))
-        if others := rows.reading_of_others:
-            with st.expander("The other scores"):
-                st.text("\n".join(others))
+    if is_example(rows):
+        with st.expander("This is what was read"):
+            _lines(rows.reading, rows.reading_of_others)
+    else:
+        reading_of(rows.reading, rows.reading_of_others)
+
+
+def reading_of(sentences: Sequence[str], of_others: Sequence[str] = ()) -> None:
+    """Say what a table was read as, a sentence a line."""
+    with st.container(border=True, key="reading"):
+        st.text("This is what was read", help=WHAT_WAS_READ)
+        _lines(sentences, of_others)
+
+
+def _lines(sentences: Sequence[str], of_others: Sequence[str]) -> None:
+    st.text("\n".join(sentences))
+    if of_others:
+        with st.expander("The other scores"):
+            st.text("\n".join(of_others))
 
 
 def outcome(calibration: Calibration) -> None:

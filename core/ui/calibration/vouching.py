@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import Upload
+from core.ui.calibration.result import reading_of
 
 
 def claims_of(upload: Upload) -> tuple[tuple[str, Claim], ...]:
@@ -14,7 +15,8 @@ def claims_of(upload: Upload) -> tuple[tuple[str, Claim], ...]:
 
 
 def vouch_for(upload: Upload, error: SuspiciousScoreError) -> None:
-    """Say what is odd about a score, and let the person vouch for it."""
+    """Say what was read and what is odd about a score, and let the person vouch for it."""
+    reading_of(error.reading)
     with st.container(border=True, key="vouching"):
         st.badge("Your answer is needed", icon=":material/help:", color="orange")
         st.text(str(error))
