@@ -21,8 +21,8 @@ random. ``--again`` asks nothing, and certifies on the bundled example.
 ``--weights`` fixes what S.V. and the sampled mass weigh in the weighted doubt, and tests it against
 M.I., on rows that certify nothing: the last third of the embedded model's world, and SmolLM2's
 bundled answers to real questions. Half of each, by another hash, fix: of weights by which neither
-has a lower AUROC, the pair with the largest sum. The other halves test it, by a paired bootstrap,
-and so does what SmolLM2 said to the last third of its world, where that is on file.
+has a lower AUROC, the pair with the largest sum. The other halves test it, and so does what SmolLM2
+said to the last third of its world, where that is on file.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ from benchmarks.shared.measuring import (
     questions,
     unanswerable,
 )
+from core.abstention.intervals import compare
 from core.abstention.metrics import auroc
+from core.abstention.paired import delong
 from core.abstention.policy import Belief, Policy, to_dict
 from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
@@ -75,6 +77,7 @@ from core.outputs import write as save
 from core.studies.calibration.calibration import Calibration, Target, calibrate
 from core.studies.calibration.example import example_of
 from core.studies.evaluation import bundled
+from core.studies.evaluation.comparison import ENOUGH_FOR_DELONG, of_test
 from core.studies.evaluation.files import parts_of
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Filter, Run, labelled_table
@@ -107,7 +110,6 @@ UNANSWERABLE_QUESTIONS = 200
 MASSES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 FOLDER = Path("build/certify")
 WEIGHTS = tuple(round(0.05 * i, 2) for i in range(21))
-RESAMPLES = 4_000
 
 
 def certifies(question: str) -> bool:
@@ -429,21 +431,19 @@ def weigh() -> None:
 
 
 def tested(title: str, found: Iterable[Parts], weights: tuple[float, float]) -> str:
-    """Return a row of a table: both AUROCs, and the 95% paired bootstrap interval between them."""
-    rows, rng = np.array(list(found), float), np.random.default_rng(0)
-    differences = [
-        ranks(take, weights) - ranks(take, (0.0, 0.0))
-        for take in (rows[rng.integers(len(rows), size=len(rows))] for _ in range(RESAMPLES))
-        if 0 < take[:, 3].sum() < len(take)
-    ]
-    both, (low, high) = (
-        [ranks(rows, w) for w in ((0.0, 0.0), weights)],
-        np.quantile(differences, [0.025, 0.975]),
-    )
-    wrong = int((rows[:, 3] == 0).sum())
+    """Return a row of a table: both AUROCs, and their difference with its 95% interval."""
+    rows = np.array(list(found), float)
+    right = rows[:, 3] == 1
+    doubts = {"ours": weight(*rows.T[:3], weights), SCORE: weight(*rows.T[:3], (0.0, 0.0))}
+    by = delong(doubts["ours"], doubts[SCORE], right)
+    if by.pairs >= ENOUGH_FOR_DELONG:
+        of = of_test(by)
+    else:
+        each = np.arange(len(rows))
+        of = compare(doubts, dict.fromkeys(doubts, right), each, "ours").differences[SCORE]
     return (
-        f"| {title} | {len(rows)} | {wrong} | {both[0]:.3f} | {both[1]:.3f} "
-        f"| {both[1] - both[0]:+.3f} ({low:+.3f} to {high:+.3f}) |"
+        f"| {title} | {len(rows)} | {np.count_nonzero(~right)} | {by.second:.3f} | {by.first:.3f} "
+        f"| {of.value:+.3f} ({of.lower:+.3f} to {of.upper:+.3f}) |"
     )
 
 

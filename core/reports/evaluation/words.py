@@ -236,8 +236,8 @@ UNVARIED: Final = (
     "exact limits, from its number of right and wrong answers, and other measures have none."
 )
 OF_FEW: Final = (
-    f"Fewer than {ENOUGH} answers are right, or wrong: so each resample has one question more, "
-    "which is as bad as can be, or as good, and intervals are wide."
+    f"Fewer than {ENOUGH} answers of some score are right, or wrong: so each resample has one "
+    "question more, which is as bad as can be, or as good, and all intervals are wide."
 )
 
 

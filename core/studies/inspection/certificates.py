@@ -21,7 +21,7 @@ EMBEDDED, SMOLLM2 = "embedded", "smollm2"
 MODELS = (EMBEDDED, SMOLLM2)  # the models in the box
 SCORE, WEIGHTED = "mutual_information", "weighted_doubt"
 #: What decides for each of them unless a person brings another policy: the weighted doubt where it
-#: ranks wrong answers better, beyond chance, on rows that fixed and certify nothing.
+#: ranks wrong answers better than M.I. on rows of its world that fixed and certify nothing.
 DECIDES = {EMBEDDED: SCORE, SMOLLM2: WEIGHTED}
 
 
