@@ -188,6 +188,7 @@ def test_a_service_says_what_it_takes_first_and_the_budget_ends_a_run_that_goes_
         page = chosen(uploaded(opened(), lines(questions(2))), server)
         until(page, lambda: said(page, ": at most "))
         probes = len(server.exchanges)
+        assert said(page, "--system TEXT --context COLUMN")
         assert said(page.run(), "Cached answers are not requested again.")
         assert len(server.exchanges) == probes  # nobody has agreed yet
         page.number_input(key="budget_calls").set_value(probes + 12).run()

@@ -382,7 +382,7 @@ def test_a_service_compares_answers_after_the_cost_was_said(on_ones_own):
         choose(page, server.base_url, server.model)
         press(page, "pay_inspection")
         plain, asked = metrics(page), len(server.exchanges)
-        assert plain
+        assert plain and said(page, "--system TEXT --context FILE")
         page.selectbox(key="similarity").set_value("judge").run()
         assert not metrics(page) and len(server.exchanges) == asked
         press(page, "pay_inspection")

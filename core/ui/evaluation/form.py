@@ -166,6 +166,11 @@ def _settings(model: LanguageModel) -> tuple[Request, Reading]:
         asking, seeing = st.columns(2)
         with asking:
             request = _search_options(model)
+            if model.capabilities.reads_front:
+                st.text(
+                    "A system prompt, or contexts in a column: python -m core evaluate "
+                    "--system TEXT --context COLUMN"
+                )
         with seeing:
             similarity = st.selectbox(
                 "Similarity of two answers",

@@ -108,6 +108,11 @@ def ask() -> tuple[Request, Reading]:
                 "temperature", 0.05, 2.0, 0.9, 0.05, notices=notices, disabled=searched
             )
             seed = number("seed", 0, 2**32 - 1, 0, 1, notices=notices, disabled=searched)
+            if current().capabilities.reads_front:
+                st.text(
+                    "A system prompt or a context: python -m core inspect --system TEXT "
+                    "--context FILE"
+                )
         with seeing:
             reading = _reading(notices)
     judged = reading.similarity == JUDGE
