@@ -203,7 +203,7 @@ def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_
         took = int(probed.split()[-2])
         said = re.search(
             r"at most ([\d,]+) calls and [\d,]+ tokens, "
-            r"[\d.]+ at your prices. The budget is 900 calls",
+            r"[\d.]+ at your prices. Failed calls count. The budget is 900 calls",
             offered,
         )
         calls = len(server.exchanges) - took - 5

@@ -86,7 +86,7 @@ def payment(
         yield
         return
     most = costs.at_most(offered, _costing(model, offered, prices))
-    tell(f"{model.name}: {most} The budget is {costs.calls(budget)}.")
+    tell(f"{model.name}: {most} Failed calls count. The budget is {costs.calls(budget)}.")
     agree()
     limit(model, offered)
     ended, more, before = False, "", model.meter.usage

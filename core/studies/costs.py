@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 from core import prompts
 from core.codec import count_of
+from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.language_model import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel
 from core.language_models.true_false import OPINIONS
 from core.language_models.usage import Used
@@ -22,6 +23,7 @@ CHARACTERS_A_TOKEN = 4  # of English text, roughly
 FEWEST_CHARACTERS = 3
 MOST_OF_OTHERS = 2  # tokens a character that is not ASCII
 MARKS = 50  # tokens
+REPEATS = 0.1  # of the calls, or each of those at once: one time-out can end them all
 
 
 class Plan(Used):
@@ -127,7 +129,10 @@ def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequen
 
 
 def plan_judging(questions: Sequence[str], capabilities: Capabilities) -> Plan:
-    """Return the most that asking questions of True or False can take."""
+    """Return the most that asking questions of True or False can take, with `REPEATS`.
+
+    Every question is asked, so that nothing else leaves room for calls that fail.
+    """
     total = _Requests(capabilities)
     for question in questions:
         tokens = _most_tokens(question)
@@ -135,7 +140,11 @@ def plan_judging(questions: Sequence[str], capabilities: Capabilities) -> Plan:
             total.score(1, 2, tokens + 1, capabilities.pairs_a_call)
         else:
             total.sample(tokens, 1)
-    return total.plan
+    once = total.plan
+    if not once.requests:
+        return once
+    more = max(math.ceil(REPEATS * once.requests), min(AT_ONCE, once.requests))
+    return Plan(*(n + math.ceil(n * more / once.requests) for n in astuple(once)))
 
 
 def plan_chains(

@@ -51,7 +51,8 @@ def offer(model: LanguageModel, plan: Plan) -> None:
         return
     st.text(
         f"{about} Cached answers are not requested again. Failed calls are repeated, and "
-        f"count.{_remainder(plan.requests)}"
+        f"count: a run that reaches the most stops, and can be continued."
+        f"{_remainder(plan.requests)}"
     )
     if lending.is_lent(current()):
         st.text(f"The key of this server’s owner is used. {lending.remainder()}")

@@ -1334,7 +1334,7 @@ def test_a_model_judges_once_somebody_agrees_to_what_that_takes(app, monkeypatch
     monkeypatch.setattr(judging, "current", lambda: judge)
     monkeypatch.setattr(judging, "study_model", lambda: judge)
     settled(app.run())
-    assert said(app, "judge: at most 70 calls and") and not judge.prompts
+    assert said(app, "judge: at most 78 calls and") and not judge.prompts
     press(app, "pay_judging")
     assert len(judge.prompts) == 70  # twenty controls, and what is written otherwise
     assert answered(app) == share(paid(app, 189, 1), of=190)  # it said nothing of ten

@@ -9,8 +9,12 @@ import pytest
 
 from core.data.datasets.predictions import predictions_in, read_predictions
 from core.data.tabular.uploads import parse
-from core.language_models.errors import ModelError
+from core.language_models.client.batch import Batched
+from core.language_models.client.concurrency import AT_ONCE
+from core.language_models.client.retry import Resilient
+from core.language_models.errors import ModelError, SilentError
 from core.language_models.language_model import Capabilities, LanguageModel, Response
+from core.language_models.usage import Budget
 from core.studies.calibration.judging import (
     CONTROLS,
     MOST_NAMES,
@@ -65,15 +69,33 @@ def test_true_with_any_reference_is_right_and_what_is_plain_is_not_asked(local):
     assert max(map(len, judge_prompts(predictions))) == MOST_NAMES
 
 
+def test_what_is_stated_has_room_for_a_time_out_of_all_that_is_under_way():
+    class Slow(Judge):
+        def sample(self, prompt, *args, **options):
+            if prompt in silent:
+                silent.remove(prompt)
+                raise SilentError("Nothing came.")
+            return super().sample(prompt, *args, **options)
+
+    predictions = rows(*((f"{at}", f"{ascii_letters[at]}x") for at in range(STEP + 1)))
+    silent = set(control_prompts(predictions)[:AT_ONCE])
+    number, judge, budget = STEP + 1 + CONTROLS, Slow(local=False), Budget()
+    prompts = [prompt for each in judge_prompts(predictions) for prompt in each]
+    stated = plan_judging([*control_prompts(predictions), *prompts], judge.capabilities)
+    budget.limit(stated)
+    labels = judge_predictions(
+        predictions, Batched(Resilient(judge, budget, wait=lambda seconds: None))
+    )
+    assert not np.isnan(labels).any() and len(judge.prompts) == number
+    assert budget.requests == number + AT_ONCE == stated.requests
+
+
 @pytest.mark.parametrize("abilities", [{}, {"local": False}])
 def test_no_more_is_asked_than_was_said_and_all_of_it_is_counted(abilities):
     model, progress = Judge(**abilities), []
     predictions = rows(*((f"{at}", f"{ascii_letters[at]}x") for at in range(STEP + 1)))
-    prompts = [prompt for each in judge_prompts(predictions) for prompt in each]
-    prompts += control_prompts(predictions)
     judge_predictions(predictions, model, progress.append)
-    most = plan_judging(prompts, model.capabilities).requests
-    assert len(model.prompts) == most == STEP + 1 + CONTROLS
+    assert len(model.prompts) == STEP + 1 + CONTROLS
     assert progress == [0, STEP / (STEP + 1)]
 
 
