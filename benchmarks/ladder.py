@@ -6,8 +6,7 @@ the first hundred of either half of the model card's mixture: single-label ones,
 ones with a semantic entropy above 0.7. For each rung:
 
 - how well every score ranks wrong answers (AUROC of its doubt, against whether the answer that
-  it would serve is wrong), with 95% bootstrap intervals for M.I. and S.E. Each half is drawn
-  anew by itself, since how large it is was chosen;
+  it would serve is wrong), with 95% intervals for M.I. and S.E.;
 - self-verification both ways, from next tokens and from the share of samples that say “True”;
 - requests to a service: one answer or one pair at a time, and as many as we ask of an
   OpenAI-compatible server; and the tokens of the latter;
@@ -35,6 +34,7 @@ from benchmarks.model_card import SPREAD
 from benchmarks.shared.limited import Limited
 from benchmarks.shared.measuring import Question, Wording, in_parallel, measure, opened, questions
 from core import outputs, prompts
+from core.abstention.intervals import compare
 from core.abstention.metrics import auroc
 from core.data.world import grading
 from core.data.world.facts import Band
@@ -64,7 +64,6 @@ from core.studies.inspection.verdict import enough_seen
 from core.uncertainty.scores import SCORES
 
 HALF = 100  # questions
-RESAMPLES = 2000
 INTERVALS = ("mutual_information", "semantic_entropy")
 LONG = "long"  # exact likelihoods of as many samples as there may be
 
@@ -224,11 +223,10 @@ def tokens(recording: Recording, model: EmbeddedModel, means: str = NEXT_TOKENS)
 # ------------------------------------------------------------------------------ all of them
 
 
-def ranking(measured: Sequence[Row], name: str, parts: Sequence[NDArray[Any]]) -> dict[str, Any]:
-    """Say how well one score ranks wrong answers; None where it has no value at all."""
+def ranking(measured: Sequence[Row], name: str, at: NDArray[Any]) -> dict[str, Any]:
+    """Return how well one score ranks the wrong answers among some rows."""
     doubt = np.array([row.doubt.get(name, math.nan) for row in measured])
     correct = np.array([row.correct.get(name, False) for row in measured])
-    at = np.concatenate(parts)
     available = float(np.mean(~np.isnan(doubt[at])))
     if not available:
         return {"available": 0.0}
@@ -238,13 +236,8 @@ def ranking(measured: Sequence[Row], name: str, parts: Sequence[NDArray[Any]]) -
         "auroc": auroc(doubt[at], correct[at]),
     }
     if name in INTERVALS:
-        rng = np.random.default_rng(0)
-        again = np.empty(RESAMPLES)
-        for i in range(RESAMPLES):
-            drawn = np.concatenate([rng.choice(part, len(part)) for part in parts])
-            again[i] = auroc(doubt[drawn], correct[drawn])
-        low, high = np.nanquantile(again, (0.025, 0.975))
-        found |= {"low": float(low), "high": float(high)}
+        of = compare({name: doubt[at]}, {name: correct[at]}, at, name).values[name]
+        found |= {"low": of.lower, "high": of.upper}
     return found
 
 
@@ -262,7 +255,7 @@ def summary(asked: Sequence[Question], found: Sequence[dict[str, Row]]) -> dict[
     band = np.array([question.band for question in asked])
     single = np.flatnonzero(band != Band.MANY_ANSWERS)
     many = np.flatnonzero(band == Band.MANY_ANSWERS)
-    parts = {MIXTURE: [single, many], SINGLE_LABEL: [single]}
+    parts = {MIXTURE: np.arange(len(asked)), SINGLE_LABEL: single}
     return {
         "revision": opened().revision,
         "questions": len(asked),
@@ -282,10 +275,10 @@ def summary(asked: Sequence[Question], found: Sequence[dict[str, Row]]) -> dict[
 def _summary(
     measured: Sequence[Row],
     found: Sequence[dict[str, Row]],
-    parts: dict[str, list[NDArray[Any]]],
+    parts: dict[str, NDArray[Any]],
     many: NDArray[Any],
 ) -> dict[str, Any]:
-    every = {part: np.concatenate(at) for part, at in parts.items()} | {MANY_ANSWERS: many}
+    every = parts | {MANY_ANSWERS: many}
     true = {Request("?").samples: Estimator.EXACT.name, MAX_SAMPLES: LONG}
     return {
         "rankings": {

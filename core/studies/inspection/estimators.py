@@ -35,7 +35,7 @@ class Ranking:
 
     # The chance that a wrong answer has the larger doubt, ties counting half, in [0, 1].
     auroc: float
-    # low, high: the bootstrap interval of 95%, where there is one.
+    # low, high: the interval of 95%, where there is one.
     low: float | None = None
     high: float | None = None
 
