@@ -49,7 +49,8 @@ class QuestionsInWords:
 
     def _sentences(self) -> Iterator[str]:
         different = len(self._different)
-        yield f"{count_of(self.number, 'question')}, {different:,} of them different."
+        of_them = f", {different:,} of them different" if self.number > 1 else ""
+        yield f"{count_of(self.number, 'question')}{of_them}."
         if number := self._unanswerable:
             has = "question has" if number == 1 else "questions have"
             yield f"{number:,} {has} no right answer: any answer is wrong, and abstaining is right."

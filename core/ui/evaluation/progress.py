@@ -66,7 +66,7 @@ def say(run: Run, state: State, introduction: str) -> None:
     asker = f"{one_line(run.pipeline.model)}, asked in the form {run.manifest['form']}"
     st.text(f"{introduction}Answers of {asker}.".lstrip())
     if reading := reading_in(run.manifest):
-        with st.expander("What was read", icon=":material/menu_book:"):
+        with st.expander("This is what was read", icon=":material/menu_book:"):
             st.text("\n".join(reading))
     if state.used:
         st.text(f"Used for these rows: {spending(state.used)}")

@@ -293,7 +293,7 @@ def say(sample: QuestionSample) -> None:
     of = f", drawn at random of {sample.of:,}" if number < sample.of else ""
     st.text(f"{sample.questions.name}: {count_of(number, 'question')}{of}.")
     with st.container(border=True, key="questions_read"):
-        st.text("What was read")
+        st.text("This is what was read")
         st.text("\n".join(sample.questions.reading))
 
 
