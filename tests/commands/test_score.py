@@ -112,6 +112,23 @@ TRACES = {
         {"id": f"t{place}", "input": IN_PARTS, "output": [*ASKED, message(text)]}
         for place, text in enumerate(FRENCH)
     ],
+    "langfuse_of_requests.json": [
+        {"id": f"t{place}", "input": {"messages": ASKED}, "output": message(text)}
+        for place, text in enumerate(FRENCH)
+    ],
+    "langfuse_of_the_newer_interface.json": [
+        {"id": f"t{place}", "input": json.dumps({"input": ASKED}), "output": message(text)}
+        for place, text in enumerate(FRENCH)
+    ],
+    "phoenix_of_messages.json": [
+        {
+            "attributes.llm.input_messages": [
+                {f"message.{name}": value for name, value in each.items()} for each in ASKED
+            ],
+            "attributes.output.value": text,
+        }
+        for text in FRENCH
+    ],
     "phoenix.json": [span(place, text) for place, text in enumerate(FRENCH)],
 }
 
@@ -140,6 +157,14 @@ def test_answers_of_several_models_are_no_sample_of_one(tmp_path):
     (row,) = json.loads(believe(file, "--filter", "span_kind=LLM", "--json").stdout)["rows"]
     assert row["scores"]["semantic_entropy"]["value"] == pytest.approx(ENTROPY)
     assert "No row is left" in believe(file, "--filter", "span_kind=TOOL").stderr
+
+
+def test_requests_that_differ_beside_their_messages_are_no_sample_of_one(tmp_path):
+    rows = [
+        {"input": {"messages": ASKED, "system": text}, "output": message("Paris")} for text in "ab"
+    ]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    assert "several values of “input.system”" in believe(tmp_path / "a.json").stderr
 
 
 def test_second_answers_bring_mutual_information(tmp_path):

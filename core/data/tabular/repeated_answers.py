@@ -34,7 +34,10 @@ _OF_RESPONSE: Final = frozenset({"logprob", "logprobs"})
 #: Headings besides `HEADINGS` that tell apart what answered, of traces and their parts.
 _OF_TRACES: Final = (
     *("name", "type", "spankind", "temperature", "providedmodelname", "attributes.llm.modelname"),
+    *("input.model", "input.temperature", "input.system", "input.context"),  # beside its messages
 )
+#: Of traces, where no other heading says what was asked.
+_ASKS: Final = ("input.messages", "input.input", "input.question", "attributes.llm.input_messages")
 #: Where the text stands in what services and tracers write, from the outside in.
 _INWARDS: Final = ("choices", "generations", "message", "messages", "content", "text")
 
@@ -91,7 +94,7 @@ def repeated_answers(
         names = [plain_heading(name) for name in NAMES["log_probabilities"]]
         own = [name for name in names if not (sampled and name in _OF_RESPONSE)]
         places["log_probabilities"] = first(upload, own)
-    asks = question or question_column(upload)
+    asks = question or question_column(upload) or first(upload, [*map(plain_heading, _ASKS)])
     for name in filter(None, (*places.values(), asks, *(name for name, _ in filters))):
         if name not in upload.table.columns:
             raise UploadError(f"There is no column “{one_line(name)}” in {upload.name}.")
@@ -193,11 +196,15 @@ def _question_of(text: str) -> str:
         value = json.loads(text) if text.lstrip()[:1] in ("[", "{") else None
     except (ValueError, RecursionError):
         return text
-    messages = value.get("messages") if isinstance(value, dict) else value
+    messages = value.get("messages", value.get("input")) if isinstance(value, dict) else value
     if not isinstance(messages, list) or not all(isinstance(each, dict) for each in messages):
         return text
-    contents = [each.get("content") for each in messages if each.get("role") == "user"]
-    last = contents[-1] if contents else None
+    last = None
+    for message in messages:
+        nested = message.get("message")
+        each = nested if isinstance(nested, dict) else message
+        if each.get("role", each.get("message.role")) == "user":  # Phoenix writes the longer name
+            last = each.get("content", each.get("message.content"))
     if isinstance(last, list):
         parts = [part.get("text") for part in last if isinstance(part, dict)]
         last = "\n".join(part for part in parts if isinstance(part, str))
