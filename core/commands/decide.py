@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from pathlib import Path
 
 import click
@@ -39,4 +40,4 @@ def decide(policy: Path, table: Path, out: Path | None, as_json: bool) -> None:
         about = {"answer_if": rule.answer_if, "promise": rule.sentence}
         click.echo(encode({**about, "answered": fresh.answered, "decisions": words}))
     elif out is None:
-        click.echo(decisions, nl=False)
+        click.echo(decisions.removeprefix(BOM_UTF8), nl=False)

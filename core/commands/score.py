@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ def score(
     if out is not None:
         write(out, content)
     else:
-        click.echo(content, nl=False)
+        click.echo(content.removeprefix(BOM_UTF8), nl=False)
 
 
 def _cells(row: dict[str, Any]) -> tuple[object, ...]:

@@ -62,7 +62,7 @@ def test_one_answer_a_row_is_put_together_by_its_question(tmp_path):
     rows = [f"Capital?,{text}" for text in FRENCH] + ["=Fruit?,Lemon", "=Fruit?,"]
     (tmp_path / "traces.csv").write_text("\n".join(["input,output", *rows]))
     done = believe(tmp_path / "traces.csv", "--question", "input")
-    capital, fruit = csv.DictReader(io.StringIO(done.stdout.removeprefix("\ufeff")))
+    capital, fruit = csv.DictReader(io.StringIO(done.stdout))
     assert (capital["question"], capital["answer"]) == ("Capital?", "Paris")
     assert float(capital["semantic_entropy"]) == pytest.approx(ENTROPY)
     assert (fruit["answer"], fruit["semantic_entropy"]) == ("Lemon", "")
