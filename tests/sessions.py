@@ -31,6 +31,7 @@ FOLDS = (
     "new_run",  # of an evaluation
     "laboratory_table",
     "all_rows",  # of a calibration
+    "both_probabilities",  # of an amplification
     "export",
 )
 

@@ -236,6 +236,7 @@ def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embe
     page.keyboard.press("Escape")
     at_rest(page)
     taken_along(page, [amplify(case, embedded, range(6)) for case in (HOSTILE, Case(*other))])
+    opened(page, words.PROBABILITIES)
     for number in (CURVES, PROBABILITIES):  # a tooltip is HTML
         drawn(page, number).hover()  # wherever it is, a point is the nearest
         expect(page.locator("#vg-tooltip-element")).to_contain_text("192.0.2.1")

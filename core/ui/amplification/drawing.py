@@ -20,6 +20,7 @@ from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification, Case
 from core.ui import downloads, figures
 from core.ui.amplification import form
+from core.ui.folds import fold
 from core.ui.glossary import TERMS
 
 
@@ -31,10 +32,9 @@ def pictures(amplifications: list[Amplification], scale: str) -> None:
     st.caption(f"{MEANING} {REGION}")
     for remark in remarks(amplifications):
         st.text(remark)
-    if probabilities:
-        with st.expander(PROBABILITIES):
-            for picture in probabilities:
-                figures.show(picture, "probabilities")
+    for picture in probabilities:  # one, where they are known
+        show = partial(figures.show, picture, "probabilities")
+        fold(PROBABILITIES, show, key="both_probabilities", icon=":material/show_chart:")
 
 
 def list_curves(amplifications: list[Amplification], case: Case | None) -> None:
