@@ -19,6 +19,7 @@ from core.language_models.errors import ModelError
 from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.studies.inspection.certificates import default_policy
 from tests.fakes import QUERY, Searched, TableModel, certified, falling, knows, words
+from tests.loops import in_own_loop
 
 ROOT = Path(__file__).parents[1]
 FRANCE, NEVADA = "What is the capital of France?", "What is the state capital of Nevada?"
@@ -73,7 +74,7 @@ def test_it_can_be_awaited(guard):
     async def both():
         return await asyncio.gather(guard.ask(FRANCE), guard.ask(FRANCE))
 
-    assert [str(answer) for answer in asyncio.run(both())] == ["Paris", "Paris"]
+    assert [str(answer) for answer in in_own_loop(both())] == ["Paris", "Paris"]
 
 
 def test_without_a_policy_that_fits_the_evidence_is_there_and_nothing_is_served():

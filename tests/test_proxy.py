@@ -1,6 +1,5 @@
 """The guard as a server: what a request gets, and that the promise is the guard's own."""
 
-import asyncio
 import json
 import threading
 from dataclasses import replace
@@ -27,6 +26,7 @@ from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.pipeline import front_of
 from core.studies.inspection.request import Request
 from tests.fakes import QUERY, TableModel, falling, knows, words
+from tests.loops import in_own_loop
 from tests.patience import LONG
 from tests.studies.inspection.test_front import Behind
 from tests.test_guard import FRANCE, NEVADA, policy_for
@@ -156,7 +156,7 @@ def test_an_asker_who_leaves_within_the_request_is_no_failure():
 
     headers = [(b"host", b"localhost")]
     scope = {"type": "http", "method": "POST", "path": ASK, "headers": headers, "query_string": b""}
-    asyncio.run(proxy(believe.Guard(knows(3)), seconds=LONG)(scope, leave, send))
+    in_own_loop(proxy(believe.Guard(knows(3)), seconds=LONG)(scope, leave, send))
     assert sent[0]["status"] == 400 and BROKEN_OFF.encode() in sent[1]["body"]
 
 
