@@ -272,7 +272,11 @@ def _cell(text: str) -> str:
 
 def _map(upload: Upload) -> Labelled | None:
     """Let the person say what the columns mean, beginning with a good guess."""
-    guess, numbers, labels = memory_of("guess", upload, partial(_guess, upload))
+    large = len(upload.table) > SMALL
+    guessed = result_of("guess", upload, lambda _: _guess(upload), large=large, refuses=UploadError)
+    if guessed is None:
+        return None
+    guess, numbers, labels = guessed
     own = {score.column: score.correct for score in guess.scores}
     key = upload.sha256[:16]
     is_clear = any(score.larger_is_surer is not None for score in guess.scores)
@@ -389,7 +393,7 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     Columns of labels alone come first, and a column of few words may be one; where there is none,
     every column can be chosen.
     """
-    guess, looks = suggest(upload), _kinds(upload)
+    guess, looks = suggest(upload), kinds(upload)
     grading = upload.grading
     columns = {name: column_of(upload, name) for name in looks}
     numbers = [
