@@ -276,7 +276,7 @@ def _map(upload: Upload) -> Labelled | None:
     guessed = result_of("guess", upload, lambda _: _guess(upload), large=large, refuses=UploadError)
     if guessed is None:
         return None
-    guess, numbers, labels = guessed
+    guess, numbers, labels, open_questions = guessed
     own = {score.column: score.correct for score in guess.scores}
     key = upload.sha256[:16]
     is_clear = any(score.larger_is_surer is not None for score in guess.scores)
@@ -289,7 +289,7 @@ def _map(upload: Upload) -> Labelled | None:
     ):
         surer = directions(upload, guess, numbers, key, place)
         correct = _correctness(upload, list(surer), labels, own, key, place)
-        query = _question(upload, guess.query, place if surer else None)
+        query = _question(upload, guess.query, open_questions, place if surer else None)
         answer = _column("answer", upload, guess.answer)
         truth = _column("truth", upload, guess.truth)
         source = _column("source", upload, guess.source)
@@ -386,8 +386,10 @@ def _kinds(upload: Upload) -> dict[str, ColumnKind]:
     return memory_of("kinds", upload, partial(kinds, upload))
 
 
-def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
+def _guess(upload: Upload) -> tuple[Columns, list[str], list[str], str]:
     """Return what the columns seem to mean, which hold any number, and which any label.
+
+    Last, what is to be asked about repeated questions; "" where the file tells them.
 
     One odd cell must not keep a person from choosing a column: its line is named later.
     Columns of labels alone come first, and a column of few words may be one; where there is none,
@@ -408,7 +410,8 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     ]
     sure = {score.correct for score in guess.scores}
     labels.sort(key=lambda name: looks[name] is not ColumnKind.LABEL and name not in sure)
-    return guess, numbers, [grading.label] if grading else labels or list(looks)
+    labels = [grading.label] if grading else labels or list(looks)
+    return guess, numbers, labels, "" if guess.query else repeats_unknown(upload)
 
 
 def _has_few_values(looks: ColumnKind, column: Column) -> bool:
@@ -420,13 +423,15 @@ def _of(score: str, column: str) -> str:
     return f"{score}: {column}"
 
 
-def _question(upload: Upload, guess: str | None, place: DeltaGenerator | None) -> str | None:
+def _question(
+    upload: Upload, guess: str | None, why: str, place: DeltaGenerator | None
+) -> str | None:
     """Let the person say which column tells the question; where no heading does, ask in `place`."""
     head = None
     if guess is None and place is not None:
         place = place.container(border=True, key="questions")
         head = place.empty()
-        place.text(repeats_unknown(upload))
+        place.text(why)
     options = [EVERY_ROW, *upload.table.columns]
     chosen = (place if head and place else st).selectbox(
         MEANINGS["query"],
