@@ -263,7 +263,7 @@ def settings_of(model: LanguageModel, policy: Policy | None) -> tuple[Request, R
     """
     pipeline = policy.pipeline if policy else None
     if pipeline and pipeline.similarity.startswith(meaning.PREFIX):
-        meaning.open_comparison(pipeline.similarity)
+        meaning.open_comparison(pipeline.similarity, fetches=False)
     try:
         if pipeline is None:
             return usual_request(_ANY, model.capabilities), Reading()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from core.abstention.ledger import LABEL
 from core.abstention.policy import Policy, PolicyError, percent
 from core.codec import count_of
@@ -46,8 +48,11 @@ def check_promise(policy: Policy) -> None:
         return
     from core.abstention.thresholds import p_values  # SciPy takes long to load
 
-    tests = 2**policy.looks * policy.scores_tried * policy.targets_tried
-    delta = (1 - (policy.confidence or 0)) / tests
+    tried = policy.scores_tried * policy.targets_tried
+    tests = 2**policy.looks * tried
+    delta = math.ldexp(
+        (1 - (policy.confidence or 0)) / tried, -policy.looks
+    )  # which never overflows
     promises = [(policy.target_error, policy.answered, policy.errors)]
     if policy.belief:
         own = policy.belief

@@ -1,8 +1,9 @@
 """Whether two answers mean the same, to a small model of embeddings or of entailment.
 
 One more way to compare answers: its name is ``meaning:FOLDER#HASH``, and the hash pins the files.
-A name in a file that somebody brought opens nothing: `compares` knows only what this process has
-opened by `open_comparison`.
+A name in an uploaded file opens nothing: `compares` knows only what this process has opened by
+`open_comparison`. A policy that a person decides by opens what is on this machine, and fetches
+nothing.
 
 References
 ----------
@@ -33,7 +34,7 @@ _BATCH: Final = 64  # texts, or pairs of them
 COMPARISONS: dict[str, Callable[[str, Sequence[str]], NDArray[np.float64]]] = {}
 
 
-def open_comparison(name: str) -> str:
+def open_comparison(name: str, *, fetches: bool = True) -> str:
     """Open a model, and return the name under which it compares, with the hash of its files.
 
     Raises `ModelError` when it is none, cannot be opened, or is another one than the hash says.
@@ -43,6 +44,8 @@ def open_comparison(name: str) -> str:
     name : str
         ``meaning:`` and a folder in the format of Hugging Face, or a name of its hub. A classifier
         with a class *entailment* compares by that, any other encoder by its embeddings.
+    fetches : bool
+        Whether a model that is not here may be fetched: not by a name that a file brings.
     """
     place, _, pinned = name.removeprefix(PREFIX).partition("#")
     if not (importlib.util.find_spec("torch") and importlib.util.find_spec("transformers")):
@@ -50,7 +53,7 @@ def open_comparison(name: str) -> str:
             "To compare by a model, PyTorch and transformers are needed. Run "
             "`pip install -r requirements/local.txt`, and try again."
         )
-    folder = _folder(place)
+    folder = _folder(place, fetches)
     files = sorted({file for pattern in _READ for file in folder.glob(pattern)})
     digest = hashlib.sha256()
     for file in files:
@@ -86,7 +89,7 @@ def alike(name: str, question: str, texts: tuple[str, ...]) -> NDArray[np.float6
     return np.clip(np.minimum(matrix, matrix.T), 0.0, 1.0)
 
 
-def _folder(place: str) -> Path:
+def _folder(place: str, fetches: bool) -> Path:
     folder = Path(place).expanduser()
     if folder.is_dir():
         return folder
@@ -94,11 +97,15 @@ def _folder(place: str) -> Path:
     from huggingface_hub.errors import HFValidationError
 
     try:
-        return Path(snapshot_download(place, allow_patterns=list(_READ)))
+        return Path(
+            snapshot_download(place, allow_patterns=list(_READ), local_files_only=not fetches)
+        )
     except (OSError, ValueError, HFValidationError) as error:
+        hub = (
+            "the hub of Hugging Face gives no such model" if fetches else "none was fetched before"
+        )
         raise UnknownModelError(
-            f"There is no folder “{place}” here, and the hub of Hugging Face gives no such model. "
-            "Name a folder with its files."
+            f"There is no folder “{place}” here, and {hub}. Name a folder with its files."
         ) from error
 
 

@@ -173,6 +173,7 @@ def test_a_row_of_another_pipeline_or_without_the_score_is_refused():
         replace(POLICY, looks=9),  # each look spends half of what was left
         replace(POLICY, scores_tried=500),
         replace(POLICY, targets_tried=500),
+        replace(POLICY, looks=1000, scores_tried=10**9, targets_tried=10**6),
     ],
 )
 def test_a_promise_that_its_labels_cannot_prove_was_changed(policy):

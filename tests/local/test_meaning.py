@@ -62,3 +62,8 @@ def test_entailment_counts_in_both_directions_behind_the_question(tmp_path):
     matrix = meaning.alike(name, "Q?", TEXTS)
     assert matrix[0, 1] == matrix[1, 0] == pytest.approx(float(min(one, other)), abs=1e-5)
     assert abs(float(one - other)) > 1e-3 and (matrix.diagonal() == 1).all()
+
+
+def test_what_a_file_names_is_not_fetched():
+    with pytest.raises(ModelError, match="no folder “nobody/none” here, and none was fetched"):
+        meaning.open_comparison("meaning:nobody/none#0", fetches=False)
