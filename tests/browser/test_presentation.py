@@ -90,7 +90,7 @@ def test_the_focus_stays_inside_and_goes_back_to_the_button(address, open_page):
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).not_to_be_visible()
     expect(page.get_by_role("button", name="Present", exact=True)).to_be_focused()
-    page.wait_for_function("document.fullscreenElement === null")  # after the focus has gone back
+    expect(page.locator(":fullscreen")).to_have_count(0)  # after the focus has gone back
 
 
 def test_every_place_fits_the_screen(address, open_page):

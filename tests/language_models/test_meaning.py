@@ -34,7 +34,7 @@ def test_it_groups_the_answers_and_none_is_served_that_our_rule_parts(model, mon
         read(recording, reading) for reading in (Reading(), Reading(NAME, 0.5), Reading(NAME, 0.95))
     )
     assert len(by_rule.clusters) == len(stricter.clusters) > 1 == len(by_model.clusters)
-    monkeypatch.setattr(meaning, "open_comparison", lambda name: name)
+    monkeypatch.setattr(meaning, "open_comparison", lambda name, *, fetches: name)
     policy = replace(policy_for(copies(4), similarity=NAME), threshold=9.0)
     outcome = believe.Guard(copies(4), policy)(QUERY)
     assert not outcome and "they are not the same" in outcome.reason
