@@ -201,7 +201,10 @@ def rows(inspection: Inspection) -> str:
         return "It gave a single answer, and nothing else is known to tell it."
     moved = inspection.scores[SCORE].value
     if moved is not None and moved <= MOST_TO_KEEP * inspection.largest_information:
-        return "The rows are nearly alike: what it is told hardly changes what it says."
+        return (
+            "The rows are nearly alike: what it is told hardly changes what it says. Where many "
+            "answers share the probability, a small share is no doubt."
+        )
     return "The rows differ: what it is told (orange) changes what it says."
 
 

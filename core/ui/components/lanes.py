@@ -19,7 +19,7 @@ STAMPS: Final = {
 }
 WHY: Final = {
     (Decision.ANSWER, Course.STANDS): "{} stands",
-    (Decision.ANSWER, Course.SHARES): "{} keeps its share, as others do",
+    (Decision.ANSWER, Course.SHARES): "one of many: {} keeps its share",
     (Decision.ANSWER, Course.GIVES_WAY): "{} gives way to this one",
     (Decision.ABSTAIN, Course.STANDS): "{} stands against this one alone",
     (Decision.ABSTAIN, Course.SHARES): "it says what it is told",

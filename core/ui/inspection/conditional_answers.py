@@ -14,5 +14,5 @@ from core.ui.glossary import TERMS
 def conditional_answers(inspection: Inspection) -> None:
     """Draw a bar for every answer in the prompt, and say how to read them."""
     st.header("What it says after it is told an answer", help=TERMS["Answer in the prompt"])
-    rows(conditional_rows(inspection), key="told")
     st.text(words.rows(inspection))
+    rows(conditional_rows(inspection), key="told")
