@@ -44,10 +44,11 @@ def command(page):
 
 def test_opens_on_the_claims_and_looks_closer_at_one_as_it_is_shipped():
     page = session("laboratory")
-    assert page.title[0].value == "Is the number right?"
+    assert page.title[0].value == "Do the claims hold?"
     rulings = [claim.rule(results_of(claim.experiment)[0]) for claim in CLAIMS.values()]
     assert badges(page) == [ruling.word for ruling in rulings] and len(pictures(page)) == 7
     assert {ruling.number for ruling in rulings} <= {*texts(page)}
+    assert said(page, "5 held, 1 held weakly and 1 did not hold")
     press(page, "claim_estimator_open")
     assert page.query_params["experiment"] == "estimator"
     (finding,) = results_of("estimator")

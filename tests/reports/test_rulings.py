@@ -5,19 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from core.charts.laboratory.catalogue import PICTURES
+from core.charts.theme import LIGHT
 from core.reports.laboratory.catalogue import QUESTIONS
-from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK
+from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK, picture_of
 from core.studies.laboratory.shipped import results_of
+from tests.charts.drawing import check
 
 FOUND = {
-    "estimator": (HELD, "218 draws"),
+    "estimator": (HELD, "218 samples"),
     "missing_mass": (HELD, "0.0%"),
     "theorem": (HELD, "200 of 200"),
     "hallucination": (HELD, "1.74 nats"),
     "deciding": (BROKEN, "19 of 30"),
     "yielding": (WEAK, "+0.20"),
-    "related": (HELD, "0.92"),
+    "related": (HELD, "92%"),
 }
 
 
@@ -26,13 +27,16 @@ def found(claim):
     return replace(finding, drawn=deepcopy(finding.drawn), columns=deepcopy(finding.columns))
 
 
-def test_every_question_has_a_claim_of_an_experiment_with_that_picture():
+def test_every_question_has_a_claim_of_an_experiment_with_a_picture():
     assert list(CLAIMS) == list(QUESTIONS)
     for question, claim in CLAIMS.items():
         assert claim.experiment in [experiment.name for experiment in QUESTIONS[question]]
-        assert claim.picture in [picture.name for picture in PICTURES[claim.experiment]]
-        ruling = claim.rule(found(claim))
+        finding = found(claim)
+        ruling = claim.rule(finding)
         assert FOUND[claim.experiment] == (ruling.word, ruling.number)
+        picture = picture_of(claim, finding)
+        assert f"{ruling.word}: {ruling.number}" in picture.alt
+        check({claim.experiment: picture.chart(*picture.data, LIGHT)}, LIGHT, ("deciding",))
 
 
 def spoil(finding):

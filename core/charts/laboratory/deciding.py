@@ -20,7 +20,7 @@ from core.studies.laboratory.deciding import TITLES, Factor
 PANEL_HEIGHT: Final = 190
 STRIP_ROW: Final = 30
 LONG: Final = 9  # characters of a value that is written at an angle
-KEPT, CHANGED = "verdict kept", "verdict changes"
+KEPT, CHANGED = "same verdict", "another"
 
 
 def axis_name(value: str) -> str:
@@ -41,7 +41,8 @@ def reach(content: Drawn) -> float:
     return 1.08 * max([0.1, *tops, *([] if limit is None else [limit])])
 
 
-def _verdict(content: Drawn, share: float) -> str:
+def verdict(content: Drawn, share: float) -> str:
+    """Say whether so many draws keep the verdict."""
     return KEPT if share >= content["keeps"] else CHANGED
 
 
@@ -53,7 +54,7 @@ def panel(content: Drawn, palette: Palette, title: str) -> Chart:
     values: Mapping[str, Any] = content["panels"][title]
     order = [axis_name(value) for value in values["values"]]
     rows = [
-        (order[i], symbol, *ends, _verdict(content, share), usual, share)
+        (order[i], symbol, *ends, verdict(content, share), usual, share)
         for symbol, several in values["scores"].items()
         for i, (ends, usual, share) in enumerate(
             zip(several, values["usual"], values["kept"], strict=True)
@@ -128,7 +129,7 @@ def panel_alt(content: Drawn, title: str) -> str:
             for symbol, several in values["scores"].items()
             if several[i][0] is not None
         ]
-        sentences.append(f"{axis_name(value)}: {', '.join([*numbers, _verdict(content, share)])}")
+        sentences.append(f"{axis_name(value)}: {', '.join([*numbers, verdict(content, share)])}")
     return f"By {title}, nats: {'; '.join(sentences)}."
 
 
@@ -139,7 +140,7 @@ def strip(content: Drawn, palette: Palette) -> Chart:
     """Every value of every setting as one mark: the score that decides, and the verdict."""
     symbol = content["score"]
     rows = [
-        (title, axis_name(value), ends[0], share, _verdict(content, share))
+        (title, axis_name(value), ends[0], share, verdict(content, share))
         for title, values in content["panels"].items()
         for value, ends, share in zip(
             values["values"], values["scores"][symbol], values["kept"], strict=True

@@ -59,6 +59,8 @@ def curves(
     exact: float | None = None,
     places: Sequence[str] = (),
     ends: tuple[float, float] | None = None,
+    muted: Sequence[str] = (),
+    height: int = HEIGHT,
 ) -> Chart:
     """Draw curves over k, each named at its end, and the exact value across.
 
@@ -73,6 +75,8 @@ def curves(
     ends : (float, float), optional
         Of the axis: lines end there, and bands are cut off. (Vega cuts off itself, but not anew
         where the width of the page changes.)
+    muted : sequence of str
+        Names of those that are there to compare with: grey.
     """
     frames = [
         pd.DataFrame(
@@ -93,6 +97,7 @@ def curves(
     order = list(places) or list(by_name)
     at = {name: order.index(name) for name in by_name}
     colours = {n: palette.categories[i % len(palette.categories)] for n, i in at.items()}
+    colours |= dict.fromkeys(muted, palette.muted)
     dashes = {n: DASHES[i % len(DASHES)] for n, i in at.items()}
     color = contrast(alt.Color, "name:N", colours, legend=None)
     dash = contrast(alt.StrokeDash, "name:N", dashes, legend=None)
@@ -135,11 +140,11 @@ def curves(
     scale = axis["scale"]
     layers += ends_of_lines(
         [(str(name), float(value), str(name)) for name, value in last.items()],
-        *(max(k), across, y, color, scale["domain"], HEIGHT - AXIS, palette),
+        *(max(k), across, y, color, scale["domain"], height - AXIS, palette),
         room=NAME_ROOM,
         logarithmic=scale.get("type") == "log",
     )
-    return theme(alt.layer(*layers).properties(height=HEIGHT), palette)
+    return theme(alt.layer(*layers).properties(height=height), palette)
 
 
 def powers(low: float, high: float) -> list[float]:

@@ -8,6 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from core.charts.laboratory import cards
+from core.charts.laboratory.pictures import Drawn
+from core.charts.theme import Chart, Palette
+from core.reports.report import Picture
 from core.studies.laboratory.experiment import Finding
 
 EXACT: Final = 0.001  # nats: what an estimate is off by that counts as exact
@@ -26,11 +30,11 @@ class Ruling:
 
 @dataclass(frozen=True)
 class LaboratoryClaim:
-    """One claim, the experiment that tries it, and the picture of it that shows it."""
+    """One claim, the experiment that tries it, and the small picture that shows it."""
 
     text: str
     experiment: str
-    picture: str
+    chart: Callable[[Drawn, Palette], Chart]
     rule: Callable[[Finding], Ruling]
 
 
@@ -39,10 +43,9 @@ def _estimator(finding: Finding) -> Ruling:
     far = [at for at, off in enumerate(error) if not off < EXACT]
     first = far[-1] + 1 if far else 0
     if first == len(k):
-        off = f"{error[-1]:.3f} nats"
-        return Ruling(BROKEN, off, f"off by so much after {k[-1]:,} draws")
-    meaning = f"from there on off by less than {EXACT} nats of {finding.drawn['exact']:.3f}"
-    return Ruling(HELD, f"{k[first]:,} draws", meaning)
+        return Ruling(BROKEN, f"{error[-1]:.3f} nats", f"of error after {k[-1]:,} samples")
+    meaning = f"bring the error below {EXACT} nats; the exact value is {finding.drawn['exact']:.3f}"
+    return Ruling(HELD, f"{k[first]:,} samples", meaning)
 
 
 def _missing_mass(finding: Finding) -> Ruling:
@@ -50,14 +53,14 @@ def _missing_mass(finding: Finding) -> Ruling:
     beyond = max(max(of[f"share of samples {side}"]) for side in ("above", "below"))
     allowed = 1 - float(finding.values["confidence"])
     word = HELD if beyond <= allowed else BROKEN
-    return Ruling(
-        word, f"{beyond:.1%}", f"of samples beyond a limit at worst; {allowed:.0%} may be"
-    )
+    return Ruling(word, f"{beyond:.1%}", f"of trials go beyond a limit; {allowed:.0%} may")
 
 
 def _theorem(finding: Finding) -> Ruling:
     held, number = finding.drawn["held"], len(finding.columns["D ≥ I"])
-    return Ruling(HELD if held == number else BROKEN, f"{held:,} of {number:,}", "questions")
+    return Ruling(
+        HELD if held == number else BROKEN, f"{held:,} of {number:,}", "questions keep to it"
+    )
 
 
 def _hallucination(finding: Finding) -> Ruling:
@@ -66,8 +69,9 @@ def _hallucination(finding: Finding) -> Ruling:
     information = float(np.sum(q[q > 0] * np.log(q[q > 0] / product[q > 0])))
     of_divergence: Any = finding.columns["contribution to D, nats"]
     divergence = sum(each or 0.0 for each in of_divergence)
-    seen = 0.1 * np.log(len(q)) < information <= divergence
-    meaning = f"of the {divergence:.2f} nats between the model and the truth"
+    stands = 0.1 * np.log(len(q))
+    seen = stands < information <= divergence
+    meaning = f"of doubt; an answer that stands has at most {stands:.2f}"
     return Ruling(HELD if seen else BROKEN, f"{information:.2f} nats", meaning)
 
 
@@ -78,46 +82,67 @@ def _deciding(finding: Finding) -> Ruling:
     shares = [share for setting, used, share in rows if not used and setting != "sampling rule"]
     stable = sum(share >= finding.drawn["keeps"] for share in shares)
     word = HELD if stable == len(shares) else BROKEN
-    return Ruling(word, f"{stable} of {len(shares)}", "other settings keep the verdict")
+    return Ruling(word, f"{stable} of {len(shares)}", "other settings give the same verdict")
 
 
 def _yielding(finding: Finding) -> Ruling:
     value, low, high = finding.drawn["intervals"]["overlap with the large components"]
     word = BROKEN if low is None or not low > 0 else WEAK if value < _WEAK else HELD
-    meaning = "rank correlation of overlap and repetitions"
+    meaning = "correlation; +1 would be a perfect link"
     if low is not None:
-        meaning += f" ({low:+.2f} to {high:+.2f})"
-    return Ruling(word, "undefined" if value is None else f"{value:+.2f}", meaning)
+        meaning += f" (95%: {low:+.2f} to {high:+.2f})".replace("-", "−")
+    number = "undefined" if value is None else f"{value:+.2f}".replace("-", "−")
+    return Ruling(word, number, meaning)
 
 
 def _scores(finding: Finding) -> Ruling:
     (value, low, _), (other, _, high) = (finding.drawn["scores"][name] for name in ("M.I.", "S.E."))
     held = None not in (low, high) and low > high  # without intervals, nothing is held
     word = HELD if held else WEAK if value > other else BROKEN
-    return Ruling(word, f"{value:.2f}", f"AUROC; semantic entropy {other:.2f}")
+    meaning = f"of pairs have the wrong answer doubted more than the right one; entropy {other:.0%}"
+    return Ruling(word, f"{value:.0%}", meaning)
 
 
 #: By the question of the page, in its order.
 CLAIMS: Final[dict[str, LaboratoryClaim]] = {
     "Is the estimate right?": LaboratoryClaim(
-        "Algorithm 1 becomes exact with enough draws.", "estimator", "errors", _estimator
+        "With enough samples, the doubt is exact.", "estimator", cards.estimator, _estimator
     ),
     "How many samples?": LaboratoryClaim(
-        "What samples miss stays within its limits.", "missing_mass", "missing", _missing_mass
+        "What was not seen yet stays within limits.",
+        "missing_mass",
+        cards.missing_mass,
+        _missing_mass,
     ),
     "Does the bound hold?": LaboratoryClaim(
-        "M.I. is never above the divergence from the truth.", "theorem", "truth", _theorem
+        "Doubt is never above the distance from the truth.", "theorem", cards.theorem, _theorem
     ),
     "What does a hallucination look like?": LaboratoryClaim(
-        "M.I. shows a made-up answer without the truth.", "hallucination", "excess", _hallucination
+        "A made-up answer is doubted without knowing the truth.",
+        "hallucination",
+        cards.hallucination,
+        _hallucination,
     ),
     "Is a score stable?": LaboratoryClaim(
-        "A verdict does not depend on the settings.", "deciding", "strip", _deciding
+        "The verdict does not depend on the settings.", "deciding", cards.deciding, _deciding
     ),
     "Why does it give way?": LaboratoryClaim(
-        "What large components hold resists repetition.", "yielding", "overlap", _yielding
+        "Facts that the weights hold firmly resist repetition.",
+        "yielding",
+        cards.yielding,
+        _yielding,
     ),
     "Do other scores see it?": LaboratoryClaim(
-        "M.I. finds wrong answers that entropy misses.", "related", "scores", _scores
+        "Mutual information finds wrong answers that entropy misses.",
+        "related",
+        cards.scores,
+        _scores,
     ),
 }
+
+
+def picture_of(claim: LaboratoryClaim, finding: Finding) -> Picture:
+    """Return the small picture of a claim; its words say what became of the claim."""
+    ruling = claim.rule(finding)
+    words = f"{claim.text} {ruling.word}: {ruling.number} {ruling.meaning}."
+    return Picture(claim.text, words, claim.chart, (finding.drawn,))

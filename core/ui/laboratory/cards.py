@@ -2,45 +2,63 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 import streamlit as st
 
-from core.reports.laboratory import document as reports
-from core.reports.laboratory.rulings import CLAIMS, HELD, WEAK, LaboratoryClaim
+from core.charts.laboratory.cards import HEIGHT
+from core.codec import list_of
+from core.reports.laboratory.rulings import (
+    BROKEN,
+    CLAIMS,
+    HELD,
+    WEAK,
+    LaboratoryClaim,
+    picture_of,
+)
 from core.studies.laboratory.shipped import results_of
 from core.ui import figures
 from core.ui.laboratory.choice import show
 
 ROWS: Final = (3, 2, 2)  # cards
-HEIGHT: Final = 320  # pixels of a picture: the cards of a row are alike
 
 
 def cards() -> None:
-    """Draw every claim with the result that comes with the program."""
-    left = iter(CLAIMS.items())
+    """Say how many claims held, and draw each with the result that comes with the program."""
+    words = Counter(claim.rule(results_of(claim.experiment)[0]).word for claim in CLAIMS.values())
+    parts = [f"{words[word]} {word.lower()}" for word in (HELD, WEAK, BROKEN) if words[word]]
+    with st.container(key="laboratory_sentence_of_all"):
+        st.text(f"{list_of(parts)}.")
+    left = iter(CLAIMS.values())
     for number in ROWS:
         for column in st.columns(number):
             with column.container(border=True, height="stretch"):
-                _card(*next(left))
+                _card(next(left))
 
 
-def _card(question: str, claim: LaboratoryClaim) -> None:
+def _card(claim: LaboratoryClaim) -> None:
     finding = results_of(claim.experiment)[0]
     ruling = claim.rule(finding)
     key = f"claim_{claim.experiment}"
-    with st.container(horizontal=True, vertical_alignment="center"):
-        with st.container(key=f"claim_question_{claim.experiment}"):
-            st.text(question)
-        if ruling.word == HELD:
-            st.badge("Held", icon=":material/check:", color="green")
-        elif ruling.word == WEAK:
-            st.badge("Held weakly", icon=":material/remove:", color="gray")
-        else:
-            st.badge("Did not hold", icon=":material/close:", color="red")
-    st.text(claim.text)
+    if ruling.word == HELD:
+        st.badge("Held", icon=":material/check:", color="green")
+    elif ruling.word == WEAK:
+        st.badge("Held weakly", icon=":material/remove:", color="gray")
+    else:
+        st.badge("Did not hold", icon=":material/close:", color="red")
+    with st.container(key=f"claim_text_{claim.experiment}"):
+        st.text(claim.text)
     with st.container(key=f"claim_number_{claim.experiment}"):
         st.text(ruling.number)
     st.text(ruling.meaning)
-    figures.show(reports.pictures(finding)[claim.picture], key, height=HEIGHT)
-    st.button("Look closer", key=f"{key}_open", on_click=show, args=(claim.experiment,))
+    figures.show(picture_of(claim, finding), key, height=HEIGHT)
+    st.button(
+        "Look closer",
+        key=f"{key}_open",
+        type="tertiary",
+        icon=":material/arrow_forward:",
+        icon_position="right",
+        on_click=show,
+        args=(claim.experiment,),
+    )

@@ -103,7 +103,7 @@ def test_a_panel_shows_both_scores_with_where_most_draws_lie():
     rows = rows_of(charts.panel(FOUND, LIGHT, "temperature"), "kept")
     (one,) = {row["nats"]: row for row in rows if row["score"] == "M.I."}.values()
     assert (one["nats"], one["lower"], one["upper"]) == pytest.approx((0.2, 0.11, 0.29))
-    assert "M.I. 0.20, S.E. 1.00, verdict kept" in charts.panel_alt(FOUND, "temperature")
+    assert "M.I. 0.20, S.E. 1.00, same verdict" in charts.panel_alt(FOUND, "temperature")
 
 
 @pytest.mark.parametrize("text", [ANY_TEXTS[1], *LINES])

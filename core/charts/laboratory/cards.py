@@ -1,0 +1,131 @@
+"""What the laboratory's cards show: each claim in one small picture, in two colours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from core.charts.laboratory.deciding import CHANGED, KEPT, verdict
+from core.charts.laboratory.forest import forest
+from core.charts.laboratory.pictures import CurveColumns, Drawn, curves, on_logarithms
+from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, share, theme
+from core.codec import one_line
+
+HEIGHT = 210  # pixels of a picture, all of it: the cards of a row are alike
+MOST_ANSWERS = 6
+NO_TICKS: dict[str, Any] = {"ticks": False, "domain": False}
+OURS, COUNTS, UNSEEN, LIMITS = "this program", "counting alone", "not seen yet", "its limits"
+
+
+def estimator(content: Drawn, palette: Palette) -> Chart:
+    """How far off the estimate is, beside the best one from counts."""
+    error = content["error"]
+    counts = min((v for name, v in error.items() if name != "Algorithm 1"), key=lambda v: v[-1])
+    lines = {OURS: error["Algorithm 1"], COUNTS: counts}
+    every = [value for line in lines.values() for value in line if value > 0]
+    y = on_logarithms("error, nats", min(every), max(every))
+    columns = {name: CurveColumns([v or None for v in line]) for name, line in lines.items()}
+    return curves(content["k"], columns, palette, x="samples", y=y, muted=[COUNTS], height=HEIGHT)
+
+
+def missing_mass(content: Drawn, palette: Palette) -> Chart:
+    """What samples have not shown, between its limits."""
+    low, high = content["limits"]
+    columns = {UNSEEN: CurveColumns(content["missing"][1]), LIMITS: CurveColumns(high, low, high)}
+    y = alt.Y("middle:Q", **share("share not seen yet", tickCount=4))
+    looks: dict[str, Any] = {"ends": (0.0, 1.0), "muted": [LIMITS], "height": HEIGHT}
+    return curves(content["k"], columns, palette, x="samples", y=y, **looks)
+
+
+def theorem(content: Drawn, palette: Palette) -> Chart:
+    """Every question's distance from the truth against its doubt; the claim fails below."""
+    points = pd.DataFrame({name: content["points"][name] for name in ("information", "divergence")})
+    most = 1.05 * max(0.1, points["information"].max())
+    below = pd.DataFrame({"information": [0.0, most], "divergence": [0.0, most]})
+    x = alt.X("information:Q", title="doubt, nats", scale=alt.Scale(domain=[0, most], nice=False))
+    y = alt.Y("divergence:Q", title="distance from the truth", axis=alt.Axis(tickCount=4))
+    layers = (
+        alt.Chart(below).mark_area(color=palette.epistemic, opacity=0.25).encode(x=x, y=y),
+        alt.Chart(points)
+        .mark_point(size=35, filled=True, opacity=0.6, color=palette.primary)
+        .encode(x=x, y=y),
+        alt.Chart(below[1:].assign(divergence=0.0, text="would break it"))
+        .mark_text(color=palette.text, align="right", baseline="bottom", dx=-4, dy=-3, fontSize=12)
+        .encode(x=x, y=y, text=alt.Text("text:N")),
+    )
+    return theme(alt.layer(*layers).properties(autosize=AUTOSIZE), palette)
+
+
+def hallucination(content: Drawn, palette: Palette) -> Chart:
+    """What the model answers first, right or wrong."""
+    likely = np.array(content["q"], float).sum(axis=1)
+    places = [int(place) for place in np.argsort(-likely)[:MOST_ANSWERS]]
+    rows = [
+        (one_line(content["texts"][i], 22), likely[i], ("wrong", "right")[content["right"][i]])
+        for i in places
+    ]
+    data = pd.DataFrame(rows, columns=["answer", "share", "is"])
+    looks = {"right": palette.primary, "wrong": palette.epistemic}
+    base = alt.Chart(data).encode(
+        y=alt.Y("answer:N", sort=None, title=None, axis=alt.Axis(labelLimit=130, **NO_TICKS)),
+        x=alt.X("share:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1.15 * max(likely)])),
+    )
+    bars = base.mark_bar().encode(color=contrast(alt.Color, "is:N", looks))
+    numbers = base.mark_text(align="left", dx=5, color=palette.text)
+    both = bars + numbers.encode(text=alt.Text("share:Q", format=".0%"))
+    title = alt.TitleParams(one_line(content["question"]), fontSize=12, fontWeight="normal")
+    return theme(both.properties(title=title, autosize=AUTOSIZE), palette)
+
+
+def deciding(content: Drawn, palette: Palette) -> Chart:
+    """Every other value of every setting: filled where the verdict stays."""
+    rows = []
+    for setting, values in content["panels"].items():
+        others = [
+            verdict(content, part)
+            for part, usual in zip(values["kept"], values["usual"], strict=True)
+            if not usual
+        ]
+        rows += [(setting, place, word) for place, word in enumerate(others)]
+    looks = {KEPT: palette.primary, CHANGED: palette.epistemic}
+    fills = {KEPT: palette.primary, CHANGED: palette.background}
+    marks = alt.Chart(pd.DataFrame(rows, columns=["setting", "place", "is"])).mark_point(
+        size=110, strokeWidth=2, opacity=1
+    )
+    y = alt.Y("setting:N", sort=None, title=None, axis=alt.Axis(labelLimit=150, **NO_TICKS))
+    chart = marks.encode(
+        x=alt.X("place:Q", axis=None, scale=alt.Scale(zero=False, padding=12)),
+        y=y,
+        color=contrast(alt.Color, "is:N", looks),
+        fill=contrast(alt.Fill, "is:N", fills),
+    )
+    return theme(chart.properties(autosize=AUTOSIZE), palette)
+
+
+def yielding(content: Drawn, palette: Palette) -> Chart:
+    """How many facts never give way, in quarters of all by how firmly they are held."""
+    order = np.argsort(content["measures"]["overlap"], kind="stable")
+    never = np.array([turn is None for turn in content["turns"]])[order]
+    names = ["least firmly", "less", "more", "most firmly"]
+    parts = np.array_split(never, len(names))
+    rows = [(name, part.mean()) for name, part in zip(names, parts, strict=True) if part.size]
+    x = alt.X("held:N", sort=None, title="how firmly a fact is held", axis=alt.Axis(labelAngle=0))
+    top = [0, min(1.0, 1.25 * max([0.1, *(value for _, value in rows)]))]
+    base = alt.Chart(pd.DataFrame(rows, columns=["held", "share"])).encode(
+        x=x, y=alt.Y("share:Q", **share("facts that resist", domain=top, tickCount=4))
+    )
+    numbers = base.mark_text(dy=-8, color=palette.text).encode(
+        text=alt.Text("share:Q", format=".0%")
+    )
+    bars = base.mark_bar(color=palette.primary)
+    return theme((bars + numbers).properties(autosize=AUTOSIZE), palette)
+
+
+def scores(content: Drawn, palette: Palette) -> Chart:
+    """How well mutual information and entropy find wrong answers."""
+    names = {"Mutual information": "M.I.", "Semantic entropy": "S.E."}
+    rows = {words: content["scores"][name] for words, name in names.items()}
+    return forest(rows, "AUROC; 0.5 is a coin", [0.0, 1.0], palette, beside=0.5)
