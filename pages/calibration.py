@@ -11,9 +11,10 @@ from core.ui.calibration.groups import groups
 from core.ui.calibration.holdout import confirmation, holding_back, holdout_split, new_scores
 from core.ui.calibration.ledger import is_example
 from core.ui.calibration.prices import prices
-from core.ui.calibration.result import outcome, reading
+from core.ui.calibration.result import reading_of
 from core.ui.calibration.target import calibration_for, target
 from core.ui.calibration.threshold import threshold
+from core.ui.glossary import TERMS
 from core.ui.header import page_header
 from core.ui.messages import problem
 
@@ -22,8 +23,7 @@ def page() -> None:
     """Draw the page in the order of the thought: data, target, result, use."""
     page_header(
         "When should it answer?",
-        "Bring answers known to be right or wrong. You get **a threshold that keeps a promise**, "
-        "or a plain no.",
+        "Bring marked answers. Get **a threshold that keeps a promise**, or a no.",
     )
     policy.banner()
     policy.reopen()
@@ -50,15 +50,14 @@ def page() -> None:
     whole = None
     try:
         if data is not None:
-            with asking if is_example(data) else st.container():
-                reading(data)
+            if not is_example(data):
+                reading_of(data.reading, data.reading_of_others)
             whole = calibration_for(rows, chosen)
     except CalibrationError as error:
         problem(str(error))
     if data is None:
         st.text("The result follows once the data and the target are clear.")
     elif whole is not None:
-        outcome(whole.calibration)
         with costs:
             prices(whole, rows)
     if data is not None and whole is not None:
@@ -67,7 +66,7 @@ def page() -> None:
         new_scores(whole.calibration)
     policy.bring()
     if whole is not None:
-        st.header("Behind the threshold")
+        st.header("Behind the threshold", help=TERMS["Threshold λ"])
         groups(whole)
         comparison(whole)
     remember()

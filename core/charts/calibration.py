@@ -181,7 +181,7 @@ def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette)
     )
     names = [name_of(name) for name in curves]
     colours = dict.fromkeys(names, palette.muted) | {name_of(chosen): palette.primary}
-    columns = alt.ExprRef("width > 700 ? 4 : 2")
+    columns = alt.ExprRef("width > 700 ? 4 : width > 420 ? 2 : 1")
     color, dash = lines_apart(
         "score:N", colours, _looks(names, DASHES), columns=columns, orient="top"
     )

@@ -208,7 +208,7 @@ def shows_example(page):
 
 def test_opens_with_the_example_which_costs_nobody_a_look(app):
     assert app.title[0].value == "When should it answer?"
-    assert [heading.value for heading in app.header] == ["Use", "Behind the threshold"]
+    assert [heading.value for heading in app.header] == ["Behind the threshold"]
     assert shows_example(app)
     assert badges(app) == OPENING and look(app) == 1
     assert app.number_input(key="alpha").value == 0.05 and "file" not in app.query_params
@@ -667,10 +667,12 @@ def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says
     upload(app, in_groups("easy", "hard"))
     wrong = certified(RIGHT, WRONG) - RIGHT
     assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
+    assert said(app, f"Not for every group: of “hard”, {wrong} of {wrong} answered are wrong.")
     alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong"
     assert pictures(app)[0] == alone
     choose(app, "source_", NO_COLUMN)
-    assert not said(app, "No promise holds") and alone not in pictures(app)
+    assert not said(app, "by itself for") and not said(app, "Not for every")
+    assert alone not in pictures(app)
     assert any("All questions count as one group." in c.value for c in app.caption)
 
 

@@ -16,6 +16,7 @@ from core.reports.report import Cell, Part, Picture, Report, Table
 from core.reports.text import brackets, curve_ends
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import BEST, METHODS, REPEATED, Calibration
+from core.studies.calibration.groups import ByGroup
 from core.studies.calibration.groups import by_group as guarantee_by_group
 from core.studies.calibration.price_list import Price
 
@@ -53,11 +54,13 @@ def report(
         finding = policy.sentence
     else:
         finding = outcome.reason if isinstance(outcome, Uncertifiable) else "There is no policy."
+    every = guarantee_by_group(calibration)
     return Report(
         kind="Calibration of a threshold",
         title=f"{charts.name_of(calibration.score)} on {calibration.data.name}",
         finding=finding,
         texts=[
+            *filter(None, [words.caution(every)]),
             *([words.counts(policy)] if policy else []),
             *calibration.data.decided,
             *([REPEATED.format(calibration.repeated)] if calibration.repeated else []),
@@ -67,7 +70,7 @@ def report(
             *_reading(calibration),
             _risk(calibration, moved),
             *([_prices(calibration, prices)] if prices else []),
-            *_groups(calibration),
+            *_groups(calibration, every),
         ],
         settings=_settings(calibration),
         reading=READING,
@@ -152,10 +155,7 @@ def share_answered(price: Price) -> str:
     return f"{price.threshold.coverage:.1%}" if price.threshold else "cannot be promised"
 
 
-def _groups(calibration: Calibration) -> list[Part]:
-    if calibration.policy is None:
-        return []
-    every = guarantee_by_group(calibration)
+def _groups(calibration: Calibration, every: ByGroup) -> list[Part]:
     if not every.groups:
         return []
     groups = every.groups[:MOST_GROUPS]

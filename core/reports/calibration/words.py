@@ -208,8 +208,7 @@ def by_group(every: ByGroup) -> str:
         )
     promised = [_quote(each) for each in every.groups if each.promised]
     too = " and all" if policy.looks else ""
-    others = [each for each in every.groups if each.answered and not each.promised]
-    others.sort(key=lambda each: policy.target_error * each.answered - each.errors)
+    others = _groups_without_promise(every, policy)
     sentences = []
     if promised:
         sentences.append(
@@ -224,6 +223,26 @@ def by_group(every: ByGroup) -> str:
             "such a group alone for a threshold of its own."
         )
     return " ".join(sentences)
+
+
+def caution(every: ByGroup) -> str:
+    """Name the group in which most are wrong beyond a promise; "" where none is."""
+    policy = every.policy
+    if policy is None or not policy.has_guarantee:
+        return ""
+    for worst in _groups_without_promise(every, policy)[:1]:
+        if worst.errors > policy.target_error * worst.answered:
+            return (
+                f"Not for every group: of {_quote(worst)}, {worst.errors:,} of "
+                f"{worst.answered:,} answered are wrong."
+            )
+    return ""
+
+
+def _groups_without_promise(every: ByGroup, policy: Policy) -> list[Group]:
+    """Return the groups for which nothing holds by itself, the worst first."""
+    others = [each for each in every.groups if each.answered and not each.promised]
+    return sorted(others, key=lambda each: policy.target_error * each.answered - each.errors)
 
 
 def _errors(group: Group, policy: Policy) -> str:

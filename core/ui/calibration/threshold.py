@@ -27,10 +27,10 @@ from core.ui.addresses import number_in_address
 from core.ui.calibration.answers import answers
 from core.ui.calibration.data import ask_model, has_questions
 from core.ui.calibration.policy import in_use, use
+from core.ui.calibration.result import grounds, outcome
 from core.ui.components import threshold as component
 from core.ui.components.threshold import BESIDE, Beside, Places, ShownRow
 from core.ui.folds import fold
-from core.ui.glossary import TERMS
 from core.ui.session import memory_of
 
 STEPS = 200
@@ -47,14 +47,17 @@ def threshold(whole: Whole) -> None:
     The browser moves λ by itself. Once it rests, this part of the page runs, and nothing else.
     """
     calibration = whole.calibration
+    box = st.container(border=True, key="outcome")
     key = f"{calibration.data.sha256[:12]}_{len(calibration.data.kept)}_{calibration.score}"
     span = _span(calibration, key)
     policy, between = _scores_under_lambda(whole, span, f"threshold_{key}")
     by_hand = policy is not None and policy != calibration.policy
+    with box:
+        outcome(whole)
+        _offers(whole, policy, by_hand=by_hand)
+        grounds(calibration)
     if policy is not None and by_hand:
         with st.container(border=True, key="moved"):
-            if not policy.has_guarantee:
-                st.badge("No guarantee", icon=":material/warning:", color="orange")
             st.text(words.counts(policy))
             st.text(policy.sentence)
     λ = policy.threshold if policy else -math.inf
@@ -63,8 +66,6 @@ def threshold(whole: Whole) -> None:
     else:
         rows = partial(answers, calibration, λ, None, key)
         fold("All rows", rows, key="all_rows", icon=":material/table_rows:")
-    st.header("Use", help=TERMS["Threshold λ"])
-    _offers(whole, policy)
 
 
 @dataclass(frozen=True)
@@ -243,10 +244,10 @@ def _cell(text: object) -> str:
     return one_line(str(text), LONGEST_CELL)
 
 
-def _offers(whole: Whole, policy: Policy | None) -> None:
+def _offers(whole: Whole, policy: Policy | None, *, by_hand: bool) -> None:
     """Offer the policy to decide here, and its files; say the next step where it cannot decide."""
     reason = None if policy is None else words.no_use(policy)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         if (
             policy is not None
             and reason is None
@@ -268,6 +269,8 @@ def _offers(whole: Whole, policy: Policy | None) -> None:
             ask_model()
             st.rerun()
         downloads.menu(partial(_files, whole, policy))
+        if by_hand and policy and not policy.has_guarantee:
+            st.badge("No guarantee", icon=":material/warning:", color="orange")
     if reason is not None:
         st.text(reason)
     elif policy is not None and in_use() == policy:
