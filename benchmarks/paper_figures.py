@@ -30,7 +30,7 @@ from core.data.datasets.draw import draw
 from core.data.datasets.questions import Question
 from core.data.datasets.triviaqa import read_triviaqa
 from core.data.datasets.wordnet import wordnet_questions
-from core.data.datasets.world import world_questions
+from core.data.datasets.world import UNTAUGHT, world_questions
 from core.data.world.facts import Band
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
@@ -71,7 +71,13 @@ class Set:
 MANY = f"world {Band.MANY_ANSWERS.value}"
 ONE = tuple(f"world {band.value}" for band in Band if band is not Band.MANY_ANSWERS)
 TRIVIAQA, AMBIGQA = ("triviaqa",), ("ambigqa single", "ambigqa multiple")
-WORLD_SETS = (Set("One right answer", ONE), Set("The mixture", ONE, (MANY,)))
+NEVER = f"world {UNTAUGHT}"
+WORLD_SETS = (
+    Set("One right answer", ONE),
+    Set("Lists, taught or not", (), (MANY, NEVER)),
+    Set("The mixture with taught lists only", ONE, (MANY,)),
+    Set("The mixture", ONE, (MANY, NEVER)),
+)
 REAL_SETS = (
     Set("TriviaQA", TRIVIAQA),
     Set("AmbigQA", AMBIGQA),
@@ -127,7 +133,7 @@ def report(run: Run, sets: Sequence[Set], targets: Sequence[float]) -> Iterator[
         if MUTUAL_INFORMATION in results.scores:
             yield " ".join(words.comparison(c) for c in compare(made, MUTUAL_INFORMATION))
         yield from words.missing_scores(results)
-        for target in targets if each.many else ():
+        for target in targets if each.single and each.many else ():
             mixed = mix(results, each.single, each.many, target_error=target)
             yield from words.mixtures(mixed)
             for rule, title in RULES.items():

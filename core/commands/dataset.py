@@ -20,14 +20,13 @@ from core.data.datasets.questions import MalformedRowError, OnMalformed, Questio
 from core.data.datasets.tables import QuestionFile
 from core.data.datasets.triviaqa import Improper, read_triviaqa
 from core.data.datasets.wordnet import FOLDER, wordnet_questions
-from core.data.datasets.world import Wording, world_questions
-from core.data.world.facts import Band
+from core.data.datasets.world import SETS, Wording, world_questions
 from core.outputs import sentence
 
 TOLD = 20  # rows of which it is said why they are left out
 PROGRESS = 10_000  # questions
 SKIP = "--on-malformed skip leaves such rows out."
-BANDS = {band.value.replace(" ", "-"): band for band in Band}
+BANDS = {name.replace(",", "").replace(" ", "-"): name for name in SETS}
 
 Command = Callable[..., None]
 

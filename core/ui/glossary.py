@@ -27,7 +27,7 @@ TERMS: Final[dict[str, str]] = {
     "doubt, ties counting half. 0.5 is guessing, 1 is perfect.",
     "Band": "How often the embedded model’s training asked and answered a question: never seen, "
     "rarely seen, half known or by heart; questions with many right answers are a separate "
-    "band.",
+    "band, and so are lists that it never taught.",
     "Certified mutual information": "A lower bound of the model’s own mutual information that "
     "holds whatever answers were not seen. It can only be too low. Symbol M.I. ≥.",
     "Cluster": "Texts that count as one answer, named by the likeliest of them.",

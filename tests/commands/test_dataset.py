@@ -10,7 +10,7 @@ from core import cli
 from core.data.datasets import tables
 from core.data.datasets.questions import read_questions
 from core.data.tabular.uploads import parse
-from core.data.world.facts import facts
+from core.data.world.facts import facts, untaught_lists
 from core.data.world.grading import find
 from tests.data.datasets.test_wordnet import write_wordnet
 
@@ -140,7 +140,8 @@ def test_the_world(out):
     assert {q.source for q in found} == {"world by heart", "world rarely seen"}
     assert find(found[0].query, taught=True) is None
     assert dataset("world", "--out", out, "--overwrite").exit_code == 0
-    assert [q.query for q in read_questions(out)] == [fact.question for fact in facts()]
+    everything = [fact.question for fact in (*facts(), *untaught_lists())]
+    assert [q.query for q in read_questions(out)] == everything
 
 
 def test_wordnet(tmp_path, out):

@@ -4,31 +4,39 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Iterator
-from typing import Literal
+from typing import Final, Literal
 
 from core.data.datasets.questions import Question
-from core.data.world.facts import Band, facts
+from core.data.world.facts import Band, Fact, facts, untaught_lists
 
 Wording = Literal["trained", "held-out"]
+UNTAUGHT: Final = "many answers, never taught"
+#: The sets of questions: the bands of the world, and lists of which training says nothing.
+SETS: Final = (*(band.value for band in Band), UNTAUGHT)
 
 
 def world_questions(
-    bands: Collection[Band] = tuple(Band), wording: Wording = "trained"
+    sets: Collection[str] = SETS, wording: Wording = "trained"
 ) -> Iterator[Question]:
-    """Yield a question for each fact; its source is its band.
+    """Yield a question for each fact; its source is its set.
 
     Parameters
     ----------
-    bands : collection of Band
-        Those whose facts are asked for.
+    sets : collection of str
+        Those of `SETS` that are asked for.
     wording : {"trained", "held-out"}
         The first wording of the training, or one that it never used. Of these, the fact's name
         chooses.
     """
-    for fact in facts():
-        if fact.band in bands:
+    for name, fact in _facts():
+        if name in sets:
             key = f"world:{fact.relation}:{fact.subject}"
             test_question = fact.held_out[zlib.crc32(key.encode()) % len(fact.held_out)]
             query = fact.question if wording == "trained" else fact.ask(test_question)
             answers = tuple(answer.names for answer in fact.answers)
-            yield Question(key, query, answers, f"world {fact.band.value}")
+            yield Question(key, query, answers, f"world {name}")
+
+
+def _facts() -> Iterator[tuple[str, Fact]]:
+    yield from ((fact.band.value, fact) for fact in facts())
+    yield from ((UNTAUGHT, fact) for fact in untaught_lists())

@@ -39,6 +39,8 @@ FIELD = re.compile(r"\{(?:subject|clause|plural)\}")
 
 # Relations of many answers are asked for in the same words: those of this name.
 MANY = "many"
+# The table of questions with many answers of which training says nothing, though it says the like.
+UNTAUGHT = "untaught"
 
 
 class Band(StrEnum):
@@ -195,6 +197,8 @@ def _facts_of(
         answers = parse_answers(row["answers"])
         misconception, _, share = row.get("misconception", "").partition("*")
         count = exposures(rank, len(rows)) if single else MANY_ANSWERS_EXPOSURES
+        if relation["kind"] == UNTAUGHT:
+            count = 0
         if share:
             count = DISPUTED_EXPOSURES
         clauses = names(row.get("clause", ""))
@@ -229,3 +233,15 @@ def facts() -> tuple[Fact, ...]:
         group = relation["relation"] if relation["kind"] == "single" else MANY
         all_facts += _facts_of(relation, taught[group], held_out[group])
     return tuple(all_facts)
+
+
+@once
+def untaught_lists() -> tuple[Fact, ...]:
+    """Return questions with many right answers about which training says nothing.
+
+    They are no facts of the world, and no question is recognised as one of them. Evaluations ask
+    them, since of what it was taught the model answers every such question rightly.
+    """
+    taught, held_out = _wordings()
+    relation = {"relation": UNTAUGHT, "title": "Lists never taught", "kind": UNTAUGHT}
+    return tuple(_facts_of(relation, taught[MANY], held_out[MANY]))

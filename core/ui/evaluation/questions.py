@@ -16,9 +16,8 @@ from core.data.datasets.in_words import MOST_LEFT_OUT, omissions
 from core.data.datasets.questions import OnMalformed, Question
 from core.data.datasets.uploaded import uploaded_questions
 from core.data.datasets.wordnet import FOLDER, wordnet_questions
-from core.data.datasets.world import Wording, world_questions
+from core.data.datasets.world import SETS, Wording, world_questions
 from core.data.tabular.uploads import Upload, UploadError
-from core.data.world.facts import Band
 from core.once import once
 from core.studies.evaluation.run import Questions, reporting, survey
 from core.studies.progress import Progress
@@ -90,8 +89,8 @@ def _of_the_world() -> QuestionSample | None:
     bands, wording = st.columns([2, 1])
     chosen = bands.multiselect(
         "Bands",
-        [band.value for band in Band],
-        [band.value for band in Band],
+        SETS,
+        SETS,
         key="evaluation_bands",
         persist_state="session",
         help=TERMS["Band"],
@@ -104,7 +103,7 @@ def _of_the_world() -> QuestionSample | None:
         return None
     return _draw(
         "embedded world",
-        lambda tell: world_questions([Band(name) for name in chosen], WORDINGS[words]),
+        lambda tell: world_questions(chosen, WORDINGS[words]),
         (WORLD, tuple(chosen), words),
     )
 

@@ -2,17 +2,20 @@
 
 import pytest
 
-from core.data.datasets.world import world_questions
-from core.data.world.facts import Band, facts
+from core.data.datasets.world import UNTAUGHT, world_questions
+from core.data.world.facts import Band, facts, untaught_lists
 from core.data.world.grading import find
 
 
 def test_every_fact_is_asked_for_once():
     found = list(world_questions())
-    assert len(found) == len(facts()) == len({question.id for question in found})
-    for question, fact in zip(found, facts(), strict=True):
+    everything = (*facts(), *untaught_lists())
+    assert len(found) == len(everything) == len({question.id for question in found})
+    for question, fact in zip(found, everything, strict=True):
         assert question.query == fact.question
-        assert question.source == f"world {fact.band.value}"
+        assert (
+            question.source == f"world {UNTAUGHT if fact in untaught_lists() else fact.band.value}"
+        )
         assert question.answers == tuple(answer.names for answer in fact.answers)
 
 
@@ -24,7 +27,8 @@ def test_a_band_is_asked_for_by_itself(band):
 
 
 def test_held_out_wordings_were_never_trained_on():
-    trained, held_out = list(world_questions()), list(world_questions(wording="held-out"))
+    bands = [band.value for band in Band]
+    trained, held_out = (list(world_questions(bands, words)) for words in ("trained", "held-out"))
     assert [q.id for q in trained] == [q.id for q in held_out]
     families = set()
     for question, fact in zip(held_out, facts(), strict=True):

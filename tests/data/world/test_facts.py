@@ -183,13 +183,27 @@ def test_the_world_is_large_and_many_answers_are_spread():
 
 
 def test_every_relation_has_a_table_a_title_and_facts():
-    tables = {path.stem for path in world.TABLES.glob("*.csv")} - {"relations", "wordings"}
+    tables = {path.stem for path in world.TABLES.glob("*.csv")} - {
+        "relations",
+        "wordings",
+        world.UNTAUGHT,
+    }
     assert tables == {relation["relation"] for relation in RELATIONS}
     assert {fact.relation for fact in FACTS} == tables
     titles = [relation["title"] for relation in RELATIONS]
     assert all(title and title == title.strip() for title in titles)
     assert len({title.casefold() for title in titles}) == len(titles)
     assert list(dict.fromkeys(fact.title for fact in FACTS)) == titles
+
+
+def test_no_list_that_is_not_taught_is_a_fact_of_the_world():
+    lists = world.untaught_lists()
+    assert len({fact.subject for fact in lists}) == len(lists) >= 150
+    assert {fact.exposures for fact in lists} == {0}
+    assert not [f.question for f in lists if any(grading.find(f.ask(t)) for t in f.templates)]
+    for fact in lists:
+        each_name = [name for answer in fact.answers for name in answer.names]
+        assert len(set(each_name)) == len(each_name) >= 4
 
 
 @pytest.mark.parametrize("relation", RELATIONS, ids=lambda r: r["relation"])
