@@ -34,6 +34,7 @@ NEAR = 0.58
 # From here on it is worth offering: a wrong offer costs a glance, a right one saves the visit.
 OFFERED = 0.4
 OFFERS = 3  # at most
+OTHER = "other"  # in place of a relation's name
 
 MOST_WORDS = 60  # of a question; more than any question of the world has
 SAME_STEM, SWAPPED, SAME_BEGINNING, BY_LETTERS = 0.95, 0.9, 0.7, 0.85  # how alike two words are
@@ -159,9 +160,32 @@ def nearest_questions(question: str, count: int = OFFERS) -> tuple[Nearest, ...]
     return tuple(islice(_index().nearest(question), count))
 
 
+def meant_among(question: str, others: tuple[str, ...]) -> str | None:
+    """Return which of the `others`, questions of no table, was surely meant; None if none was.
+
+    They stand among the world's facts, so that a word weighs what it weighs there.
+    """
+    for match in _index(others).nearest(question):
+        if match.fact.relation == OTHER:
+            return match.fact.subject if match.is_meant else None
+    return None
+
+
 @once
-def _index() -> _Index:
-    return _Index(facts())
+def _index(others: tuple[str, ...] = ()) -> _Index:
+    return _Index((*facts(), *map(_untaught, others)))
+
+
+def _untaught(question: str) -> Fact:
+    """Return a question as a fact that is its own name, and of which nothing is known."""
+    names, no_texts = (question,), ()
+    return Fact(
+        *(OTHER, OTHER, names, no_texts, "", False, ("{subject}",), no_texts, ()),
+        misconception=None,
+        misconception_share=0.0,
+        exposures=0,
+        note="",
+    )
 
 
 class _Index:

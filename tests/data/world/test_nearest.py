@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from core.data.world import grading
 from core.data.world.facts import facts
-from core.data.world.nearest import MEANT, MOST_WORDS, NEAR, OFFERS, nearest, nearest_questions
+from core.data.world.nearest import (
+    MEANT,
+    MOST_WORDS,
+    NEAR,
+    OFFERS,
+    meant_among,
+    nearest,
+    nearest_questions,
+)
 
 DATA = Path(__file__).parents[1]
 FACTS = facts()
@@ -244,3 +252,27 @@ def test_a_long_question_is_read_to_its_sixtieth_word():
     told = " ".join(f"blah{n}" for n in range(MOST_WORDS))
     assert nearest(f"{told} Who painted Guernica?") is None
     assert nearest(f"Who painted Guernica? {told}").question == "Who painted Guernica?"
+
+
+OTHERS = (
+    *("What is the chemical symbol for gold?", "What is the square root of 144?"),
+    *("Who won the 2018 FIFA World Cup?", "What is the capital of Zorvania?"),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("chemical symbol of gold", OTHERS[0]),
+        ("chemical symbol for silver", None),
+        ("square root of 169", None),
+        ("who won the world cup 2018", OTHERS[2]),
+        ("who won the 2022 world cup", None),
+        ("capital of zorvania", OTHERS[3]),
+        ("capital of france", None),
+        ("what is the largest city of zorvania", None),
+        ("", None),
+    ],
+)
+def test_a_question_of_no_table_is_meant_by_the_same_rules(asked, meant):
+    assert meant_among(asked, OTHERS) == meant

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.studies.evaluation.files import MANIFEST
-
 FOLDER = Path(__file__).parent
 REAL = "smollm2_real_questions"
+#: Beside the rows of a model that does not come with the program: which it was, and what it was
+#: asked. It is read where Parquet takes too long to load.
+PROVENANCE = "provenance.json"
 
 
 def folders() -> dict[str, Path]:
     """Return the folders of the bundled runs by their names, the embedded model's first."""
-    manifests = sorted(FOLDER.glob(f"*/{MANIFEST}"), key=lambda each: each.parent.name)
+    manifests = sorted(FOLDER.glob("*/run.json"), key=lambda each: each.parent.name)
     return {each.parent.name: each.parent for each in manifests}

@@ -1,0 +1,94 @@
+"""What a larger model answered before: bundled runs whose questions open without it.
+
+A bundled run that says which model it was of (`PROVENANCE`) is such a recording. Where a question
+surely means one that was asked there, it can be opened; the page and the command then say who
+answered, and when.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from core.codec import count_of
+from core.data.world.nearest import meant_among
+from core.once import once
+from core.studies.evaluation.bundled import PROVENANCE, folders
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.recording import Recording
+
+
+@dataclass(frozen=True)
+class RecordedAnswer:
+    """A question that a model answered in a bundled run."""
+
+    run: str  # the run's name
+    id: str  # of its row
+    question: str
+    title: str  # what people call the model
+    # model, revision: as the run names the model that answered.
+    model: str
+    revision: str
+    date: str  # on which the run ended, as in 2026-11-27
+
+    @property
+    def sentence(self) -> str:
+        """Who answered, and when."""
+        return f"Recorded: {self.title}, on {self.date}"
+
+
+@once
+def recorded_answers() -> tuple[RecordedAnswer, ...]:
+    """Return every recorded question."""
+    files = {name: folder / PROVENANCE for name, folder in folders().items()}
+    provenances = {
+        name: json.loads(file.read_text(encoding="utf-8"))
+        for name, file in files.items()
+        if file.is_file()
+    }
+    return tuple(
+        RecordedAnswer(
+            name, id, question, *(of[key] for key in ("title", "model", "revision", "date"))
+        )
+        for name, of in provenances.items()
+        for id, question in of["questions"].items()
+    )
+
+
+def recording_title() -> str:
+    """Return what is recorded, in a few words; empty where nothing is."""
+    answers = recorded_answers()
+    titles = ", ".join(dict.fromkeys(answer.title for answer in answers))
+    return f"Recorded: {titles}, {count_of(len(answers), 'question')}" if answers else ""
+
+
+def recorded_answer(question: str) -> RecordedAnswer | None:
+    """Return the recorded answer to the question that is surely meant; None where none is."""
+    by_question = {answer.question: answer for answer in recorded_answers()}
+    meant = question if question in by_question else meant_among(question, tuple(by_question))
+    return None if meant is None else by_question[meant]
+
+
+def source_of(recording: Recording) -> RecordedAnswer | None:
+    """Return which recorded answer this is; None where the model was asked elsewhere."""
+    this = recording.request.query, recording.model, recording.revision
+    for answer in recorded_answers():
+        if (answer.question, answer.model, answer.revision) == this:
+            # Who has the file may have asked the same: not in the same times.
+            return answer if open_recorded(answer).recording.calls == recording.calls else None
+    return None
+
+
+def recorded_elsewhere(recording: Recording) -> RecordedAnswer | None:
+    """Return the recorded answer to the question of another recording, if there is one."""
+    question = recording.request.typed or recording.request.query
+    return None if source_of(recording) else recorded_answer(question)
+
+
+def open_recorded(answer: RecordedAnswer) -> Inspection:
+    """Return the inspection of a recorded answer; no model is asked."""
+    from core.studies.evaluation.reading import Run  # Parquet takes long to load
+
+    inspection = Run(folders()[answer.run]).inspection(answer.id)
+    assert inspection is not None  # the run is one of our own, and whole
+    return inspection

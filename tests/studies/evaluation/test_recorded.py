@@ -1,0 +1,64 @@
+"""What a larger model answered before: who it was stands beside it, and every row opens."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from core.studies.evaluation.bundled import PROVENANCE, folders
+from core.studies.evaluation.reading import Run
+from core.studies.evaluation.recorded import (
+    open_recorded,
+    recorded_answer,
+    recorded_answers,
+    recorded_elsewhere,
+    recording_title,
+    source_of,
+)
+
+FIRST = recorded_answers()[0]
+
+
+@pytest.mark.parametrize("name", sorted({answer.run for answer in recorded_answers()}))
+def test_a_recording_says_which_file_answered_and_names_no_folder_of_a_machine(name):
+    folder = folders()[name]
+    provenance = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+    run = Run(folder)
+    assert re.fullmatch("[0-9a-f]{64}", provenance["sha256"]) and provenance["bytes"] > 0
+    assert provenance["model"] == f"gguf:./{provenance['file']}" == run.manifest["model"]
+    assert provenance["revision"] == run.manifest["revision"]
+    assert provenance["revision"].startswith(provenance["sha256"][:12])
+    assert provenance["form"] == run.manifest["form"]
+    assert run.manifest["ended"].startswith(provenance["date"])
+    assert provenance["not_asked"] == run.manifest["questions"]["number"] - run.finished_questions
+    rows = run.rows((), ["id", "query"]).table.to_pylist()
+    assert provenance["questions"] == {row["id"]: row["query"] for row in rows}
+
+
+def test_every_recorded_question_opens_as_its_inspection_and_says_where_it_is_from():
+    for answer in recorded_answers():
+        inspection = open_recorded(answer)
+        assert inspection.query == answer.question
+        assert inspection.recording.revision == answer.revision
+        assert source_of(inspection.recording) == answer
+        assert recorded_elsewhere(inspection.recording) is None
+        assert inspection.verdict.rule is None, "nothing is certified for this model"
+
+
+def test_a_recorded_question_is_known_in_other_words_and_another_is_not():
+    assert recorded_answer(FIRST.question) == FIRST
+    assert recorded_answer(FIRST.question.upper().rstrip("?.")) == FIRST
+    assert recorded_answer("Who is at the door?") is None
+    assert recorded_answer(f"{FIRST.question} 1873") is None
+
+
+def test_another_models_answer_to_the_same_question_is_none_of_the_recording():
+    recording = open_recorded(FIRST).recording
+    for another in (replace(recording, revision="another"), replace(recording, calls=())):
+        assert source_of(another) is None and recorded_elsewhere(another) == FIRST
+
+
+def test_the_recording_is_named_with_its_model_and_number():
+    assert FIRST.title in recording_title()
+    assert f"{len(recorded_answers()):,} questions" in recording_title()
