@@ -55,6 +55,7 @@ from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification,
 from core.studies.calibration.calibration import CalibrationError
 from core.studies.costs import plan, plan_curves, quick_plan
 from core.studies.evaluation.files import RunError
+from core.studies.evaluation.recorded import open_recorded, recorded_answer, recorded_elsewhere
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, read
@@ -97,6 +98,7 @@ NOT_INSTALLED = (
     "The package “{}” is not installed. Install what {} needs with pip install 'believe[{}]'."
 )
 SAY_SHOW = "Add --show-untaught to see what it would have said."
+SAY_RECORDED = "{}, to “{}”. Add --recorded to read its inspection."
 SAY_OTHER = "Add --model smollm2 to ask a model that learnt from real texts."
 
 
@@ -169,6 +171,11 @@ main.add_command(serve)
     help="Show what the model would have said where it was taught nothing near the question.",
 )
 @click.option("--quick", is_flag=True, help=words.QUICK)
+@click.option(
+    "--recorded",
+    is_flag=True,
+    help="Open what a larger model answered to this question before; no model is asked.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def inspect(
     query: str | None,
@@ -176,16 +183,19 @@ def inspect(
     report: Path | None,
     untaught: bool,
     quick: bool,
+    recorded: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Print one inspection, asked anew or recomputed from a file."""
     if (query is None) == (source is None):
         raise click.UsageError("Give either a QUERY or --from FILE.")
-    if quick:
+    if quick and not recorded:
         click.echo(_quick(query, report, as_json, options))
         return
-    if source is None:
+    if query is not None and recorded:
+        inspection = _recording_of(query)
+    elif source is None:
         inspection = _new_inspection(query, options)
     else:
         others = {each.name for each in click.get_current_context().command.params if each.name}
@@ -201,6 +211,17 @@ def inspect(
         )
 
         write(report, report_of(inspection, untaught=untaught), from_file=source is not None)
+
+
+def _recording_of(query: str) -> Inspection:
+    """Return the recorded inspection of the question that is surely meant."""
+    others = {each.name for each in click.get_current_context().command.params if each.name}
+    shows = {"query", "recorded", "report", "as_json"}
+    refuse_typed(others - shows, "--recorded opens what was recorded")
+    answer = recorded_answer(query)
+    if answer is None:
+        raise click.ClickException("No recorded question is near this one. Omit --recorded.")
+    return open_recorded(answer)
 
 
 def _quick(query: str | None, report: Path | None, as_json: bool, options: dict[str, Any]) -> str:
@@ -301,12 +322,14 @@ def _report(inspection: Inspection, untaught: bool = False) -> str:
     quotes = untaught or not inspection.conceals
     headline, judgement = inspection.headline.upper(), judge(inspection)
     first = [inspection.read_as] if inspection.read_as else []
+    answer = recorded_elsewhere(inspection.recording)
     lines = [
         *first,
         f"{headline}." if inspection.conceals else f"{headline}: {inspection.verdict.answer}",
         *words.beneath(inspection, untaught=untaught)[len(first) :],
         *([withheld] if inspection.conceals and untaught else []),
         *([] if quotes else [SAY_SHOW]),
+        *([SAY_RECORDED.format(answer.sentence, answer.question)] if answer else []),
         *([SAY_OTHER] if inspection.conceals and find_spec(SMOLLM2) else []),
         *([MORE_ANSWERS] if inspection.more_can_help else []),
         "",

@@ -30,6 +30,7 @@ from core.studies.amplification import curve
 from core.studies.amplification.curve import Case
 from core.studies.calibration import calibration as study
 from core.studies.calibration.example import EXAMPLE
+from core.studies.evaluation.recorded import recorded_answers
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
@@ -125,6 +126,22 @@ def test_another_model_is_offered_where_it_is_installed(installed, monkeypatch):
     outside = believe("inspect", "Who is at the door?").stdout.splitlines()
     assert (cli.SAY_OTHER in outside) == installed
     assert cli.SAY_OTHER not in believe("inspect", "What is the capital of France?").stdout
+
+
+def test_what_a_larger_model_answered_before_is_offered_and_opens_without_any_model(monkeypatch):
+    answer = recorded_answers()[0]
+    offer = cli.SAY_RECORDED.format(answer.sentence, answer.question)
+    assert offer in believe("inspect", answer.question).stdout.splitlines()
+    assert "Recorded: " not in believe("inspect", "Who is at the door?").stdout
+    monkeypatch.setattr("core.cli.open_for_study", None)
+    lines = believe("inspect", answer.question, "--recorded").stdout.splitlines()
+    assert lines[1] == f"{answer.sentence}. No model was asked now." and offer not in lines
+    data = one_object(believe("inspect", answer.question, "--recorded", "--json"))
+    assert (data["query"], data["model"]) == (answer.question, answer.model)
+    far = believe("inspect", "Who is at the door?", "--recorded")
+    assert far.exit_code == 1 and "No recorded question is near this one." in far.stderr
+    refused = believe("inspect", answer.question, "--recorded", "--samples", 9)
+    assert refused.exit_code == 2 and "--recorded opens what was recorded" in refused.stderr
 
 
 def test_what_is_surely_meant_is_asked_and_said_and_what_was_typed_only_at_wish():

@@ -18,9 +18,11 @@ from core.language_models.registry import BACK_ENDS
 from core.language_models.trial import QUESTIONS
 from core.store.errors import StoreError
 from core.studies.costs import calls
+from core.studies.evaluation.recorded import recorded_answers
 from core.ui import lending, model_listing, model_opening
 from core.ui.components import model_before
 from core.ui.glossary import TERMS
+from core.ui.inspection import recorded
 from core.ui.model import (
     EMBEDDED,
     Chosen,
@@ -105,6 +107,7 @@ def _show(is_open: bool) -> None:
 @st.dialog("Which model answers?", width="large", on_dismiss=partial(_show, is_open=False))
 def _choice() -> None:
     _recent_models()
+    recorded.choice()
     kind = st.radio(
         "Kind",
         list(BACK_ENDS),
@@ -189,7 +192,8 @@ def _recent_models() -> None:
         names = storage().results.models()
     except StoreError:  # said where something is to be kept
         return
-    ours = [name for name in names if ":" in name and _kind(name) != EMBEDDED]
+    not_here = {EMBEDDED, *(answer.model for answer in recorded_answers())}
+    ours = [name for name in names if ":" in name and not {name, _kind(name)} & not_here]
     if any(name != name_in_use() for name in ours):
         st.selectbox("Used before", ours, None, key="model_before", on_change=_fill_in_chosen)
 

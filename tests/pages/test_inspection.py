@@ -14,6 +14,7 @@ from core.data.world.facts import facts
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.errors import ModelError
 from core.reports.inspection.words import likely, untaught_words
+from core.studies.evaluation.recorded import recorded_answers
 from core.studies.examples import EXAMPLES
 from core.studies.inspection import serialise
 from core.studies.inspection.certificates import default_policy
@@ -304,6 +305,18 @@ def test_another_model_is_one_press_away_where_this_one_was_taught_nothing_near(
     ask(app, EXAMPLES["Nonsense"])
     press(app, "ask_real")
     assert wishes == [("smollm2", None, None)]
+
+
+def test_what_a_larger_model_answered_before_is_offered_first_and_named_where_it_opens(app):
+    untaught = (each for each in recorded_answers() if look_up(each.question, "embedded").outside)
+    answer = next(untaught)
+    ask(app, answer.question)
+    assert said(app, f"{answer.sentence}: {answer.question}")
+    shown = keys(app)
+    assert shown.index("open_recorded") < shown.index("reveal")
+    press(app, "open_recorded")
+    assert said(app, f"{answer.sentence}. No model was asked now.")
+    assert headings(app)[0] != HEADLINES[Headline.BELIEVE] and "open_recorded" not in keys(app)
 
 
 def test_what_is_surely_meant_is_asked_with_a_way_back_to_what_was_typed(app):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from core.studies.evaluation.recorded import source_of
 from core.studies.inspection.certificates import certified_model, default_policy
 from core.studies.inspection.grading import Judgement
 from core.studies.inspection.inspection import LABELS_WANTED, Inspection, display
@@ -76,9 +77,16 @@ def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[
 
 def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...]:
     """Return what is said below the served sentence: what holds it back, and why it is so."""
-    about = (inspection.read_as, *about_training(inspection.nearest_taught), too_few(inspection))
+    origin = inspection.read_as, source_sentence(inspection)
+    about = (*origin, *about_training(inspection.nearest_taught), too_few(inspection))
     quotes = untaught or not inspection.conceals
     return (*filter(None, about), *reasons(inspection, quotes=quotes))
+
+
+def source_sentence(inspection: Inspection) -> str | None:
+    """Return who answered, and when, where what was said is a recording that ships with Believe."""
+    source = source_of(inspection.recording)
+    return None if source is None else f"{source.sentence}. No model was asked now."
 
 
 def reasons(inspection: Inspection, *, quotes: bool) -> tuple[str, ...]:

@@ -27,6 +27,11 @@ def offer(run: Run, id: str, *, key: str, of_other: bool = False) -> None:
         icon=":material/search:",
     ):
         return
+    show(run, id)
+
+
+def show(run: Run, id: str) -> None:
+    """Go to the inspection of a question's row, which is saved first."""
     try:
         inspection = run.inspection(id)
     except (InvalidRequestError, RunError) as error:

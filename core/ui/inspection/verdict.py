@@ -14,6 +14,7 @@ from core.reports.inspection.words import (
     HEADLINES,
     WITHHELD,
     reasons,
+    source_sentence,
     truth,
     untaught_words,
 )
@@ -25,6 +26,7 @@ from core.studies.lanes import PREPARED
 from core.ui import figures, model_opening
 from core.ui.calibration import policy
 from core.ui.glossary import TERMS
+from core.ui.inspection import recorded
 from core.ui.inspection.form import ask_as_typed, ask_instead
 from core.ui.inspection.recordings import example_inspection
 from core.ui.inspection.sampling import compare, larger_numbers
@@ -44,7 +46,11 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
     with st.container(border=True, key="verdict"):
         if inspection.read_as:
             _read_as(inspection.read_as, live=live)
+        if source := source_sentence(inspection):
+            st.text(source)
         _serve(inspection)
+        if inspection.conceals:
+            recorded.offer(inspection)
         if inspection.nearest_taught is not None:
             _beside_what_was_taught(inspection.nearest_taught)
         if inspection.samples_needed is not None:
@@ -63,6 +69,8 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
                 for sentence in truth(judgement, inspection):
                     st.text(sentence)
         figures.show(reports.doubt(inspection, references), "doubt")
+    if not inspection.conceals:
+        recorded.offer(inspection)
     if inspection.conceals and live and model_opening.smollm2_here():
         st.button(
             "Ask SmolLM2, which learnt from real texts",
