@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy, own_direction
+from core.charts.ends import before_names
 from core.charts.shapes import Filled, Rows, Shape, records, shape
 from core.charts.theme import (
     DASHES,
-    QUARTERS,
     Chart,
     Palette,
     contrast,
@@ -34,6 +34,7 @@ from core.studies.calibration.diagnostics import Binned
 from core.uncertainty.scores import SCORES
 
 HEIGHT = 260
+WORDS_ROOM = 100  # pixels behind the bars of groups
 MOST_POINTS = 4000  # of all curves together; Altair draws no more than 5,000 rows
 
 
@@ -267,8 +268,8 @@ def entropy_bins_alt(binned: Sequence[Binned]) -> str:
 
 
 def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Filled:
-    """Wrong among the answered for each group, beside the target for all together."""
-    filled = [b for b in bins if b.answered]
+    """Wrong among the answered for each group, the most first, beside the target for all."""
+    filled = sorted((b for b in bins if b.answered), key=lambda b: -b.error)
     errors = [b.error for b in filled]
     highest = max(errors, default=0.0)
     rows = {
@@ -284,12 +285,11 @@ def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Filled:
         ),
         "target": [{"α": target}],
     }
-    return Filled(_groups(highest > 0.8, palette), rows, {"most": max(2 * target, highest * 1.25)})
+    return Filled(_groups(palette), rows, {"most": min(1.0, max(2 * target, highest * 1.1))})
 
 
 @once
-def _groups(wide: bool, palette: Palette) -> Shape:
-    """Return the shape of the bars; `wide` if one reaches nearly all."""
+def _groups(palette: Palette) -> Shape:
     base = alt.Chart(alt.NamedData("groups")).encode(
         y=alt.Y(
             "group:N",
@@ -302,13 +302,9 @@ def _groups(wide: bool, palette: Palette) -> Shape:
         x=alt.X(
             "error:Q",
             title="wrong among the answered",
-            axis=alt.Axis(
-                format="%",
-                labelFlush=False,
-                # The scale goes on to the right for the words: there is nothing above 100%.
-                **({"values": QUARTERS} if wide else {"tickCount": 5}),
-            ),
-            scale=alt.Scale(domain=[0, alt.ExprRef("most")]),
+            axis=alt.Axis(format="%", labelFlush=False, tickCount=5),
+            # The plot goes on to the right for the words: there is nothing above 100%.
+            scale=alt.Scale(domain=[0, alt.ExprRef("most")], range=before_names(WORDS_ROOM)),
         ),
         tooltip=[
             alt.Tooltip("group:N"),

@@ -78,17 +78,18 @@ class Estimate:
     lower: float
     upper: float
     is_shown: bool = True  # a filled dot; else a ring
+    is_main: bool = False
 
 
 def estimates(rows: Sequence[Estimate], reference: float, title: str, palette: Palette) -> Chart:
-    """Numbers with their intervals, a row each, beside a line; mutual information in blue."""
+    """Numbers with their intervals, a row each, beside a line; the score to use in blue."""
     data = pd.DataFrame(
         {
             "score": ["\n".join(wrap(SCORES[each.score].title, LONGEST_LINE)) for each in rows],
             "value": [each.value for each in rows],
             "lower": [each.lower for each in rows],
             "upper": [each.upper for each in rows],
-            "main": [each.score == PAPERS[0] for each in rows],
+            "main": [each.is_main for each in rows],
             "shown": [each.is_shown for each in rows],
         }
     )

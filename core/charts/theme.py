@@ -32,7 +32,6 @@ Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 DASHES: tuple[list[int], ...] = (
     *([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4], [12, 2, 2, 2]),
 )
-QUARTERS = [0, 0.25, 0.5, 0.75, 1]  # of an axis
 POWERS = (0, 1, 10, 100, 1000)  # of ten, and 0, on an axis of repetitions
 # As wide as its column, and as high as the plot and its legend, which may be long.
 AUTOSIZE = alt.AutoSizeParams(type="fit-x", contains="padding")

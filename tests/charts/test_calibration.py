@@ -330,9 +330,9 @@ def test_entropy_bins_in_words():
 # ----------------------------------------------------------------------------- by group
 
 
-def test_groups_are_the_studys_in_their_order():
+def test_groups_are_the_studys_the_most_wrong_first():
     chart = charts.groups(GROUPS, 0.05, LIGHT)
-    answered = [b for b in GROUPS if b.answered]
+    answered = sorted((b for b in GROUPS if b.answered), key=lambda b: -b.error)
     columns = ("group", "questions", "answered", "errors", "error", "label")
     assert [tuple(row[name] for name in columns) for row in rows_of(chart, "label")] == [
         (b.name, b.queries, b.answered, b.errors, b.error, f"{b.errors} of {b.answered}")

@@ -46,7 +46,7 @@ def points(n=40, sources=("one", "many")):
 
 
 INTERVALS = [
-    charts.Estimate(INFORMATION, 0.9, 0.8, 0.95),
+    charts.Estimate(INFORMATION, 0.9, 0.8, 0.95, is_main=True),
     charts.Estimate("min_conditional_entropy", 0.6, 0.45, 0.7, is_shown=False),
     charts.Estimate(ENTROPY, 0.55, math.nan, math.nan),
 ]

@@ -14,7 +14,7 @@ from core.charts import evaluation as charts
 from core.codec import count_of
 from core.reports.evaluation import words
 from core.reports.report import Cell, Part, Picture, Report, Table
-from core.studies.evaluation.comparison import ScoreComparison, compare, ranking
+from core.studies.evaluation.comparison import ScoreComparison, compare, lead, ranking
 from core.studies.evaluation.mixing import RULES, kinds, mix, sources
 from core.studies.evaluation.results import RunMeasures
 from core.studies.evaluation.rows import RIGHT_BY
@@ -65,7 +65,11 @@ def _reading(manifest: Mapping[str, Any]) -> list[Part]:
 def aurocs(measured: RunMeasures) -> Picture:
     """Return how well every score that has an AUROC finds wrong answers, the best first."""
     by = {name: measured.interval(name, "auroc") for name in ranking(measured)}
-    rows = [charts.Estimate(name, of.value, of.lower, of.upper) for name, of in by.items()]
+    use = words.score_to_use(lead(measured))
+    rows = [
+        charts.Estimate(name, of.value, of.lower, of.upper, is_main=name == use)
+        for name, of in by.items()
+    ]
     each = (f"{SCORES[name].title} {words.with_interval(of)}" for name, of in by.items())
     alt = f"AUROC, the largest first: {'; '.join(each)}."
     axis = "wrong answer doubted more (AUROC)"

@@ -100,13 +100,18 @@ def answer(measured: RunMeasures) -> str:
     return "" if of is None else _answer(measured, of)
 
 
+def score_to_use(of: Lead | None) -> str:
+    """Return the score that `answer` names as the one to use; "" where none is shown to be."""
+    return of.cheapest if of is not None and of.beats_chance else ""
+
+
 def _answer(measured: RunMeasures, of: Lead) -> str:
     results, name = measured.results, SCORES[of.score].title
     correct = results.correct[of.score]
     for kind, count in (("wrong", int((~correct).sum())), ("right", int(correct.sum()))):
         if count < FEWEST_OF_A_KIND:
             return (
-                f"Too few answers are {kind} to say which doubt finds the wrong ones: {count:,} of "
+                f"Too few answers are {kind} to say which doubt to use: {count:,} of "
                 f"{len(results):,}."
             )
     auroc = measured.interval(of.score, "auroc")
@@ -119,18 +124,18 @@ def _answer(measured: RunMeasures, of: Lead) -> str:
         return f"{name} leads: {does}. How much of that is chance is not known yet."
     if not of.beats_chance:
         return (
-            f"No doubt is shown to find the wrong answers. {name} leads: {does}; a coin would in "
-            "50%."
+            f"Use none: no doubt is shown to find the wrong answers. {name} leads: {does}; a coin "
+            "would in 50%."
         )
     if of.rivals:
-        others = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
+        every = list_of([SCORES[each].title for each in (of.score, *of.rivals)], most=len(SCORES))
         return (
-            f"No single doubt is shown to be the best. {name} leads: {does}. Its lead over "
-            f"{others} may be chance."
+            f"Use {SCORES[of.cheapest].title}: it takes the fewest calls of {len(of.rivals) + 1} "
+            f"whose order may be chance, {every}. {name} leads: {does}."
         )
     if len(results.scores) < 2:
         return f"{name} finds wrong answers: {does}. There is no other score to compare."
-    return f"{name} finds the wrong answers best: {does}, more often than any other score."
+    return f"Use {name}: {does}, more often than any other score."
 
 
 def better_and_worse(every: Sequence[ScoreComparison]) -> str:

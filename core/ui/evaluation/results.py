@@ -34,11 +34,11 @@ ONLY: Final[Mapping[str, str]] = {
     "diverse": "entropy above 0.7 nats",
 }
 TABS: Final = (
-    "Scores",
-    "Two kinds",
-    "S.E. and M.I.",
+    "Which doubt",
+    "Many right answers",
+    "Where entropy errs",
     "Rows",
-    "Another run",
+    "Compare runs",
     "Policy",
 )
 OWN: Final = "each score’s own"

@@ -41,6 +41,7 @@ def draw(listed: Listed, model: LanguageModel | None) -> DeltaGenerator | None:
         if state.done > state.failed and st.button(
             "Calibrate on these rows",
             key="calibrate_run",
+            type="primary",
             icon=":material/rule:",
             help="Rows that count by what is chosen beside, of all sources.",
         ):

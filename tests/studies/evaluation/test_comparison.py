@@ -109,7 +109,7 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
     assert best.widened == made.resampled.interval(INFORMATION, "auroc", 1 - 0.05 / 3)
     value = made.interval(INFORMATION, "auroc")
     assert words.answer(made) == (
-        f"Mutual information finds the wrong answers best: in {value.value:.0%} "
+        f"Use Mutual information: in {value.value:.0%} "
         f"({value.lower:.0%} to {value.upper:.0%}) of all pairs of a wrong and a right answer it "
         "doubts the wrong one more, more often than any other score."
     )
@@ -144,14 +144,13 @@ def test_of_equal_scores_hardly_ever_one_is_called_the_best(found):
 def test_less_evidence_is_no_stronger_word(found):
     rng = np.random.default_rng(2)
     said = words.answer(measure_run(alike(found, rng, 1.0), 200))
-    assert said.startswith("No single doubt is shown to be the best. ")
-    assert said.endswith(" may be chance.")
-    said = words.answer(measure_run(alike(found, rng, 0.0), 200))
-    assert said.startswith("No doubt is shown to find the wrong answers. ")
-    few = measure_run(alike(found, rng, 9.0, wrong=9), 200)  # which all three tell apart
-    assert words.answer(few) == (
-        "Too few answers are wrong to say which doubt finds the wrong ones: 9 of 160."
+    assert said.startswith(
+        "Use Greedy probability: it takes the fewest calls of 3 whose order may be chance, "
     )
+    said = words.answer(measure_run(alike(found, rng, 0.0), 200))
+    assert said.startswith("Use none: no doubt is shown to find the wrong answers. ")
+    few = measure_run(alike(found, rng, 9.0, wrong=9), 200)  # which all three tell apart
+    assert words.answer(few) == ("Too few answers are wrong to say which doubt to use: 9 of 160.")
     assert words.answer(measure_run(alike(found, rng, 1.0, wrong=0), 0)) == ""
 
 
