@@ -18,6 +18,7 @@ from core.abstention.proof import check_promise
 from core.codec import encode
 from core.language_models.language_model import LONGEST_ANSWER, MOST_ANSWER_TOKENS, longest_answer
 from core.reports.amplification.words import to_dict, verdict
+from core.reports.inspection.words import outcome
 from core.studies.amplification import serialise as curves
 from core.studies.inspection import serialise as inspections
 from core.studies.inspection.request import MOST_TEXTS, InvalidRequestError
@@ -121,7 +122,7 @@ def _inspection(content: bytes, document: dict[str, Any]) -> OpenedResult:
         "inspection",
         inspection.query,
         inspection.recording.model,
-        inspection.outcome,
+        outcome(inspection.outcome),
         encode(whole),
     )
 

@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from core.codec import count_of
+from core.reports.inspection.words import outcome as in_words
 from core.reports.result_files import MAX_BYTES
 from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
@@ -32,18 +33,21 @@ KINDS: Final = {
     "evaluations": listing.EVALUATION,
 }
 A_PAGE = 100
-TITLE: Final = 230  # pixels: a phone shows that something stands beside it
-WHAT_A_ROW_DOES: Final = "Choose one to open, rename or delete it, or two inspections to compare."
+TITLE: Final = 170  # pixels: a phone shows that something stands beside it
+WHAT_A_ROW_DOES: Final = "Open one. Tick one to rename or delete it, or two inspections to compare."
+CLICK, CHOICE = "history_click", "history_choice"  # the row whose button was pressed, its result
 _LISTS = "history_lists"  # how many tables this session has seen
 
 
 def list_results() -> tuple[Summary, ...]:
     """Search and list; return the results that the person chose, in the order of the list."""
+    if (pressed := st.session_state.pop(CHOICE, None)) is not None:
+        frame.show(pressed.kind, pressed.id)
     words, kind = st.columns([3, 1])
     text = words.text_input(
         "Search",
         key="history_words",
-        placeholder="words of the question, title, outcome or model",
+        placeholder="words of the question, title, verdict or model",
         bind="query-params",
         persist_state="session",
     )
@@ -64,19 +68,23 @@ def list_results() -> tuple[Summary, ...]:
     st.text(f"{number}.{older if results.total > A_PAGE else ''} {WHAT_A_ROW_DOES}")
     columns = {
         "title": [r.title for r in results.results],
-        "outcome": [r.outcome for r in results.results],
+        "verdict": [in_words(r.outcome) for r in results.results],
         "kind": [r.kind for r in results.results],
         "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in results.results],
         "model": [r.model for r in results.results],
     }
+    opens = {"open": ["Open"] * len(results.results)}
     picked = st.dataframe(
-        columns,
+        opens | columns,
         hide_index=True,
         on_select="rerun",
         selection_mode="multi-row",
         row_height=44,
         height="content",
         column_config={
+            "open": st.column_config.ButtonColumn(
+                "", width=64, pinned=True, key=CLICK, on_click=_press, args=(results.results,)
+            ),
             "title": st.column_config.TextColumn(width=TITLE),
             "kind": st.column_config.TextColumn(width="small"),
         },
@@ -86,6 +94,11 @@ def list_results() -> tuple[Summary, ...]:
     downloads.table(columns, "history")
     rows = [row for row in sorted(picked.selection.rows) if row < len(results.results)]
     return tuple(results.results[row] for row in rows)
+
+
+def _press(results: Sequence[Summary]) -> None:
+    """Remember the result whose button was pressed, of those that were listed then."""
+    st.session_state[CHOICE] = results[st.session_state[CLICK]["row"]]
 
 
 def _nothing(*, searches: bool) -> None:
@@ -178,7 +191,7 @@ def bring() -> None:
             return
         let_go(file)
         st.text(f"{opened.kind.capitalize()}: {opened.query}")
-        st.text(f"{opened.model}: {opened.outcome}")
+        st.text(f"{opened.model}: {in_words(opened.outcome)}")
         if st.button("Save and open", key="open_file", type="primary", icon=":material/save:"):
             try:
                 id = save(
@@ -199,7 +212,7 @@ def choice(result: Summary) -> None:
     with st.container(border=True, key="chosen"):
         st.text(result.query)
         if result.outcome:
-            st.text(result.outcome)
+            st.text(in_words(result.outcome))
         is_run = result.kind == listing.EVALUATION
         title = "" if is_run else st.text_input("Title", result.title, key=f"title_{result.id}")
         with st.container(horizontal=True, vertical_alignment="center"):

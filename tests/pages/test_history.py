@@ -7,11 +7,11 @@ import pytest
 from streamlit.errors import StreamlitAuthError
 from streamlit.testing.v1 import AppTest
 
+from core.reports.inspection.words import HEADLINES
 from core.reports.result_files import FROM_FILE
 from core.store.results import LONGEST_TITLE, SavedResults
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.serialise import from_json, to_json
-from core.studies.inspection.verdict import Decision
 from core.ui import frame
 from core.ui.history import KINDS
 from core.ui.results import storage
@@ -72,10 +72,10 @@ def test_lists_what_was_asked_once_and_nothing_else():
         page = session("inspection", q=QUERY)
         page.slider(key="tau").set_value(0.5).run()
     page = session("history")
-    assert rows(page) == [["inspection", QUERY, "embedded"]] and said(page, "1 result. Choose one")
-    (outcome,) = page.dataframe[0].value["outcome"]
-    decision, _, _ = outcome.partition(": ")
-    assert decision in list(Decision) and session("history", history_words=decision).dataframe
+    assert rows(page) == [["inspection", QUERY, "embedded"]] and said(page, "1 result. Open one")
+    (verdict,) = page.dataframe[0].value["verdict"]
+    assert verdict.startswith(tuple(HEADLINES.values()))
+    assert session("history", history_words=verdict).dataframe
     press(session("inspection", q=EXAMPLES["Known"]), "ask")  # now somebody asks for it
     assert titles(session("history")) == [EXAMPLES["Known"], QUERY]
 

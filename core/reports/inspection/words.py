@@ -75,6 +75,15 @@ def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[
     return headline, f"{WITHHELD[decision]} {answer}"
 
 
+def outcome(saved: str) -> str:
+    """Return how a saved inspection ended as a page says it; what else was saved, as it is."""
+    word, _, answer = saved.partition(": ")
+    if word not in {*Headline}:
+        return saved
+    # By their values, which are those of decisions, too.
+    return " ".join(filter(None, (HEADLINES[Headline(word)], WITHHELD.get(word), answer)))  # type: ignore[call-overload]
+
+
 def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...]:
     """Return what is said below the served sentence: what holds it back, and why it is so."""
     origin = inspection.read_as, source_sentence(inspection)
