@@ -188,7 +188,8 @@ def test_a_service_says_what_it_takes_first_and_the_budget_ends_a_run_that_goes_
         page = chosen(uploaded(opened(), lines(questions(2))), server)
         until(page, lambda: said(page, ": at most "))
         probes = len(server.exchanges)
-        assert said(page, "--system TEXT --context COLUMN")
+        assert said(page, "evaluate --context COLUMN")
+        page.text_area(key="evaluation_system").set_value("Answer like a smith.").run()
         assert said(page.run(), "Cached answers are not requested again.")
         assert len(server.exchanges) == probes  # nobody has agreed yet
         page.number_input(key="budget_calls").set_value(probes + 12).run()
@@ -196,6 +197,8 @@ def test_a_service_says_what_it_takes_first_and_the_budget_ends_a_run_that_goes_
         settled(page)
         assert said(page, "The budget of") and said(page, "Used so far: ")
         assert len(server.exchanges) - probes == 12
+        asked = [json.dumps(body) for body in server.bodies[probes:]]
+        assert all("Answer like a smith." in body for body in asked)
         page.number_input(key="budget_calls").set_value(2000).run()
         press(page, "go_on")
         assert finished(page)[0].startswith("2 of 2 questions finished. ")

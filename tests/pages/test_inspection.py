@@ -395,7 +395,7 @@ def test_a_service_compares_answers_after_the_cost_was_said(on_ones_own):
         choose(page, server.base_url, server.model)
         press(page, "pay_inspection")
         plain, asked = metrics(page), len(server.exchanges)
-        assert plain and said(page, "--system TEXT --context FILE")
+        assert plain
         page.selectbox(key="similarity").set_value("judge").run()
         assert not metrics(page) and len(server.exchanges) == asked
         press(page, "pay_inspection")
@@ -404,6 +404,18 @@ def test_a_service_compares_answers_after_the_cost_was_said(on_ones_own):
         assert new and all(prompts.SAME in body for body in new)  # and nothing else
         page.selectbox(key="similarity").set_value("token_f1").run()
         assert metrics(page) == plain and len(server.exchanges) == asked + len(new)
+
+
+def test_a_system_prompt_and_a_context_stand_in_front_and_not_in_the_address(on_ones_own):
+    page = session("inspection", q="Name a metal", k="3")
+    with serving("echo") as server:
+        choose(page, server.base_url, server.model)
+        page.text_area(key="system").set_value("Answer like a smith.")
+        page.text_area(key="context").set_value("Gold is dear.").run()
+        press(page, "pay_inspection")
+        fronts = [body for body in map(json.dumps, server.bodies) if "Answer like a smith." in body]
+        assert metrics(page) and fronts and all("Gold is dear." in body for body in fronts)
+        assert not {"system", "context"} & set(page.query_params)
 
 
 # -------------------------------------------------------------- what a model cannot certify

@@ -259,6 +259,7 @@ def _description(questions: Questions, task: Task) -> dict[str, Any]:
         "revision": model.revision,
         "form": str(model.form),
         "seed": task.request.seed,
+        "system": task.request.system,  # of which the pipeline has the hash alone
         ORDER: task.request.seed,
         "sampling_rule": SAMPLING_RULE,
         "pipeline": asdict(pipeline_for(task)),

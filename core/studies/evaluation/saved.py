@@ -83,6 +83,7 @@ def task_in(run: Run, model: LanguageModel) -> Task:
             pipeline.similarity == JUDGE,
             Sampling(pipeline.sampling),
             pipeline.answer_tokens,
+            system=str(run.manifest.get("system", "")),
         )
         task = Task(model, request, run.reading, pipeline.least_mass)
         different = pipeline.differences(pipeline_for(task))

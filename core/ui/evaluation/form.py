@@ -18,6 +18,7 @@ from core.studies.evaluation.run import Questions, most
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.request import (
+    MAX_FRONT_CHARACTERS,
     MAX_QUERY_CHARACTERS,
     InvalidRequestError,
     Reading,
@@ -167,10 +168,15 @@ def _settings(model: LanguageModel) -> tuple[Request, Reading]:
         with asking:
             request = _search_options(model)
             if model.capabilities.reads_front:
-                st.text(
-                    "A system prompt, or contexts in a column: python -m core evaluate "
-                    "--system TEXT --context COLUMN"
+                request["system"] = st.text_area(
+                    "System prompt",
+                    key="evaluation_system",
+                    height=68,
+                    max_chars=MAX_FRONT_CHARACTERS,
+                    persist_state="session",
+                    help="Stands in front of every prompt.",
                 )
+                st.text("Contexts in a column: python -m core evaluate --context COLUMN")
         with seeing:
             similarity = st.selectbox(
                 "Similarity of two answers",

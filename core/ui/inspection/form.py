@@ -24,7 +24,13 @@ from core.studies.examples import EXAMPLES
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import Recording
-from core.studies.inspection.request import Reading, Request, Sampling, most_samples
+from core.studies.inspection.request import (
+    MAX_FRONT_CHARACTERS,
+    Reading,
+    Request,
+    Sampling,
+    most_samples,
+)
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.taught import has_taught_words, in_taught_words
 from core.studies.questions import questions
@@ -108,15 +114,13 @@ def ask() -> tuple[Request, Reading]:
                 "temperature", 0.05, 2.0, 0.9, 0.05, notices=notices, disabled=searched
             )
             seed = number("seed", 0, 2**32 - 1, 0, 1, notices=notices, disabled=searched)
-            if current().capabilities.reads_front:
-                st.text(
-                    "A system prompt or a context: python -m core inspect --system TEXT "
-                    "--context FILE"
-                )
+            system, context = _front() if current().capabilities.reads_front else ("", "")
         with seeing:
             reading = _reading(notices)
     judged = reading.similarity == JUDGE
-    request = Request(query or "", samples, temperature, seed, judged, sampling, limit)
+    request = Request(
+        query or "", samples, temperature, seed, judged, sampling, limit, system, context
+    )
     if not as_typed and policy.in_use() is None:  # a person's policy was made of questions as typed
         request = in_taught_words(request, current())
     return request, reading
@@ -186,6 +190,28 @@ def _sampling() -> Sampling:
     )
     st.text(_ANSWERS[chosen])
     return Sampling(chosen)
+
+
+def _front() -> tuple[str, str]:
+    """Let the person put a system prompt and a context in front of every prompt."""
+    system = st.text_area(
+        "System prompt",
+        key="system",
+        height=68,
+        max_chars=MAX_FRONT_CHARACTERS,
+        persist_state="session",
+        help="Stands in front of every prompt. Neither this nor the context is in the address; "
+        "share the saved result instead.",
+    )
+    context = st.text_area(
+        "Context",
+        key="context",
+        height=68,
+        max_chars=MAX_FRONT_CHARACTERS,
+        persist_state="session",
+        help="Passages that the answer is to be drawn from.",
+    )
+    return system, context
 
 
 def _answer_tokens(notices: DeltaGenerator) -> int:
