@@ -123,7 +123,10 @@ def curves(
     base = alt.Chart(data).encode(x=x)
     middle = alt.Chart(pd.DataFrame({"t": [0], "end": [_most(series)], "y": [0.5]}))
     half = middle.mark_rule(color=palette.muted, strokeDash=[2, 4])
-    layers = [*_alive(series, x, palette), half.encode(x=x, x2=alt.X2("end:Q"), y=alt.Y("y:Q"))]
+    layers = [
+        *_alive(series, x, palette, named=True),
+        half.encode(x=x, x2=alt.X2("end:Q"), y=alt.Y("y:Q")),
+    ]
     if data["lower"].notna().any():
         layers.append(
             base.mark_area(opacity=0.18).encode(
@@ -377,10 +380,11 @@ def _alive(
     )
     if not named:
         return [area]
-    label = base.mark_text(
+    top = pd.DataFrame({"t": ground["end"], "at": [high], "is": ground["is"]})
+    label = alt.Chart(top).mark_text(
         align="right", baseline="top", dx=-6, dy=6, fontSize=12, color=palette.muted
     )
-    return [area, label.encode(x=alt.X("end:Q"), y=alt.Y("high:Q"), text=alt.Text("is:N"))]
+    return [area, label.encode(x=x, y=alt.Y("at:Q"), text=alt.Text("is:N"))]
 
 
 def _end(i: int, text: str, series: Sequence[Amplification]) -> str:

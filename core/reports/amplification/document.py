@@ -12,6 +12,7 @@ from core.reports.amplification.words import (
     PROBABILITIES,
     REGION,
     SHARES,
+    meaning,
     medians,
     remarks,
     verdict,
@@ -47,7 +48,7 @@ def report(curves: Sequence[Amplification], scale: str = "log") -> Report:
         kind="Amplification of an answer",
         title=first.case.query,
         finding=verdict(first),
-        texts=remarks(curves),
+        texts=[*filter(None, [meaning(first)]), *remarks(curves)],
         parts=[
             Part("The curves", names(curves), pictures(curves, scale), _tables(curves)),
             Part(
@@ -78,30 +79,31 @@ def _name(curve: Amplification) -> str:
 
 
 def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:
-    """Return the shares of the answers and, where they are known, both probabilities."""
-    data = (curves, scale)
-    shares = Picture(SHARES, _verdicts(curves), charts.curves, data, _ALONE)
-    if not any(one.has_likelihoods for one in curves):
-        return [shares]
-    ends = " ".join(
-        f"{one.case.query} {text}: from {charts.initial(values[0])} to "
-        f"{charts.initial(values[-1])}."
-        for one in curves
-        for text, values in (
-            (one.case.answer, [p.log_likelihood_answer for p in one.points]),
-            (one.case.repeated, [p.log_likelihood_repeated for p in one.points]),
+    """Return the first curve and, where they are known, both probabilities; then others, small."""
+    first, *others = curves
+    data = ([first], scale)
+    every = [Picture(SHARES, _verdict(first), charts.curves, data, _ALONE)]
+    if first.has_likelihoods:
+        points = first.points
+        ends = " ".join(
+            f"{text}: from {charts.initial(values[0])} to {charts.initial(values[-1])}."
+            for text, values in (
+                (first.case.answer, [point.log_likelihood_answer for point in points]),
+                (first.case.repeated, [point.log_likelihood_repeated for point in points]),
+            )
         )
-    )
-    return [shares, Picture(PROBABILITIES, ends, charts.probabilities, data, _ALONE)]
+        words = f"{first.case.query} {ends}"
+        every.append(Picture(PROBABILITIES, words, charts.probabilities, data, _ALONE))
+    return [*every, *(small(one, None) for one in others)]
 
 
 def small(curve: Amplification, beside: Amplification | None) -> Picture:
     """Return the picture of one curve among others; `beside` is another model's, dashed."""
-    return Picture(curve.case.query, _verdicts([curve]), charts.small, (curve, beside))
+    return Picture(curve.case.query, _verdict(curve), charts.small, (curve, beside))
 
 
-def _verdicts(curves: Sequence[Amplification]) -> str:
-    return " ".join(f"{one.case.query} {verdict(one)}" for one in curves)
+def _verdict(curve: Amplification) -> str:
+    return f"{curve.case.query} {verdict(curve)}"
 
 
 def bands(by_band: Mapping[str, Sequence[Amplification]]) -> Picture:

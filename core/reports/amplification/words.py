@@ -22,6 +22,7 @@ MEANING: Final = (
 )
 SHARES: Final = "Share of the answer against the repeated one"
 PROBABILITIES: Final = "Both probabilities"
+FIRM: Final = 10  # repetitions that what is known has to stand at least
 DRIFT: Final = 0.05  # by how much a median has to change to be said to drift
 _ORIGINS: Final = {  # of curves that are not exact
     Origin.SAMPLED: "The model scores its own answers only: the curve weighs "
@@ -53,6 +54,28 @@ def verdict(curve: Amplification) -> str:
         f"{_turn(curve)} The model almost never gives either answer in this spelling, so the "
         "curve shows little."
     )
+
+
+def meaning(curve: Amplification) -> str:
+    """Return what that says about the model; "" where the curve is too uncertain to say it."""
+    if not curve.informative or curve.is_foreign:
+        return ""
+    first, last = curve.informative[0], curve.informative[-1]
+    shares = (last.normalised_probability, last.lower, last.upper)
+    fates = {fate(share) for share in shares if share is not None}
+    if len(fates) > 1:  # its interval allows for another
+        return ""
+    if Fate.ALIVE in fates:
+        return "Both stay alive, as where several answers are right."
+    if Fate.GIVES_WAY in fates:
+        return (
+            "The model never held this answer."
+            if first.repetitions == 0 and first.repeated_is_likelier
+            else "It gives way: the model did not know."
+        )
+    if last.repetitions < FIRM:
+        return f"It stands so far: {repetitions(last.repetitions)} cannot show more."
+    return "It stands, as what a model knows does."
 
 
 def _turn(curve: Amplification) -> str:

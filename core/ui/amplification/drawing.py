@@ -1,6 +1,8 @@
 """Curves on the page: the pictures, the list, the prompt behind them, and files to take along."""
 
 from functools import partial
+from itertools import islice
+from typing import Final
 
 import streamlit as st
 
@@ -9,10 +11,11 @@ from core.reports.amplification.document import names
 from core.reports.amplification.words import (
     MEANING,
     PROBABILITIES,
-    REGION,
     SHARES,
+    meaning,
     remarks,
     to_json,
+    verdict,
 )
 from core.reports.result_files import is_from_file
 from core.store.results import Result
@@ -23,13 +26,24 @@ from core.ui.amplification import form
 from core.ui.folds import fold
 from core.ui.glossary import TERMS
 
+ACROSS: Final = 3  # cards of curves in a row
+
+
+def answer(curve: Amplification) -> None:
+    """Say what repeating did, and first what that means for the model."""
+    with st.container(border=True, key="verdict"):
+        if words := meaning(curve):
+            with st.container(key="finding"):
+                st.text(words)
+        st.text(verdict(curve))
+
 
 def pictures(amplifications: list[Amplification], scale: str) -> None:
-    """Draw the normalised probability, and fold the raw ones on a logarithmic axis."""
-    shares, *probabilities = document.pictures(amplifications, scale)
+    """Draw the first curve, and fold its raw probabilities on a logarithmic axis."""
+    shares, *probabilities = document.pictures(amplifications[:1], scale)
     st.markdown(f"**{SHARES}**", help=TERMS["Normalised conditional probability"])
     figures.show(shares, "curves")
-    st.caption(f"{MEANING} {REGION}")
+    st.caption(MEANING)
     for remark in remarks(amplifications):
         st.text(remark)
     for picture in probabilities:  # one, where they are known
@@ -37,30 +51,50 @@ def pictures(amplifications: list[Amplification], scale: str) -> None:
         fold(PROBABILITIES, show, key="both_probabilities", icon=":material/show_chart:")
 
 
-def list_curves(amplifications: list[Amplification], case: Case | None) -> None:
-    """Name every curve with its initial probabilities, and let it be kept or removed."""
-    beside = form.cases_beside(case)
-    for i, (one, name) in enumerate(zip(amplifications, names(amplifications), strict=True)):
+def list_curves(
+    amplifications: list[Amplification], case: Case | None = None, *, saved: bool = False
+) -> None:
+    """Name every curve with its initial probabilities, and draw those beside the first.
+
+    `saved`: of a saved result, of which nothing is kept or removed.
+    """
+    every = [*enumerate(zip(amplifications, names(amplifications), strict=True))]
+    for i, (one, name) in every[:1]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(name, width="stretch")
-            if one.case == case:
-                st.button(
-                    "Keep this curve",
-                    key="keep",
-                    icon=":material/push_pin:",
-                    on_click=form.keep,
-                    args=(one.case,),
-                    disabled=one.case in beside or len(beside) >= form.MOST_KEPT,
-                    help="It stays on the chart beside the next curves.",
-                )
-            else:
-                st.button(
-                    "Remove",
-                    key=f"remove_{i}",
-                    icon=":material/close:",
-                    on_click=form.remove,
-                    args=(one.case,),
-                )
+            if not saved:
+                _change(i, one, case)
+    others = iter(every[1:])
+    while row := list(islice(others, ACROSS)):
+        for column, (i, (one, name)) in zip(st.columns(ACROSS), row, strict=False):
+            with column, st.container(border=True, height="stretch"):
+                st.text(name)
+                figures.show(document.small(one, None), f"curve_{i}")
+                if not saved:
+                    _change(i, one, case)
+
+
+def _change(i: int, one: Amplification, case: Case | None) -> None:
+    """Let the typed curve be kept, or another one removed."""
+    beside = form.cases_beside(case)
+    if one.case == case:
+        st.button(
+            "Keep this curve",
+            key="keep",
+            icon=":material/push_pin:",
+            on_click=form.keep,
+            args=(one.case,),
+            disabled=one.case in beside or len(beside) >= form.MOST_KEPT,
+            help="It stays beside the next curves.",
+        )
+    else:
+        st.button(
+            "Remove",
+            key=f"remove_{i}",
+            icon=":material/close:",
+            on_click=form.remove,
+            args=(one.case,),
+        )
 
 
 def prompt(amplifications: list[Amplification], most: int) -> None:
@@ -95,6 +129,5 @@ def _files(amplifications: list[Amplification], scale: str, result: Result | Non
         "Curves (CSV)", lambda: serialise.to_csv_bytes(amplifications), "amplification.csv"
     )
     downloads.download("Curves (JSON)", lambda: to_json(amplifications), "amplification.json")
-    shown = document.pictures(amplifications, scale)
-    for name, picture in zip(("curves", "probabilities"), shown, strict=False):
-        figures.as_files(name, picture, amplifications[0].case.query)
+    for i, picture in enumerate(document.pictures(amplifications, scale)):
+        figures.as_files(f"curve_{i + 1}", picture, amplifications[0].case.query)

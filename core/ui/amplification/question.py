@@ -3,13 +3,12 @@
 import streamlit as st
 
 from core.charts.amplification.curves import SCALES
-from core.reports.amplification.words import verdict
 from core.studies.amplification import curve as study
 from core.studies.amplification.curve import Amplification, Case
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification import form
 from core.ui.amplification.curves import curves, draw_usage
-from core.ui.amplification.drawing import details, list_curves, pictures, prompt
+from core.ui.amplification.drawing import answer, details, list_curves, pictures, prompt
 from core.ui.amplification.saving import keep
 from core.ui.messages import problem
 from core.ui.model import study_model
@@ -67,8 +66,7 @@ def _draw(cases: list[Case], typed: Case | None, most: int, scale: str) -> list[
     amplifications = [one for one in results if isinstance(one, Amplification)]
     if amplifications:
         if amplifications[0].case == typed:
-            with st.container(border=True, key="verdict"):
-                st.text(verdict(amplifications[0]))
+            answer(amplifications[0])
             keep(amplifications)
         draw_usage(amplifications)
         pictures(amplifications, scale)

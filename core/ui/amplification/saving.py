@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from core.reports.amplification.document import names
 from core.reports.amplification.words import to_json, verdict
 from core.store.errors import StoreError
 from core.store.results import Result
@@ -10,7 +9,7 @@ from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification.curves import draw_usage
-from core.ui.amplification.drawing import details, pictures, prompt
+from core.ui.amplification.drawing import answer, details, list_curves, pictures, prompt
 from core.ui.messages import problem
 from core.ui.results import save, unsaved_beginning
 
@@ -33,11 +32,9 @@ def saved_curves(result: Result) -> None:
     except InvalidRequestError as error:
         problem(str(error))
         return
-    with st.container(border=True, key="verdict"):
-        st.text(verdict(curves[0]))
+    answer(curves[0])
     draw_usage(curves)
     pictures(curves, "log")
-    for name in names(curves):
-        st.text(name)
+    list_curves(curves, saved=True)
     prompt(curves, curves[0].points[-1].repetitions)
     details(curves, "log", result)

@@ -1,12 +1,13 @@
 """What repeating does, in sentences of one curve and of several."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.reports.amplification.words import medians, percent, verdict
+from core.reports.amplification.words import meaning, medians, percent, verdict
 from core.studies.amplification.curve import Case, amplify
 from tests.studies.amplification.test_curve import CAPITAL, Teller, curve
 
@@ -67,6 +68,24 @@ VERDICTS = [
 def test_the_verdict_is_a_sentence(shares, sentence):
     sentence_of = verdict(curve(shares, Case("Which?", "A", "B")))
     assert sentence_of == f"“B” {sentence} of the two answers’ probability."
+
+
+@pytest.mark.parametrize(
+    ("shares", "sentence"),
+    [
+        ({0: 0.9, 1: 0.4, 2: 0.1}, "It gives way: the model did not know."),
+        ({0: 0.3, 5: 0.1}, "The model never held this answer."),
+        ({0: 0.4, 100: 0.5}, "Both stay alive, as where several answers are right."),
+        ({0: 0.9, 10: 0.9}, "It stands, as what a model knows does."),
+        ({0: 0.9, 9: 0.9}, "It stands so far: 9 repetitions cannot show more."),
+        ({0: None}, ""),
+    ],
+)
+def test_what_that_means_is_no_stronger_than_the_curve(shares, sentence):
+    found = curve(shares, Case("Which?", "A", "B"))
+    assert meaning(found) == sentence
+    last = replace(found.points[-1], lower=0.1, upper=0.95)
+    assert meaning(replace(found, points=(*found.points[:-1], last))) == ""
 
 
 def test_of_what_was_never_sampled_the_verdict_says_that():
