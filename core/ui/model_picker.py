@@ -107,7 +107,9 @@ def _show(is_open: bool) -> None:
 @st.dialog("Which model answers?", width="large", on_dismiss=partial(_show, is_open=False))
 def _choice() -> None:
     _recent_models()
-    recorded.choice()
+    if answer := recorded.choice():
+        _show(False)
+        recorded.show(answer)
     kind = st.radio(
         "Kind",
         list(BACK_ENDS),

@@ -13,7 +13,8 @@ from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.forms import in_front
 from core.language_models.registry import BACK_ENDS
-from core.ui import model_listing, model_opening
+from core.studies.evaluation.recorded import recorded_answers, recording_title
+from core.ui import model_listing, model_opening, model_picker
 from core.ui.results import storage
 from core.ui.runs import widget
 from tests.language_models.backends.gguf.files import embedded_as_gguf
@@ -66,6 +67,14 @@ def test_stands_on_every_page_with_the_embedded_model_ready(page):
             "Hugging Face",
             "GGUF file",
         ]
+
+
+def test_what_a_larger_model_answered_before_opens_from_every_page_and_the_picker_closes(page):
+    answer = recorded_answers()[-1]
+    assert said(page, recording_title())
+    settled(page.selectbox(key="recorded_question").set_value(answer.question).run())
+    assert said(page, f"{answer.sentence}. No model was asked now.")
+    assert not page.session_state[model_picker.OPEN]
 
 
 def test_every_known_server_says_where_it_is_and_what_it_usually_does(page):

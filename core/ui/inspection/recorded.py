@@ -22,14 +22,14 @@ def offer(inspection: Inspection) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="recorded"):
         st.text(f"{answer.sentence}: {answer.question}", width="content")
         if st.button("Open its inspection", key="open_recorded", icon=":material/history:"):
-            _show(answer)
+            show(answer)
 
 
-def choice() -> None:
+def choice() -> RecordedAnswer | None:
     """Let the person choose one of all recorded questions, where there are any."""
     answers = {answer.question: answer for answer in recorded_answers()}
     if not answers:
-        return
+        return None
     st.text(recording_title())
     question = st.selectbox(
         "Recorded questions",
@@ -39,12 +39,12 @@ def choice() -> None:
         placeholder="Choose a question: its inspection opens, and no model is asked",
         label_visibility="collapsed",
     )
-    if question is not None:
-        _show(answers[question])
+    return None if question is None else answers[question]
 
 
-def _show(answer: RecordedAnswer) -> None:
+def show(answer: RecordedAnswer) -> None:
+    """Go to the inspection of a recorded answer."""
     from core.studies.evaluation.reading import Run  # Parquet takes long to load
-    from core.ui.evaluation.row_inspection import show
+    from core.ui.evaluation import row_inspection
 
-    show(Run(folders()[answer.run]), answer.id)
+    row_inspection.show(Run(folders()[answer.run]), answer.id)
