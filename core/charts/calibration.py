@@ -318,7 +318,9 @@ def _groups(palette: Palette) -> Shape:
         x=alt.X("at:Q"), text=alt.Text("label:N")
     )
     limit = _target(palette).encode(x=alt.X("α:Q"))
-    return shape((bars + words + limit).properties(height=alt.Step(22)), palette)
+    name = limit.mark_text(align="left", baseline="bottom", dx=-3, dy=-3, color=palette.text)
+    named = name.encode(y=alt.YValue(0), text=alt.TextValue("target of all"))
+    return shape((bars + words + limit + named).properties(height=alt.Step(22)), palette)
 
 
 def groups_alt(bins: Sequence[Bin]) -> str:
