@@ -31,7 +31,7 @@ def page() -> None:
     with asking:
         data = labelled_data()
     with aiming:
-        fields, costs = st.container(), st.container()
+        fields, costs = st.container(key="aims"), st.container()
         settings = st.expander("Method, score, rows held back")
         with settings:
             hold = holding_back()
