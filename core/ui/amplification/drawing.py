@@ -9,7 +9,6 @@ import streamlit as st
 from core.reports.amplification import document
 from core.reports.amplification.document import names
 from core.reports.amplification.words import (
-    MEANING,
     PROBABILITIES,
     SHARES,
     meaning,
@@ -43,7 +42,6 @@ def pictures(amplifications: list[Amplification], scale: str) -> None:
     shares, *probabilities = document.pictures(amplifications[:1], scale)
     st.markdown(f"**{SHARES}**", help=TERMS["Normalised conditional probability"])
     figures.show(shares, "curves")
-    st.caption(MEANING)
     for remark in remarks(amplifications):
         st.text(remark)
     for picture in probabilities:  # one, where they are known
