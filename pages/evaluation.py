@@ -19,7 +19,7 @@ def page() -> None:
     """Draw the page: a new run, the chosen one on its way, and what came of it."""
     page_header(
         "Which doubt finds the wrong answers?",
-        "Questions whose right answers are known show **what the doubt of each score is worth**.",
+        "Questions with known answers show **what the doubt of each score is worth**.",
     )
     model = None
     try:
