@@ -1,13 +1,11 @@
 """Charts of amplification: what becomes of an answer as another one is repeated.
 
 A colour says what happens: blue is the right answer, or that it stays, orange the repeated one, or
-that it takes over, grey that both are alive. Dashes and the names at the ends of the lines tell
-queries apart.
+that it takes over, grey that both are alive.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -19,7 +17,6 @@ import pandas as pd
 from core.charts.ends import ROOM, before_names, ends_of_lines
 from core.charts.theme import (
     AUTOSIZE,
-    DASHES,
     POWERS,
     Chart,
     Palette,
@@ -34,7 +31,7 @@ from core.studies.amplification.curve import Amplification, Case, Point
 from core.studies.amplification.fate import ALIVE, Fate, last_fate, quartiles
 
 SCALES = ("linear", "log")
-MOST_CURVES = 7  # as many as there are dashes
+MOST_CURVES = 7  # on one page
 HEIGHT, SMALL, LARGE = 260, 170, 300
 MARKED = 20  # points of a line, of which each can be marked
 MOST_POWERS = 6  # of ten, marked on an axis besides 1
@@ -59,8 +56,8 @@ TITLE_WIDTH = 22  # characters a line: what a fifth of the page has room for
 CAPTIONS = alt.Legend(columns=1, labelLimit=480, labelExpr=IN_LINES, rowPadding=4)
 
 
-def name(amplification: Amplification, number: int) -> str:
-    """Return what the legend calls a curve, in lines: its number, query, answers, probabilities.
+def name(amplification: Amplification) -> str:
+    """Return what the legend calls a curve, in lines: its query, answers, and probabilities.
 
     The probabilities are those before any repetition, as in the paper's captions; where they
     are not known the answers stand alone.
@@ -74,7 +71,7 @@ def name(amplification: Amplification, number: int) -> str:
     )
     answers = [f"{ours},", f"repeated: {theirs}"]
     together = [" ".join(answers)] if len(" ".join(answers)) <= LEGEND_WIDTH else answers
-    parts = [f"{number}. {one_line(case.query, LONGEST_NAME)}", *together]
+    parts = [one_line(case.query, LONGEST_NAME), *together]
     return "\n".join(line for part in parts for line in textwrap.wrap(part, LEGEND_WIDTH))
 
 
@@ -99,99 +96,80 @@ def initial(log_likelihood: float | None) -> str:
 # --------------------------------------------------------------------------- the curves
 
 
-def curves(
-    series: Sequence[Amplification], scale: str, palette: Palette, *, captions: bool = False
-) -> Chart:
-    """The normalised probability of each query's answer against the repetitions.
+def curves(curve: Amplification, scale: str, palette: Palette, *, captions: bool = False) -> Chart:
+    """The normalised probability of the answer against the repetitions.
 
-    `captions` name every query below, where nothing beside the picture does.
+    `captions` name query and answers below, where nothing beside the picture does.
     """
+    case, ends = curve.case, last_fate(curve).value
     rows = [
-        (
-            *(name(a, i + 1), a.case.answer, a.case.repeated, last_fate(a).value),
-            *(p.repetitions, p.normalised_probability, p.lower, p.upper),
-        )
-        for i, a in enumerate(series)
-        for p in a.points
+        (p.repetitions, p.normalised_probability, p.lower, p.upper)
+        for p in curve.points
         if p.normalised_probability is not None
     ]
-    columns = ["query", "answer", "told", "fate", "t", "share", "lower", "upper"]
-    data = pd.DataFrame(rows, columns=columns)
-    x = _repetitions(series, scale, room=ROOM)
+    data = pd.DataFrame(rows, columns=["t", "share", "lower", "upper"]).assign(
+        query=name(curve), answer=case.answer, told=case.repeated, fate=ends
+    )
+    x = _repetitions([curve], scale, room=ROOM)
     y = alt.Y("share:Q", **share("P(answer) of the two", tickCount=5))
     colour = _fate(palette)
     base = alt.Chart(data).encode(x=x)
-    middle = alt.Chart(pd.DataFrame({"t": [0], "end": [_most(series)], "y": [0.5]}))
+    middle = alt.Chart(pd.DataFrame({"t": [0], "end": [_most([curve])], "y": [0.5]}))
     half = middle.mark_rule(color=palette.muted, strokeDash=[2, 4])
     layers = [
-        *_alive(series, x, palette, named=True),
+        *_alive([curve], x, palette, named=True),
         half.encode(x=x, x2=alt.X2("end:Q"), y=alt.Y("y:Q")),
     ]
     if data["lower"].notna().any():
-        layers.append(
-            base.mark_area(opacity=0.18).encode(
-                y=alt.Y("lower:Q"), y2=alt.Y2("upper:Q"), color=colour, detail=alt.Detail("query:N")
-            )
-        )
+        area = base.mark_area(opacity=0.18)
+        layers.append(area.encode(y=alt.Y("lower:Q"), y2=alt.Y2("upper:Q"), color=colour))
+    legend = CAPTIONS if captions else None
     layers.append(
-        base.mark_line(interpolate="linear", size=2.5, point=_marks(series)).encode(
+        base.mark_line(interpolate="linear", size=2.5, point=_marks([curve])).encode(
             y=y,
             color=colour,
-            strokeDash=_dash(series, legend=CAPTIONS if captions else None),
-            detail=alt.Detail("query:N"),
+            strokeDash=contrast(alt.StrokeDash, "query:N", {name(curve): [1, 0]}, legend=legend),
         )
     )
-    ends = [
-        (_end(i, a.case.answer, series), last.normalised_probability, last_fate(a).value)
-        for i, a in enumerate(series)
-        if (last := a.points[-1]).normalised_probability is not None
-    ]
-    layers += ends_of_lines(ends, _most(series), x, y, colour, (0, 1), HEIGHT, palette)
-    tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED]
-    layers += crosshair(base, x, y, ["query", "t"], [*tooltip, REPETITIONS, SHARE], palette)
+    last = [(one_line(case.answer, LONGEST_END), curve.points[-1].normalised_probability, ends)]
+    layers += ends_of_lines(last, _most([curve]), x, y, colour, (0, 1), HEIGHT, palette)
+    tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED, REPETITIONS, SHARE]
+    layers += crosshair(base, x, y, ["t"], tooltip, palette)
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
-def probabilities(
-    series: Sequence[Amplification], scale: str, palette: Palette, *, captions: bool = False
-) -> Chart:
-    """The raw probabilities of both answers of each query, on a logarithmic axis."""
+def probabilities(curve: Amplification, scale: str, palette: Palette) -> Chart:
+    """The raw probabilities of both answers, on a logarithmic axis."""
     rows = [
-        (name(a, i + 1), which, text, p.repetitions, value / math.log(10), math.exp(value))
-        for i, a in enumerate(series)
-        for p in a.points
-        for which, text, value in _possible(a.case, p)
+        (which, text, p.repetitions, value / math.log(10), math.exp(value))
+        for p in curve.points
+        for which, text, value in _possible(curve.case, p)
     ]
-    data = pd.DataFrame(rows, columns=["query", "which", "text", "t", "log10", "probability"])
+    data = pd.DataFrame(rows, columns=["which", "text", "t", "log10", "probability"])
     powers = _powers(data["log10"].tolist())
-    x = _repetitions(series, scale, room=ROOM)
+    x = _repetitions([curve], scale, room=ROOM)
     y = alt.Y(
         "log10:Q",
         title="probability",
         scale=alt.Scale(domainMin=min(powers), domainMax=0, nice=False),
         axis=alt.Axis(values=powers, labelExpr="datum.value == 0 ? '1' : '1e' + datum.value"),
     )
-    # Beside the other legend, below, a telephone has no room.
     above = alt.Legend(orient="top", symbolType="stroke")
     colours = {"answer": palette.primary, "repeated": palette.epistemic}
     colour = contrast(alt.Color, "which:N", colours, legend=above)
     base = alt.Chart(data).encode(x=x)
-    lines = base.mark_line(size=2, point=_marks(series)).encode(
+    lines = base.mark_line(size=2, point=_marks([curve])).encode(
         y=y,
         color=colour,
         strokeDash=contrast(
             alt.StrokeDash, "which:N", {"answer": [1, 0], "repeated": [5, 3]}, legend=above
         ),
-        detail=alt.Detail("query:N"),
-        **({"opacity": _captions(series)} if captions and len(series) > 1 else {}),
     )
     ends = [
-        (_end(i, text, series), value / math.log(10), which)
-        for i, a in enumerate(series)
-        for which, text, value in _possible(a.case, a.points[-1])
+        (one_line(text, LONGEST_END), value / math.log(10), which)
+        for which, text, value in _possible(curve.case, curve.points[-1])
     ]
     tooltip = [
-        alt.Tooltip("query:N"),
         alt.Tooltip("text:N", title="answer"),
         alt.Tooltip("which:N", title="which"),
         REPETITIONS,
@@ -199,8 +177,8 @@ def probabilities(
     ]
     layers = [
         lines,
-        *ends_of_lines(ends, _most(series), x, y, colour, (min(powers), 0), HEIGHT, palette),
-        *crosshair(base, x, y, ["query", "which", "t"], tooltip, palette),
+        *ends_of_lines(ends, _most([curve]), x, y, colour, (min(powers), 0), HEIGHT, palette),
+        *crosshair(base, x, y, ["which", "t"], tooltip, palette),
     ]
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
@@ -344,23 +322,6 @@ def _fate(palette: Palette) -> alt.Color:
     return contrast(alt.Color, "fate:N", looks, legend=None)
 
 
-def _dash(series: Sequence[Amplification], legend: alt.Legend | None) -> alt.StrokeDash:
-    dashes = itertools.cycle(dash or [1, 0] for dash in DASHES)
-    looks = dict(zip(_names(series), dashes, strict=False))
-    return contrast(alt.StrokeDash, "query:N", looks, legend=legend)
-
-
-def _captions(series: Sequence[Amplification]) -> alt.Opacity:
-    """Return an encoding that changes nothing, but has a legend of the queries."""
-    names = _names(series)
-    scale = alt.Scale(domain=names, range=[1] * len(names))
-    return alt.Opacity("query:N", title=None, scale=scale, legend=CAPTIONS)
-
-
-def _names(series: Sequence[Amplification]) -> list[str]:
-    return [name(a, i + 1) for i, a in enumerate(series)]
-
-
 def _marks(series: Sequence[Amplification], size: int = 35, colour: str | None = None) -> Any:
     """Return how the points of lines are marked: many marks would hide a line."""
     if max((len(a.points) for a in series), default=0) > MARKED:
@@ -385,12 +346,6 @@ def _alive(
         align="right", baseline="top", dx=-6, dy=6, fontSize=12, color=palette.muted
     )
     return [area, label.encode(x=x, y=alt.Y("at:Q"), text=alt.Text("is:N"))]
-
-
-def _end(i: int, text: str, series: Sequence[Amplification]) -> str:
-    """Return what stands at the end of a line: its answer, behind its number among several."""
-    number = f"{i + 1}. " if len(series) > 1 else ""
-    return number + one_line(text, LONGEST_END)
 
 
 def crosshair(

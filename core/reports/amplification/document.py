@@ -81,7 +81,7 @@ def _name(curve: Amplification) -> str:
 def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:
     """Return the first curve and, where they are known, both probabilities; then others, small."""
     first, *others = curves
-    data = ([first], scale)
+    data = (first, scale)
     every = [Picture(SHARES, _verdict(first), charts.curves, data, _ALONE)]
     if first.has_likelihoods:
         points = first.points
@@ -93,7 +93,7 @@ def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:
             )
         )
         words = f"{first.case.query} {ends}"
-        every.append(Picture(PROBABILITIES, words, charts.probabilities, data, _ALONE))
+        every.append(Picture(PROBABILITIES, words, charts.probabilities, data))
     return [*every, *(small(one, None) for one in others)]
 
 

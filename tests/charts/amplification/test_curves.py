@@ -2,7 +2,6 @@
 
 import functools
 import html
-import itertools
 import json
 import math
 import re
@@ -43,14 +42,11 @@ ONE = amplify(FRUIT, Turning(), [0])
 COUNTED = amplify(FRANCE, Counted(says), FREQUENCY_REPETITIONS)
 SILENT = amplify(FRANCE, Counted(lambda told: ["Rome"], "silent"), FREQUENCY_REPETITIONS)
 STUDIES = {
-    "one": [TURNS],
-    "several": [TURNS, STAYS],
-    "many points": [EVERY],
-    "as many as there are colours": [TURNS] * charts.MOST_CURVES,
-    "a single point": [ONE],
-    "counted": [COUNTED],
-    "never sampled": [SILENT],
-    "counted beside scored": [COUNTED, TURNS],
+    "one": TURNS,
+    "many points": EVERY,
+    "a single point": ONE,
+    "counted": COUNTED,
+    "never sampled": SILENT,
 }
 BANDS = {"by heart": [STAYS], "half known": [TURNS, STAYS], "never seen": [TURNS]}
 
@@ -60,28 +56,28 @@ BANDS = {"by heart": [STAYS], "half known": [TURNS, STAYS], "never seen": [TURNS
 
 def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
     drawings = {
-        f"{draw.__name__}, {name}, {scale}": draw(curves, scale, LIGHT)
+        f"{draw.__name__}, {name}, {scale}": draw(found, scale, LIGHT)
         for draw in (charts.curves, charts.probabilities)
-        for name, curves in STUDIES.items()
-        for scale in (charts.SCALES if name == "several" else ["log"])
+        for name, found in STUDIES.items()
+        for scale in (charts.SCALES if name == "one" else ["log"])
     }
     drawings |= {
-        f"small, {name}": charts.small(found[0], None, LIGHT) for name, found in STUDIES.items()
+        f"small, {name}": charts.small(found, None, LIGHT) for name, found in STUDIES.items()
     }
     drawings["band"] = charts.band("half known", "Title", [TURNS, STAYS, STAYS], LIGHT)
     drawings["band of one"] = charts.band("by heart", "Title", [TURNS], LIGHT)
     drawings["bands"] = charts.bands(BANDS, LIGHT)
-    drawings["captions"] = charts.probabilities([TURNS, STAYS], "log", LIGHT, captions=True)
+    drawings["captions"] = charts.curves(TURNS, "log", LIGHT, captions=True)
     # Their models do not report likelihoods.
     empty = {"probabilities, never sampled, log", "probabilities, counted, log"}
     check(drawings, LIGHT, empty)
-    check({"curves": charts.curves([TURNS, STAYS], "log", DARK)}, DARK)
+    check({"curves": charts.curves(TURNS, "log", DARK)}, DARK)
     check({"small": charts.small(TURNS, ONE, DARK), "bands": charts.bands(BANDS, DARK)}, DARK)
     check({"band": charts.band("never seen", "Title", [TURNS], DARK)}, DARK)
 
 
 def test_charts_can_be_saved_without_a_browser():
-    chart = export.alone(charts.curves([TURNS, STAYS], "log", LIGHT), "A title", "A question?")
+    chart = export.alone(charts.curves(TURNS, "log", LIGHT), "A title", "A question?")
     svg = export.to_svg(chart)
     assert svg.startswith(b"<svg") and svg.rstrip().endswith(b"</svg>")
     assert {"A title", "A question?"} <= set(texts(svg.decode()))
@@ -138,14 +134,14 @@ def test_a_probability_is_written_as_in_the_papers_captions(log_likelihood, writ
 @pytest.mark.parametrize("scale", charts.SCALES)
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_curves_are_the_studys_numbers(name, scale):
+    found = STUDIES[name]
     columns = ("query", "t", "share", "lower", "upper", "answer", "told", "fate")
-    rows = rows_of(charts.curves(STUDIES[name], scale, LIGHT), "query")
+    rows = rows_of(charts.curves(found, scale, LIGHT), "query")
     assert [tuple(row[column] for column in columns) for row in rows] == [
         (
-            *(charts.name(found, i), p.repetitions, p.normalised_probability, p.lower, p.upper),
+            *(charts.name(found), p.repetitions, p.normalised_probability, p.lower, p.upper),
             *(found.case.answer, found.case.repeated, last_fate(found).value),
         )
-        for i, found in enumerate(STUDIES[name], start=1)
         for p in found.points
         if p.normalised_probability is not None
     ]
@@ -153,17 +149,12 @@ def test_the_curves_are_the_studys_numbers(name, scale):
 
 @pytest.mark.parametrize(("found", "banded"), [(COUNTED, True), (TURNS, False)])
 def test_frequencies_have_a_band_and_likelihoods_have_none(found, banded):
-    layers = spec_of(charts.curves([found], "log", LIGHT))["layer"]
+    layers = spec_of(charts.curves(found, "log", LIGHT))["layer"]
     assert ("area" in {layer["mark"]["type"] for layer in layers}) is banded
 
 
-def test_every_query_is_told_apart_by_dashes_and_colours_say_what_happens():
-    chart = charts.curves([TURNS] * charts.MOST_CURVES, "log", LIGHT)
-    names = [charts.name(TURNS, i + 1) for i in range(charts.MOST_CURVES)]
-    (dash,) = encodings(chart, "strokeDash")
-    assert dash["scale"]["domain"] == names
-    assert len({json.dumps(value) for value in dash["scale"]["range"]}) == len(names)
-    for colour in encodings(chart, "color"):
+def test_colours_say_what_happens():
+    for colour in encodings(charts.curves(TURNS, "log", LIGHT), "color"):
         looks = dict(zip(colour["scale"]["domain"], colour["scale"]["range"], strict=True))
         assert looks == {
             Fate.STAYS: LIGHT.primary,
@@ -173,47 +164,35 @@ def test_every_query_is_told_apart_by_dashes_and_colours_say_what_happens():
 
 
 def test_the_probabilities_have_the_colour_of_the_own_and_of_the_repeated_answer():
-    for colour in encodings(charts.probabilities([TURNS, STAYS], "log", LIGHT), "color"):
+    for colour in encodings(charts.probabilities(TURNS, "log", LIGHT), "color"):
         assert colour["scale"]["domain"] == ["answer", "repeated"]
         assert colour["scale"]["range"] == [LIGHT.primary, LIGHT.epistemic]
 
 
-@pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
-def test_lines_are_named_at_their_ends_and_no_name_covers_another(draw):
-    picture = draw([TURNS] * charts.MOST_CURVES, "log", LIGHT)
+def test_lines_are_named_at_their_ends_and_no_name_covers_another():
+    level = amplify(FRANCE, Turning(0.5, 0.0))
+    picture = charts.probabilities(level, "log", LIGHT)
     ends = rows_of(picture, "label")
-    numbers = [f"{i + 1}. " for i in range(charts.MOST_CURVES)]
-    assert {row["label"] for row in ends} >= {f"{number}Paris" for number in numbers}
-    assert {row["label"] for row in ends} <= set(texts(drawn(picture)))
-    field = "share" if draw is charts.curves else "log10"
-    (domain,) = {
-        json.dumps([y["scale"].get("domain", [y["scale"].get("domainMin"), 0])])
-        for y in encodings(picture, "y")
-        if "scale" in y
-    }
-    ((low, high),) = json.loads(domain)
-    at = sorted(row[field] for row in ends)
-    assert low <= at[0] + 1e-9 and at[-1] <= high + 1e-9
-    between = [after - before for before, after in itertools.pairwise(at)]
-    assert min(between) >= (high - low) * ends_of.APART / charts.HEIGHT - 1e-9
+    assert {row["label"] for row in ends} == {"Paris", "Lyon"} <= set(texts(drawn(picture)))
+    (y,) = {json.dumps(y["scale"]) for y in encodings(picture, "y") if "scale" in y}
+    low, high = json.loads(y)["domainMin"], json.loads(y)["domainMax"]
+    first, second = sorted(row["log10"] for row in ends)
+    assert low <= first and second <= high
+    assert second - first >= (high - low) * ends_of.APART / charts.HEIGHT - 1e-9
 
 
-def test_a_line_alone_needs_no_number_and_a_name_that_is_free_stands_where_its_line_ends():
-    rows = rows_of(charts.curves([TURNS], "log", LIGHT), "label")
+def test_a_name_that_is_free_stands_where_its_line_ends():
+    rows = rows_of(charts.curves(TURNS, "log", LIGHT), "label")
     assert [(row["label"], row["share"]) for row in rows] == [
         ("Paris", TURNS.points[-1].normalised_probability)
-    ]
-    two = rows_of(charts.curves([TURNS, STAYS], "log", LIGHT), "label")
-    assert [row["share"] for row in two] == [
-        one.points[-1].normalised_probability for one in (TURNS, STAYS)
     ]
 
 
 @pytest.mark.parametrize(("found", "marked"), [(TURNS, True), (EVERY, False)])
 def test_only_lines_of_few_points_have_marks(found, marked):
     for chart in (
-        charts.curves([found], "log", LIGHT),
-        charts.probabilities([found], "log", LIGHT),
+        charts.curves(found, "log", LIGHT),
+        charts.probabilities(found, "log", LIGHT),
         charts.small(found, None, LIGHT),
     ):
         lines = [x["mark"] for x in spec_of(chart)["layer"] if x["mark"]["type"] == "line"]
@@ -222,8 +201,8 @@ def test_only_lines_of_few_points_have_marks(found, marked):
 
 def test_the_nearest_point_is_told_wherever_the_pointer_is():
     for chart in (
-        charts.curves([EVERY, STAYS], "log", LIGHT),
-        charts.probabilities([TURNS], "log", LIGHT),
+        charts.curves(EVERY, "log", LIGHT),
+        charts.probabilities(TURNS, "log", LIGHT),
         charts.small(STAYS, None, LIGHT),
         charts.band("by heart", "Title", [STAYS], LIGHT),
         charts.bands(BANDS, LIGHT),
@@ -235,7 +214,7 @@ def test_the_nearest_point_is_told_wherever_the_pointer_is():
 
 def test_where_both_answers_are_alive_the_ground_is_shaded():
     for chart in (
-        charts.curves([TURNS], "log", LIGHT),
+        charts.curves(TURNS, "log", LIGHT),
         charts.small(TURNS, None, LIGHT),
         charts.band("by heart", "Title", [TURNS], LIGHT),
         charts.bands(BANDS, LIGHT),
@@ -245,48 +224,35 @@ def test_where_both_answers_are_alive_the_ground_is_shaded():
     assert "both alive" in texts(drawn(charts.bands(BANDS, LIGHT)))
 
 
-@pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
-def test_the_legend_names_every_query_with_its_initial_probabilities(draw):
+def legend_in(found):
+    return legend_of(drawn(charts.curves(found, "log", LIGHT, captions=True)))
+
+
+def test_the_legend_names_the_query_with_its_initial_probabilities():
     """What the paper's captions have, so that it stands in exported figures too."""
-    assert legend_of(drawn(draw([TURNS, STAYS, TURNS], "log", LIGHT, captions=True))) == [
-        "1. What is the capital of France?",
-        "“Paris” 0.810, repeated: “Lyon” 0.090",
-        "2. Name a yellow fruit.",
-        "“Lemon” 0.540, repeated: “Banana” 0.360",
-        "3. What is the capital of France?",
+    assert legend_in(TURNS) == [
+        "What is the capital of France?",
         "“Paris” 0.810, repeated: “Lyon” 0.090",
     ]
-
-
-def test_what_names_the_lines_at_their_ends_needs_no_captions():
-    for chart in (
-        charts.curves([TURNS, STAYS], "log", LIGHT),
-        charts.probabilities([TURNS, STAYS], "log", LIGHT),
-        charts.probabilities([TURNS], "log", LIGHT, captions=True),
-    ):
-        assert legend_of(drawn(chart)) == []
+    assert legend_of(drawn(charts.curves(TURNS, "log", LIGHT))) == []
+    assert "What is the capital of France?" in legend_in(COUNTED)  # beside a band, too
 
 
 def test_long_texts_are_cut_in_the_legend_and_wrapped_for_a_telephone():
     found = amplify(Case("long " * 100, "a" * 50, "b" * 50), Turning())
-    lines = charts.name(found, 3).split("\n")
-    assert lines[0].startswith("3. long long") and lines[1].endswith("…")
+    lines = charts.name(found).split("\n")
+    assert lines[0].startswith("long long") and lines[1].endswith("…")
     assert lines[2:] == [f"“{'a' * 27}…” 0.720,", f"repeated: “{'b' * 27}…” 0.180"]
-    assert max(map(len, lines)) <= charts.LEGEND_WIDTH
-    for draw in (charts.curves, charts.probabilities):
-        assert legend_of(drawn(draw([found] * 3, "log", LIGHT, captions=True)))[-4:] == lines
+    assert max(map(len, lines)) <= charts.LEGEND_WIDTH and legend_in(found)[-4:] == lines
 
 
 def test_a_line_break_in_a_query_becomes_a_space_in_the_legend():
     found = amplify(Case("one\ntwo\u2028three\r\n\tfour", "a", "b"), Turning())
-    assert charts.name(found, 1).startswith("1. one two three four\n")
-    assert "1. one two three four" in legend_of(
-        drawn(charts.curves([found], "log", LIGHT, captions=True))
-    )
+    assert "one two three four" in legend_in(found)
 
 
 def test_half_is_marked_and_the_axis_goes_from_nothing_to_everything():
-    chart = charts.curves([TURNS], "log", LIGHT)
+    chart = charts.curves(TURNS, "log", LIGHT)
     assert [(row["y"], row["end"]) for row in rows_of(chart, "y")] == [(0.5, 100)]
     domains = [y["scale"]["domain"] for y in encodings(chart, "y") if "scale" in y]
     assert domains and all(domain == [0, 1] for domain in domains)
@@ -294,17 +260,17 @@ def test_half_is_marked_and_the_axis_goes_from_nothing_to_everything():
 
 @pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
 def test_the_logarithmic_axis_has_a_place_for_no_repetition(draw):
-    (x,) = {json.dumps(x) for x in encodings(draw([TURNS], "log", LIGHT), "x")}
+    (x,) = {json.dumps(x) for x in encodings(draw(TURNS, "log", LIGHT), "x")}
     scale, values = json.loads(x)["scale"], json.loads(x)["axis"]["values"]
     assert (scale["type"], scale["domain"]) == ("symlog", [0, 100])
     assert values == [0, 1, 2, 5, 10, 20, 50, 100]
-    (x,) = {json.dumps(x) for x in encodings(draw([TURNS], "linear", LIGHT), "x")}
+    (x,) = {json.dumps(x) for x in encodings(draw(TURNS, "linear", LIGHT), "x")}
     assert "symlog" not in x
 
 
-def test_the_axis_ends_where_the_longest_curve_does():
+def test_the_axis_ends_where_the_curve_does():
     short = amplify(FRUIT, Turning(), [0, 1, 7])
-    for found, most in (([short], 7), ([short, TURNS], 100), ([ONE], 1)):
+    for found, most in ((short, 7), (TURNS, 100), (ONE, 1)):
         for x in encodings(charts.curves(found, "log", LIGHT), "x"):
             assert x["scale"]["domain"] == [0, most]
             assert max(x["axis"]["values"]) <= most
@@ -313,13 +279,13 @@ def test_the_axis_ends_where_the_longest_curve_does():
 # ------------------------------------------------------------------- the raw probabilities
 
 
-@pytest.mark.parametrize("name", ["one", "several", "many points", "a single point"])
+@pytest.mark.parametrize("name", ["one", "many points", "a single point"])
 def test_the_probabilities_are_the_studys_numbers(name):
-    columns = ("query", "which", "text", "t", "log10", "probability")
-    rows = rows_of(charts.probabilities(STUDIES[name], "log", LIGHT), "query")
+    found = STUDIES[name]
+    columns = ("which", "text", "t", "log10", "probability")
+    rows = rows_of(charts.probabilities(found, "log", LIGHT), "probability")
     assert [tuple(row[column] for column in columns) for row in rows] == [
-        (charts.name(found, i), which, text, p.repetitions, value / math.log(10), math.exp(value))
-        for i, found in enumerate(STUDIES[name], start=1)
+        (which, text, p.repetitions, value / math.log(10), math.exp(value))
         for p in found.points
         for which, text, value in (
             ("answer", found.case.answer, p.log_likelihood_answer),
@@ -344,7 +310,7 @@ def test_the_probabilities_are_the_studys_numbers(name):
 def test_only_whole_powers_of_ten_are_marked_from_certainty_down(exponents, marked):
     values = [None if power is None else power * math.log(10) for power in exponents]
     points = tuple(Point(t, value, value, 0.5) for t, value in enumerate(values))
-    chart = charts.probabilities([Amplification(FRANCE, "none", "0", points)], "log", LIGHT)
+    chart = charts.probabilities(Amplification(FRANCE, "none", "0", points), "log", LIGHT)
     for y in encodings(chart, "y"):
         assert (y["axis"]["values"], y["scale"]["domainMax"]) == (marked, 0)
         assert y["scale"]["domainMin"] == marked[-1]
@@ -353,7 +319,7 @@ def test_only_whole_powers_of_ten_are_marked_from_certainty_down(exponents, mark
 
 
 def test_answer_and_repeated_are_told_apart_without_colours():
-    chart = charts.probabilities([TURNS, STAYS], "log", LIGHT)
+    chart = charts.probabilities(TURNS, "log", LIGHT)
     (dash,) = encodings(chart, "strokeDash")
     assert dash["scale"]["domain"] == ["answer", "repeated"]
     assert dash["scale"]["range"][0] != dash["scale"]["range"][1]
@@ -362,9 +328,7 @@ def test_answer_and_repeated_are_told_apart_without_colours():
 
 def test_a_model_that_cannot_score_has_no_probabilities_to_draw():
     for found in (COUNTED, SILENT):
-        assert rows_of(charts.probabilities([found], "log", LIGHT), "log10") == []
-    rows = rows_of(charts.probabilities([COUNTED, TURNS], "log", LIGHT), "query")
-    assert {row["query"] for row in rows} == {charts.name(TURNS, 2)}
+        assert rows_of(charts.probabilities(found, "log", LIGHT), "log10") == []
 
 
 # ------------------------------------------------------------------------ small multiples
@@ -421,24 +385,20 @@ def hostile() -> tuple[Amplification, ...]:
     )
 
 
-@pytest.mark.parametrize("scale", charts.SCALES)
-@pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
-def test_hostile_texts_are_only_text(draw, scale):
-    picture = drawn(draw(hostile(), scale, LIGHT, captions=True))
-    assert only_text(picture)
-    assert {f"{i + 1}. {text}" for i, text in enumerate(HOSTILE)} <= set(legend_of(picture))
-
-
-@pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
-def test_hostile_texts_stand_in_the_data_and_in_names_and_nowhere_else(draw):
+@pytest.mark.parametrize("found", hostile())
+def test_hostile_texts_stand_in_the_data_and_in_names_and_nowhere_else(found):
     """Not in a title, an expression or a format, where Vega would read them."""
-    spec = spec_of(draw(hostile(), "log", LIGHT, captions=True))
-    del spec["datasets"]
-    for layer in spec["layer"]:
-        for channel in ("opacity", "strokeDash"):
-            layer["encoding"].get(channel, {}).pop("scale", None)
-    outside = json.dumps(spec, ensure_ascii=False)
-    assert not any(json.dumps(text)[1:-1] in outside for text in HOSTILE)
+    every = (
+        charts.curves(found, "log", LIGHT, captions=True),
+        charts.probabilities(found, "linear", LIGHT),
+    )
+    for chart in every:
+        assert only_text(drawn(chart))
+        spec = spec_of(chart)
+        del spec["datasets"]
+        for layer in spec["layer"]:
+            layer["encoding"].get("strokeDash", {}).pop("scale", None)
+        assert json.dumps(found.case.query)[1:-1] not in json.dumps(spec, ensure_ascii=False)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -454,10 +414,5 @@ def test_hostile_texts_can_be_exported_as_a_subtitle(text):
 def test_an_impossible_answer_has_the_probability_zero():
     points = tuple(Point(t, -math.inf, -1.0, 0.0) for t in (0, 1))
     found = Amplification(FRANCE, "none", "0", points)
-    rows = rows_of(charts.probabilities([found], "log", LIGHT), "query")
+    rows = rows_of(charts.probabilities(found, "log", LIGHT), "probability")
     assert [row["which"] for row in rows] == ["repeated"] * 2
-
-
-def test_the_legend_names_every_query_beside_a_band_too():
-    said = legend_of(drawn(charts.curves([COUNTED, TURNS], "log", LIGHT, captions=True)))
-    assert {"1. What is the capital of France?", "2. What is the capital of France?"} <= set(said)

@@ -50,7 +50,7 @@ def test_without_initial_probabilities_a_query_is_described_without_them(found):
     assert document.names([found]) == [
         "1. Q: What is the capital of France?  A: Paris and, repeated, Lyon"
     ]
-    assert charts.name(found, 2) == "2. What is the capital of France?\n“Paris”, repeated: “Lyon”"
+    assert charts.name(found) == "What is the capital of France?\n“Paris”, repeated: “Lyon”"
 
 
 def test_the_curves_say_what_became_of_every_answer():
@@ -84,7 +84,7 @@ def test_the_bands_say_what_happens():
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_no_words_say_nan_or_none(name):
-    for picture in document.pictures(STUDIES[name], "log"):
+    for picture in document.pictures([STUDIES[name]], "log"):
         text = picture.alt
         assert text.endswith(".") and not re.search(r"\b(nan|NaN|inf|None)\b", text)
 
