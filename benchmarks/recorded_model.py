@@ -26,8 +26,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core import outputs
+from core.abstention.intervals import compare
 from core.abstention.thresholds import Threshold, learn_then_test
 from core.codec import count_of
 from core.data.datasets.tables import QuestionFile
@@ -41,11 +43,18 @@ from core.studies.evaluation.files import LOCK, hold
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.recorded import open_recorded, recorded_answers
-from core.studies.evaluation.results import RESAMPLES, RunMeasures, measure_run, read_results
+from core.studies.evaluation.results import (
+    RESAMPLES,
+    Results,
+    RunMeasures,
+    measure_run,
+    read_results,
+)
 from core.studies.evaluation.run import evaluate, survey
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
+from core.studies.inspection.verdict import LEAST_KEPT, SCORE, repeat_probability
 from core.uncertainty.scores import SCORES
 
 AT_ONCE = 6  # questions: what is half done when somebody stops the run is lost
@@ -161,6 +170,7 @@ def page(run: Run) -> str:
         f"its 8 likeliest answers each. {left}".strip(),
         answer(measured),
         table_of_scores(measured),
+        single_answers(measured),
         "By kind, medians in nats; *right* is of the answer that M.I. serves:",
         table_of_kinds(measured),
         headlines(run),
@@ -179,15 +189,40 @@ def table_of_scores(measured: RunMeasures) -> str:
     return "\n".join(lines)
 
 
+def own_information(rows: Results) -> NDArray[np.float64]:
+    """Return M.I. as it is, infinite where too little was seen."""
+    values = np.array(rows.table[f"{SCORE}_raw"].to_pylist(), float)
+    return np.where(np.isnan(rows.doubts[SCORE]), np.inf, values)
+
+
+def single_answers(measured: RunMeasures) -> str:
+    """Say what becomes of single answers when others are told, and what M.I. is worth without."""
+    rows, run = measured.results, measured.results.run
+    columns = [rows.table[name].to_pylist() for name in ("id", "clusters")]
+    ids = [id for id, n in zip(*columns, strict=True) if n == 1]
+    right = dict(zip(rows.table["id"].to_pylist(), rows.correct[SCORE], strict=True))
+    keeps = [repeat_probability(run.inspection(id).others) >= LEAST_KEPT for id in ids]
+    alone = compare(
+        {SCORE: own_information(rows)}, {SCORE: rows.correct[SCORE]}, rows.questions, SCORE
+    )
+    return (
+        f"M.I. is 0 where one answer is all that was found: on {len(ids)} questions, "
+        f"{sum(right[id] for id in ids)} of them answered rightly. Told others there, the model "
+        f"keeps to its own on {sum(keeps)}; on the rest its doubt is raised, for it copies what it "
+        f"is told. Without that, M.I. has an AUROC of {with_interval(alone.values[SCORE])}."
+    )
+
+
 def table_of_kinds(measured: RunMeasures) -> str:
-    rows, information = measured.results, measured.results.doubts["mutual_information"]
-    lines = ["| kind | questions | right | M.I. | S.E. |", "| --- | --: | --: | --: | --: |"]
+    rows, information = measured.results, own_information(measured.results)
+    lines = ["| kind | questions | right | M.I. | its doubt | S.E. |"]
+    lines.append("| --- | --: | --: | --: | --: | --: |")
     for source in sorted(set(rows.sources.tolist()), reverse=True):
         own = rows.sources == source
-        right = rows.correct["mutual_information"][own].mean()
-        medians = (np.nanmedian(values[own]) for values in (information, rows.entropies))
-        cells = f"{own.sum()}", f"{right:.0%}", *(f"{median:.3f}" for median in medians)
-        lines.append(f"| {source} | {' | '.join(cells)} |")
+        columns = information, rows.doubts[SCORE], rows.entropies
+        cells = f"{own.sum()}", f"{rows.correct[SCORE][own].mean():.0%}"
+        medians = (f"{np.nanmedian(values[own]):.3f}" for values in columns)
+        lines.append(f"| {source} | {' | '.join([*cells, *medians])} |")
     return "\n".join(lines)
 
 
