@@ -53,6 +53,7 @@ def test_opens_on_the_claims_and_looks_closer_at_one_as_it_is_shipped():
     assert page.query_params["experiment"] == "estimator"
     (finding,) = results_of("estimator")
     assert texts(page)[0] == finding.sentence and said(page, "Asks no model.")
+    assert said(page, "The claim: With enough samples, the doubt is exact. Held: 218 samples")
     assert len(pictures(page)) == 3 and command(page) == "python -m core laboratory estimator"
     names = ["html", "csv", "json"] + ["png", "svg"] * 3
     assert [button.proto.id.rpartition(".")[2] for button in page.get("download_button")] == names

@@ -12,8 +12,9 @@ from core.charts.laboratory.catalogue import PICTURES
 from core.language_models.language_model import LanguageModel
 from core.reports.laboratory import document as reports
 from core.reports.laboratory.catalogue import EXPERIMENTS
+from core.reports.laboratory.rulings import CLAIMS, picture_of
 from core.studies.laboratory.experiment import Asks, Experiment, Finding, to_json
-from core.studies.laboratory.shipped import others
+from core.studies.laboratory.shipped import others, results_of
 from core.ui import downloads, figures
 from core.ui.folds import fold
 from core.ui.model import name_in_use
@@ -25,6 +26,9 @@ def results(finding: Finding, place: str = "") -> None:
     """Draw the sentence and the pictures; `place` tells the results on one page apart."""
     with st.container(key=f"laboratory_sentence{place}"):
         st.text(finding.sentence)
+    for claim in CLAIMS.values():
+        if claim.experiment == finding.experiment and finding is results_of(claim.experiment)[0]:
+            st.text(f"The claim: {picture_of(claim, finding).alt}")
     here: DeltaGenerator
     beside: DeltaGenerator | None = None  # the column in which the second of two halves goes
     pictures = reports.pictures(finding)
