@@ -168,7 +168,7 @@ _LABEL = 22  # pixels above the scale for the label of its line
 _AXIS = 40  # pixels of an axis with its title
 _INFORMATION = ("mutual_information", CERTIFIED)
 _BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
-_SIDES_UNCERTIFIED = ("stands by its answer", "moves, and nobody measured how much is too much")
+_SIDES_UNCERTIFIED = ("stands by its answer", "moves: limit unknown")
 _SIDES = {
     True: ("stands by its answer", "gives way"),
     False: ("little doubt: answer", "too much doubt: withhold"),
