@@ -102,7 +102,7 @@ def answer(measured: RunMeasures) -> str:
 
 def score_to_use(of: Lead | None) -> str:
     """Return the score that `answer` names as the one to use; "" where none is shown to be."""
-    return of.cheapest if of is not None and of.beats_chance else ""
+    return of.score if of is not None and of.beats_chance else ""
 
 
 def _answer(measured: RunMeasures, of: Lead) -> str:
@@ -128,11 +128,10 @@ def _answer(measured: RunMeasures, of: Lead) -> str:
             "would in 50%."
         )
     if of.rivals:
-        every = list_of([SCORES[each].title for each in (of.score, *of.rivals)], most=len(SCORES))
-        return (
-            f"Use {SCORES[of.cheapest].title}: it takes the fewest calls of {len(of.rivals) + 1} "
-            f"whose order may be chance, {every}. {name} leads: {does}."
-        )
+        every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
+        fewest = f"; of these, {SCORES[of.cheapest].title} takes the fewest calls"
+        cheaper = of.cheapest != of.score and len(of.rivals) > 1
+        return f"Use {name}: {does}. Its lead over {every} may be chance{fewest * cheaper}."
     if len(results.scores) < 2:
         return f"{name} finds wrong answers: {does}. There is no other score to compare."
     return f"Use {name}: {does}, more often than any other score."

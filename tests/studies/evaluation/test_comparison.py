@@ -144,9 +144,7 @@ def test_of_equal_scores_hardly_ever_one_is_called_the_best(found):
 def test_less_evidence_is_no_stronger_word(found):
     rng = np.random.default_rng(2)
     said = words.answer(measure_run(alike(found, rng, 1.0), 200))
-    assert said.startswith(
-        "Use Greedy probability: it takes the fewest calls of 3 whose order may be chance, "
-    )
+    assert said.startswith("Use ") and " may be chance" in said
     said = words.answer(measure_run(alike(found, rng, 0.0), 200))
     assert said.startswith("Use none: no doubt is shown to find the wrong answers. ")
     few = measure_run(alike(found, rng, 9.0, wrong=9), 200)  # which all three tell apart
