@@ -177,8 +177,8 @@ def test_curves_edited_by_hand_are_refused_or_can_be_shown(abilities):
             to_csv_bytes(drawn)
             to_table(drawn)
             for scale in curve_charts.SCALES if path[:-1] not in charted else ():
-                curve_charts.curves(drawn, scale, LIGHT).to_dict(validate=False)
-                curve_charts.probabilities(drawn, scale, LIGHT).to_dict(validate=False)
+                curve_charts.curves(one, scale, LIGHT).to_dict(validate=False)
+                curve_charts.probabilities(one, scale, LIGHT).to_dict(validate=False)
             charted.add(path[:-1])  # a chart takes long
             pictures(drawn, "log")
             if one.used:
