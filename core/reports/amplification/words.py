@@ -71,7 +71,7 @@ def meaning(curve: Amplification) -> str:
         return (
             "The model never held this answer."
             if first.repetitions == 0 and first.repeated_is_likelier
-            else "It gives way: the model did not know."
+            else "It gives way, as what a model only half knows does."
         )
     if last.repetitions < FIRM:
         return f"It stands so far: {repetitions(last.repetitions)} cannot show more."
