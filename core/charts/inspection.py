@@ -124,7 +124,7 @@ def _scale_of_doubt(references: int, palette: Palette) -> Shape:
     x = alt.X(
         "x:Q",
         scale=alt.Scale(type="sqrt", domain=[0, alt.ExprRef("widest")], nice=False),
-        title="doubt, nats (root scale); solid: certified",
+        title="doubt in nats, root scale; solid: certain, hollow: estimated",
         axis=alt.Axis(grid=False, tickCount=5),
     )
     y = alt.Y("y:Q", scale=alt.Scale(domain=[height, -_LABEL], nice=False, zero=False), axis=None)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Final
 
+import pandas as pd
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from core.codec import count_of
+from core.reports.inspection.words import HEADLINES
 from core.reports.inspection.words import outcome as in_words
 from core.reports.result_files import MAX_BYTES
 from core.reports.result_files import open_result as opening
@@ -17,7 +19,8 @@ from core.store.errors import StoreError
 from core.store.results import ResultPage, Summary
 from core.studies.evaluation.files import RunError
 from core.studies.inspection.request import InvalidRequestError
-from core.ui import downloads, frame
+from core.studies.inspection.verdict import Headline
+from core.ui import downloads, figures, frame
 from core.ui.evaluation import listing
 from core.ui.messages import later, problem
 from core.ui.results import save, storage, unsaved_beginning
@@ -75,7 +78,7 @@ def list_results() -> tuple[Summary, ...]:
     }
     opens = {"open": ["Open"] * len(results.results)}
     picked = st.dataframe(
-        opens | columns,
+        pd.DataFrame(opens | columns).style.map(_colour, subset=["verdict"]),
         hide_index=True,
         on_select="rerun",
         selection_mode="multi-row",
@@ -94,6 +97,16 @@ def list_results() -> tuple[Summary, ...]:
     downloads.table(columns, "history")
     rows = [row for row in sorted(picked.selection.rows) if row < len(results.results)]
     return tuple(results.results[row] for row in rows)
+
+
+def _colour(cell: object) -> str:
+    """Return the colour that a verdict has on its own page; its words say the same."""
+    verdict = str(cell)
+    if verdict.startswith(HEADLINES[Headline.BELIEVE]):
+        return f"color: {figures.palette().primary}"
+    if verdict.startswith(HEADLINES[Headline.ABSTAIN]):
+        return f"color: {figures.palette().epistemic}"
+    return ""
 
 
 def _press(results: Sequence[Summary]) -> None:

@@ -1036,7 +1036,7 @@ def test_what_cannot_be_read_now_is_found_when_it_can(example, monkeypatch):
         assert said(page, "The default policy decides: that of this address cannot be read. The da")
         assert said(page, "The file that this address names cannot be read. The database could")
         assert page.query_params == address and badges(page) == [PROBLEM] * 2
-    assert badges(page.run()) == ["Policy in use", GUARANTEED, OF_EXAMPLE]
+    assert badges(settled(page.run())) == ["Policy in use", GUARANTEED, OF_EXAMPLE]
 
 
 def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_they_can(

@@ -19,7 +19,7 @@ STAMPS: Final = {
 }
 WHY: Final = {
     (Decision.ANSWER, Course.STANDS): "{} stands",
-    (Decision.ANSWER, Course.SHARES): "one of many: {} keeps its share",
+    (Decision.ANSWER, Course.SHARES): "one of many: {} had {:.0%} before",
     (Decision.ANSWER, Course.GIVES_WAY): "{} gives way to this one",
     (Decision.ABSTAIN, Course.STANDS): "{} stands against this one alone",
     (Decision.ABSTAIN, Course.SHARES): "it says what it is told",
@@ -78,7 +78,9 @@ def _why(lane: Lane) -> str:
     if lane.decision is Decision.TOO_LITTLE:
         return SEEN_TOO_LITTLE
     why = WHY[lane.decision, lane.course]
-    return why.format(own) + (WRONG if lane.right is False and "{}" in why else "")
+    return why.format(own, lane.steps[0].own) + (
+        WRONG if lane.right is False and "{}" in why else ""
+    )
 
 
 def _nothing() -> None:

@@ -7,6 +7,7 @@ from typing import Final
 import streamlit as st
 
 from core.charts import inspection as charts
+from core.data.world.plain import plain
 from core.once import once
 from core.reports.inspection import document as reports
 from core.reports.inspection.words import (
@@ -42,7 +43,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
 
     `live`: whether more can be asked: not of a kept result.
     """
-    references = _references() if _comparable(inspection) else ()
+    references = _others(inspection) if _comparable(inspection) else ()
     with st.container(border=True, key="verdict"):
         if inspection.read_as:
             _read_as(inspection.read_as, live=live)
@@ -174,12 +175,18 @@ def _comparable(inspection: Inspection) -> bool:
     return inspection.recording.model == WORLD_OF and inspection.verdict.score == SCORE
 
 
+def _others(inspection: Inspection) -> tuple[tuple[str, float], ...]:
+    """Return the examples that this question is none of, in short, and their doubts."""
+    this = plain(inspection.query)
+    return tuple((short, doubt) for each, short, doubt in _references() if plain(each) != this)
+
+
 @once
-def _references() -> tuple[tuple[str, float], ...]:
-    """Return the examples of the home page in short, and their doubts."""
+def _references() -> tuple[tuple[str, str, float], ...]:
+    """Return the examples of the home page, the same in short, and their doubts."""
     model = embedded_model()
     return tuple(
-        (short, example_inspection(question, model).compared_doubt or 0.0)
+        (question, short, example_inspection(question, model).compared_doubt or 0.0)
         for question, short in PREPARED.items()
     )
 
