@@ -25,8 +25,6 @@ from tests.patience import LONG
 
 pytestmark = pytest.mark.browser
 
-PATIENCE = 120_000  # milliseconds, of a wait that ends as soon as all is well: weights are read
-
 
 def pick(page, label, option):
     wanted = page.get_by_role("option", name=option, exact=True)
@@ -119,7 +117,7 @@ def test_a_question_asked_while_a_model_opens_waits_for_it(gated, open_page):
         page.wait_for_url(re.compile("q=Who"))
         expect(page.get_by_text("smollm2 answers this question as soon as")).to_be_visible()
         expect(verdict).to_have_count(0)
-    expect(verdict).to_contain_text("Bram Stoker", timeout=PATIENCE)
+    expect(verdict).to_contain_text("Bram Stoker")
     expect(page.get_by_role("button", name="Model: SmolLM2")).to_be_visible()
     expect(page).to_have_url(re.compile("(?=.*model=smollm2)(?=.*q=Who)"))
 
@@ -129,15 +127,13 @@ def test_an_address_is_answered_by_the_real_language_model_it_names(cold_address
     """Also where nobody has opened this model yet: the question waits for it."""
     page = open_page(f"{cold_address}/inspection?model=smollm2&q=Who+wrote+Dracula%3F")
     verdict = page.locator(".st-key-verdict")
-    expect(verdict).to_contain_text("Bram Stoker", timeout=PATIENCE)
+    expect(verdict).to_contain_text("Bram Stoker")
     at_rest(page)
     here = verdict.inner_text()
     page.context.clear_cookies()
     elsewhere = open_page(page.url)  # which nobody has told of the model but the address
-    expect(elsewhere.get_by_role("button", name="Model: SmolLM2")).to_be_visible(timeout=PATIENCE)
-    expect(elsewhere.locator(".st-key-verdict")).to_have_text(
-        here, use_inner_text=True, timeout=PATIENCE
-    )
+    expect(elsewhere.get_by_role("button", name="Model: SmolLM2")).to_be_visible()
+    expect(elsewhere.locator(".st-key-verdict")).to_have_text(here, use_inner_text=True)
 
 
 def test_from_an_address_to_an_answer_and_what_it_took_on_a_phone(address, open_page):
