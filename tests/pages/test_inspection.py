@@ -13,7 +13,7 @@ from core.data.world import grading
 from core.data.world.facts import facts
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.errors import ModelError
-from core.reports.inspection.words import likely, untaught_words
+from core.reports.inspection.words import QUICK, likely, untaught_words
 from core.studies.evaluation.recorded import recorded_answers
 from core.studies.examples import EXAMPLES
 from core.studies.inspection import serialise
@@ -410,8 +410,10 @@ def test_a_system_prompt_and_a_context_stand_in_front_and_not_in_the_address(on_
     page = session("inspection", q="Name a metal", k="3")
     with serving("echo") as server:
         choose(page, server.base_url, server.model)
+        assert said(page, QUICK)
         page.text_area(key="system").set_value("Answer like a smith.")
         page.text_area(key="context").set_value("Gold is dear.").run()
+        assert not said(page, QUICK)  # it would ask without them
         press(page, "pay_inspection")
         fronts = [body for body in map(json.dumps, server.bodies) if "Answer like a smith." in body]
         assert metrics(page) and fronts and all("Gold is dear." in body for body in fronts)

@@ -194,22 +194,24 @@ def _sampling() -> Sampling:
 
 def _front() -> tuple[str, str]:
     """Let the person put a system prompt and a context in front of every prompt."""
-    system = st.text_area(
-        "System prompt",
-        key="system",
-        height=68,
-        max_chars=MAX_FRONT_CHARACTERS,
-        persist_state="session",
-        help="Stands in front of every prompt. Neither this nor the context is in the address; "
-        "share the saved result instead.",
-    )
-    context = st.text_area(
-        "Context",
-        key="context",
-        height=68,
-        max_chars=MAX_FRONT_CHARACTERS,
-        persist_state="session",
-        help="Passages that the answer is to be drawn from.",
+    fields = {
+        "system": (
+            "System prompt",
+            "Stands in front of every prompt. Neither this nor the context is in the address; "
+            "share the saved result instead.",
+        ),
+        "context": ("Context", "Passages that the answer is to be drawn from."),
+    }
+    system, context = (
+        st.text_area(
+            label,
+            key=key,
+            height=68,
+            max_chars=MAX_FRONT_CHARACTERS,
+            persist_state="session",
+            help=about,
+        )
+        for key, (label, about) in fields.items()
     )
     return system, context
 
@@ -291,7 +293,8 @@ def record(
     takes = lasting(computed_tokens(request), model)
     if takes and (before is None or not before.cancelled):
         st.text(f"Comparing up to {request.samples} answers takes {takes} on this machine.")
-    if takes or (not model.capabilities.local and (before is None or before.job is None)):
+    is_long = takes or (not model.capabilities.local and (before is None or before.job is None))
+    if is_long and not request.front:  # a quick look asks without it
         quick(request, model)
     return run(
         PLACE,
