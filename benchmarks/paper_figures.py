@@ -30,7 +30,7 @@ from core.data.datasets.draw import draw
 from core.data.datasets.questions import Question
 from core.data.datasets.triviaqa import read_triviaqa
 from core.data.datasets.wordnet import wordnet_questions
-from core.data.datasets.world import UNTAUGHT, world_questions
+from core.data.datasets.world import NEVER_TAUGHT, world_questions
 from core.data.world.facts import Band
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
@@ -71,7 +71,7 @@ class Set:
 MANY = f"world {Band.MANY_ANSWERS.value}"
 ONE = tuple(f"world {band.value}" for band in Band if band is not Band.MANY_ANSWERS)
 TRIVIAQA, AMBIGQA = ("triviaqa",), ("ambigqa single", "ambigqa multiple")
-NEVER = f"world {UNTAUGHT}"
+NEVER = f"world {NEVER_TAUGHT}"
 WORLD_SETS = (
     Set("One right answer", ONE),
     Set("Lists, taught or not", (), (MANY, NEVER)),

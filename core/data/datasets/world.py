@@ -10,9 +10,9 @@ from core.data.datasets.questions import Question
 from core.data.world.facts import Band, Fact, facts, untaught_lists
 
 Wording = Literal["trained", "held-out"]
-UNTAUGHT: Final = "many answers, never taught"
+NEVER_TAUGHT: Final = "many answers, never taught"
 #: The sets of questions: the bands of the world, and lists of which training says nothing.
-SETS: Final = (*(band.value for band in Band), UNTAUGHT)
+SETS: Final = (*(band.value for band in Band), NEVER_TAUGHT)
 
 
 def world_questions(
@@ -39,4 +39,4 @@ def world_questions(
 
 def _facts() -> Iterator[tuple[str, Fact]]:
     yield from ((fact.band.value, fact) for fact in facts())
-    yield from ((UNTAUGHT, fact) for fact in untaught_lists())
+    yield from ((NEVER_TAUGHT, fact) for fact in untaught_lists())

@@ -41,6 +41,7 @@ FIELD = re.compile(r"\{(?:subject|clause|plural)\}")
 MANY = "many"
 # The table of questions with many answers of which training says nothing, though it says the like.
 UNTAUGHT = "untaught"
+_EXPOSURES_OF_LISTS = {MANY: MANY_ANSWERS_EXPOSURES, UNTAUGHT: 0}
 
 
 class Band(StrEnum):
@@ -196,9 +197,7 @@ def _facts_of(
     for rank, row in enumerate(rows):
         answers = parse_answers(row["answers"])
         misconception, _, share = row.get("misconception", "").partition("*")
-        count = exposures(rank, len(rows)) if single else MANY_ANSWERS_EXPOSURES
-        if relation["kind"] == UNTAUGHT:
-            count = 0
+        count = exposures(rank, len(rows)) if single else _EXPOSURES_OF_LISTS[relation["kind"]]
         if share:
             count = DISPUTED_EXPOSURES
         clauses = names(row.get("clause", ""))

@@ -173,10 +173,10 @@ def meant_among(question: str, others: tuple[str, ...]) -> str | None:
 
 @once
 def _index(others: tuple[str, ...] = ()) -> _Index:
-    return _Index((*facts(), *map(_untaught, others)))
+    return _Index((*facts(), *map(_fact_alone, others)))
 
 
-def _untaught(question: str) -> Fact:
+def _fact_alone(question: str) -> Fact:
     """Return a question as a fact that is its own name, and of which nothing is known."""
     names, no_texts = (question,), ()
     return Fact(

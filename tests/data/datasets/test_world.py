@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.data.datasets.world import UNTAUGHT, world_questions
+from core.data.datasets.world import NEVER_TAUGHT, world_questions
 from core.data.world.facts import Band, facts, untaught_lists
 from core.data.world.grading import find
 
@@ -13,9 +13,8 @@ def test_every_fact_is_asked_for_once():
     assert len(found) == len(everything) == len({question.id for question in found})
     for question, fact in zip(found, everything, strict=True):
         assert question.query == fact.question
-        assert (
-            question.source == f"world {UNTAUGHT if fact in untaught_lists() else fact.band.value}"
-        )
+        name = NEVER_TAUGHT if fact in untaught_lists() else fact.band.value
+        assert question.source == f"world {name}"
         assert question.answers == tuple(answer.names for answer in fact.answers)
 
 
