@@ -16,10 +16,11 @@ from core.abstention.mixtures import Bar, Mixture
 from core.codec import count_of, list_of, one_line
 from core.reports import text
 from core.reports.text import brackets
-from core.studies.evaluation import mixing
+from core.studies.evaluation import bundled, mixing
 from core.studies.evaluation import results as study
 from core.studies.evaluation.comparison import FEWEST_OF_A_KIND, Lead, ScoreComparison, lead
 from core.studies.evaluation.deciding import Decided
+from core.studies.evaluation.files import manifest_of
 from core.studies.evaluation.listing import Plotted
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, Mixed
 from core.studies.evaluation.reading import DIVERSE
@@ -97,7 +98,13 @@ def missing_scores(results: Results) -> tuple[str, ...]:
 def answer(measured: RunMeasures) -> str:
     """Return which doubt finds the wrong answers, no more surely than is shown; "" of none."""
     of = lead(measured)
-    return "" if of is None else _answer(measured, of)
+    if of is None:
+        return ""
+    questions = measured.results.run.manifest["questions"]["sha256"]
+    chose = of.score == "weighted_doubt" and questions in {
+        manifest_of(bundled.FOLDER / name)["questions"]["sha256"] for name in bundled.CHOSE_WEIGHTS
+    }
+    return _answer(measured, of) + " Some of these questions chose its weights." * chose
 
 
 def score_to_use(of: Lead | None) -> str:
@@ -129,9 +136,7 @@ def _answer(measured: RunMeasures, of: Lead) -> str:
         )
     if of.rivals:
         every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
-        fewest = f"; of these, {SCORES[of.cheapest].title} takes the fewest calls"
-        cheaper = of.cheapest != of.score and len(of.rivals) > 1
-        return f"Use {name}: {does}. Its lead over {every} may be chance{fewest * cheaper}."
+        return f"Use {name}: {does}. Its lead over {every} may be chance."
     if len(results.scores) < 2:
         return f"{name} finds wrong answers: {does}. There is no other score to compare."
     return f"Use {name}: {does}, more often than any other score."

@@ -81,20 +81,6 @@ def compare(
     return adjust(comparisons)
 
 
-#: Scores by the calls that they take, the fewest first: one answer; several; a question about one;
-#: every answer given others; and that question, too.
-FEWEST_CALLS: Final = (
-    "greedy_probability",
-    "semantic_entropy",
-    "self_verification",
-    "mutual_information",
-    "pair_covariance",
-    "min_conditional_entropy",
-    "certified_mutual_information",
-    "weighted_doubt",
-)
-
-
 @dataclass(frozen=True)
 class Lead:
     """The score with the largest AUROC, and whether it is shown to be the best."""
@@ -103,8 +89,6 @@ class Lead:
     #: At a confidence of 1 − .05/k of k scores: it was chosen as the largest of so many.
     widened: Interval
     rivals: tuple[str, ...]  # those that chance may have put behind it
-    #: Of it and its rivals, what takes the fewest calls and is shown to find wrong answers.
-    cheapest: str
 
     @property
     def beats_chance(self) -> bool:
@@ -137,11 +121,7 @@ def lead(measured: RunMeasures) -> Lead | None:
         if each.other in others and not each.p_value * len(others) < LEVEL
     ]
     confidence = 1 - (1 - CONFIDENCE) / len(names)
-    ends = {
-        name: measured.resampled.interval(name, "auroc", confidence) for name in (first, *unsure)
-    }
-    useful = [name for name in FEWEST_CALLS if name in ends and ends[name].lower > 0.5]
-    return Lead(first, ends[first], tuple(unsure), next(iter(useful), first))
+    return Lead(first, measured.resampled.interval(first, "auroc", confidence), tuple(unsure))
 
 
 def adjust(comparisons: Sequence[ScoreComparison]) -> tuple[ScoreComparison, ...]:
