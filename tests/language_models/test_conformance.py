@@ -66,7 +66,10 @@ def test_a_limit_cuts_the_same_model_s_answers(model, embedded):
     short = model.with_limit(1)
     assert (short.answer_tokens, short.revision) == (1, model.revision)
     responses = short.sample(PROMPT, 8, temperature=1.5, seed=3)
-    assert max(len(embedded.encode(response.text)) for response in responses) <= 4
+    # Without its leading space a rare token is written with many others, so texts are compared.
+    tokenizer = embedded.tokenizer
+    tokens = {tokenizer.decode([token]).strip() for token in range(tokenizer.get_vocab_size())}
+    assert all(response.text in tokens or len(response.text) <= 4 for response in responses)
     assert {response.limit for response in responses} == {1}
     assert not all(response.complete for response in responses)
     assert model.answer_tokens == MAX_RESPONSE_TOKENS
