@@ -142,7 +142,7 @@ class LlamaModel(LanguageModel):
     def likeliest(self, prompt: str, count: int) -> list[Response]:
         """Search for answers; see `LanguageModel.likeliest`. All beginnings in one batch.
 
-        The greedy answer begins as one of them mostly does, and is then there as well.
+        The greedy answer goes along, as a row more where it is none of them; mostly it ends there.
         """
         opening, past = self._next(np.array([self._prompt_tokens(prompt)]), self._before)
         own: Segment | None = None
@@ -150,12 +150,14 @@ class LlamaModel(LanguageModel):
 
         def extend(rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
             nonlocal own
+            count = len(rows)
+            rows, tokens = greedy.join(rows, tokens)
             own_rows = own.take(rows) if own else None
             before = [*self._before, past, *([own_rows] if own_rows else [])]
             log_probabilities, step = self._next(tokens[:, None], before)
             own = own_rows.plus(step) if own_rows else step
-            greedy.follow(rows, tokens, log_probabilities)
-            return log_probabilities
+            greedy.go_on(log_probabilities)
+            return log_probabilities[:count]
 
         sequences = search.likeliest(
             opening[0],
@@ -166,16 +168,24 @@ class LlamaModel(LanguageModel):
             is_stop=lambda tokens: self.stops[tokens],
             text_of=lambda tokens: self.tokenizer.decode(tokens).strip(),
         )
-        if greedy.ended and len(greedy.tokens) < limit:
-            text = self.tokenizer.decode(greedy.tokens).strip()
-            self._search.greedy = (self.frame, limit, prompt), Response(text, True, limit=limit)
+        before = (past, own.take([greedy.row])) if own and not greedy.ended else (past,)
+        self._search.greedy = (self.frame, limit, prompt), greedy, before
         return [Response(t, True, min(value, 0.0), limit=limit) for t, value in sequences]
 
     def _greedy_of_search(self, prompt: str) -> Response | None:
-        """Return the greedy answer if this thread's last search saw it, once."""
-        searched, greedy = self._search.__dict__.pop("greedy", ((None, 0, ""), None))
-        same = searched[0] is self.frame and searched[1:] == (self.answer_tokens, prompt)
-        return greedy if same else None
+        """Return the greedy answer where this thread's last search began it, once."""
+        of, greedy, before = self._search.__dict__.pop("greedy", ((None, 0, ""), None, ()))
+        limit = self.answer_tokens
+        if greedy is None or of[0] is not self.frame or of[1:] != (limit, prompt):
+            return None
+        while not greedy.ended and len(greedy.tokens) + 1 < limit:
+            _, token = greedy.join(np.empty(0, int), np.empty(0, int))
+            log_probabilities, step = self._next(token[:, None], [*self._before, *before])
+            before = (before[0], before[1].plus(step) if len(before) > 1 else step)
+            greedy.go_on(log_probabilities)
+        tokens = greedy.tokens if greedy.ended else [*greedy.tokens, greedy.next][:limit]
+        complete = greedy.ended and len(greedy.tokens) < limit
+        return Response(self.tokenizer.decode(tokens).strip(), complete, limit=limit)
 
     # ----------------------------------------------------------------------- scoring
 
@@ -304,9 +314,7 @@ class LlamaModel(LanguageModel):
 
 
 class GreedyPath:
-    """The greedy answer, followed through a search while it is among the beginnings there.
-
-    `ended`: whether the answer is whole; else the search left it, or it goes on.
+    """The greedy answer, which goes along with the beginnings of a search.
 
     Parameters
     ----------
@@ -314,6 +322,15 @@ class GreedyPath:
         See `LlamaModel`.
     opening : ndarray of shape (V,)
         ln p of the first token.
+
+    Attributes
+    ----------
+    tokens, next : list of int, int
+        Those read so far, and the one that follows.
+    ended : bool
+        Whether `next` ends the answer.
+    row : int
+        Its place among the rows of the last pass.
     """
 
     def __init__(
@@ -325,26 +342,34 @@ class GreedyPath:
     ) -> None:
         self.stops, self.stops_at_once, self.is_blank = stops, stops_at_once, is_blank
         self.tokens: list[int] = []
+        self.row = self.next = 0
         self.ended = self._begun = False
-        self._row: int | None = 0  # of the present beginnings
         self._meet(opening)
 
-    def follow(
-        self, rows: NDArray[np.int64], tokens: NDArray[np.int64], after: NDArray[np.float32]
-    ) -> None:
-        """Go on where row `rows[i]` of the beginnings went on with `tokens[i]`."""
-        if self.ended or self._row is None:
-            return
-        here = np.flatnonzero((rows == self._row) & (tokens == self._next))
-        self._row = int(here[0]) if len(here) else None
-        if self._row is not None:
-            self.tokens.append(self._next)
-            self._meet(after[self._row])
+    def join(
+        self, rows: NDArray[np.int64], tokens: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the rows that go on, each with its token, itself among them until it ends."""
+        if self.ended:
+            return rows, tokens
+        here = np.flatnonzero((rows == self.row) & (tokens == self.next))
+        if len(here):
+            self.row = int(here[0])
+            return rows, tokens
+        rows, tokens = np.append(rows, self.row), np.append(tokens, self.next)
+        self.row = len(rows) - 1
+        return rows, tokens
+
+    def go_on(self, log_probabilities: NDArray[np.float32]) -> None:
+        """Read its token in a pass that it joined; ln p of what follows each row, (B, V)."""
+        if not self.ended:
+            self.tokens.append(self.next)
+            self._meet(log_probabilities[self.row])
 
     def _meet(self, log_probabilities: NDArray[np.float32]) -> None:
-        self._next = int(log_probabilities.argmax())
-        self.ended = bool((self.stops if self._begun else self.stops_at_once)[self._next])
-        self._begun = self._begun or not self.is_blank[self._next]
+        self.next = int(log_probabilities.argmax())
+        self.ended = bool((self.stops if self._begun else self.stops_at_once)[self.next])
+        self._begun = self._begun or not self.is_blank[self.next]
 
 
 @once

@@ -151,18 +151,23 @@ def passes(embedded, monkeypatch):
     return passes
 
 
-def test_what_a_search_saw_of_the_greedy_answer_is_not_computed_again(embedded, passes):
-    free = 0
+@pytest.mark.parametrize("limit", [1, 3, MAX_RESPONSE_TOKENS])
+def test_what_a_search_saw_of_the_greedy_answer_is_not_computed_again(embedded, passes, limit):
+    model = embedded.with_limit(limit)
+
+    def counted(prompt):
+        before = len(passes)
+        (response,) = model.sample(prompt, 1, temperature=0.0)
+        return response, len(passes) - before
+
     for fact in facts()[:400:20]:
         prompt = prompts.iterative(plain(fact.question))
-        (greedy,) = embedded.sample(prompt, 1, temperature=0.0)
-        embedded.likeliest(prompt, 8)
-        before = len(passes)
-        assert embedded.sample(prompt, 1, temperature=0.0) == [greedy]
-        free += len(passes) == before
-        assert embedded.sample(prompt, 1, temperature=0.0) == [greedy]  # computed again
-        assert len(passes) > before
-    assert free
+        alone = counted(prompt)
+        model.likeliest(prompt, 8)
+        after = counted(prompt)
+        assert after[0] == alone[0]
+        assert after[1] < alone[1] - 1 or after[1] == 0  # nor is the prompt read again
+        assert counted(prompt) == alone  # computed again
 
 
 def test_blocks_scored_together_share_their_passes(embedded, passes):
