@@ -50,13 +50,13 @@ from core.data.datasets.draw import draw
 from core.data.datasets.questions import Question
 from core.data.datasets.world import world_questions
 from core.data.world.facts import Band
-from core.data.world.grading import matches
+from core.data.world.grading import matches, matches_by_f1
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.embedded.model import restore
 from core.language_models.language_model import MAX_RESPONSE_TOKENS
 from core.language_models.registry import open_model
 from core.studies.evaluation.local import Task
-from core.studies.evaluation.rows import Row
+from core.studies.evaluation.rows import Match, Row
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import evidence_of
 from core.studies.inspection.recorder import usual_request
@@ -71,6 +71,7 @@ ENVIRONMENT = Path("build/lm-polygraph")
 A_BAND, ROUNDS, SAMPLES = 40, 3, 10
 BATCHES = (1, 8, 32, 128)  # and all questions at once
 FEW = 30  # questions, where one at a time is enough
+LABELS: tuple[Match, ...] = ("same_answer", "f1")
 SAME_LIKELIHOOD = 1e-3  # nats
 MOST_TIME, LEAST_RANKING, MOST_APART = 1 / 5, 0.9, 1e-6
 
@@ -130,8 +131,7 @@ class Round:
 
     seconds: float  # of the processor
     entropies: NDArray[np.float64]  # (n,)
-    # (n,): whether the answer that it serves is right: of lm-polygraph the greedy one.
-    right: NDArray[np.bool_]
+    right: NDArray[np.bool_]  # (2, n): by *same answer* and by F1; lm-polygraph serves the greedy
 
 
 def ask_theirs(beside: Beside, questions: Sequence[Question], batch: int, seed: int) -> Any:
@@ -147,9 +147,10 @@ def ask_theirs(beside: Beside, questions: Sequence[Question], batch: int, seed: 
 
 def theirs(beside: Beside, questions: Sequence[Question], batch: int, seed: int) -> Round:
     found = ask_theirs(beside, questions, batch, seed)
+    answers = list(zip(questions, found["greedy"], strict=True))
     right = [
-        matches(answer, question.names)
-        for question, answer in zip(questions, found["greedy"], strict=True)
+        [matches(answer, question.names, question.query) for question, answer in answers],
+        [matches_by_f1(answer, question.names) for question, answer in answers],
     ]
     return Round(found["seconds"], np.array(found["entropies"]), np.array(right))
 
@@ -168,7 +169,7 @@ def ours(questions: Sequence[Question], seed: int) -> tuple[Round, list[Row]]:
     place = {question.id: i for i, question in enumerate(questions)}
     rows.sort(key=lambda row: place[row.id])
     entropies = [row.values["semantic_entropy_raw"] for row in rows]
-    right = [row.values["semantic_entropy_correct"] for row in rows]
+    right = [[row.is_right("semantic_entropy", match) for row in rows] for match in LABELS]
     return Round(took, np.array(entropies), np.array(right)), rows
 
 
@@ -288,11 +289,11 @@ def beside_details(beside: Beside, questions: Sequence[Question]) -> float:
     return compared / len(some)
 
 
-def area(rounds: Sequence[Round], name: str) -> str:
+def area(rounds: Sequence[Round], name: str, label: int) -> str:
     """Return the AUROC of finding wrong answers with its interval, questions drawn anew."""
     entropies = np.concatenate([each.entropies for each in rounds])
-    right = np.concatenate([each.right for each in rounds])
-    queries = np.tile(np.arange(len(rounds[0].right)), len(rounds))
+    right = np.concatenate([each.right[label] for each in rounds])
+    queries = np.tile(np.arange(len(rounds[0].entropies)), len(rounds))
     value = compare({name: entropies}, {name: right}, queries, name).values[name]
     return f"{value.value:.3f} ({value.lower:.3f} to {value.upper:.3f})"
 
@@ -327,17 +328,22 @@ def report(
 
     `entailment` is how many seconds its network takes to compare the answers to a question.
     """
-    number = len(of_us[0].right)
+    number = len(of_us[0].entropies)
     cells = [
         (
             f"{1000 * np.mean([each.seconds for each in rounds]) / number:.1f}",
-            f"{np.mean([each.right.mean() for each in rounds]):.0%}",
-            area(rounds, "entropy"),
+            *(f"{np.mean([each.right[i].mean() for each in rounds]):.0%}" for i in (0, 1)),
+            *(area(rounds, "entropy", i) for i in (0, 1)),
             f"{of_draws(rounds):.3f}",
         )
         for rounds in (of_them, of_us)
     ]
-    titles = "milliseconds a question", "right answers served", "AUROC", "Spearman of two draws"
+    titles = (
+        "milliseconds a question",
+        *("right answers served, by same answer", "right answers served, by F1"),
+        *("AUROC by same answer", "AUROC by F1"),
+        "Spearman of two draws",
+    )
     print(f"\n| | lm-polygraph, batches of {batch} | ours |\n| --- | --: | --: |")
     for title, one, other in zip(titles, *cells, strict=True):
         print(f"| {title} | {one} | {other} |")

@@ -5,9 +5,9 @@
 Asks popular questions of the world's tables, but for two relations that no choice here has seen:
 they are for `benchmarks.real_model`. A line for every choice of examples:
 
-- right: the share of the greedy answers that are right, where one is;
-- AUROC of M.I. and S.E. at telling right answers from wrong ones, on all questions; where too
-  little of the probability was seen for a verdict, both doubt;
+- right: the share of the greedy answers that are right, where one is: by *same answer* / by F1;
+- AUROC of M.I. and S.E. at telling right answers from wrong ones by *same answer*, on all; where
+  too little of the probability was seen for a verdict, both doubt;
 - median M.I., nats, where the answer is right, wrong, or one of many, and of nonsense;
 - kept: ln of the odds of its right answer against another, told the other 0, 1 and 20 times.
 """
@@ -106,9 +106,12 @@ def line(name: str, asked: Sequence[Question], model: LanguageModel) -> str:
     medians = " / ".join(f"{_median(group):.2f}" for group in groups)
     moved = [found for question in asked if (found := odds(question, model))]
     kept = " / ".join(f"{value:+.1f}" for value in np.median(moved, axis=0))
-    greedy = np.mean([r.correct["greedy_probability"] for r in single])
+    greedy = [
+        np.mean([label["greedy_probability"] for label in labels])
+        for labels in zip(*((r.correct, r.correct_by_f1) for r in single), strict=True)
+    ]
     ranks = " | ".join(f"{_auroc(rows, name):.2f}" for name in SHOWN)
-    return f"| {name} | {greedy:.0%} | {ranks} | {medians} | {kept} |"
+    return f"| {name} | {greedy[0]:.0%} / {greedy[1]:.0%} | {ranks} | {medians} | {kept} |"
 
 
 SHOWN = ("mutual_information", "semantic_entropy")

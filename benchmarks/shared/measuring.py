@@ -63,7 +63,9 @@ class Row:
 
     band: str  # the exposure band, or "unanswerable"
     doubt: dict[str, float]  # by the keys of `SCORES`; infinite where the evidence cannot tell
-    correct: dict[str, bool]  # whether the answer that the score would serve is right
+    # Whether the answer that the score would serve is right: by *same answer*; by the paper's F1.
+    correct: dict[str, bool]
+    correct_by_f1: dict[str, bool]
     mass: float  # the sampled mass
     surprise: float  # how far it turns from a single answer when told others, nats
     clusters: int  # how many clusters were sampled
@@ -164,6 +166,10 @@ def inspect(question: Question, model: LanguageModel, **wanted: Any) -> Row:
         doubt={name: s.doubt if s.doubt is not None else np.inf for name, s in scores.items()},
         correct={
             name: fact is not None and grading.is_right(s.answer, fact)
+            for name, s in scores.items()
+        },
+        correct_by_f1={
+            name: fact is not None and grading.is_right_by_f1(s.answer, fact)
             for name, s in scores.items()
         },
         mass=evidence.sampled_mass,

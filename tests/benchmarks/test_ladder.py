@@ -40,7 +40,7 @@ def test_they_are_the_first_of_the_model_cards_mixture(monkeypatch):
 
     def measured(some):
         return [
-            CardRow(q.band, {}, {}, 1.0, 0.0, 1, 2, float(entropies[q.seed]), 0.0, 0.0)
+            CardRow(q.band, {}, {}, {}, 1.0, 0.0, 1, 2, float(entropies[q.seed]), 0.0, 0.0)
             for q in some
         ]
 
