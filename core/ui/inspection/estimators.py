@@ -20,8 +20,7 @@ def ladder(inspection: Inspection) -> None:
         "abilities, and with some switched off to test each estimator. Half of the "
         f"questions have one right answer, half have many; {measured.wrong:.0%} were answered "
         "wrongly. AUROC is the chance that a wrong answer has a larger doubt than a right "
-        "one: 0.5 is guessing, 1 is perfect. Brackets: 95% percentiles of "
-        "resamples, too narrow for so few wrong answers."
+        "one: 0.5 is guessing, 1 is perfect. Brackets: 95% intervals over the questions."
     )
     rows = table(measured)
     st.dataframe(
