@@ -165,10 +165,8 @@ def meant_among(question: str, others: tuple[str, ...]) -> str | None:
 
     They stand among the world's facts, so that a word weighs what it weighs there.
     """
-    for match in _index(others).nearest(question):
-        if match.fact.relation == OTHER:
-            return match.fact.subject if match.is_meant else None
-    return None
+    match = next(_index(others).nearest(question, OTHER), None)
+    return match.fact.subject if match and match.is_meant else None
 
 
 @once
@@ -292,8 +290,11 @@ class _Index:
         best = alike.max()
         return float(best * self._weight[alike.argmax()] + (1 - best) * UNKNOWN)
 
-    def nearest(self, question: str) -> Iterator[Nearest]:
-        """Yield the nearest question of each fact that may be meant, the likeliest fact first."""
+    def nearest(self, question: str, relation: str = "") -> Iterator[Nearest]:
+        """Yield the nearest question of each fact that may be meant, the likeliest fact first.
+
+        `relation`: of whose facts alone; "" for all.
+        """
         words = _distinct(question)[:MOST_WORDS]
         if not words:
             return
@@ -306,6 +307,8 @@ class _Index:
             owner = int(self._owner[name])
             if owner not in seen:
                 seen.add(owner)
+                if relation and self._facts[owner].relation != relation:
+                    continue
                 taught = self._wording(self._facts[owner], alike, weight)
                 yield Nearest(
                     self._facts[owner],
