@@ -16,7 +16,6 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,14 +24,17 @@ from core.abstention.blocks import Blocks
 
 #: Right answers, and wrong ones, from which on the percentiles of resamples are taken.
 ENOUGH = 100
+CELLS = 10_000  # weights that are computed on at once: more are no faster
 
 Floats = NDArray[np.float64]
 
 
 def random_weights(
     clusters: ArrayLike, number: int, seed: int = 0
-) -> Iterator[tuple[Floats, float, float]]:
-    """Yield row weights, of shape (n,), and those of a wrong and a right answer that were not seen.
+) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """Yield row weights, and those of a wrong and a right answer that were not seen.
+
+    Of shapes (d, n), (d,) and (d,): some draws at a time, all of them together `number`.
 
     Parameters
     ----------
@@ -41,64 +43,68 @@ def random_weights(
     """
     _, at, rows = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)
     rng = np.random.default_rng(seed)
-    for _ in range(number):
-        weights, (wrong, right) = rng.exponential(size=len(rows)), rng.exponential(size=2)
-        yield weights[at], float(wrong * rows.max()), float(right * rows.max())
+    together = max(1, min(50, CELLS // len(at)))
+    for start in range(0, number, together):
+        weights = rng.exponential(size=(min(together, number - start), len(rows) + 2))
+        wrong, right = weights[:, -2:].T * rows.max()
+        yield weights[:, at], wrong, right
 
 
-def extremes(ranks: Blocks, wrong: float, right: float) -> tuple[Floats, Floats, Blocks, Blocks]:
+def extremes(
+    ranks: Blocks, wrong: Floats, right: Floats
+) -> tuple[Floats, Floats, list[Blocks], list[Blocks]]:
     """Return the least and the largest of each of `metrics.MEASURES`, and the worst and best order.
 
     Parameters
     ----------
     ranks : Blocks
-        Of weighted rows.
-    wrong, right : float
+        Of weighted rows, of d draws: its sums are of shape (d, b).
+    wrong, right : ndarray of shape (d,)
         The weights of a wrong and a right answer that were not seen. AUROC and PRR are of both
         kinds, so that each is misplaced, or in its place; the others need only the first answer.
 
     Returns
     -------
-    least, largest : ndarray of shape (m,)
-    worst, best : Blocks
-        With the wrong or the right answer before all others.
+    least, largest : ndarray of shape (d, m)
+    worst, best : list of Blocks
+        Of each draw, with the wrong or the right answer before all others.
     """
-    worst, best = _before(ranks, wrong, wrong), _before(ranks, wrong, 0.0)
-    worst_pair = _measures(*_after(worst, right, 0.0))
-    best_pair = _measures(*_after(_before(ranks, right, 0.0), wrong, wrong))
-    of_worst, of_best = (_measures(each.answered, each.errors) for each in (worst, best))
+    # Four orders: two of pairs, which have the other answer after all others, and two without it.
+    parts = np.zeros((2, 4, len(wrong), len(ranks.doubts) + 2))  # of all, and of the wrong
+    parts[0, ..., 0] = wrong, right, wrong, wrong
+    parts[1, ::2, :, 0] = wrong
+    parts[0, :2, :, -1] = right, wrong
+    parts[1, 1, :, -1] = wrong
+    parts[..., 1:-1] = np.diff([ranks.answered, ranks.errors], prepend=0.0)[:, None]
+    sums = parts.cumsum(axis=-1)
+    worst_pair, best_pair, of_worst, of_best = _measures(*parts, *sums)
+    doubts = np.append(-np.inf, ranks.doubts)
+    worst, best = (
+        [Blocks(doubts, each[0, :-1], each[1, :-1], each[0, -1]) for each in draws]
+        for draws in sums[:, 2:].transpose(1, 2, 0, 3)
+    )
     pairs = np.array([True, False, False, True])
     least = np.where(pairs, worst_pair, of_best)
     return least, np.where(pairs, best_pair, of_worst), worst, best
 
 
-def _before(ranks: Blocks, weight: float, errors: float) -> Blocks:
-    """Return the order with answers of so much weight before all others."""
-    answered = np.append(weight, ranks.answered + weight)
-    wrong = np.append(errors, ranks.errors + errors)
-    return Blocks(np.append(-np.inf, ranks.doubts), answered, wrong, answered[-1])
+def _measures(size: Floats, bad: Floats, answered: Floats, errors: Floats) -> Floats:
+    """Return `metrics.MEASURES` of weights in place of queries: the last axis, which was of blocks.
 
-
-def _after(ranks: Blocks, weight: float, errors: float) -> tuple[Floats, Floats]:
-    """Return what is answered, and what of it is wrong, with answers after all others."""
-    answered, wrong = ranks.answered, ranks.errors
-    return np.append(answered, answered[-1] + weight), np.append(wrong, wrong[-1] + errors)
-
-
-def _measures(answered: NDArray[Any], errors: NDArray[Any]) -> Floats:
-    """Return `metrics.MEASURES` of weights, which are sums of parts in place of queries."""
-    size, bad = np.diff(answered, prepend=0.0), np.diff(errors, prepend=0.0)
-    n, wrong = answered[-1], errors[-1]
+    `size`, `bad`: all weights of a block and those of the wrong; `answered`, `errors`: their sums.
+    """
+    n, wrong = answered[..., -1], errors[..., -1]
     right = n - wrong
     share = bad / np.maximum(size, np.finfo(float).tiny)
-    a, b, e = answered[:-1], answered[1:], errors[:-1]
-    logs = np.log(np.divide(b, a, out=np.ones(len(a)), where=a > 0))
-    aurc = (wrong + (e - a * share[1:]) @ logs) / n
-    augrc = size @ (errors + errors - bad) / (2 * n**2)
-    if not wrong or not right:
-        return np.array([np.nan, aurc, augrc, np.nan])
+    a, b, e = answered[..., :-1], answered[..., 1:], errors[..., :-1]
+    logs = np.log(np.divide(b, a, out=np.ones_like(a), where=a > 0))
+    aurc = (wrong + ((e - a * share[..., 1:]) * logs).sum(axis=-1)) / n
+    augrc = (size * (errors + errors - bad)).sum(axis=-1) / (2 * n**2)
     before = answered - size - (errors - bad)  # right ones
-    auroc = bad @ (before + (size - bad) / 2) / (wrong * right)
-    least = (wrong - right * np.log(n / right)) / n
-    prr = (wrong / n - aurc) / (wrong / n - least)
-    return np.array([min(auroc, 1.0), aurc, augrc, min(prr, 1.0)])  # above 1 by rounding
+    with np.errstate(invalid="ignore", divide="ignore"):  # without a wrong or a right one: NaN
+        auroc = (bad * (before + (size - bad) / 2)).sum(axis=-1) / (wrong * right)
+        least = (wrong - right * np.log(n / right)) / n
+        prr = (wrong / n - aurc) / (wrong / n - least)
+    pairs = np.minimum([auroc, prr], 1.0)  # above 1 by rounding
+    auroc, prr = np.where((wrong > 0) & (right > 0), pairs, np.nan)
+    return np.stack([auroc, aurc, augrc, prr], axis=-1)

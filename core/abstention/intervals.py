@@ -78,10 +78,15 @@ class Ranked:
         return float(wrong @ (right[self._below] + right[self._level]) / (2 * pairs))
 
     def blocks(self, weights: NDArray[Any]) -> Blocks:
-        """Return the weighted rows as `all_blocks` has them; a block may be empty."""
-        reordered = weights[self._order]
-        answered = np.cumsum(reordered)[self._last]
-        errors = np.cumsum(reordered * self._is_wrong)[self._last]
+        """Return the weighted rows as `all_blocks` has them; a block may be empty.
+
+        Weights of shape (d, n), of several draws, have sums of shape (d, b).
+        """
+        reordered = weights[..., self._order]
+        answered, errors = (
+            np.cumsum(each, axis=-1)[..., self._last]
+            for each in (reordered, reordered * self._is_wrong)
+        )
         return Blocks(self._doubts, answered, errors, int(reordered.sum()))
 
 
@@ -96,10 +101,12 @@ def precision_at(ranks: Blocks, recalls: Floats) -> Floats:
         Of all queries; those never answered are one last block, or left out.
     recalls : ndarray of shape (r,)
     """
-    scored = ranks.doubts < np.inf
-    answered = np.append(0, ranks.answered[scored])
+    scored = ranks.doubts.searchsorted(np.inf)
+    answered, sums = (
+        np.concatenate(([0.0], each[:scored])) for each in (ranks.answered, ranks.errors)
+    )
     position = recalls * ranks.queries
-    errors = np.interp(position, answered, np.append(0, ranks.errors[scored]))
+    errors = np.interp(position, answered, sums)
     # A share as a float may lie above the last query by its rounding.
     there = (position > 0) & (position <= answered[-1] * (1 + 1e-12))
     wrong = np.full(position.shape, np.nan)
@@ -172,12 +179,13 @@ def compare(
     pairs = [independent_pairs(correct[name], clusters) for name in names]
     if 0 < min(pairs) < ENOUGH:
         least, largest = np.empty((2, number, len(names)))
-        for i, (masses, wrong, right) in enumerate(random_weights(clusters, number, seed)):
-            if i % 50 == 0:
-                progress(i / number)
+        done = 0
+        for masses, wrong, right in random_weights(clusters, number, seed):
+            progress(done / number)
+            here = slice(done, done := done + len(masses))
             for j, name in enumerate(names):
                 low, high, *_ = extremes(ranked[name].blocks(masses), wrong, right)
-                least[i, j], largest[i, j] = low[0], high[0]
+                least[here, j], largest[here, j] = low[:, 0], high[:, 0]
         low, high = least[:, [at]] - largest, largest[:, [at]] - least
         return Comparison(
             {n: of_few(whole[j], least[:, j], largest[:, j]) for j, n in enumerate(names)},

@@ -173,14 +173,15 @@ def resample(
     worst = best = {name: np.empty((number, len(recalls[name]))) for name in names}
     if len(rows) and min(pairs.values(), default=ENOUGH) < ENOUGH:
         largest, best = np.empty(shape), {name: np.empty_like(worst[name]) for name in names}
-        for i, (masses, wrong, right) in enumerate(random_weights(rows, number, seed)):
-            if i % 50 == 0:
-                progress(i / number)
+        done = 0
+        for masses, wrong, right in random_weights(rows, number, seed):
+            progress(done / number)
+            here = slice(done, done := done + len(masses))
             for j, name in enumerate(names):
                 ranks = ranked[j].blocks(masses)
-                least[i, j], largest[i, j], bad, good = extremes(ranks, wrong, right)
-                worst[name][i] = precision_at(bad, recalls[name])
-                best[name][i] = precision_at(good, recalls[name])
+                least[here, j], largest[here, j], *orders = extremes(ranks, wrong, right)
+                for each, some in zip((worst, best), orders, strict=True):
+                    each[name][here] = [precision_at(order, recalls[name]) for order in some]
     else:
         for i, weights in enumerate(resamples(rows, number, seed)):
             if i % 50 == 0:

@@ -40,7 +40,11 @@ def made(n=40, wrong=4):
 
 
 MADE = made()
-FOUND = plain(chart_data(MADE))
+
+
+@pytest.fixture(scope="module")
+def pictured():
+    return plain(chart_data(MADE))
 
 
 def test_where_every_answer_is_right_nothing_is_drawn_that_has_no_value():
@@ -51,24 +55,24 @@ def test_where_every_answer_is_right_nothing_is_drawn_that_has_no_value():
     assert "M.I.: undefined" in charts.scores_alt(found)
 
 
-def test_each_score_has_a_name_and_its_number():
+def test_each_score_has_a_name_and_its_number(pictured):
     assert {*NAMES} == {*COMPARED}
-    shown = " ".join(texts(drawn(charts.scores(FOUND, LIGHT))))
+    shown = " ".join(texts(drawn(charts.scores(pictured, LIGHT))))
     for key, name in NAMES.items():
         one = MADE.comparison.values[key]
         assert f"{name}: {one.value:.2f} ({one.lower:.2f} to {one.upper:.2f})" in shown
 
 
-def test_the_two_stages_are_drawn_threshold_by_threshold():
-    rows = rows_of(charts.thresholds(FOUND, LIGHT), "which")
+def test_the_two_stages_are_drawn_threshold_by_threshold(pictured):
+    rows = rows_of(charts.thresholds(pictured, LIGHT), "which")
     drawn_so = [row["auroc"] for row in rows if row["which"] == charts.PASSES]
     assert drawn_so == pytest.approx([rank for _, rank in MADE.by_threshold()])
 
 
-def test_bins_stand_beside_the_diagonal():
-    rows = rows_of(charts.calibration(FOUND, LIGHT), "answers")
+def test_bins_stand_beside_the_diagonal(pictured):
+    rows = rows_of(charts.calibration(pictured, LIGHT), "answers")
     bins = MADE.calibration()
     promised, errors = ([row[name] for row in rows] for name in ("promised", "error"))
     assert promised == pytest.approx([one.promised for one in bins], rel=1e-4)
     assert errors == pytest.approx([one.error.value for one in bins], rel=1e-4)
-    assert f"{MADE.overall.promised:.3f}" in charts.calibration_alt(FOUND)
+    assert f"{MADE.overall.promised:.3f}" in charts.calibration_alt(pictured)
