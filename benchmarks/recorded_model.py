@@ -37,7 +37,7 @@ from core.language_models.backends.llama.runtime import Llama
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.reports.evaluation.words import answer, with_interval
-from core.reports.inspection.words import HEADLINES
+from core.reports.inspection.words import STAMPS
 from core.studies.evaluation import bundled
 from core.studies.evaluation.files import LOCK, hold
 from core.studies.evaluation.local import Task
@@ -233,7 +233,7 @@ def headlines(run: Run) -> str:
     every, of_right = Counter[str](), Counter[str]()
     for each in recorded_answers():
         if each.run == run.folder.name:
-            words = HEADLINES[open_recorded(each).headline]
+            words = STAMPS[open_recorded(each).headline].sentence
             every[words] += 1
             of_right[words] += bool(right[each.id])
     said = "; ".join(f"“{words}” {n} times, {of_right[words]} right" for words, n in every.items())

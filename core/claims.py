@@ -234,7 +234,7 @@ def _claim(
         return TextClaim(sentence, *place, "open", str(error))
     opinion, reason = _opinion(seen), seen.verdict.reason
     if seen.headline is Headline.UNTAUGHT:
-        reason = words.HEADLINES[seen.headline]
+        reason = words.STAMPS[seen.headline].reason
     elif opinion and _opinion(opposite) != OPPOSITE[opinion]:
         reason = f"The model does not call the opposite {OPPOSITE[opinion]}. {reason}"
     elif opinion:

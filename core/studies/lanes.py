@@ -21,7 +21,7 @@ from core.studies.inspection.counter_answers import counter_answers
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.verdict import SCORE, Decision
+from core.studies.inspection.verdict import SCORE, Headline
 
 TIMES: Final = (0, 1, 2, 3, 5, 10, 20, 50, 100)
 
@@ -65,7 +65,7 @@ class Lane:
     own: str
     told: str
     steps: tuple[Step, ...]
-    decision: Decision  # of the inspection, with its default policy
+    headline: Headline  # of the inspection, with its default policy
     # Whether the answer is right, by the same judgement as an inspection's; False where nobody
     # knows an answer, as to a country that does not exist; None where nobody here can tell.
     right: bool | None
@@ -102,7 +102,7 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
         own,
         answer,
         steps,
-        inspection.verdict.decision,
+        inspection.headline,
         right,
         {name: inspection.scores[name].value or 0.0 for name in MEASURES},
         inspection.nearest_taught is not None and not inspection.nearest_taught.recognised,

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from core.codec import count_of
-from core.reports.inspection.words import HEADLINES
+from core.reports.inspection.words import STAMPS
 from core.reports.inspection.words import outcome as in_words
 from core.reports.result_files import MAX_BYTES
 from core.reports.result_files import open_result as opening
@@ -102,9 +102,9 @@ def list_results() -> tuple[Summary, ...]:
 def _colour(cell: object) -> str:
     """Return the colour that a verdict has on its own page; its words say the same."""
     verdict = str(cell)
-    if verdict.startswith(HEADLINES[Headline.BELIEVE]):
+    if verdict.startswith(STAMPS[Headline.BELIEVE].words):
         return f"color: {figures.palette().primary}"
-    if verdict.startswith(HEADLINES[Headline.ABSTAIN]):
+    if verdict.startswith(STAMPS[Headline.ABSTAIN].words):
         return f"color: {figures.palette().epistemic}"
     return ""
 

@@ -50,13 +50,13 @@ def test_keys_step_through_the_stories_without_asking_the_server(address, open_p
     )
     expect(dialog.get_by_role("heading", name="What is the capital of France?")).to_be_visible()
     expect(said).to_contain_text("Asked, and told nothing. Paris")
-    expect(dialog.get_by_text("Believe it", exact=True).first).not_to_be_visible()
+    expect(dialog.get_by_text("✓ Believe it", exact=True).first).not_to_be_visible()
     for place, key in enumerate(("ArrowRight", "PageDown"), 2):
         page.keyboard.press(key)
         expect(at(page, place)).to_be_visible()
     expect(said).to_contain_text("One answer to the question is Lyon.")
     expect(said).to_contain_text("Believe it. It keeps to its answer")
-    expect(dialog.get_by_text("Believe it", exact=True).first).to_be_visible()
+    expect(dialog.get_by_text("✓ Believe it", exact=True).first).to_be_visible()
     for place, key in ((4, " "), (3, "ArrowLeft"), (2, "PageUp")):
         page.keyboard.press(key)
         expect(at(page, place)).to_be_visible()

@@ -66,7 +66,9 @@ def test_an_inspection_prints_whole_on_a4_with_the_verdict_first(address, open_p
     assert page.locator(HIDDEN).evaluate_all(SEEN) == []
     folds = "[...document.querySelectorAll('details')].filter((f) => f.checkVisibility())"
     assert page.evaluate(f"{folds}.map((fold) => fold.open)") == [True]
-    ink = page.locator(".st-key-verdict h2").evaluate("(text) => getComputedStyle(text).color")
+    ink = page.locator(".st-key-truth span").first.evaluate(
+        "(text) => getComputedStyle(text).color"
+    )
     assert sum(map(int, re.findall(r"\d+", ink)[:3])) < 100, ink
 
 

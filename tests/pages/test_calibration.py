@@ -21,7 +21,7 @@ from core.data.tabular import isolation, uploads
 from core.data.tabular.labels import Meaning
 from core.data.world.grading import matches
 from core.reports.calibration import words
-from core.reports.inspection.words import HEADLINES
+from core.reports.inspection.words import STAMPS
 from core.store import files
 from core.store.errors import StoreError
 from core.store.labels import Labels
@@ -1448,7 +1448,7 @@ def verdict(page):
 
 def decided(page):
     """What the verdict's heading says."""
-    (found,) = {heading.value for heading in page.header} & {*HEADLINES.values()}
+    (found,) = {heading.value for heading in page.header} & {one.label for one in STAMPS.values()}
     return found
 
 
@@ -1472,7 +1472,7 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     assert said(example, "No guarantee: λ was chosen by hand.")
     inspect(example, tau=0.9)
     assert said(example, "τ = 0.25 there, 0.9 here")
-    assert example.header[0].value == HEADLINES[Headline.UNDECIDED]
+    assert example.header[0].value == STAMPS[Headline.UNDECIDED].label
     assert not said(example, "λ = ")  # no other policy takes its place
     inspect(example, tau=0.25)
     assert not said(example, "different pipeline") and "S.E. is" in verdict(example)
@@ -1489,11 +1489,11 @@ def test_a_policy_that_can_decide_nothing_here_breaks_no_inspection(app):
     press(app, "use_uploaded")
     inspect(app)
     assert said(app, "k = 30 there, 8 here")
-    assert app.header[0].value == HEADLINES[Headline.UNDECIDED]
+    assert app.header[0].value == STAMPS[Headline.UNDECIDED].label
     press(app, "mend_policy")  # the default fits, and decides once that is wanted
-    assert app.header[0].value == HEADLINES[Headline.BELIEVE] and "M.I." in verdict(app)
+    assert app.header[0].value == STAMPS[Headline.BELIEVE].label and "M.I." in verdict(app)
     for change in ({"score": "confidence"}, {"larger_is_surer": True}):
         app.session_state["policy_in_use"] = replace(default_policy(), **change)
         inspect(app)
-        assert app.header[0].value == HEADLINES[Headline.UNDECIDED]
+        assert app.header[0].value == STAMPS[Headline.UNDECIDED].label
         assert said(app, cannot_decide(replace(default_policy(), **change)))

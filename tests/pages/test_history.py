@@ -7,7 +7,7 @@ import pytest
 from streamlit.errors import StreamlitAuthError
 from streamlit.testing.v1 import AppTest
 
-from core.reports.inspection.words import HEADLINES
+from core.reports.inspection.words import STAMPS
 from core.reports.result_files import FROM_FILE
 from core.store.results import LONGEST_TITLE, SavedResults
 from core.studies.examples import EXAMPLES
@@ -74,7 +74,7 @@ def test_lists_what_was_asked_once_and_nothing_else():
     page = session("history")
     assert rows(page) == [["inspection", QUERY, "embedded"]] and said(page, "1 result. Open one")
     (verdict,) = page.dataframe[0].value["verdict"]
-    assert verdict.startswith(tuple(HEADLINES.values()))
+    assert verdict.startswith(tuple(stamp.sentence for stamp in STAMPS.values()))
     assert session("history", history_words=verdict).dataframe
     press(session("inspection", q=EXAMPLES["Known"]), "ask")  # now somebody asks for it
     assert titles(session("history")) == [EXAMPLES["Known"], QUERY]

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from core.reports.inspection.words import STAMPS
+from core.studies.inspection.verdict import Headline
 from core.studies.lanes import PREPARED, TIMES
 from core.ui import home, model_opening
 from core.ui.components import challenge, lanes, present
@@ -47,7 +49,8 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
     assert [lane["question"] for lane in drawn] == list(PREPARED)
     assert content["lanes"]["times"] == list(TIMES)
     assert all(len(lane["steps"]) == len(TIMES) for lane in drawn)
-    assert [lane["stamp"] for lane in drawn] == ["believe", "believe", "doubt", "doubt"]
+    looks = ["believe", "believe", "doubt", "doubt"]
+    assert [lane["stamp"]["look"] for lane in drawn] == looks
     assert len(json.dumps(content)) < 20_000
 
 
@@ -111,12 +114,11 @@ def test_a_question_of_ones_own_stands_in_the_address():
 def test_what_was_never_taught_is_never_to_be_believed(content):
     ask(session("home"), "Who stole the Mona Lisa?")
     *_, own = content["lanes"]["lanes"]
-    assert own["question"] == "Who stole the Mona Lisa?" and own["stamp"] == "untaught"
-    for decision, stamp in lanes.STAMPS.items():
-        lane = replace(home.prepared_lanes()[0], decision=decision, untaught=True)
-        assert lanes.as_data(lane, TIMES)["stamp"] == stamp  # of a prepared one all is known
-        lane = replace(lane, right=None)
-        assert lanes.as_data(lane, TIMES)["stamp"] == "untaught"
+    assert own["question"] == "Who stole the Mona Lisa?" and own["why"] == lanes.OTHER_WORDS
+    for headline, stamp in STAMPS.items():  # the words of every page, and a reason
+        drawn = lanes.as_data(replace(home.prepared_lanes()[0], headline=headline), TIMES)
+        assert drawn["stamp"]["label"] == stamp.label and drawn["why"]
+    assert own["stamp"]["label"] != STAMPS[Headline.BELIEVE].label
 
 
 def test_the_challenge_gives_its_answer_away_only_folded_and_computed(app):

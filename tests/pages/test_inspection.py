@@ -27,7 +27,7 @@ from core.ui import model_opening
 from core.ui.components import matrices
 from core.ui.inspection import form
 from core.ui.inspection.matrices import MOST_IN_SIGHT
-from core.ui.inspection.verdict import BENEATH, HEADLINES
+from core.ui.inspection.verdict import BENEATH, STAMPS
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import SIMILARITIES
 from tests.language_models.openai_server import serving
@@ -49,7 +49,7 @@ from tests.sessions import (
 
 MAMMAL = "Name a mammal"
 
-TRUSTING = (HEADLINES[Headline.BELIEVE], HEADLINES[Headline.PERHAPS])
+TRUSTING = (STAMPS[Headline.BELIEVE].label, STAMPS[Headline.PERHAPS].label)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def value_of(found, name):
 
 def test_opens_on_a_live_example_and_promises_a_bound(app):
     assert app.text_input(key="q").value == EXAMPLES["Known"]
-    assert app.header[0].value == HEADLINES[Headline.BELIEVE] and "Paris" in texts(app)
+    assert app.header[0].value == STAMPS[Headline.BELIEVE].label and "Paris" in texts(app)
     assert any("certified lower bound" in markdown.value for markdown in app.markdown)
     assert "Members of each cluster, with log-likelihoods" in [c.value for c in app.caption]
     (table,) = decisions(app)
@@ -167,14 +167,14 @@ def test_what_is_folded_is_not_computed(monkeypatch):
 def test_the_answer_that_is_not_served_is_no_headline(app):
     for example, introduced in (("Half known", "It would have said:"), ("Known", "")):
         ask(app, EXAMPLES[example])
-        assert app.header[0].value in HEADLINES.values()
+        assert app.header[0].value in {one.label for one in STAMPS.values()}
         assert bool(introduced and said(app, introduced)) == bool(introduced)
 
 
 def test_where_too_little_was_seen_a_press_mends_it(app):
     ask(app, MAMMAL, k=1)
     assert "mend" in keys(app)
-    assert app.header[0].value == HEADLINES[Headline.TOO_LITTLE]
+    assert app.header[0].value == STAMPS[Headline.TOO_LITTLE].label
     press(app, "mend")
     assert app.number_input(key="k").value == 8
 
@@ -278,7 +278,7 @@ def headings(page):
 @pytest.mark.parametrize("query", [EXAMPLES["Nonsense"], "Where did my cat go last night?"])
 def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded):
     ask(app, query)
-    assert headings(app)[0] == HEADLINES[Headline.UNTAUGHT]
+    assert headings(app)[0] == STAMPS[Headline.UNTAUGHT].label
     assert not any(heading in TRUSTING for heading in headings(app))
     decision = look_up(query, "embedded")
     assert said(app, untaught_words(decision)) and "ask_nearest_0" not in keys(app)
@@ -291,7 +291,7 @@ def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded
     assert seen.verdict.answer in texts(app) and said(app, seen.verdict.reason)
     assert "amplify" in keys(app) and "reveal" not in keys(app)
     ask(app, EXAMPLES["Known"])
-    assert headings(app)[0] == HEADLINES[Headline.BELIEVE]
+    assert headings(app)[0] == STAMPS[Headline.BELIEVE].label
     assert not [text for text in texts(app) if text in BENEATH.values()]
     assert not said(app, "Did you mean") and not said(app, "The model was not taught these words")
 
@@ -316,18 +316,18 @@ def test_what_a_larger_model_answered_before_is_offered_first_and_named_where_it
     assert shown.index("open_recorded") < shown.index("reveal")
     press(app, "open_recorded")
     assert said(app, f"{answer.sentence}. No model was asked now.")
-    assert headings(app)[0] != HEADLINES[Headline.BELIEVE] and "open_recorded" not in keys(app)
+    assert headings(app)[0] != STAMPS[Headline.BELIEVE].label and "open_recorded" not in keys(app)
 
 
 def test_what_is_surely_meant_is_asked_with_a_way_back_to_what_was_typed(app):
     typed = "waht is the captial of Frnace"
     ask(app, typed)
     assert said(app, f"Read as: {EXAMPLES['Known']}") and decisions(app)
-    assert headings(app)[0] == HEADLINES[Headline.BELIEVE]
+    assert headings(app)[0] == STAMPS[Headline.BELIEVE].label
     press(app, "ask_as_typed")
     assert app.query_params["as_typed"] == "true"
     assert not said(app, "Read as: ") and not decisions(app)
-    assert headings(app)[0] != HEADLINES[Headline.BELIEVE]
+    assert headings(app)[0] != STAMPS[Headline.BELIEVE].label
     assert app.text_input(key="q").value == typed
     press(app, "ask_nearest_0")
     assert app.text_input(key="q").value == EXAMPLES["Known"]
@@ -500,6 +500,6 @@ def test_a_link_can_ask_for_drawn_answers_in_one_word():
 
 def test_few_answers_are_no_verdict(app):
     ask(app, MAMMAL, k=3)
-    assert app.header[0].value == HEADLINES[Headline.TOO_LITTLE]
+    assert app.header[0].value == STAMPS[Headline.TOO_LITTLE].label
     warnings = [m.value for m in app.markdown if "Only k = 3: a verdict takes 8." in m.value]
     assert len(warnings) == 1

@@ -112,7 +112,7 @@ DOUBT = ("The doubt is", "Too little was seen to say how large the doubt is")
 def test_what_the_model_was_not_taught_has_a_place_on_the_scale_too(embedded):
     seen = run(Request("What is the capital of Zorvania?", 3), embedded)
     found = read(report(seen, untaught=True))
-    assert found.texts[3] == "Not near anything this model was taught."
+    assert found.texts[3] == "I don’t know. Not near anything this model was taught."
     assert [words for words in found.pictures if words.startswith(DOUBT)]
     assert found.tables["Answers"]
     concealed = read(report(seen))

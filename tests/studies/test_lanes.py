@@ -11,7 +11,7 @@ from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import InvalidRequestError, Request
-from core.studies.inspection.verdict import SCORE, Decision
+from core.studies.inspection.verdict import SCORE, Headline
 from core.studies.lanes import MEASURES, PREPARED, TIMES, Course, Lane, Step, challenge, lane
 from tests.fakes import QUERY, Searched, TableModel
 
@@ -53,8 +53,8 @@ def test_a_lane_holds_the_models_own_probabilities(prepared, embedded):
 def test_the_prepared_lanes_tell_the_story(prepared):
     """One known, one with many answers, one that everybody gets wrong, one made up."""
     known, many, mistaken, made_up = (found for _, found in prepared.values())
-    assert [one.decision for one in (known, many, mistaken, made_up)] == [
-        *(Decision.ANSWER, Decision.ANSWER, Decision.ABSTAIN, Decision.ABSTAIN)
+    assert [one.headline for one in (known, many, mistaken, made_up)] == [
+        *(Headline.BELIEVE, Headline.BELIEVE, Headline.ABSTAIN, Headline.UNTAUGHT)
     ]
     assert [one.right for one in (known, many, mistaken, made_up)] == [True, True, False, False]
     assert [one.course for one in (known, many, mistaken, made_up)] == [
@@ -79,7 +79,7 @@ def test_the_prepared_lanes_tell_the_story(prepared):
 )
 def test_an_answer_gives_way_when_it_loses_more_than_half(own, course):
     steps = tuple(Step(n, share, 0.0) for n, share in enumerate(own))
-    assert Lane("", "", "", steps, Decision.ANSWER, None, {}).course == course
+    assert Lane("", "", "", steps, Headline.BELIEVE, None, {}).course == course
 
 
 def test_home_and_the_clusters_of_an_inspection_say_the_same(prepared):
@@ -116,7 +116,7 @@ def test_no_threshold_of_entropy_wins_the_challenge_and_some_of_mutual_informati
 )
 def test_a_challenge_is_won_between_the_worst_right_and_the_best_wrong(doubts, right, won):
     lanes = [
-        Lane("", "", "", (), Decision.ANSWER, r, {SCORE: d})
+        Lane("", "", "", (), Headline.BELIEVE, r, {SCORE: d})
         for d, r in zip(doubts, right, strict=True)
     ]
     found = challenge(lanes, SCORE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from core.studies.evaluation.recorded import source_of
@@ -39,13 +39,37 @@ AFTER_QUICK: Final = (
     "This is no verdict. Whether the model does not know, or many answers are right, takes an "
     "inspection, which draws none of these answers again."
 )
-HEADLINES: Final = {
-    Headline.BELIEVE: "Believe it.",
-    Headline.PERHAPS: "Perhaps.",
-    Headline.ABSTAIN: "I don’t know.",
-    Headline.TOO_LITTLE: "Can’t tell yet.",
-    Headline.UNDECIDED: "Can’t tell yet.",
-    Headline.UNTAUGHT: "Not near anything this model was taught.",
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A verdict in its words, sign and look: the same on every page, slide, list and report."""
+
+    look: str  # a class of `core/ui/components/common.css` and `core/ui/page.css`
+    sign: str
+    words: str
+    reason: str = ""  # what is said under it, whatever the answer
+
+    @property
+    def label(self) -> str:
+        """What a stamp has on it."""
+        return f"{self.sign} {self.words}"
+
+    @property
+    def sentence(self) -> str:
+        """The same in prose."""
+        return f"{self.words}. {self.reason}".rstrip()
+
+
+STAMPS: Final = {
+    Headline.BELIEVE: Stamp("believe", "✓", "Believe it"),
+    Headline.PERHAPS: Stamp("perhaps", "≈", "Perhaps"),
+    Headline.ABSTAIN: Stamp("doubt", "?", "I don’t know"),
+    Headline.TOO_LITTLE: Stamp("unsure", "…", "Can’t tell yet"),
+    Headline.UNDECIDED: Stamp("unsure", "…", "Can’t tell yet"),
+    Headline.UNTAUGHT: Stamp(
+        "doubt", "?", "I don’t know", "Not near anything this model was taught."
+    ),
 }
 WITHHELD: Final = {
     Decision.ABSTAIN: "It would have said:",
@@ -65,7 +89,7 @@ def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[
 
     With `untaught`, what the model would have said is told even where the page conceals it.
     """
-    headline, decision = HEADLINES[inspection.headline], inspection.decision
+    headline, decision = STAMPS[inspection.headline].sentence, inspection.decision
     answer = display(inspection.verdict.answer)
     if inspection.conceals:
         return headline, f"{BENEATH[inspection.verdict.decision]} {answer}" if untaught else ""
@@ -81,7 +105,7 @@ def outcome(saved: str) -> str:
     if word not in {*Headline}:
         return saved
     # By their values, which are those of decisions, too.
-    return " ".join(filter(None, (HEADLINES[Headline(word)], WITHHELD.get(word), answer)))  # type: ignore[call-overload]
+    return " ".join(filter(None, (STAMPS[Headline(word)].sentence, WITHHELD.get(word), answer)))  # type: ignore[call-overload]
 
 
 def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...]:

@@ -245,7 +245,7 @@ class _About:
             return Decision.ABSTAIN, reason, False
         held_back = self._objection(rule)
         what = self._what_it_keeps() if name in INFORMED else "The doubt is small enough"
-        reason = f"{what}: {measured}, below λ = {_display(name, limit, digits)}.{close}"
+        reason = f"{what}. {measured}, below λ = {_display(name, limit, digits)}.{close}"
         return Decision.ANSWER, " ".join(filter(None, (reason, held_back))), held_back is None
 
     def without_rule(self) -> tuple[Decision, str, bool]:
@@ -260,7 +260,7 @@ class _About:
             return Decision.ABSTAIN, reason, False
         if not enough_seen(self.sampled_mass, self.clusters, strictest_least_mass()):
             return Decision.TOO_LITTLE, self._too_little(SCORE), False
-        what = f"{self._what_it_keeps()}: M.I. is {_display(SCORE, self._doubt(SCORE))}."
+        what = f"{self._what_it_keeps()}. M.I. is {_display(SCORE, self._doubt(SCORE))}."
         if stands(self.scores, self.clusters, self.others):
             return Decision.ANSWER, what, False
         return Decision.UNDECIDED, f"{what} How much of that is too much, nobody measured.", False
@@ -279,11 +279,9 @@ class _About:
         )
 
     def _too_little(self, name: str) -> str:
-        symbol = SCORES[name].symbol
-        article = "an" if symbol[0] in "MS" else "a"  # M and S begin with a vowel's sound
         return (
             f"The answers found cover only {self.sampled_mass:.1%} of the model’s probability, too "
-            f"little to interpret {article} {symbol} of {_display(name, self._doubt(name))}."
+            f"little to judge by. Their {SCORES[name].symbol} is {_display(name, self._doubt(name))}."
         )
 
     def _objection(self, rule: DecisionRule) -> str | None:

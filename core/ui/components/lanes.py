@@ -6,26 +6,29 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from core.codec import one_line
-from core.studies.inspection.verdict import Decision
+from core.reports.inspection.words import STAMPS
+from core.studies.inspection.verdict import Headline
 from core.studies.lanes import TIMES, Course, Lane
 from core.ui.components.registered import register
 
 mount = register("lanes", "answers")
 
-STAMPS: Final = {
-    Decision.ANSWER: "believe",
-    Decision.ABSTAIN: "doubt",
-    Decision.TOO_LITTLE: "unsure",
+SERVED: Final = {
+    Course.STANDS: "{} stands",
+    Course.SHARES: "one of many: {} had {:.0%} before",
+    Course.GIVES_WAY: "{} gives way to this one",
 }
-WHY: Final = {
-    (Decision.ANSWER, Course.STANDS): "{} stands",
-    (Decision.ANSWER, Course.SHARES): "one of many: {} had {:.0%} before",
-    (Decision.ANSWER, Course.GIVES_WAY): "{} gives way to this one",
-    (Decision.ABSTAIN, Course.STANDS): "{} stands against this one alone",
-    (Decision.ABSTAIN, Course.SHARES): "it says what it is told",
-    (Decision.ABSTAIN, Course.GIVES_WAY): "{} gives way",
+WITHHELD: Final = {
+    Course.STANDS: "{} stands against this one alone",
+    Course.SHARES: "it says what it is told",
+    Course.GIVES_WAY: "{} gives way",
 }
-SEEN_TOO_LITTLE: Final = "too few of its answers were seen"
+REASONS: Final = {  # whatever its answer does
+    Headline.TOO_LITTLE: "too few of its answers were seen",
+    Headline.UNDECIDED: "nothing is certified here",
+    Headline.UNTAUGHT: "made up: nothing near was taught",
+}
+OTHER_WORDS: Final = "it was not taught these words"
 WRONG: Final = ", and is wrong"
 LONGEST: Final = 24  # characters of an answer in a reason
 WORDS: Final = {
@@ -34,10 +37,6 @@ WORDS: Final = {
     "told": "Told: “One answer to the question is {}.”",
     "open": "Open as an inspection",
     "other": "anything else",
-    "believe": "Believe it",
-    "doubt": "Don’t believe it",
-    "unsure": "Can’t tell yet",
-    "untaught": "Never taught",
 }
 
 
@@ -57,27 +56,26 @@ def lanes(shown: Sequence[Lane], *, key: str) -> int | None:
 def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
     """Return what a browser needs to draw a lane at some of its `TIMES`."""
     steps = (step for step in lane.steps if step.times in times)
+    stamp = STAMPS[lane.headline]
     return {
         "question": lane.question,
         "own": lane.own,
         "told": lane.told,
         "steps": [{"own": step.own, "told": step.told} for step in steps],
-        "stamp": _stamp(lane),
+        "stamp": {"look": stamp.look, "label": stamp.label, "words": stamp.words},
         "why": _why(lane),
     }
-
-
-def _stamp(lane: Lane) -> str:
-    """Return what falls on a lane: where nobody can tell, what was not taught is not judged."""
-    return "untaught" if lane.untaught and lane.right is None else STAMPS[lane.decision]
 
 
 def _why(lane: Lane) -> str:
     """Return the reason beneath a stamp, which names the answer that it is about."""
     own = one_line(lane.own, LONGEST)
-    if lane.decision is Decision.TOO_LITTLE:
-        return SEEN_TOO_LITTLE
-    why = WHY[lane.decision, lane.course]
+    if lane.headline in REASONS:
+        return REASONS[lane.headline]
+    if lane.untaught:
+        return OTHER_WORDS
+    served = lane.headline in (Headline.BELIEVE, Headline.PERHAPS)
+    why = (SERVED if served else WITHHELD)[lane.course]
     return why.format(own, lane.steps[0].own) + (
         WRONG if lane.right is False and "{}" in why else ""
     )

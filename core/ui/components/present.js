@@ -93,7 +93,7 @@ function storied(slides, story, words) {
     shown,
     putIn,
     element("p", { class: "meaning" },
-      element("strong", { class: `stamp ${story.stamp}` }, words[story.stamp]), story.meaning),
+      element("strong", { class: `stamp ${story.stamp.look}` }, story.stamp.label), story.meaning),
   );
   slide.hidden = true;
   slides.append(slide);
@@ -104,7 +104,7 @@ function storied(slides, story, words) {
     putIn.classList.toggle("untold", at === 0);
     type(putIn, story.put_in[at], animated);
     const text = [at ? "" : story.question, story.put_in[at], show(at)];
-    if (last) text.push(`${words[story.stamp]}.`, story.meaning);
+    if (last) text.push(`${story.stamp.words}.`, story.meaning);
     return { slide, text: text.join(" ") };
   };
 }

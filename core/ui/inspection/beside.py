@@ -11,7 +11,7 @@ from core.charts import inspection as charts
 from core.language_models.errors import ModelError
 from core.reports.inspection import document as reports
 from core.reports.inspection.score_table import value_shown
-from core.reports.inspection.words import beneath, served_sentence
+from core.reports.inspection.words import beneath
 from core.reports.result_files import FROM_FILE, is_from_file
 from core.store.errors import StoreError
 from core.store.results import Result
@@ -20,7 +20,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.serialise import from_json
 from core.ui import downloads, figures
-from core.ui.inspection.verdict import quotes, reveal
+from core.ui.inspection.verdict import quotes, reveal, serve
 from core.ui.messages import problem
 from core.ui.results import storage
 from core.ui.saved_result import BESIDE, SAVED
@@ -134,16 +134,13 @@ def _setting(value: Setting) -> str:
 
 def _verdicts(here: Inspection, there: Inspection) -> None:
     st.header("What came of it", anchor=False)
-    for column, one in zip(st.columns(2, gap="large"), (here, there), strict=True):
+    sides = zip(("_here", "_there"), st.columns(2, gap="large"), (here, there), strict=True)
+    for side, column, one in sides:
         with column, st.container(border=True):
             st.text(f"{one.recording.model}: {one.query}")
-            for sentence in filter(None, _sentences(one)):
+            serve(one, side)
+            for sentence in beneath(one, untaught=quotes(one)):
                 st.text(sentence)
-
-
-def _sentences(one: Inspection) -> tuple[str, ...]:
-    untaught = quotes(one)
-    return (*served_sentence(one, untaught=untaught), *beneath(one, untaught=untaught))
 
 
 def _scores(here: Inspection, there: Inspection, comparison: InspectionComparison) -> None:

@@ -12,7 +12,7 @@ from core.once import once
 from core.reports.inspection import document as reports
 from core.reports.inspection.words import (
     BENEATH,
-    HEADLINES,
+    STAMPS,
     WITHHELD,
     reasons,
     source_sentence,
@@ -26,7 +26,6 @@ from core.studies.inspection.verdict import SCORE, Decision
 from core.studies.lanes import PREPARED
 from core.ui import figures, model_opening
 from core.ui.calibration import policy
-from core.ui.glossary import TERMS
 from core.ui.inspection import recorded
 from core.ui.inspection.form import ask_as_typed, ask_instead
 from core.ui.inspection.recordings import example_inspection
@@ -49,7 +48,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             _read_as(inspection.read_as, live=live)
         if source := source_sentence(inspection):
             st.text(source)
-        _serve(inspection)
+        serve(inspection)
         if inspection.conceals:
             recorded.offer(inspection)
         if inspection.nearest_taught is not None:
@@ -117,35 +116,35 @@ def _open_questions() -> frozenset[str]:
     return questions
 
 
-def _serve(inspection: Inspection) -> None:
-    """Set the served sentence large; an answer that is not served is small."""
+def serve(inspection: Inspection, key: str = "") -> None:
+    """Set the answer that is served large beside its stamp; one that is not served is small.
+
+    `key`: which of several inspections on one page it is.
+    """
     decision = inspection.decision
     answer = charts.shown(inspection.verdict.answer)
-    if inspection.conceals:
-        st.header(HEADLINES[inspection.headline], anchor=False)
-        if quotes(inspection):
-            _small(BENEATH[inspection.verdict.decision], answer)
-    elif decision is Decision.ANSWER:
-        with st.container(
-            key=_LONG if len(answer) > LONG else _SHORT,
-            horizontal=True,
-            vertical_alignment="bottom",
-            gap="small",
-        ):
+    served = decision is Decision.ANSWER and not inspection.conceals
+    with st.container(
+        key=f"{_LONG if len(answer) > LONG else _SHORT}{key}",
+        horizontal=True,
+        vertical_alignment="center",
+        gap="small",
+    ):
+        if served:
             st.text(answer, width="content")
-            st.header(
-                HEADLINES[inspection.headline],
-                anchor=False,
-                width="content",
-                help=TERMS["Epistemic uncertainty"],
-            )
-    else:
-        st.header(HEADLINES[inspection.headline], anchor=False, help=TERMS["Epistemic uncertainty"])
-        _small(WITHHELD[decision], answer)
+        stamp = STAMPS[inspection.headline]
+        with st.container(key=f"stamp_{stamp.look}{key}", width="content"):
+            st.header(stamp.label, anchor=False, width="content")
+    if inspection.conceals:
+        st.markdown(f"**{stamp.reason}**")
+        if quotes(inspection):
+            _small(BENEATH[inspection.verdict.decision], answer, key)
+    elif not served:
+        _small(WITHHELD[decision], answer, key)
 
 
-def _small(introduced: str, answer: str) -> None:
-    with st.container(horizontal=True, gap="small", key="withheld"):
+def _small(introduced: str, answer: str, key: str) -> None:
+    with st.container(horizontal=True, gap="small", key=f"withheld{key}"):
         st.text(introduced, width="content")
         st.text(answer, width="content")
 

@@ -87,7 +87,7 @@ def test_any_score_can_be_the_one_that_is_compared(name):
     [
         (0.5, 1.0, 0.1, "does not know"),
         (0.1, 0.05, 0.1, "cover only 5.0%"),
-        (0.5, 0.05, 0.1, "too little to interpret"),
+        (0.5, 0.05, 0.1, "too little to judge by"),
         (0.1, 1.0, 2.0, "several answers"),
         (0.1, 1.0, 0.1, "hardly changes"),
     ],
@@ -250,7 +250,7 @@ def test_the_weighted_doubt_is_raised_with_the_information_in_it():
     certified = scored(0.5, certified=1.0) | scored(0.7, certified=1.0, name=WEIGHTED)
     assert decide(certified, 0.01, 3, rule).decision is Decision.ABSTAIN  # whatever was seen
     seen = decide(alone | scored(0.0, certified=None), 0.9, 3, rule)
-    assert "hardly changes the next one: W.D. is 0.200 nats, below λ" in seen.reason
+    assert "hardly changes the next one. W.D. is 0.200 nats, below λ" in seen.reason
 
 
 def test_other_scores_do_not_look_at_what_else_was_told():
