@@ -265,7 +265,7 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
         inspection = read(record(request, model), reading, policy=policy)
     if options["keep"]:
         text = serialise_inspection.to_json(inspection)
-        keep("inspection", request.query, model.name, text, words.outcome(inspection.outcome))
+        keep("inspection", request.query, model.name, text, words.outcome(inspection))
     return inspection
 
 

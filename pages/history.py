@@ -1,7 +1,7 @@
 """History: every inspection, curve and policy that was kept, to be opened again exactly."""
 
 from core.ui.header import page_header
-from core.ui.history import bring, choice, compare, list_results
+from core.ui.history import bring, list_results
 
 
 def history() -> None:
@@ -10,11 +10,7 @@ def history() -> None:
         "What was asked before?",
         "Newest first. **Opening a result calls no model**: it appears as it was saved.",
     )
-    results = list_results()
-    if len(results) == 1:
-        choice(results[0])
-    elif results:
-        compare(results)
+    list_results()
     bring()
 
 

@@ -135,6 +135,12 @@ def of_key(elements, beginning):
     return found
 
 
+def listed(page):
+    """What History hands the browser: results by question, the latest first."""
+    drawn = [each for each in page.get("bidi_component") if each.key == "history"]
+    return json.loads(drawn[0].proto.json)[0]["groups"] if drawn else []
+
+
 def texts(app):
     return [text.value for text in app.text]
 

@@ -122,7 +122,7 @@ def _inspection(content: bytes, document: dict[str, Any]) -> OpenedResult:
         "inspection",
         inspection.query,
         inspection.recording.model,
-        outcome(inspection.outcome),
+        outcome(inspection),
         encode(whole),
     )
 

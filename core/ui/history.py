@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
 from typing import Final
 
-import pandas as pd
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from core.codec import count_of
-from core.reports.inspection.words import STAMPS
-from core.reports.inspection.words import outcome as in_words
 from core.reports.result_files import MAX_BYTES
 from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
 from core.store.results import ResultPage, Summary
 from core.studies.evaluation.files import RunError
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.verdict import Headline
-from core.ui import downloads, figures, frame
+from core.ui import downloads, frame
+from core.ui.components import history as component
 from core.ui.evaluation import listing
 from core.ui.messages import later, problem
 from core.ui.results import save, storage, unsaved_beginning
@@ -36,16 +33,11 @@ KINDS: Final = {
     "evaluations": listing.EVALUATION,
 }
 A_PAGE = 100
-TITLE: Final = 170  # pixels: a phone shows that something stands beside it
-WHAT_A_ROW_DOES: Final = "Open one. Tick one to rename or delete it, or two inspections to compare."
-CLICK, CHOICE = "history_click", "history_choice"  # the row whose button was pressed, its result
-_LISTS = "history_lists"  # how many tables this session has seen
+WHAT_A_ROW_DOES: Final = "Tick one to rename or delete it, or two inspections to compare."
 
 
-def list_results() -> tuple[Summary, ...]:
-    """Search and list; return the results that the person chose, in the order of the list."""
-    if (pressed := st.session_state.pop(CHOICE, None)) is not None:
-        frame.show(pressed.kind, pressed.id)
+def list_results() -> None:
+    """Search and list; offer what can be done with the results that the person ticks."""
     words, kind = st.columns([3, 1])
     text = words.text_input(
         "Search",
@@ -61,57 +53,41 @@ def list_results() -> tuple[Summary, ...]:
         results = _search(text or "", KINDS[which])
     except StoreError as error:
         problem(str(error))
-        return ()
+        return
     _whose()
     if not results.total:
         _nothing(searches=bool(text or KINDS[which]))
-        return ()
+        return
     number = count_of(results.total, "result")
     older = f" The newest {A_PAGE} are listed; search for older ones."
     st.text(f"{number}.{older if results.total > A_PAGE else ''} {WHAT_A_ROW_DOES}")
-    columns = {
-        "title": [r.title for r in results.results],
-        "verdict": [in_words(r.outcome) for r in results.results],
-        "kind": [r.kind for r in results.results],
-        "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in results.results],
-        "model": [r.model for r in results.results],
-    }
-    opens = {"open": ["Open"] * len(results.results)}
-    picked = st.dataframe(
-        pd.DataFrame(opens | columns).style.map(_colour, subset=["verdict"]),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="multi-row",
-        row_height=44,
-        height="content",
-        column_config={
-            "open": st.column_config.ButtonColumn(
-                "", width=64, pinned=True, key=CLICK, on_click=_press, args=(results.results,)
-            ),
-            "title": st.column_config.TextColumn(width=TITLE),
-            "kind": st.column_config.TextColumn(width="small"),
+    panel = st.container()
+    opened, ticked = component.history(_of_one_question(results.results), key="history")
+    if opened is not None:
+        frame.show(opened.kind, opened.id)
+    with panel:
+        if len(ticked) == 1:
+            choice(ticked[0])
+        elif ticked:
+            compare(ticked)
+    downloads.table(
+        {
+            "title": [r.title for r in results.results],
+            "verdict": [r.outcome for r in results.results],
+            "kind": [r.kind for r in results.results],
+            "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in results.results],
+            "model": [r.model for r in results.results],
         },
-        key=f"history_{st.session_state.get(_LISTS, 0)}",
-        alt="Saved results, newest first",
+        "history",
     )
-    downloads.table(columns, "history")
-    rows = [row for row in sorted(picked.selection.rows) if row < len(results.results)]
-    return tuple(results.results[row] for row in rows)
 
 
-def _colour(cell: object) -> str:
-    """Return the colour that a verdict has on its own page; its words say the same."""
-    verdict = str(cell)
-    if verdict.startswith(STAMPS[Headline.BELIEVE].words):
-        return f"color: {figures.palette().primary}"
-    if verdict.startswith(STAMPS[Headline.ABSTAIN].words):
-        return f"color: {figures.palette().epistemic}"
-    return ""
-
-
-def _press(results: Sequence[Summary]) -> None:
-    """Remember the result whose button was pressed, of those that were listed then."""
-    st.session_state[CHOICE] = results[st.session_state[CLICK]["row"]]
+def _of_one_question(results: Sequence[Summary]) -> list[list[Summary]]:
+    """Return results by what was asked of which model, each group at the place of its latest."""
+    groups: dict[Hashable, list[Summary]] = {}
+    for each in results:
+        groups.setdefault((each.kind, each.title, each.query, each.model), []).append(each)
+    return list(groups.values())
 
 
 def _nothing(*, searches: bool) -> None:
@@ -204,7 +180,7 @@ def bring() -> None:
             return
         let_go(file)
         st.text(f"{opened.kind.capitalize()}: {opened.query}")
-        st.text(f"{opened.model}: {in_words(opened.outcome)}")
+        st.text(f"{opened.model}: {opened.outcome}")
         if st.button("Save and open", key="open_file", type="primary", icon=":material/save:"):
             try:
                 id = save(
@@ -225,7 +201,7 @@ def choice(result: Summary) -> None:
     with st.container(border=True, key="chosen"):
         st.text(result.query)
         if result.outcome:
-            st.text(in_words(result.outcome))
+            st.text(result.outcome)
         is_run = result.kind == listing.EVALUATION
         title = "" if is_run else st.text_input("Title", result.title, key=f"title_{result.id}")
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -259,8 +235,6 @@ def _delete(result: Summary) -> None:
         listing.delete(result.id)
     else:
         storage().results.delete(result.id)
-    # Another table: in the same one the row that moves up would be the chosen one.
-    st.session_state[_LISTS] = st.session_state.get(_LISTS, 0) + 1
 
 
 def _do(change: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.abstention.policy import Policy
-from core.reports.inspection.words import outcome as in_words
+from core.reports.inspection.words import outcome
 from core.store.calls import Calls
 from core.store.database import Database, folder_beside, open_database
 from core.store.errors import StoreError
@@ -161,7 +161,7 @@ def _keep(
     payload = to_json(inspection)
     charge(where, session, payload)
     return (results or where.results).save(
-        "inspection", query, query, model, payload, outcome=in_words(inspection.outcome)
+        "inspection", query, query, model, payload, outcome=outcome(inspection)
     )
 
 

@@ -22,11 +22,7 @@ QUERY = "Name a fish that nobody has asked for before"
 
 
 def choose_first_row(page):
-    """Tick the first row; the table is a canvas, so that only the place tells."""
-    table = page.get_by_test_id("stDataFrame")
-    expect(table.locator("canvas").first).to_be_visible()
-    at_rest(page)
-    table.click(position={"x": 12, "y": 56})
+    page.get_by_role("checkbox", name="Tick").first.check()
     expect(page.locator(".st-key-chosen")).to_be_visible()
 
 
@@ -48,7 +44,7 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     search = page.get_by_role("textbox", name="Search")
     search.fill("fish nobody")
     search.press("Enter")
-    expect(page.get_by_text("1 result. Open one")).to_be_visible()
+    expect(page.get_by_text("1 result. Tick one")).to_be_visible()
     choose_first_row(page)
     title = page.get_by_role("textbox", name="Title")
     expect(title).to_have_value(QUERY)
@@ -63,7 +59,7 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     other.get_by_role("button", name="Ask a new question").click()
     expect(other.get_by_label("Question", exact=True)).to_be_visible()
 
-    page.get_by_test_id("stDataFrame").click(position={"x": 65, "y": 56})  # *Open* in the row
+    page.get_by_role("button", name="Open What swims").click()
     expect(page.get_by_text("Saved result")).to_be_visible()
     page.wait_for_url(f"{address}/inspection?saved=*")
     go_to(page, "History")
@@ -135,7 +131,7 @@ def test_who_signed_in_finds_what_they_asked_in_any_browser_and_nobody_else_does
     expect(link).to_be_visible()
     address, _, path = link.inner_text().strip().rpartition("/")
     again = signed_in("alice", "/history")
-    expect(again.get_by_text("1 result. Open one")).to_be_visible()
+    expect(again.get_by_text("1 result. Tick one")).to_be_visible()
     expect(again.get_by_text("You are signed in as alice@x.example.")).to_be_visible()
     for name, words in (("bob", "as bob@x.example"), (None, "ends with this browser session")):
         page = signed_in(name, "/history")

@@ -26,6 +26,7 @@ from tests.sessions import (
     go,
     harmless,
     keys,
+    listed,
     of_key,
     press,
     run_named,
@@ -220,12 +221,12 @@ def test_its_rows_go_to_calibration_and_it_is_deleted(world):
     (which,) = (box for box in page.selectbox if by_f1 in box.options)
     which.set_value(by_f1).run()
     assert said(settled(page), f"Right: “{label}_f1” is ") and said(page, f"by “{label}” ")
-    listed = session("history", history_words="NUMBERS mine", history_kind="evaluations")
-    assert list(listed.dataframe[0].value["kind"]) == ["evaluation"]
+    (((run,),),) = (listed(session("history", history_words="mine", history_kind="evaluations")),)
+    assert run["about"].startswith("evaluation · ")
     page = opened(run=key)
     page.button(key="delete_run").click().run()
     assert runs().find(key) is None and "run" not in page.query_params
-    assert not session("history").dataframe
+    assert not listed(session("history"))
     gone = opened(run=key)
     assert said(gone, "The run that this address names is not here")
     assert "run" not in press(gone, "close_run").query_params

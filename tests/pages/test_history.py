@@ -23,6 +23,7 @@ from tests.sessions import (
     go,
     harmless,
     keys,
+    listed,
     metrics,
     press,
     said,
@@ -48,12 +49,8 @@ def save(query=QUERY, title="", kind="inspection", payload=None):
     return results().save(kind, title, query, "embedded", payload)
 
 
-def rows(page):
-    return [list(row) for row in page.dataframe[0].value[["kind", "title", "model"]].values]
-
-
 def titles(page):
-    return [row[1] for row in rows(page)]
+    return [row["title"] for group in listed(page) for row in group]
 
 
 # ------------------------------------------------------------------------------ the list
@@ -61,21 +58,22 @@ def titles(page):
 
 def test_is_empty_at_first_and_says_what_comes_there():
     page = session("history")
-    assert not page.dataframe and said(page, "Nothing here yet.")
+    assert not listed(page) and said(page, "Nothing here yet.")
     assert "ask_first" in keys(page)
 
 
 def test_lists_what_was_asked_once_and_nothing_else():
     session("inspection")  # the example that it opens on: nobody asked for it
-    assert not session("history").dataframe
+    assert not listed(session("history"))
     for _ in range(2):
         page = session("inspection", q=QUERY)
         page.slider(key="tau").set_value(0.5).run()
     page = session("history")
-    assert rows(page) == [["inspection", QUERY, "embedded"]] and said(page, "1 result. Open one")
-    (verdict,) = page.dataframe[0].value["verdict"]
-    assert verdict.startswith(tuple(stamp.sentence for stamp in STAMPS.values()))
-    assert session("history", history_words=verdict).dataframe
+    (((row,),),) = (listed(page),)
+    assert said(page, "1 result. Tick one") and row["title"] == QUERY
+    assert row["stamp"]["label"] in {stamp.label for stamp in STAMPS.values()} and row["came"]
+    assert row["doubt"] >= 0 and row["about"].startswith("embedded · 20")
+    assert titles(session("history", history_words=row["came"])) == [QUERY]
     press(session("inspection", q=EXAMPLES["Known"]), "ask")  # now somebody asks for it
     assert titles(session("history")) == [EXAMPLES["Known"], QUERY]
 
@@ -86,13 +84,22 @@ def test_words_and_kinds_find_results():
     assert titles(page) == ["s < 1", "Swimming", "Name a mammal"]
     for words, found in (("name", 2), ("FISH swim", 1), ("mamm", 1), ("embedded", 3)):
         page.text_input(key="history_words").set_value(words).run()
-        assert len(rows(page)) == found
+        assert len(titles(page)) == found
     page.text_input(key="history_words").set_value("")
     page.selectbox(key="history_kind").set_value("policies").run()
     assert titles(page) == ["s < 1"]
     page.selectbox(key="history_kind").set_value("curves").run()
-    assert not page.dataframe
+    assert not titles(page)
     assert titles(session("history", history_words="mammal")) == ["Name a mammal"]
+
+
+def test_repeats_of_a_question_are_folded_beneath_the_latest():
+    for n in range(3):
+        save("Name a fish", payload=f"[{n}]")
+    save("Name a fish", kind="amplification")
+    several = listed(session("history"))
+    assert [len(group) for group in several] == [1, 3] and "asked 3" in several[1][0]["times"]
+    assert several[0][0]["about"].startswith("amplification · ") and not several[0][0]["stamp"]
 
 
 # -------------------------------------------------------------------- the chosen result
@@ -173,7 +180,7 @@ def test_hostile_titles_queries_and_searches_stay_text():
     id = only().id
     for page in (session("history"), chosen(id), session("inspection", saved=id)):
         assert harmless(page)
-    assert said(chosen(id), hostile) and len(rows(session("history"))) == 1
+    assert said(chosen(id), hostile) and len(titles(session("history"))) == 1
     assert harmless(session("history", history_words=f"{hostile} % _ \x00 ' OR 1=1 --"))
 
 
@@ -235,12 +242,12 @@ def test_a_stranger_lists_nothing_of_another_session_and_opens_what_they_were_gi
     (link,) = [code.value for code in asked.code if "?saved=" in code.value]
     assert any("for whoever has it" in caption.value for caption in asked.caption)
     other = session("history")
-    assert said(other, "it ends with this browser session") and not other.dataframe
-    assert not session("history", history_words="mammal").dataframe
-    assert not session("history", history_kind="inspections").dataframe
+    assert said(other, "it ends with this browser session") and not titles(other)
+    assert not titles(session("history", history_words="mammal"))
+    assert not titles(session("history", history_kind="inspections"))
     opened = session("inspection", saved=link.partition("?saved=")[2])
     assert metrics(opened) == metrics(asked)
-    assert not session("history").dataframe  # opening it kept nothing
+    assert not titles(session("history"))  # opening it kept nothing
     assert titles(settled(go(asked, "history").run())) == [QUERY]
 
 
@@ -254,7 +261,7 @@ def test_each_person_has_a_list_in_every_session(several):
         page = session("history")
         assert titles(page) == [question] and said(page, "Only you see this list")
     several(None)
-    assert not session("history").dataframe
+    assert not titles(session("history"))
 
 
 def test_models_of_others_are_not_offered(several):

@@ -20,6 +20,7 @@ from tests.sessions import (
     database,
     go,
     keys,
+    listed,
     metrics,
     press,
     said,
@@ -54,9 +55,9 @@ def test_each_sees_only_what_it_asked_itself():
     pages = [session("inspection", q=query) for query in (QUERY, "Name a fish")]
     for page, mine in zip(pages, (QUERY, "Name a fish"), strict=True):
         settled(go(page, "history").run())
-        assert list(page.dataframe[0].value["title"]) == [mine]
+        assert [row["title"] for group in listed(page) for row in group] == [mine]
         assert said(page, "This is a public demo: the list ends with this browser session.")
-    assert not session("history").dataframe
+    assert not listed(session("history"))
     (result,) = pages[0].session_state["_shared_database"].results.search().results
     for name in ("inspection", "amplification", "calibration"):
         other = session(name, saved=result.id)
@@ -87,7 +88,7 @@ def test_nothing_is_kept_for_the_process_or_in_the_database_of_the_owner(monkeyp
     session("inspection", q=QUERY)
     assert not list(tmp_path.iterdir())
     monkeypatch.delenv("BELIEVE_PUBLIC")
-    assert not session("history").dataframe and QUERY not in database()
+    assert not listed(session("history")) and QUERY not in database()
 
 
 def test_the_model_of_one_is_not_the_model_of_another(anywhere):

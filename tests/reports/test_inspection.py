@@ -4,7 +4,7 @@ import pytest
 
 from core.reports.inspection.document import report, settings
 from core.reports.inspection.score_table import score_table
-from core.reports.inspection.words import served_sentence
+from core.reports.inspection.words import read_outcome, served_sentence
 from core.studies.inspection import recorder
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
@@ -120,3 +120,21 @@ def test_what_the_model_was_not_taught_has_a_place_on_the_scale_too(embedded):
     assert concealed.texts[3] == found.texts[3] and not concealed.tables.get("Answers")
     texts = " ".join(map(str, concealed.texts))
     assert not [cluster for cluster in seen.clusters if cluster.text in texts]
+
+
+@pytest.mark.parametrize(
+    ("saved", "look", "doubt", "came"),
+    [
+        ("Believe it (0.05 λ). Paris", "believe", 0.05, "Paris"),
+        ("I don’t know. It would have said: Rome (9.99 λ). A", "doubt", None, ""),
+        ("Perhaps. (9.99 λ). A", "perhaps", None, "(9.99 λ). A"),
+        ("abstain: Rome", "doubt", None, "Rome"),
+        ("Not near anything this model was taught.", "doubt", None, ""),
+        ("Perhaps not", None, None, "Perhaps not"),
+    ],
+)
+def test_a_saved_verdict_is_read_whoever_saved_it_and_no_text_of_a_model_is_a_doubt(
+    saved, look, doubt, came
+):
+    stamp, by_threshold, rest = read_outcome(saved)
+    assert (stamp and stamp.look, by_threshold) == (look, doubt) and (rest == came or not came)

@@ -39,7 +39,7 @@ def again(found):
 def test_an_inspection_has_the_same_numbers_on_another_machine():
     found = open_result(inspections.to_json(INSPECTION).encode())
     assert (found.kind, found.query, found.model) == ("inspection", QUERY, "table")
-    assert found.outcome == outcome(INSPECTION.outcome)
+    assert found.outcome == outcome(INSPECTION)
     there = inspections.from_json(again(found).payload)
     assert inspections.to_dict(there) == inspections.to_dict(INSPECTION)
 
@@ -71,7 +71,7 @@ def test_only_the_recording_counts():
     whole["scores"]["mutual_information"]["value"] = 99.0
     found = open_result(json.dumps(whole).encode())
     assert is_from_file(found.payload) and SCRIPT not in found.payload
-    assert found.outcome == outcome(INSPECTION.outcome)
+    assert found.outcome == outcome(INSPECTION)
 
 
 NEWER = written() | {"version": inspections.VERSION + 1}

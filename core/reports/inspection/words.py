@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -99,13 +101,32 @@ def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[
     return headline, f"{WITHHELD[decision]} {answer}"
 
 
-def outcome(saved: str) -> str:
-    """Return how a saved inspection ended as a page says it; what else was saved, as it is."""
+def outcome(inspection: Inspection) -> str:
+    """Return how an inspection ended as it is saved: the verdict, its doubt by λ, the answer."""
+    stamp, rule, doubt = STAMPS[inspection.headline], inspection.verdict.rule, ""
+    if rule and 0 < rule.value < math.inf and (value := inspection.compared_doubt) is not None:
+        doubt = f" ({value / rule.value:.2f} λ)"
+    answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))
+    came = stamp.reason or " ".join(filter(None, answer))
+    return f"{stamp.words}{doubt}. {came}"
+
+
+def read_outcome(saved: str) -> tuple[Stamp | None, float | None, str]:
+    """Return the stamp, the doubt by λ, and what else is said of a saved inspection.
+
+    Also as earlier versions saved it. What is no outcome has no stamp.
+    """
     word, _, answer = saved.partition(": ")
-    if word not in {*Headline}:
-        return saved
-    # By their values, which are those of decisions, too.
-    return " ".join(filter(None, (STAMPS[Headline(word)].sentence, WITHHELD.get(word), answer)))  # type: ignore[call-overload]
+    if word in {*Headline}:
+        stamp = STAMPS[Headline(word)]
+        return stamp, None, stamp.reason or answer
+    for stamp in STAMPS.values():
+        if stamp.reason and saved.startswith(stamp.reason):
+            return stamp, None, stamp.reason
+        # The answer stands behind: no text of a model passes for a doubt.
+        if match := re.match(rf"{stamp.words}(?: \((\d+\.\d\d) λ\))?\.(?: |$)", saved):
+            return stamp, float(match[1]) if match[1] else None, saved[match.end() :]
+    return None, None, saved
 
 
 def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...]:

@@ -280,8 +280,8 @@ class _About:
 
     def _too_little(self, name: str) -> str:
         return (
-            f"The answers found cover only {self.sampled_mass:.1%} of the model’s probability, too "
-            f"little to judge by. Their {SCORES[name].symbol} is {_display(name, self._doubt(name))}."
+            f"The answers found cover only {self.sampled_mass:.1%} of the model’s probability, "
+            f"too little to judge. {SCORES[name].symbol} is {_display(name, self._doubt(name))}."
         )
 
     def _objection(self, rule: DecisionRule) -> str | None:
