@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import streamlit as st
+
 from core.language_models.errors import ModelError
 from core.studies.evaluation.files import RunError
 from core.ui.evaluation import run
@@ -16,27 +18,27 @@ from core.ui.model import study_model
 
 
 def page() -> None:
-    """Draw the page: a new run, the chosen one on its way, and what came of it."""
-    page_header(
-        "Which doubt finds the wrong answers?",
-        "Questions with known answers show **what the doubt of each score is worth**.",
-    )
+    """Draw the page: the chosen run on its way, what came of it, and beside that a new one."""
+    page_header("Which doubt finds the wrong answers?")
     model = None
     try:
         model = study_model()
     except ModelError as error:
         problem(str(error))
-    if model is not None:
-        fold("New run", partial(new_run, model), key=FOLD, icon=":material/add:")
-    listed, others = choice()
+    answer, controls = st.columns([3, 1], gap="large")
+    with controls, st.container(key="run_controls"):
+        listed, others = choice()
+        buttons = st.container()
+        if model is not None:
+            fold("New run", partial(new_run, model), key=FOLD, icon=":material/add:")
     if listed is None:
         return
-    try:
-        buttons = run.draw(listed, model)
-        if buttons is not None:
-            results(listed.run, others, buttons)
-    except RunError as error:
-        problem(complaint(error, listed.run.folder))
+    with answer:
+        try:
+            if run.draw(listed, model, buttons):
+                results(listed.run, others, buttons)
+        except RunError as error:
+            problem(complaint(error, listed.run.folder))
 
 
 page()

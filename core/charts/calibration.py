@@ -8,34 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import cycle
-from typing import Any
 
 import altair as alt
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy, own_direction
 from core.charts.ends import before_names
 from core.charts.shapes import Filled, Rows, Shape, records, shape
-from core.charts.theme import (
-    DASHES,
-    Chart,
-    Palette,
-    contrast,
-    lines_apart,
-    share,
-    theme,
-)
+from core.charts.theme import Palette, share
 from core.once import once
-from core.studies.calibration.diagnostics import Binned
 from core.uncertainty.scores import SCORES
 
 HEIGHT = 260
 WORDS_ROOM = 100  # pixels behind the bars of groups
-MOST_POINTS = 4000  # of all curves together; Altair draws no more than 5,000 rows
 
 
 def name_of(score: str) -> str:
@@ -165,108 +152,6 @@ def risk_coverage_alt(curve: Curve, policy: Policy | None, moved: Policy | None 
     return f"{'; '.join(sentences)}."
 
 
-def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette) -> Chart:
-    """The paper's curves: share right among the answered against the share answered.
-
-    The chosen score is blue, and the others grey: their dashes tell them apart.
-    """
-    points = min(200, MOST_POINTS // max(len(curves), 1))
-    thinned = [full.outline(points) for full in curves.values()]
-    lengths = [len(curve.coverage) for curve in thinned]
-    data = pd.DataFrame(
-        {
-            "recall": np.concatenate([[], *(curve.coverage for curve in thinned)]),
-            "precision": np.concatenate([[], *(curve.precision for curve in thinned)]),
-            "score": np.repeat(np.array([*map(name_of, curves)], object), lengths),
-        }
-    )
-    names = [name_of(name) for name in curves]
-    colours = dict.fromkeys(names, palette.muted) | {name_of(chosen): palette.primary}
-    columns = alt.ExprRef("width > 700 ? 4 : width > 420 ? 2 : 1")
-    color, dash = lines_apart(
-        "score:N", colours, _looks(names, DASHES), columns=columns, orient="top"
-    )
-    lowest = max(0.0, float(data["precision"].min()) - 0.03) if len(data) else 0.0
-    base = alt.Chart(data)
-    lines = base.mark_line(clip=True).encode(
-        x=alt.X("recall:Q", **share("recall: share answered")),
-        y=alt.Y("precision:Q", **share("precision: share right", domain=[lowest, 1])),
-        color=color,
-        strokeDash=dash,
-        size=alt.SizeValue(1.5, condition={"test": alt.datum.score == name_of(chosen), "value": 3}),
-        tooltip=[
-            alt.Tooltip("score:N"),
-            *(alt.Tooltip(f"{x}:Q", format=".1%") for x in ("recall", "precision")),
-        ],
-    )
-    return theme(lines.properties(height=HEIGHT + 90), palette)
-
-
-def precision_recall_alt(curves: Mapping[str, Curve]) -> str:
-    """Say where every curve starts and ends."""
-    values = "; ".join(
-        f"{name_of(name)} from {c.coverage[0]:.0%} answered with {c.precision[0]:.0%} right "
-        f"to {c.coverage[-1]:.0%} with {c.precision[-1]:.0%}"
-        for name, c in curves.items()
-        if len(c.doubts)
-    )
-    return f"Precision and recall: {values}."
-
-
-RECALL, ERROR = "share answered (recall)", "wrong among the answered"
-
-
-def entropy_bins(binned: Sequence[Binned], measure: str, palette: Palette) -> Chart:
-    """The paper's test: recall, or error, where the model's answers spread little and much."""
-    data = pd.DataFrame(
-        [
-            (
-                *(name_of(b.score), one.name, one.queries, one.answered, _wrong(one)),
-                one.recall if measure == RECALL else one.error,
-            )
-            for b in binned
-            for one in b.bins
-        ],
-        columns=["score", "entropy", "questions", "answered", "wrong", "share"],
-    )
-    names = [name_of(b.score) for b in binned]
-    order = list(dict.fromkeys(data["entropy"]))
-    base = alt.Chart(data.dropna())
-    bars = base.mark_bar().encode(
-        x=alt.X(
-            "entropy:N",
-            title="semantic entropy in nats",
-            axis=alt.Axis(labelAngle=0),
-            scale=alt.Scale(domain=order),
-        ),
-        xOffset=alt.XOffset("score:N", scale=alt.Scale(domain=names)),
-        y=alt.Y("share:Q", title=measure, axis=alt.Axis(format="%", tickCount=5)),
-        color=contrast(
-            alt.Color, "score:N", _looks(names, palette.categories), legend=alt.Legend(columns=2)
-        ),
-        tooltip=[
-            alt.Tooltip("score:N"),
-            alt.Tooltip("entropy:N"),
-            alt.Tooltip("share:Q", format=".1%", title=measure),
-            *(alt.Tooltip(f"{count}:Q", format=",d") for count in ("questions", "answered")),
-            alt.Tooltip("wrong:N"),
-        ],
-    )
-    return theme(bars.properties(height=HEIGHT), palette)
-
-
-def entropy_bins_alt(binned: Sequence[Binned]) -> str:
-    """Say what every score answers in every bin."""
-    return "; ".join(
-        f"{name_of(b.score)}: "
-        + ", ".join(
-            f"{one.name} nats {one.recall:.0%} of {one.queries} answered, {_wrong(one)} wrong"
-            for one in b.bins
-        )
-        for b in binned
-    )
-
-
 def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Filled:
     """Wrong among the answered for each group, the most first, beside the target for all."""
     filled = sorted((b for b in bins if b.answered), key=lambda b: -b.error)
@@ -352,8 +237,3 @@ def rule_of(score: str, threshold: float, larger_is_surer: bool) -> str:
 def _target(palette: Palette) -> alt.Chart:
     limit = alt.Chart(alt.NamedData("target"))
     return limit.mark_rule(color=palette.muted, strokeDash=[4, 3])
-
-
-def _looks(names: Sequence[str], looks: Sequence[Any]) -> dict[str, Any]:
-    """Return what each score is told apart by."""
-    return dict(zip(names, cycle(looks), strict=False))

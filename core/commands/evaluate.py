@@ -321,7 +321,7 @@ def _summary(measured: RunMeasures) -> dict[str, Any]:
         "match": results.match,
         "served": results.served,
         "resamples": measured.number,
-        "answer": words.answer(measured),
+        "answer": " ".join(words.answer(measured)),
         "scores": {name: _of(measured, name) for name in SCORES},
         "comparisons": [
             {
@@ -388,9 +388,9 @@ def _kinds(results: Results, many: tuple[str, ...]) -> mixing.Kinds:
 
 def _figures(measured: RunMeasures, folder: Path, options: dict[str, Any]) -> list[str]:
     """Write the paper's figures of a run, and return where they are; say what came out."""
-    from core.charts import evaluation as charts  # Altair takes long to load
     from core.charts import export
-    from core.reports.evaluation import document
+    from core.charts import papers_figures as charts  # Altair takes long to load
+    from core.reports.papers_figures import mixture, precision_recall
 
     results = measured.results
     figures = {}
@@ -399,7 +399,7 @@ def _figures(measured: RunMeasures, folder: Path, options: dict[str, Any]) -> li
     others = {name: band for name, band in bands.items() if name not in charts.PAPERS}
     for name, some in (("precision-recall", papers), ("precision-recall-others", others)):
         if some:  # seven bands in one picture hide each other
-            figures[name] = document.precision_recall(some)
+            figures[name] = precision_recall(some)
     kinds = _kinds(results, options["many"])
     mixed = mixing.mix(results, kinds.single, kinds.many, target_error=options["target_loss"])
     divided = () if options["many"] else (words.two_kinds(kinds),)
@@ -407,7 +407,7 @@ def _figures(measured: RunMeasures, folder: Path, options: dict[str, Any]) -> li
         tell(sentence)
     if mixed.found:
         for measure in charts.TITLES:
-            figures[f"mixture-{measure}"] = document.mixture(mixed.found, measure)
+            figures[f"mixture-{measure}"] = mixture(mixed.found, measure)
     paths = [folder / f"{name}.svg" for name in figures]
     try:
         folder.mkdir(parents=True, exist_ok=True)

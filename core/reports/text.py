@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.abstention.mixtures import Bar
 from core.codec import count_of
 
 WIDEST: Final = 40  # characters of a text; files have all of it
@@ -67,3 +69,8 @@ def curve_ends(doubts: Mapping[str, NDArray[np.float64]], reason: str) -> list[s
 def brackets(other: str) -> str:
     """Say by what answers are judged whose numbers stand in brackets; "" without one."""
     return f"In brackets: wrong {other}." if other else ""
+
+
+def by_other(bar: Bar, digits: int = 1) -> str:
+    """Return the share of wrong answers by the other label in brackets; "" where there is none."""
+    return "" if math.isnan(bar.other_error) else f" ({bar.other_error:.{digits}%})"

@@ -13,20 +13,18 @@ from core.charts.theme import DARK, LIGHT
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Target, calibrate
-from core.studies.calibration.diagnostics import Binned
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.calibration.groups import by_group
 from core.uncertainty.scores import SCORES
 from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.hostile import LINES, TEXTS
 
-INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
+INFORMATION = "mutual_information"
 DATA = study.read(example_bytes(), EXAMPLE_NAME)
 FOUND = calibrate(DATA, Target(score=INFORMATION))
 POLICY = FOUND.policy
 CURVES = diagnostics.curves(DATA)
 SHARES = diagnostics.shares(FOUND)
-BINNED = diagnostics.by_entropy(FOUND, [ENTROPY])
 GROUPS = by_group(FOUND).groups
 
 NONE = np.zeros(0)
@@ -43,10 +41,7 @@ def risk(points, policy, moved=None, *, target=0.05, surer=False, palette=LIGHT)
 def named(name):
     """Every chart with that name wherever a name can stand."""
     bins = (Bin(name, 10, 5, 1), Bin("another", 9, 3, 0))
-    binned = (Binned(name, 0.3, BINNED[0].bins), BINNED[1])
     return {
-        "precision": charts.precision_recall({name: ONE_BLOCK, "s": ONE_BLOCK}, name, LIGHT),
-        "recall": charts.entropy_bins(binned, charts.RECALL, LIGHT),
         "groups": charts.groups(bins, 0.05, LIGHT),
     }
 
@@ -54,16 +49,12 @@ def named(name):
 def drawings(palette):
     return {
         "risk": risk(CURVES[INFORMATION], POLICY, palette=palette),
-        "precision": charts.precision_recall(CURVES, INFORMATION, palette),
-        "recall": charts.entropy_bins(BINNED, charts.RECALL, palette),
-        "error": charts.entropy_bins(BINNED, charts.ERROR, palette),
         "groups": charts.groups(GROUPS, 0.05, palette),
     }
 
 
 def extremes():
     """Charts of data at the ends of what there can be."""
-    nothing = (Binned("s", 0.0, (Bin("below 0.5", 5, 0, 0),)),)
     return {
         "risk, endless": charts.risk_coverage(
             CURVES[INFORMATION], ENDLESS, None, 0.05, 0.9, False, LIGHT
@@ -73,10 +64,6 @@ def extremes():
         ),
         "risk, empty": risk(NO_CURVE, None),
         "risk, one block": risk(ONE_BLOCK, None),
-        "precision, empty": charts.precision_recall({"s": NO_CURVE}, "s", LIGHT),
-        "precision, one block": charts.precision_recall({"s": ONE_BLOCK}, "s", LIGHT),
-        "error, none answered": charts.entropy_bins(nothing, charts.ERROR, LIGHT),
-        "recall, empty": charts.entropy_bins((), charts.RECALL, LIGHT),
         "groups, none answered": charts.groups([Bin("x", 5, 0, 0)], 0.05, LIGHT),
         "groups, empty": charts.groups([], 0.05, LIGHT),
     }
@@ -86,7 +73,7 @@ def extremes():
 
 
 def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
-    check(drawings(LIGHT) | extremes(), LIGHT, empty={"recall, empty", "error, none answered"})
+    check(drawings(LIGHT) | extremes(), LIGHT)
     check(drawings(DARK), DARK)
 
 
@@ -97,9 +84,6 @@ def test_no_words_say_nan():
         charts.risk_coverage_alt(CURVES[INFORMATION], ENDLESS),
         charts.risk_coverage_alt(NO_CURVE, None),
         charts.risk_coverage_alt(ONE_BLOCK, study.move(FOUND, -9.0)),
-        charts.precision_recall_alt(CURVES),
-        charts.precision_recall_alt({"s": NO_CURVE}),
-        charts.entropy_bins_alt(BINNED),
         charts.groups_alt(GROUPS),
         charts.groups_alt([Bin("", 5, 0, 0)]),
     ):
@@ -222,8 +206,6 @@ def test_fifty_thousand_doubts_are_drawn_as_four_hundred_and_exactly():
         answered = round(row["coverage"] * n)
         assert row["error"] == wrong[answered - 1] / answered
     assert len(json.dumps(spec_of(chart))) < 100_000
-    lines = rows_of(charts.precision_recall({"s": full}, "s", LIGHT), "recall")
-    assert len(lines) <= 200 and lines[-1]["recall"] == 1
 
 
 def test_a_confidence_without_end_is_no_number_but_no_obstacle():
@@ -257,74 +239,6 @@ def test_risk_in_words():
     assert by_hand in charts.risk_coverage_alt(CURVES[INFORMATION], POLICY, moved)
     finite = np.isfinite(FOUND.doubts)
     assert f"({finite.mean():.0%}) gets {(~FOUND.correct[finite]).mean():.1%} wrong;" in text
-
-
-# --------------------------------------------------------------------- precision–recall
-
-
-def test_precision_and_recall_are_the_curves():
-    rows = rows_of(charts.precision_recall(CURVES, INFORMATION, LIGHT), "recall")
-    for name, full in CURVES.items():
-        of = [row for row in rows if row["score"] == SCORES[name].title]
-        exact = dict(zip(full.coverage, 1 - full.errors / full.answered, strict=True))
-        assert 2 <= len(of) <= 200
-        assert all(exact[row["recall"]] == row["precision"] for row in of)
-        assert (of[0]["recall"], of[-1]["recall"]) == (full.coverage[0], full.coverage[-1])
-
-
-def test_the_chosen_score_is_blue_and_dashes_tell_the_others_apart():
-    spec = spec_of(charts.precision_recall(CURVES, INFORMATION, LIGHT))["encoding"]
-    titles = [info.title for info in SCORES.values()]
-    assert spec["color"]["scale"]["domain"] == spec["strokeDash"]["scale"]["domain"] == titles
-    colours, dashes = spec["color"]["scale"]["range"], spec["strokeDash"]["scale"]["range"]
-    chosen = titles.index(SCORES[INFORMATION].title)
-    assert colours[chosen] == LIGHT.primary and set(colours) == {LIGHT.primary, LIGHT.muted}
-    assert len({tuple(dash) for dash in dashes}) == len(titles)
-    assert f"datum.score === '{SCORES[INFORMATION].title}'" in json.dumps(spec["size"])
-
-
-def test_precision_and_recall_in_words():
-    assert charts.precision_recall_alt({"s": ONE_BLOCK, "none": NO_CURVE}) == (
-        "Precision and recall: s from 75% answered with 67% right to 75% with 67%."
-    )
-
-
-# --------------------------------------------------------------------------- by entropy
-
-
-@pytest.mark.parametrize("measure", [charts.RECALL, charts.ERROR])
-def test_entropy_bins_are_the_studys(measure):
-    chart = charts.entropy_bins(BINNED, measure, LIGHT)
-    found = [
-        (row["score"], row["entropy"], row["share"], row["questions"], row["answered"])
-        for row in rows_of(chart, "entropy")
-    ]
-    assert found == [
-        (SCORES[binned.score].title, one.name, share, one.queries, one.answered)
-        for binned in BINNED
-        for one in binned.bins
-        for share in [one.recall if measure == charts.RECALL else one.error]
-        if not math.isnan(share)
-    ]
-    encoding = spec_of(chart)["encoding"]
-    assert encoding["x"]["scale"]["domain"] == [one.name for one in BINNED[0].bins]
-    assert encoding["y"]["title"] == measure
-
-
-def test_where_nothing_is_answered_there_is_no_error_but_a_place_for_it():
-    bins = (Bin("below 0.5", 5, 5, 1), Bin("0.5 to 1.0", 5, 0, 0))
-    chart = charts.entropy_bins((Binned("s", 0.1, bins),), charts.ERROR, LIGHT)
-    assert [row["share"] for row in rows_of(chart, "share")] == [0.2]
-    assert {"below 0.5", "0.5 to 1.0"} <= set(texts(drawn(chart)))
-
-
-def test_entropy_bins_in_words():
-    bins = (Bin("below 0.5", 10, 9, 1), Bin("0.5 to 1.0", 4, 0, 0, 0))
-    both = (Binned("s", 0.1, bins), Binned(ENTROPY, 0.1, bins[:1]))
-    assert charts.entropy_bins_alt(both) == (
-        "s: below 0.5 nats 90% of 10 answered, 1 wrong, 0.5 to 1.0 nats 0% of 4 answered, 0 (0) "
-        f"wrong; {SCORES[ENTROPY].title}: below 0.5 nats 90% of 10 answered, 1 wrong"
-    )
 
 
 # ----------------------------------------------------------------------------- by group

@@ -47,7 +47,7 @@ def test_a_calibration_says_its_promise_its_price_and_its_groups():
     assert prices[0][1:] == ["cannot be promised", "–"]  # at a seventh of δ
     assert prices[-1][1:] == ["100.0%", "s0 < ∞"]
     assert found.tables["Groups"][1:] == [["here", "303", "303", "3"], ["there", "303", "303", "3"]]
-    assert found.settings["Target error α"] == "0.05" and found.settings["Score"] == "s0"
+    assert found.settings["Target error α"] == "5%" and found.settings["Score"] == "s0"
     assert float(found.settings["Threshold λ, of the doubt"]) == policy.threshold
     assert len(found.pictures) == 3
 
@@ -116,7 +116,9 @@ def test_an_evaluation_says_what_every_score_is_worth_and_what_it_was_asked():
     by_f1 = made.results.correct_by("f1")[FIRST].mean()
     assert table[0][3:5] == ["right by F1", "AUROC"] and table[1][3] == f"{by_f1:.1%}"
     assert table[1][4].startswith(f"{made.interval(FIRST, 'auroc').value:.3f} (")
-    assert {answer(made), finding(made.results)} <= set(found.texts)
+    of = " ".join(answer(made))
+    assert of.endswith("it is not shown to beat Mutual information, by which Inspection decides.")
+    assert {of, finding(made.results)} <= set(found.texts)
     assert found.settings["Rows that count"] == str(run.finished_questions)
     assert run.manifest["questions"]["sha256"] in found.settings["Questions"]
     assert len(found.pictures) == 4
@@ -127,4 +129,4 @@ def test_rows_of_one_kind_have_no_threshold_for_two():
         read_results(Run(folders()["smollm2_real_questions"]), sources=["triviaqa"]), 0
     )
     found = read(evaluation_report(made))
-    assert len(found.pictures) == 2 and answer(made) in found.texts
+    assert len(found.pictures) == 2 and " ".join(answer(made)) in found.texts

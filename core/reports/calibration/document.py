@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
 
+import numpy as np
+
+from core.abstention.intervals import ConfidenceBand
 from core.abstention.metrics import Bin, Curve
+from core.abstention.mixtures import Bar, Mixture
 from core.abstention.policy import Policy
 from core.abstention.thresholds import Uncertifiable
 from core.charts import calibration as charts
+from core.charts.papers_figures import papers
 from core.codec import one_line
+from core.reports import papers_figures as figures
 from core.reports.calibration import words
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.reports.text import brackets, curve_ends
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import BEST, METHODS, REPEATED, Calibration
+from core.studies.calibration.diagnostics import Binned
 from core.studies.calibration.groups import ByGroup
 from core.studies.calibration.groups import by_group as guarantee_by_group
 from core.studies.calibration.price_list import Price
+from core.studies.evaluation.mixing import GUARANTEED
 
 MOST_GROUPS: Final = 20
+MOST_POINTS: Final = 200  # of a curve
 READING: Final = (
     "A threshold λ decides which questions are answered: those whose doubt lies below it. It was "
     "found on labelled rows, whose answers are known to be right or wrong.",
@@ -89,9 +99,10 @@ def _risk(calibration: Calibration, moved: Policy | None) -> Part:
     by_hand = [f"λ by hand. {words.counts(moved)} {moved.sentence}"] if moved else []
     if not len(curve.doubts):
         return Part("Error against share answered", [words.NO_SCORE, *by_hand])
+    shown = papers(curves, calibration.score, 4)
     pictures = [
         risk_coverage(calibration, curve, moved),
-        precision_recall(curves, calibration.score),
+        precision_recall({name: curves[name] for name in shown}),
     ]
     ends = curve_ends(calibration.data.doubts, words.NO_VALUE)
     return Part("Error against share answered", [*by_hand, *ends], pictures)
@@ -105,17 +116,31 @@ def risk_coverage(calibration: Calibration, curve: Curve, moved: Policy | None) 
     return Picture("Wrong among the answered", alt_text, charts.risk_coverage, data)
 
 
-def precision_recall(curves: Mapping[str, Curve], score: str) -> Picture:
-    """Return the paper's curves of all scores; one is emphasised."""
-    alt_text = charts.precision_recall_alt(curves)
-    outlines = {name: whole.outline() for name, whole in curves.items()}  # all that is drawn
-    return Picture(
-        "Precision and recall",
-        alt_text,
-        charts.precision_recall,
-        (outlines, score),
-        caption=words.CURVES,
-    )
+def precision_recall(curves: Mapping[str, Curve]) -> Picture:
+    """Return the paper's Figure 5 of some scores; the first is emphasised."""
+    bands = {}
+    for name, whole in curves.items():
+        of = whole.outline(MOST_POINTS)
+        none = np.full(len(of.doubts), math.nan)
+        bands[name] = ConfidenceBand(of.coverage, of.precision, none, none)
+    return figures.precision_recall(bands, words.CURVES)
+
+
+def by_entropy(binned: Sequence[Binned], measure: str) -> Picture:
+    """Return a half of the paper's Figure 6: each score at its own threshold."""
+    mixtures = [
+        Mixture(each.score, GUARANTEED, (each.threshold,), tuple(map(_bar, each.bins)))
+        for each in binned
+    ]
+    return figures.mixture(mixtures, measure)
+
+
+def _bar(of: Bin) -> Bar:
+    """Return a bin as a bar, which has no spread: nothing was drawn anew."""
+    other = math.nan
+    if of.other_errors is not None and of.answered:
+        other = of.other_errors / of.answered
+    return Bar(of.name, of.queries, of.recall, math.nan, of.error, math.nan, other)
 
 
 def by_group(groups: Sequence[Bin], target: float, other: str = "") -> Picture:
@@ -183,8 +208,8 @@ def _settings(calibration: Calibration) -> dict[str, Cell]:
         "Chosen among the scores": "yes" if target.score == BEST else "no, named in advance",
         "Scores in the file": ", ".join(data.doubts),
         "Method": METHODS[target.method],
-        "Target error α": target.error,
-        "Confidence 1 − δ": target.confidence,
+        "Target error α": f"{100 * target.error:.6g}%",
+        "Confidence 1 − δ": f"{100 * target.confidence:.6g}%",
         "Targets tried": target.targets_tried,
     }
     if policy is not None:

@@ -9,13 +9,14 @@ from typing import Any, Final
 import numpy as np
 
 from core.abstention.intervals import ConfidenceBand
-from core.abstention.mixtures import Mixture
 from core.charts import evaluation as charts
+from core.charts.papers_figures import MIXTURE_TITLES, PAPERS
 from core.codec import count_of
 from core.reports.evaluation import words
+from core.reports.papers_figures import mixture, precision_recall
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.evaluation.comparison import ScoreComparison, compare, lead, ranking
-from core.studies.evaluation.mixing import RULES, kinds, mix, sources
+from core.studies.evaluation.mixing import kinds, mix, sources
 from core.studies.evaluation.results import RunMeasures
 from core.studies.evaluation.rows import RIGHT_BY
 from core.studies.evaluation.run import reading_in
@@ -42,7 +43,7 @@ def report(measured: RunMeasures) -> Report:
     return Report(
         kind="Evaluation of a model",
         title=f"{pipeline.model} on {questions['name']}",
-        finding=words.answer(measured) or f"{count_of(len(results), 'row')} count here.",
+        finding=" ".join(words.answer(measured)) or f"{count_of(len(results), 'row')} count here.",
         texts=[
             *filter(None, [words.finding(results)]),
             *results.dropped,
@@ -73,7 +74,9 @@ def aurocs(measured: RunMeasures) -> Picture:
     each = (f"{SCORES[name].title} {words.with_interval(of)}" for name, of in by.items())
     alt = f"AUROC, the largest first: {'; '.join(each)}."
     axis = "wrong answer doubted more (AUROC)"
-    return Picture("Which doubt finds the wrong answers", alt, charts.estimates, (rows, 0.5, axis))
+    return Picture(
+        "Which doubt finds the wrong answers", alt, charts.estimates, (rows, 0.5, axis, ".0%")
+    )
 
 
 def differences(every: Sequence[ScoreComparison]) -> Picture:
@@ -87,41 +90,7 @@ def differences(every: Sequence[ScoreComparison]) -> Picture:
     ]
     alt = " ".join(map(words.comparison, some))
     axis = f"{every[0].measure.upper()} of {charts.symbol_of(every[0].score)} minus the other’s"
-    return Picture("Differences", alt, charts.estimates, (rows, 0.0, axis))
-
-
-def precision_recall(bands: Mapping[str, ConfidenceBand]) -> Picture:
-    """Return the paper's Figure 5 of some scores."""
-    ends = "; ".join(_ends(name, band) for name, band in bands.items() if len(band.recalls))
-    alt = f"Precision by recall: {ends}." if ends else "No score has a value."
-    return Picture("Precision by recall", alt, charts.precision_recall, (bands,))
-
-
-def _ends(name: str, band: ConfidenceBand) -> str:
-    ends = (
-        f"{charts.symbol_of(name)} from {band.precision[0]:.0%} right of {band.recalls[0]:.0%} "
-        f"answered to {band.precision[-1]:.0%} of {band.recalls[-1]:.0%}"
-    )
-    if band.recalls[0] < 0.5 < band.recalls[-1]:
-        ends += f", {np.interp(0.5, band.recalls, band.precision):.0%} of half"
-    return ends
-
-
-def mixture(mixtures: Sequence[Mixture], measure: str) -> Picture:
-    """Return a half of the paper's Figure 6: every score in every bin by both rules."""
-    by_score = []
-    for each in mixtures:
-        shares = [(bar, charts.bar_value(bar, measure)) for bar in each.bars]
-        bars = [
-            f"{bar.name} {share:.0%}{words.by_other(bar, 0) if measure == charts.ERROR else ''}"
-            for bar, share in shares
-            if not math.isnan(share)
-        ]
-        which = f"{charts.symbol_of(each.score)}, {RULES[each.rule]}"
-        by_score.append(f"{which}: {', '.join(bars) or 'hardly anything answered'}")
-    alt = f"{charts.TITLES[measure].capitalize()}, by entropy in nats: {'; '.join(by_score)}."
-    title, data = charts.MIXTURE_TITLES[measure], (mixtures, measure)
-    return Picture(title, alt, charts.mixture_bars, data, half=True)
+    return Picture("Differences", alt, charts.estimates, (rows, 0.0, axis, ".2f"))
 
 
 def scatter(points: charts.Points) -> Picture:
@@ -139,7 +108,7 @@ def scatter(points: charts.Points) -> Picture:
 
 def _scores(measured: RunMeasures) -> Part:
     bands: dict[str, ConfidenceBand] = {
-        name: measured.bands[name] for name in charts.PAPERS if name in measured.results.scores
+        name: measured.bands[name] for name in PAPERS if name in measured.results.scores
     }
     pictures = [aurocs(measured), precision_recall(bands)] if ranking(measured) else []
     reference = next(iter(measured.results.scores), None)
@@ -159,7 +128,7 @@ def _mixture(measured: RunMeasures) -> list[Part]:
     mixed = mix(results, by_kind.single, by_kind.many)
     if not mixed.found:
         return []
-    pictures = [mixture(mixed.found, measure) for measure in charts.MIXTURE_TITLES]
+    pictures = [mixture(mixed.found, measure) for measure in MIXTURE_TITLES]
     return [
         Part(
             "One threshold for two kinds",

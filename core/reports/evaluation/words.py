@@ -15,7 +15,7 @@ from core.abstention.metrics import MEASURES
 from core.abstention.mixtures import Bar, Mixture
 from core.codec import count_of, list_of, one_line
 from core.reports import text
-from core.reports.text import brackets
+from core.reports.text import brackets, by_other
 from core.studies.evaluation import bundled, mixing
 from core.studies.evaluation import results as study
 from core.studies.evaluation.comparison import FEWEST_OF_A_KIND, Lead, ScoreComparison, lead
@@ -27,7 +27,7 @@ from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import CONFIDENCE, RESAMPLES, Results, RunMeasures, share_right
 from core.studies.evaluation.rows import Match
 from core.studies.evaluation.sides import RunSide, Sides
-from core.studies.inspection.verdict import SCORE
+from core.studies.inspection.certificates import DECIDES, SCORE, WEIGHTED, certified_model
 from core.uncertainty.scores import SCORES
 
 NONE: Final = "–"  # where nothing can be said
@@ -95,16 +95,27 @@ def missing_scores(results: Results) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def answer(measured: RunMeasures) -> str:
-    """Return which doubt finds the wrong answers, no more surely than is shown; "" of none."""
+def answer(measured: RunMeasures) -> list[str]:
+    """Return which doubt finds the wrong answers, no more surely than is shown, and what limits it.
+
+    Nothing of scores without an AUROC.
+    """
     of = lead(measured)
     if of is None:
-        return ""
-    questions = measured.results.run.manifest["questions"]["sha256"]
-    chose = of.score == "weighted_doubt" and questions in {
+        return []
+    run, sentences = measured.results.run, _answer(measured, of)
+    chose = {
         manifest_of(bundled.FOLDER / name)["questions"]["sha256"] for name in bundled.CHOSE_WEIGHTS
     }
-    return _answer(measured, of) + " Some of these questions chose its weights." * chose
+    if sentences[1:] and of.score == WEIGHTED and run.manifest["questions"]["sha256"] in chose:
+        model, new = certified_model(run.pipeline.revision), ""
+        if model and DECIDES[model] == SCORE:
+            new = (
+                f"; on new ones it is not shown to beat {SCORES[SCORE].title}, by which "
+                "Inspection decides"
+            )
+        sentences.append(f"Some of these questions chose its weights{new}.")
+    return sentences
 
 
 def score_to_use(of: Lead | None) -> str:
@@ -112,34 +123,33 @@ def score_to_use(of: Lead | None) -> str:
     return of.score if of is not None and of.beats_chance else ""
 
 
-def _answer(measured: RunMeasures, of: Lead) -> str:
+def _answer(measured: RunMeasures, of: Lead) -> list[str]:
     results, name = measured.results, SCORES[of.score].title
     correct = results.correct[of.score]
     for kind, count in (("wrong", int((~correct).sum())), ("right", int(correct.sum()))):
         if count < FEWEST_OF_A_KIND:
-            return (
+            return [
                 f"Too few answers are {kind} to say which doubt to use: {count:,} of "
                 f"{len(results):,}."
-            )
+            ]
     auroc = measured.interval(of.score, "auroc")
     ends = "" if math.isnan(auroc.lower) else f" ({auroc.lower:.0%} to {auroc.upper:.0%})"
     does = (
-        f"in {auroc.value:.0%}{ends} of all pairs of a wrong and a right answer it doubts the "
-        "wrong one more"
+        f"of a wrong and a right answer it doubts the wrong one more in {auroc.value:.0%} of "
+        f"pairs{ends}, on {count_of(len(results), 'question')} of "
+        f"{one_line(str(results.run.manifest['questions']['name']))}."
     )
     if not measured.number:
-        return f"{name} leads: {does}. How much of that is chance is not known yet."
+        return [f"{name} leads: {does}", "How much of that is chance is not known yet."]
     if not of.beats_chance:
-        return (
-            f"Use none: no doubt is shown to find the wrong answers. {name} leads: {does}; a coin "
-            "would in 50%."
-        )
+        none = "Use none: no doubt is shown to find the wrong answers."
+        return [none, f"{name} leads: {does} A coin would in 50%."]
     if of.rivals:
         every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
-        return f"Use {name}: {does}. Its lead over {every} may be chance."
+        return [f"Use {name}: {does}", f"Its lead over {every} may be chance."]
     if len(results.scores) < 2:
-        return f"{name} finds wrong answers: {does}. There is no other score to compare."
-    return f"Use {name}: {does}, more often than any other score."
+        return [f"{name} finds wrong answers: {does}", "There is no other score to compare."]
+    return [f"Use {name}: {does}", "No other score does so as often."]
 
 
 def better_and_worse(every: Sequence[ScoreComparison]) -> str:
@@ -394,11 +404,6 @@ def _shares(bar: Bar) -> str:
     if math.isnan(bar.error):
         return f"{bar.recall:.0%}"
     return f"{bar.recall:.0%} with {bar.error:.1%}{by_other(bar)} wrong"
-
-
-def by_other(bar: Bar, digits: int = 1) -> str:
-    """Return the share of wrong answers by the other label in brackets; "" where there is none."""
-    return "" if math.isnan(bar.other_error) else f" ({bar.other_error:.{digits}%})"
 
 
 def decisions(decided: Decided) -> list[str]:

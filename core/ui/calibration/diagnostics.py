@@ -9,8 +9,9 @@ import streamlit as st
 from core.abstention.intervals import Comparison, Interval
 from core.abstention.thresholds import Threshold
 from core.charts import calibration as charts
+from core.charts.papers_figures import ERROR, RECALL, papers
 from core.reports.calibration import words
-from core.reports.calibration.document import precision_recall
+from core.reports.calibration.document import by_entropy, precision_recall
 from core.reports.calibration.words import CURVES, NO_SCORE, NO_VALUE
 from core.reports.text import brackets, curve_ends
 from core.studies.calibration import diagnostics
@@ -44,8 +45,20 @@ def _curves(whole: Whole) -> None:
     if not curves:
         st.text(NO_SCORE)
         return
-    figures.show(precision_recall(curves, whole.calibration.score), "precision_recall")
-    for sentence in curve_ends(whole.calibration.data.doubts, NO_VALUE):
+    score, data = whole.calibration.score, whole.calibration.data
+    names = st.multiselect(
+        "Scores drawn",
+        list(curves),
+        papers(curves, score, 2),
+        format_func=charts.name_of,
+        key=f"curves_drawn_{data.sha256[:16]}_{score}",
+        persist_state="session",
+    )
+    if not names:
+        st.text("Choose a score to draw.")
+        return
+    figures.show(precision_recall({name: curves[name] for name in names}), "precision_recall")
+    for sentence in curve_ends(data.doubts, NO_VALUE):
         st.text(sentence)
     st.caption(CURVES)
 
@@ -61,19 +74,13 @@ def _entropy(whole: Whole) -> None:
     if not binned:
         st.text("There is no threshold to show.")
         return
-    for column, measure in zip(st.columns(2), (charts.RECALL, charts.ERROR), strict=True):
+    for column, measure in zip(st.columns(2), (RECALL, ERROR), strict=True):
         with column:
-            figures.draw(
-                charts.entropy_bins,
-                binned,
-                measure,
-                key=f"entropy_{'recall' if measure == charts.RECALL else 'error'}",
-                alt_text=charts.entropy_bins_alt(binned),
-            )
+            figures.show(by_entropy(binned, measure), f"entropy_{measure}")
     st.caption(
         "Each score at its own threshold for the same target. A score that mistakes many right "
-        "answers for doubt answers few questions of high entropy. No bar on the right means "
-        "that no answered question is wrong, or none is answered."
+        "answers for doubt answers few questions of high entropy. A bar of 0% is a line; a missing "
+        "bar of errors: nothing is answered there."
     )
     if other := words.other_label(calibration.data, calibration.score):
         st.text(brackets(other))

@@ -164,39 +164,36 @@ def say_what_it_takes(chosen: Questions, task: Task, left: int) -> None:
 def _settings(model: LanguageModel) -> tuple[Request, Reading]:
     """Let the person choose how every question is asked, and how the answers are read."""
     with st.expander("Settings", icon=":material/tune:", key="evaluation_settings"):
-        asking, seeing = st.columns(2)
-        with asking:
-            request = _search_options(model)
-            if model.capabilities.reads_front:
-                request["system"] = st.text_area(
-                    "System prompt",
-                    key="evaluation_system",
-                    height=68,
-                    max_chars=MAX_FRONT_CHARACTERS,
-                    persist_state="session",
-                    help="Stands in front of every prompt.",
-                )
-                st.text("Contexts in a column: python -m core evaluate --context COLUMN")
-        with seeing:
-            similarity = st.selectbox(
-                "Similarity of two answers",
-                list(COMPARISONS),
-                key="evaluation_similarity",
+        request = _search_options(model)
+        if model.capabilities.reads_front:
+            request["system"] = st.text_area(
+                "System prompt",
+                key="evaluation_system",
+                height=68,
+                max_chars=MAX_FRONT_CHARACTERS,
                 persist_state="session",
-                help=TERMS["Similarity"],
+                help="Stands in front of every prompt.",
             )
-            st.text(COMPARISONS[similarity])
-            tau = st.slider(
-                "Similarity threshold τ",
-                0.05,
-                1.0,
-                usual_threshold(similarity),
-                0.05,
-                key=f"evaluation_tau_{similarity}",
-                persist_state="session",
-                help=TERMS["Similarity threshold τ"],
-            )
-            gammas = [_number(f"gamma_{i}", 0.0, 1.0, 0.0, 0.01) for i in (1, 2)]
+            st.text("Contexts in a column: python -m core evaluate --context COLUMN")
+        similarity = st.selectbox(
+            "Similarity of two answers",
+            list(COMPARISONS),
+            key="evaluation_similarity",
+            persist_state="session",
+            help=TERMS["Similarity"],
+        )
+        st.text(COMPARISONS[similarity])
+        tau = st.slider(
+            "Similarity threshold τ",
+            0.05,
+            1.0,
+            usual_threshold(similarity),
+            0.05,
+            key=f"evaluation_tau_{similarity}",
+            persist_state="session",
+            help=TERMS["Similarity threshold τ"],
+        )
+        gammas = [_number(f"gamma_{i}", 0.0, 1.0, 0.0, 0.01) for i in (1, 2)]
     options = {**request, "judged": similarity == JUDGE}
     return usual_request("any", model.capabilities, **options), Reading(similarity, tau, *gammas)
 

@@ -8,14 +8,15 @@ from functools import partial
 import streamlit as st
 
 from core.charts import evaluation as charts
+from core.charts.papers_figures import MIXTURE_TITLES
 from core.reports.evaluation import words
-from core.reports.evaluation.document import mixture
+from core.reports.papers_figures import mixture
 from core.reports.report import Picture
 from core.studies.evaluation.mixing import COMPARED, kinds, mix, sources
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
 from core.ui import downloads, figures
-from core.ui.addresses import number
+from core.ui.addresses import percent
 from core.ui.evaluation.bundled import finding_of, is_everybodys
 from core.ui.evaluation.cells import digest, source_name
 from core.ui.evaluation.views import note_view
@@ -63,8 +64,8 @@ def mixtures(results: Results) -> None:
             persist_state="session",
         )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        target = number("alpha", 0.001, 0.5, 0.05, 0.01, format="%.3f")
-        confidence = number("confidence", 0.5, 0.999, 0.9, 0.05, format="%.3f")
+        target = percent("wrong", "alpha", 0.1, 50.0, 5.0, 1.0)
+        confidence = percent("sure", "confidence", 50.0, 99.9, 90.0, 5.0)
     diverse = st.toggle(
         f"Of many right answers, only questions with an entropy above {DIVERSE:.1f} nats, as in "
         "the paper",
@@ -94,7 +95,7 @@ def mixtures(results: Results) -> None:
         st.text(sentence)
     if not mixed.found:
         return
-    pictures = {name: mixture(mixed.found, name) for name in charts.MIXTURE_TITLES}
+    pictures = {name: mixture(mixed.found, name) for name in MIXTURE_TITLES}
     for column, (measure, picture) in zip(st.columns(2), pictures.items(), strict=True):
         with column:
             figures.show(picture, f"results_mixture_{measure}")

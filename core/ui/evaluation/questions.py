@@ -86,8 +86,7 @@ def choice() -> Questions | None:
 
 
 def _of_the_world() -> QuestionSample | None:
-    bands, wording = st.columns([2, 1])
-    chosen = bands.multiselect(
+    chosen = st.multiselect(
         "Bands",
         SETS,
         SETS,
@@ -95,7 +94,7 @@ def _of_the_world() -> QuestionSample | None:
         persist_state="session",
         help=TERMS["Band"],
     )
-    words = wording.selectbox(
+    words = st.selectbox(
         "Wording", list(WORDINGS), key="evaluation_wording", persist_state="session"
     )
     if not chosen:

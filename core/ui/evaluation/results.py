@@ -52,7 +52,7 @@ def results(run: Run, others: Mapping[str, Run], buttons: DeltaGenerator) -> Non
     """Draw what came of a run.
 
     `others`: runs that can be put beside it, by their titles.
-    `buttons`: a row with room for one more.
+    `buttons`: a place with room for one more.
     """
     try:
         every = _every(run)
@@ -98,7 +98,7 @@ def _every(run: Run) -> Results:
 def _that_count(run: Run, every: Results, buttons: DeltaGenerator) -> Results:
     """Let the person choose which rows count, and when an answer is right; return them."""
     names = [source.name for source in sources(every)]
-    with buttons.popover("Choose rows and labels", icon=":material/tune:"):
+    with buttons.popover("Choose rows and labels", icon=":material/tune:", width="stretch"):
         match: Match = st.selectbox(
             "An answer is right",
             list(RIGHT),
@@ -149,5 +149,6 @@ def _that_count(run: Run, every: Results, buttons: DeltaGenerator) -> Results:
         )
     of = f" Judged: {SCORES[judged].symbol}’s answer." if judged else ""
     buttons.text(f"{count_of(len(counting), 'row')}. Right: {RIGHT_BY[match]}.{of}")
-    note_view(counting)
+    with buttons:
+        note_view(counting)
     return counting

@@ -19,36 +19,34 @@ from core.ui.evaluation.runs import complaint, runs
 from core.ui.messages import later, problem
 
 
-def draw(listed: Listed, model: LanguageModel | None) -> DeltaGenerator | None:
-    """Draw how far a run is and what can be done with it.
-
-    Returns the row of its buttons; None where it has no rows to show.
-    """
+def draw(listed: Listed, model: LanguageModel | None, buttons: DeltaGenerator) -> bool:
+    """Draw how far a run is and what can be done with it; return whether it has rows to show."""
     run = listed.run
-    running = listed.is_own and watch(listed, model)
+    with buttons:
+        running = listed.is_own and watch(listed, model)
     state = state_of(run)
     introduction = f"{state.sentence} "
     if running:  # which says how far it is, more newly than what is drawn here
         done = count_of(state.done, "finished question")
-        introduction = f"The results below are of {done}. " if state.done else ""
-    say(run, state, introduction)
-    if running:
-        st.button("Show the results so far", key="refresh_run", icon=":material/refresh:")
-    elif listed.is_own:
-        go_on(listed, model, state)
-    buttons = st.container(horizontal=True, vertical_alignment="center")
+        introduction = f"The results are of {done}. " if state.done else ""
     with buttons:
+        say(run, state, introduction)
+        if running:
+            st.button("Show the results so far", key="refresh_run", icon=":material/refresh:")
+        elif listed.is_own:
+            go_on(listed, model, state)
         if state.done > state.failed and st.button(
             "Calibrate on these rows",
             key="calibrate_run",
             type="primary",
             icon=":material/rule:",
-            help="Rows that count by what is chosen beside, of all sources.",
+            width="stretch",
+            help="Rows that count by what is chosen below, of all sources.",
         ):
             _calibrate(run)
         if listed.is_own and not running:
             _delete(listed)
-    return buttons if state.done > 0 else None
+    return state.done > 0
 
 
 def _calibrate(run: Run) -> None:

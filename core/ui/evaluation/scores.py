@@ -11,9 +11,12 @@ import streamlit as st
 
 from core.abstention.metrics import MEASURES
 from core.charts import evaluation as charts
+from core.charts.calibration import name_of
+from core.charts.papers_figures import PAPERS
 from core.codec import finite
 from core.reports.evaluation import words
-from core.reports.evaluation.document import aurocs, differences, precision_recall, report
+from core.reports.evaluation.document import aurocs, differences, report
+from core.reports.papers_figures import precision_recall
 from core.reports.report import Picture
 from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures, share_right
@@ -29,10 +32,7 @@ CURVES: Final = "results_curves"
 BETTER: Final = "results_better"
 NUMBERS: Final = "results_numbers"
 REFERENCE, MEASURE = "results_reference", "results_measure"
-AUROC: Final = (
-    "AUROC: the share of pairs of a wrong and a right answer whose wrong one is doubted more; 0.5 "
-    "is a coin."
-)
+COIN: Final = "50% is a coin."
 WIDENED: Final = (
     " The sentence above the picture allows for choosing the best of all scores after looking."
 )
@@ -43,8 +43,9 @@ def scores(results: Results) -> None:
     measured, is_waiting = measures(results)
     pictures: dict[str, Picture] = {}
     if answer := words.answer(measured):
-        with st.container(border=True, key="finding"):
-            st.text(answer)
+        with st.container(key="finding"):
+            st.text(answer[0])
+        st.text(" ".join(answer[1:]))
         pictures["which_doubt"] = _aurocs(measured)
     for sentence in (*words.missing_scores(results), *words.right_half(results)):
         st.text(sentence)
@@ -70,10 +71,10 @@ def _aurocs(measured: RunMeasures) -> Picture:
     picture = aurocs(measured)
     figures.show(picture, "results_which_doubt")
     if measured.number:
-        st.caption(f"{AUROC} Lines: {CONFIDENCE:.0%} intervals; the last fold says of what kind.")
+        st.caption(f"{COIN} Lines: {CONFIDENCE:.0%} intervals.")
     else:
         st.text(words.intervals(measured))
-        st.caption(AUROC)
+        st.caption(COIN)
     return picture
 
 
@@ -138,8 +139,8 @@ def _curves(results: Results, measured: RunMeasures, pictures: dict[str, Picture
     chosen = st.multiselect(
         "Scores drawn",
         list(results.scores),
-        [name for name in charts.PAPERS if name in results.scores],
-        format_func=charts.symbol_of,
+        [name for name in PAPERS if name in results.scores],
+        format_func=name_of,
         key="results_drawn",
         persist_state="session",
     )

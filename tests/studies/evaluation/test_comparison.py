@@ -108,12 +108,13 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
     assert (best.score, best.rivals) == (INFORMATION, ()) and best.beats_chance
     assert best.widened == made.resampled.interval(INFORMATION, "auroc", 1 - 0.05 / 3)
     value = made.interval(INFORMATION, "auroc")
-    assert words.answer(made) == (
-        f"Use Mutual information: in {value.value:.0%} "
-        f"({value.lower:.0%} to {value.upper:.0%}) of all pairs of a wrong and a right answer it "
-        "doubts the wrong one more, more often than any other score."
-    )
-    assert words.answer(measure_run(found, 0)).endswith("is chance is not known yet.")
+    assert words.answer(made) == [
+        "Use Mutual information: of a wrong and a right answer it doubts the wrong one more in "
+        f"{value.value:.0%} of pairs ({value.lower:.0%} to {value.upper:.0%}), on "
+        f"{len(found)} questions of {found.run.manifest['questions']['name']}.",
+        "No other score does so as often.",
+    ]
+    assert words.answer(measure_run(found, 0))[1].endswith("is chance is not known yet.")
     assert words.better_and_worse(compare(made, INFORMATION)) == (
         "Mutual information finds wrong answers better than Semantic entropy and Greedy "
         "probability."
@@ -143,13 +144,13 @@ def test_of_equal_scores_hardly_ever_one_is_called_the_best(found):
 
 def test_less_evidence_is_no_stronger_word(found):
     rng = np.random.default_rng(2)
-    said = words.answer(measure_run(alike(found, rng, 1.0), 200))
-    assert said.startswith("Use ") and " may be chance" in said
-    said = words.answer(measure_run(alike(found, rng, 0.0), 200))
-    assert said.startswith("Use none: no doubt is shown to find the wrong answers. ")
+    use, rivals = words.answer(measure_run(alike(found, rng, 1.0), 200))
+    assert use.startswith("Use ") and rivals.endswith(" may be chance.")
+    use, _ = words.answer(measure_run(alike(found, rng, 0.0), 200))
+    assert use == "Use none: no doubt is shown to find the wrong answers."
     few = measure_run(alike(found, rng, 9.0, wrong=9), 200)  # which all three tell apart
-    assert words.answer(few) == ("Too few answers are wrong to say which doubt to use: 9 of 160.")
-    assert words.answer(measure_run(alike(found, rng, 1.0, wrong=0), 0)) == ""
+    assert words.answer(few) == ["Too few answers are wrong to say which doubt to use: 9 of 160."]
+    assert words.answer(measure_run(alike(found, rng, 1.0, wrong=0), 0)) == []
 
 
 def test_where_nothing_is_shown_that_is_said(made):

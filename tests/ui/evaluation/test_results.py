@@ -83,7 +83,7 @@ def test_every_score_has_its_measures_with_intervals_and_comparisons(runs, monke
     assert said(app, "a wrong and a right answer it doubts the wrong one more")
     dots, curves, compared = pictures(app)
     assert dots.startswith("AUROC, the largest first: ")
-    assert curves.startswith("Precision by recall: M.I. from ")
+    assert curves.startswith("Precision by recall: Mutual information from ")
     assert compared.count("Holm-adjusted p") == len(SCORES) - 1
     assert download(app, "Scores (CSV)") == download(app, "Comparisons (CSV)") == 1
     assert download(app, "Report (HTML)") == 1 and download(app, "SVG") == 3
@@ -117,9 +117,10 @@ def test_one_threshold_for_two_kinds(runs):
     assert said(app, "“many”: the median question has two right answers or more")
     assert said(app, "Each half has 7 of either kind (the paper has 500)")
     recall, error = pictures(app)
-    assert recall.startswith("Recall: share answered, by entropy") and "M.I., guaranteed" in recall
+    assert recall.startswith("Recall: share answered, by entropy")
+    assert "Mutual information, guaranteed" in recall
     assert error.startswith("Wrong among the answered, by entropy")
-    settled(app.number_input(key="alpha").set_value(0.3).run())
+    settled(app.number_input(key="wrong").set_value(30).run())
     assert len(said(app, "At a target loss of 30%")) == 2
     settled(of_key(app.multiselect, "results_many_").set_value([]).run())
     assert said(app, "Figure 6 takes at least two of either kind") and pictures(app) == []

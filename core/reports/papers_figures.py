@@ -1,0 +1,53 @@
+"""The paper's Figures 5 and 6 with their words, for the screens and reports that have them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from core.abstention.intervals import ConfidenceBand
+from core.abstention.mixtures import Mixture
+from core.charts import papers_figures as charts
+from core.charts.calibration import name_of
+from core.reports.report import Picture
+from core.reports.text import by_other
+from core.studies.evaluation.mixing import RULES
+
+
+def precision_recall(bands: Mapping[str, ConfidenceBand], caption: str = "") -> Picture:
+    """Return the paper's Figure 5 of some scores; the first is emphasised."""
+    ends = "; ".join(_ends(name, band) for name, band in bands.items() if len(band.recalls))
+    alt = f"Precision by recall: {ends}." if ends else "No score has a value."
+    data = (bands,)
+    return Picture("Precision by recall", alt, charts.precision_recall, data, caption=caption)
+
+
+def _ends(name: str, band: ConfidenceBand) -> str:
+    ends = (
+        f"{name_of(name)} from {band.precision[0]:.0%} right of {band.recalls[0]:.0%} "
+        f"answered to {band.precision[-1]:.0%} of {band.recalls[-1]:.0%}"
+    )
+    if band.recalls[0] < 0.5 < band.recalls[-1]:
+        ends += f", {np.interp(0.5, band.recalls, band.precision):.0%} of half"
+    return ends
+
+
+def mixture(mixtures: Sequence[Mixture], measure: str) -> Picture:
+    """Return a half of the paper's Figure 6: every score in every bin, by each rule if several."""
+    by_score, rules = [], {each.rule for each in mixtures}
+    for each in mixtures:
+        shares = [(bar, charts.bar_value(bar, measure)) for bar in each.bars]
+        bars = [
+            f"{bar.name} {share:.0%}{by_other(bar, 0) if measure == charts.ERROR else ''}"
+            for bar, share in shares
+            if not math.isnan(share)
+        ]
+        rule = f", {RULES[each.rule]}" if len(rules) > 1 else ""
+        by_score.append(
+            f"{name_of(each.score)}{rule}: {', '.join(bars) or 'hardly anything answered'}"
+        )
+    alt = f"{charts.TITLES[measure].capitalize()}, by entropy in nats: {'; '.join(by_score)}."
+    title, data = charts.MIXTURE_TITLES[measure], (mixtures, measure)
+    return Picture(title, alt, charts.mixture_bars, data, half=True)
