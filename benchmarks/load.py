@@ -106,8 +106,8 @@ def actions(seed: int, asked: Iterator[str]) -> Iterator[tuple[str, Act]]:
         return "upload", lambda visitor: visitor.upload("labelled_file", name, content)
 
     def calibrate() -> tuple[str, Act]:
-        error = draw.randrange(20, 400) / 1000
-        return "calibrate", lambda visitor: visitor.give("alpha", error)
+        error = draw.randrange(20, 400) / 10
+        return "calibrate", lambda visitor: visitor.give("wrong", error)
 
     rounds: list[list[Callable[[], tuple[str, Act]]]] = [
         [lambda: go("inspection"), inspect, move, inspect, move],

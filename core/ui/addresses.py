@@ -35,8 +35,8 @@ LABELS = {
         "Dimension of the statement vectors. Y is random: the fewer dimensions, the more of it is "
         "in the span by chance.",
     ),
-    "alpha": ("At most this share wrong", TERMS["Target error α"]),
-    "confidence": ("How sure", TERMS["Confidence 1 − δ"]),
+    "wrong": ("At most wrong, %", TERMS["Target error α"]),
+    "sure": ("How sure, %", TERMS["Confidence 1 − δ"]),
 }
 LONGEST_SHOWN = 40  # characters of an address in a sentence
 _REFUSED = "refused_in_address"  # for each key: what the address gave, and what is used instead
@@ -97,6 +97,27 @@ def number(
                 f"{low:,} to {high:,}: {chosen:,} is used instead. Choose another in “{label}”."
             )
     return chosen
+
+
+def percent(
+    key: str,
+    before: str,
+    low: float,
+    high: float,
+    value: float,
+    step: float,
+    *,
+    disabled: bool = False,
+) -> float:
+    """Let the person choose a share in per cent, and return the share.
+
+    `before`: its name in older addresses, which have the share itself.
+    """
+    share = number_in_address(before, low / 100, high / 100)
+    if st.query_params.pop(before, None) and share is not None:
+        st.session_state[key] = round(100 * share, 7)
+    chosen = number(key, low, high, value, step, format="%g", disabled=disabled)
+    return round(chosen / 100, 9)
 
 
 def number_in_address(key: str, low: float, high: float) -> float | None:

@@ -325,7 +325,7 @@ def test_from_the_histogram_to_a_row_to_its_inspection_and_back_after_a_reload(a
 def fits(page):
     for name in screens(page):
         page.get_by_role("tab", name=TABS[0]).click()
-        for chart in ("Answering every", "Histogram of", "Precision and recall"):
+        for chart in ("Answering every", "Histogram of", "Precision by recall"):
             drawn(page, chart)
         assert too_wide(page) <= 0
         page.mouse.move(0, 0)
@@ -357,10 +357,10 @@ def test_the_target_stands_in_the_address_and_new_scores_are_decided(address, op
     assert [row["decision"] for row in decisions[:3]] == ["answer", "abstain", "abstain"]
     assert {row["name"] for row in decisions} == {f"'{FORMULA}"}
 
-    error = page.get_by_role("spinbutton", name="At most this share wrong")
-    error.fill("0.1")
+    error = page.get_by_role("spinbutton", name="At most wrong, %")
+    error.fill("10")
     error.press("Enter")
-    page.wait_for_url(re.compile(r"alpha=0\.1"))
+    page.wait_for_url(re.compile(r"wrong=10"))
     expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
     page.reload()
     with_the_example(page)

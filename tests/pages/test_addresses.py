@@ -27,7 +27,7 @@ BOUND: dict[str, list[list[Any]]] = {
         [WORLD, "each", "draw"],
         [MECHANISM, "in_span", "copies", "dimension", "heads_at"],
     ],
-    "calibration": [["method", "alpha", "confidence"]],
+    "calibration": [["method", "wrong", "sure"]],
     "evaluation": [["run", "results"]],
     "laboratory": [
         [{"experiment": name}, *(f"{name}_{field.name}" for field in experiment.fields)]

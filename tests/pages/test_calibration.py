@@ -176,9 +176,10 @@ def score(page):
     return found
 
 
-def set_target(page, **numbers):
-    for key, value in numbers.items():
-        page.number_input(key=key).set_value(value)
+def set_target(page, **shares):
+    for name, share in shares.items():
+        key = {"alpha": "wrong", "confidence": "sure"}[name]
+        page.number_input(key=key).set_value(round(100 * share, 7))
     return settled(page.run())
 
 
@@ -211,7 +212,7 @@ def test_opens_with_the_example_which_costs_nobody_a_look(app):
     assert [heading.value for heading in app.header] == ["Behind the threshold"]
     assert shows_example(app)
     assert badges(app) == OPENING and look(app) == 1
-    assert app.number_input(key="alpha").value == 0.05 and "file" not in app.query_params
+    assert app.number_input(key="wrong").value == 5 and "file" not in app.query_params
     # Another target of the example is a later look at it, also after a reload: it opened with one.
     set_target(app, alpha=0.11)
     place = look(app)
@@ -640,7 +641,7 @@ def test_another_target_or_method_is_another_promise(app):
     assert badges(app) == [GUARANTEED] and answered(app) == share(RIGHT + allowed)
     assert said(app, "This does not bound the error among the answered.")
     assert metrics(app)["Promised"] == "at most 10% wrong of all"
-    assert app.number_input(key="confidence").disabled
+    assert app.number_input(key="sure").disabled
     settled(app.selectbox(key="method").set_value("empirical").run())
     errors = max(e for e in range(WRONG) if e / (RIGHT + e) <= 0.1)
     assert badges(app) == [NO_GUARANTEE] and answered(app) == share(RIGHT + errors)
@@ -914,8 +915,8 @@ def test_a_rerun_and_a_way_back_compute_nothing_anew_and_keep_what_was_set(app, 
     assert work == [] and metrics(app) == before
     assert said(app, "mine.csv: 200 rows, 5 columns (CSV)")
     assert of_key(app.multiselect, "doubtful_").value == ["doubt"]
-    assert app.number_input(key="alpha").value == 0.1
-    assert app.number_input(key="confidence").value == 0.8
+    assert app.number_input(key="wrong").value == 10
+    assert app.number_input(key="sure").value == 80
     assert threshold(app)["now"] == pytest.approx(0.5, abs=0.01) and badges(app) == found == [
         GUARANTEED,
         NO_GUARANTEE,

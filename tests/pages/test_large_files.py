@@ -119,7 +119,7 @@ def upload(page, content, key):
 
 def calibration(content):
     app = upload(session("calibration"), content, "labelled_file")
-    app.number_input(key="alpha").set_value(0.2)
+    app.number_input(key="wrong").set_value(20)
     return settled(app.run())
 
 
@@ -131,7 +131,7 @@ def of_some_scores(content):
     assert said(app, f"199 scores of 10,000 rows are more than {MAX_SCORED:,} numbers")
     few = [f"confidence {number}" for number in range(MAX_SCORED // 10_000)]
     app = settled(of_key(app.multiselect, "surer_").set_value(few).run())
-    app.number_input(key="alpha").set_value(0.25)
+    app.number_input(key="wrong").set_value(25)
     return settled(app.run())
 
 

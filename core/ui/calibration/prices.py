@@ -62,7 +62,7 @@ def _is_promised(calibration: Calibration, error: float) -> bool:
 
 
 def _take(error: float) -> None:
-    st.session_state["alpha"], st.session_state["method"] = error, "ltt"
+    st.session_state["wrong"], st.session_state["method"] = round(100 * error, 7), "ltt"
 
 
 def _words(listed: tuple[Price, ...]) -> str:

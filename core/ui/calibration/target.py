@@ -22,7 +22,7 @@ from core.studies.calibration.calibration import (
 from core.studies.calibration.first_calibration import FIRST, first_calibration
 from core.studies.calibration.price_list import TARGETS, list_entry
 from core.studies.calibration.whole import Whole, whole
-from core.ui.addresses import number
+from core.ui.addresses import percent
 from core.ui.calibration.ledger import all_looks, is_example, note
 from core.ui.glossary import TERMS
 from core.ui.runs.large import SMALL, result_of
@@ -46,11 +46,9 @@ def target(data: Labelled | None, fields: DeltaGenerator, settings: DeltaGenerat
         score = BEST if data is None else _score(data, method)
     left, right = fields.columns(2)
     with left:
-        error = number("alpha", 0.001, 0.5, 0.05, 0.01, format="%.3f")
+        error = percent("wrong", "alpha", 0.1, 50.0, 5.0, 1.0)
     with right:
-        confidence = number(
-            "confidence", 0.5, 0.999, 0.9, 0.05, format="%.3f", disabled=method != "ltt"
-        )
+        confidence = percent("sure", "confidence", 50.0, 99.9, 90.0, 5.0, disabled=method != "ltt")
     if data is None:
         return Target(error, confidence)
     typed = Target(error, confidence, method, score)
