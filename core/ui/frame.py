@@ -10,7 +10,7 @@ from streamlit.navigation.page import Page
 from core.codec import one_line
 from core.language_models import keys
 from core.settings import SettingError
-from core.ui.components import browser_history, connection, toolbars
+from core.ui.components import browser_history, colours, connection, toolbars
 from core.ui.messages import problem
 from core.ui.session import PAGE
 
@@ -80,6 +80,7 @@ def draw() -> Page:
     browser_history.keep()
     connection.watch()
     toolbars.shorten()
+    colours.follow()
     page = st.navigation(
         # No sections: on a phone, their items stand outside any list (Streamlit 1.67).
         [
