@@ -15,7 +15,7 @@ FOUND = {
     "estimator": (HELD, "218 samples"),
     "missing_mass": (HELD, "0.0%"),
     "theorem": (HELD, "200 of 200"),
-    "hallucination": (HELD, "1.74 nats"),
+    "hallucination": (HELD, "7.0 ×"),
     "deciding": (BROKEN, "19 of 30"),
     "yielding": (WEAK, "+0.20"),
     "related": (HELD, "92%"),

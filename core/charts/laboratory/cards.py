@@ -26,7 +26,7 @@ def estimator(content: Drawn, palette: Palette) -> Chart:
     counts = min((v for name, v in error.items() if name != "Algorithm 1"), key=lambda v: v[-1])
     lines = {OURS: error["Algorithm 1"], COUNTS: counts}
     every = [value for line in lines.values() for value in line if value > 0]
-    y = on_logarithms("error, nats", min(every), max(every))
+    y = on_logarithms("error", min(every), max(every))
     columns = {name: CurveColumns([v or None for v in line]) for name, line in lines.items()}
     return curves(content["k"], columns, palette, x="samples", y=y, muted=[COUNTS], height=HEIGHT)
 
@@ -45,7 +45,7 @@ def theorem(content: Drawn, palette: Palette) -> Chart:
     points = pd.DataFrame({name: content["points"][name] for name in ("information", "divergence")})
     most = 1.05 * max(0.1, points["information"].max())
     below = pd.DataFrame({"information": [0.0, most], "divergence": [0.0, most]})
-    x = alt.X("information:Q", title="doubt, nats", scale=alt.Scale(domain=[0, most], nice=False))
+    x = alt.X("information:Q", title="doubt", scale=alt.Scale(domain=[0, most], nice=False))
     y = alt.Y("divergence:Q", title="distance from the truth", axis=alt.Axis(tickCount=4))
     layers = (
         alt.Chart(below).mark_area(color=palette.epistemic, opacity=0.25).encode(x=x, y=y),
@@ -89,7 +89,10 @@ def deciding(content: Drawn, palette: Palette) -> Chart:
             for part, usual in zip(values["kept"], values["usual"], strict=True)
             if not usual
         ]
-        rows += [(setting, place, word) for place, word in enumerate(others)]
+        rows += [
+            (setting.removesuffix(" k").removesuffix(" τ"), place, word)
+            for place, word in enumerate(others)
+        ]
     looks = {KEPT: palette.primary, CHANGED: palette.epistemic}
     fills = {KEPT: palette.primary, CHANGED: palette.background}
     marks = alt.Chart(pd.DataFrame(rows, columns=["setting", "place", "is"])).mark_point(
@@ -128,4 +131,5 @@ def scores(content: Drawn, palette: Palette) -> Chart:
     """How well mutual information and entropy find wrong answers."""
     names = {"Mutual information": "M.I.", "Semantic entropy": "S.E."}
     rows = {words: content["scores"][name] for words, name in names.items()}
-    return forest(rows, "AUROC; 0.5 is a coin", [0.0, 1.0], palette, beside=0.5)
+    title = "wrong answer doubted more; 50% is a coin"
+    return forest(rows, title, [0.0, 1.0], palette, beside=0.5, form=".0%")

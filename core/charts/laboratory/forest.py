@@ -27,7 +27,7 @@ def forest(
     palette: Palette,
     *,
     beside: float,
-    sign: str = "",
+    form: str = ".2f",
 ) -> Chart:
     """Draw numbers with their intervals, the first in a colour of its own.
 
@@ -39,8 +39,8 @@ def forest(
         Of the axis; intervals are cut off there.
     beside : float
         Where a dashed line stands: what says nothing, say.
-    sign : str
-        ``"+"`` where every number is written with its sign.
+    form : str
+        How a number is written.
     """
     data = pd.DataFrame(
         [
@@ -50,7 +50,7 @@ def forest(
                 value if lower is None else lower,
                 value if upper is None else upper,
                 "others" if place else "first",
-                words(name, (value, lower, upper), sign),
+                words(name, (value, lower, upper), form),
             )
             for place, (name, (value, lower, upper)) in enumerate(rows.items())
             if value is not None
@@ -62,7 +62,7 @@ def forest(
         "value:Q",
         title=title,
         scale=alt.Scale(domain=list(domain), nice=False),
-        axis=alt.Axis(tickCount=5, format=f"{sign}.1f"),
+        axis=alt.Axis(tickCount=5, format=form.replace("2", "1")),
     )
     color = alt.Color(
         "kind:N",
@@ -85,20 +85,19 @@ def forest(
     return theme(alt.layer(*layers).properties(height=alt.Step(ROW), autosize=AUTOSIZE), palette)
 
 
-def words(name: str, ends: Ends, sign: str = "") -> str:
+def words(name: str, ends: Ends, form: str = ".2f") -> str:
     """Return a number and its interval under its name, as they are read."""
-    return f"{name}: {with_interval(ends, sign)}"
+    return f"{name}: {with_interval(ends, form)}"
 
 
-def with_interval(ends: Ends, sign: str = "") -> str:
+def with_interval(ends: Ends, form: str = ".2f") -> str:
     """Return a number and its interval as they are read; NaN, too, where there is none."""
     value, lower, upper = (math.nan if end is None else end for end in ends)
-    form = f"{sign}.2f"
     if math.isnan(value):
         return "undefined"
     return f"{value:{form}}" + ("" if math.isnan(lower) else f" ({lower:{form}} to {upper:{form}})")
 
 
-def forest_alt(rows: Mapping[str, Ends], what: str, sign: str = "") -> str:
+def forest_alt(rows: Mapping[str, Ends], what: str, form: str = ".2f") -> str:
     """Say every number with its interval."""
-    return f"{what}: {'; '.join(words(name, ends, sign) for name, ends in rows.items())}."
+    return f"{what}: {'; '.join(words(name, ends, form) for name, ends in rows.items())}."

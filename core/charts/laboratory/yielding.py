@@ -97,12 +97,12 @@ def scatter_alt(content: Drawn, measure: str) -> str:
 
 def correlations(content: Drawn, palette: Palette) -> Chart:
     """Every rank correlation with its 95% interval, that of the section first."""
-    return forest(content["intervals"], WITH, [-1, 1], palette, beside=0.0, sign="+")
+    return forest(content["intervals"], WITH, [-1, 1], palette, beside=0.0, form="+.2f")
 
 
 def correlations_alt(content: Drawn) -> str:
     """Say every rank correlation with its interval."""
-    return forest_alt(content["intervals"], f"{WITH.capitalize()}, 95% interval", "+")
+    return forest_alt(content["intervals"], f"{WITH.capitalize()}, 95% interval", "+.2f")
 
 
 def _measurable(content: Drawn) -> np.ndarray:

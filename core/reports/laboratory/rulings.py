@@ -43,8 +43,8 @@ def _estimator(finding: Finding) -> Ruling:
     far = [at for at, off in enumerate(error) if not off < EXACT]
     first = far[-1] + 1 if far else 0
     if first == len(k):
-        return Ruling(BROKEN, f"{error[-1]:.3f} nats", f"of error after {k[-1]:,} samples")
-    return Ruling(HELD, f"{k[first]:,} samples", f"bring the error below {EXACT} nats")
+        return Ruling(BROKEN, f"{error[-1]:.3f}", f"is the doubt off by after {k[-1]:,} samples")
+    return Ruling(HELD, f"{k[first]:,} samples", f"and the doubt is off by less than {EXACT}")
 
 
 def _missing_mass(finding: Finding) -> Ruling:
@@ -52,7 +52,7 @@ def _missing_mass(finding: Finding) -> Ruling:
     beyond = max(max(of[f"share of samples {side}"]) for side in ("above", "below"))
     allowed = 1 - float(finding.values["confidence"])
     word = HELD if beyond <= allowed else BROKEN
-    return Ruling(word, f"{beyond:.1%}", f"of trials go beyond a limit; {allowed:.0%} may")
+    return Ruling(word, f"{beyond:.1%}", f"of trials go beyond the limits; {allowed:.0%} may")
 
 
 def _theorem(finding: Finding) -> Ruling:
@@ -70,8 +70,8 @@ def _hallucination(finding: Finding) -> Ruling:
     divergence = sum(each or 0.0 for each in of_divergence)
     stands = 0.1 * np.log(len(q))
     seen = stands < information <= divergence
-    meaning = f"of doubt; an answer that stands has at most {stands:.2f}"
-    return Ruling(HELD if seen else BROKEN, f"{information:.2f} nats", meaning)
+    meaning = "as much doubt as an answer that stands may have"
+    return Ruling(HELD if seen else BROKEN, f"{information / stands:.1f} ×", meaning)
 
 
 def _deciding(finding: Finding) -> Ruling:
@@ -87,7 +87,7 @@ def _deciding(finding: Finding) -> Ruling:
 def _yielding(finding: Finding) -> Ruling:
     value, low, high = finding.drawn["intervals"]["overlap with the large components"]
     word = BROKEN if low is None or not low > 0 else WEAK if value < _WEAK else HELD
-    meaning = "correlation; +1 would be a perfect link"
+    meaning = "link between the two; +1 is perfect, 0 is none"
     if low is not None:
         meaning += f" (95%: {low:+.2f} to {high:+.2f})".replace("-", "−")
     number = "undefined" if value is None else f"{value:+.2f}".replace("-", "−")

@@ -53,7 +53,7 @@ def sentence(yielding: Yielding) -> str:
     first = sum(row.repetitions == 0 for row in yielding.rows)
     correlations = yielding.correlations
     overlap, within, odds = (
-        with_interval(astuple(of), "+")
+        with_interval(astuple(of), "+.2f")
         for of in (correlations["overlap"], yielding.within, correlations["odds"])
     )
     return (
