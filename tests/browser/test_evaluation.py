@@ -41,3 +41,11 @@ def test_rows_go_to_calibration_from_any_tab(address, open_page):
     page.get_by_role("button", name="Calibrate on these rows").click()
     page.wait_for_url("**/calibration")  # nothing of the tab's is left in the address
     expect(page.get_by_text("embedded world (run).csv: 300 rows")).to_be_visible()
+
+
+def test_an_open_page_takes_the_colours_of_another_theme(address, open_page):
+    page = open_page(f"{address}/evaluation")
+    ground = page.locator("[data-testid=stVegaLiteChart] svg").first
+    expect(ground).to_have_css("background-color", "rgb(253, 252, 250)")
+    page.emulate_media(color_scheme="dark")
+    expect(ground).to_have_css("background-color", "rgb(17, 24, 31)")

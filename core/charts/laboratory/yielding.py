@@ -88,7 +88,7 @@ def _spread(values: Sequence[float]) -> NDArray[np.float64]:
 
 def scatter_alt(content: Drawn, measure: str) -> str:
     """Say how the measure goes with the repetitions."""
-    what = words("rank correlation", content["intervals"][AXES[measure]], "+")
+    what = words("rank correlation", content["intervals"][AXES[measure]], "+.2f")
     return (
         f"{AXES[measure][0].upper()}{AXES[measure][1:]} of "
         f"{count_of(len(content['turns']), 'fact')} against the repetitions that turn each; {what}."

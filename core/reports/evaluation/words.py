@@ -110,10 +110,8 @@ def answer(measured: RunMeasures) -> list[str]:
     if sentences[1:] and of.score == WEIGHTED and run.manifest["questions"]["sha256"] in chose:
         model, new = certified_model(run.pipeline.revision), ""
         if model and DECIDES[model] == SCORE:
-            new = (
-                f"; on new ones it is not shown to beat {SCORES[SCORE].title}, by which "
-                "Inspection decides"
-            )
+            other = SCORES[SCORE].title
+            new = f"; new ones show no lead over {other}, by which Inspection decides"
         sentences.append(f"Some of these questions chose its weights{new}.")
     return sentences
 

@@ -43,8 +43,8 @@ def _estimator(finding: Finding) -> Ruling:
     far = [at for at, off in enumerate(error) if not off < EXACT]
     first = far[-1] + 1 if far else 0
     if first == len(k):
-        return Ruling(BROKEN, f"{error[-1]:.3f}", f"is the doubt off by after {k[-1]:,} samples")
-    return Ruling(HELD, f"{k[first]:,} samples", f"and the doubt is off by less than {EXACT}")
+        return Ruling(BROKEN, f"{error[-1]:.3f}", f"of error after {k[-1]:,} samples")
+    return Ruling(HELD, f"{k[first]:,} samples", f"bring the error below {EXACT}")
 
 
 def _missing_mass(finding: Finding) -> Ruling:

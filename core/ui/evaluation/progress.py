@@ -63,11 +63,10 @@ def state_of(run: Run) -> State:
 
 def say(run: Run, state: State, introduction: str) -> None:
     """Say whose answers a run has, after how far it is, and what they took of a service."""
-    asker = f"{one_line(run.pipeline.model)}, asked in the form {run.manifest['form']}"
-    st.text(f"{introduction}Answers of {asker}.".lstrip())
-    if reading := reading_in(run.manifest):
-        with st.expander("This is what was read", icon=":material/menu_book:"):
-            st.text("\n".join(reading))
+    st.text(f"{introduction}Answers of {one_line(run.pipeline.model)}.".lstrip())
+    with st.expander("This is what was read", icon=":material/menu_book:"):
+        form = f"Asked in the form {run.manifest['form']}."
+        st.text("\n".join([*reading_in(run.manifest), form]))
     if state.used:
         st.text(f"Used for these rows: {spending(state.used)}")
 

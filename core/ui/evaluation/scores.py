@@ -32,7 +32,7 @@ CURVES: Final = "results_curves"
 BETTER: Final = "results_better"
 NUMBERS: Final = "results_numbers"
 REFERENCE, MEASURE = "results_reference", "results_measure"
-COIN: Final = "50% is a coin."
+COIN: Final = "A coin: 50%."
 WIDENED: Final = (
     " The sentence above the picture allows for choosing the best of all scores after looking."
 )
