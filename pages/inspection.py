@@ -9,7 +9,7 @@ from core.studies.amplification.gallery import propose
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.serialise import from_json
-from core.ui import downloads, frame, saved_result
+from core.ui import downloads, frame, policy_badge, saved_result
 from core.ui.calibration import policy
 from core.ui.folds import fold
 from core.ui.header import page_header
@@ -30,7 +30,7 @@ from core.ui.results import keeper
 
 def inspect() -> None:
     """Draw the page, from the question down to the details."""
-    page_header("Can I believe this answer?", "")
+    badge = page_header("Can I believe this answer?", "")
     with st.container():  # it comes and goes, and moves no field
         policy.banner()
     try:
@@ -52,6 +52,9 @@ def inspect() -> None:
     frame.tab_title(inspection.query)
     if opened is not None and beside(inspection):
         return
+    if inspection.verdict.rule is None and opened is None:
+        with badge:
+            policy_badge.badge(fits=False)
     verdict(inspection, live=opened is None)
     if all_of_it := quotes(inspection):
         conditional_answers(inspection)

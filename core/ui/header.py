@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from core.ui import glossary, model_address, model_picker
+from core.ui import glossary, model_address, model_picker, policy_badge
 from core.ui.messages import problem, say_later
 from core.ui.results import storage
 from core.ui.runs import chip
 
 
-def page_header(title: str, lead: str = "") -> None:
-    """Draw the title and the lead, offer the model picker and the glossary, and pass on notices."""
+def page_header(title: str, lead: str = "") -> DeltaGenerator:
+    """Draw the title and the lead, offer the model picker and the glossary, and pass on notices.
+
+    Returns the place of the policy's badge, for a page whose settings it may not fit.
+    """
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title(title, width="stretch")
-        with st.container(horizontal=True, width="content"):
+        with st.container(horizontal=True, width="content", key="chips"):
             chip.draw()
             model_picker.picker()
+            with (policy := st.empty()):
+                policy_badge.badge()
             glossary.button()
     model_address.follow()
     with st.container():  # what comes and goes moves no field: Streamlit would unbind its address
@@ -31,6 +37,7 @@ def page_header(title: str, lead: str = "") -> None:
         say_later()
         if not model_picker.before():
             model_address.write()
+    return policy
 
 
 @st.fragment(run_every=2.0)

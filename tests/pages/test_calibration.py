@@ -1463,6 +1463,7 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     """A question with many answers: much entropy, little mutual information."""
     question = "Name a yellow fruit."
     before = decided(inspect(example, question))
+    assert example.button(key="policy_badge_1").label == "≤ 5% wrong, guaranteed"
     settled(go(example, "calibration").run())
     use_entropy_by_hand(example, 0.25)
     inspect(example)
@@ -1471,7 +1472,9 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
         r"S\.E\. is \d\.\d+ nats, (?:below|at least) λ = 0\.2\d+ nats\.", verdict(example)
     )
     assert said(example, "No guarantee: λ was chosen by hand.")
+    assert example.button(key="policy_badge_1").label == "The policy has no guarantee"
     inspect(example, tau=0.9)
+    assert example.button(key="policy_badge_0").label == "The policy does not fit"
     assert said(example, "τ = 0.25 there, 0.9 here")
     assert example.header[0].value == STAMPS[Headline.UNDECIDED].label
     assert not said(example, "λ = ")  # no other policy takes its place

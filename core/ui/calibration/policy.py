@@ -11,12 +11,13 @@ from core.charts.calibration import name_of
 from core.store.errors import StoreError, UnknownResultError
 from core.studies.inspection.inspection import cannot_decide
 from core.ui.messages import notice, problem
+from core.ui.policy_badge import IN_USE
 from core.ui.results import save, storage, until_saved
 from core.ui.saved_result import open_result
 from core.ui.session import public
 from core.ui.uploaders import content_of, wait_for
 
-_IN_USE, _ID = "policy_in_use", "policy_in_use_id"
+_ID = "policy_in_use_id"
 _WAITING = "policy_in_use_waiting"  # until it can be saved
 _ADDRESS = "policy"  # where the address names it: a reload is another session
 
@@ -29,12 +30,12 @@ _UNTIL_THEN = (
 
 def in_use() -> Policy | None:
     """Return the policy that the person chose to decide by, if any."""
-    return st.session_state.get(_IN_USE)
+    return st.session_state.get(IN_USE)
 
 
 def use(policy: Policy) -> None:
     """Decide by a policy from now on, in this session and after a reload."""
-    st.session_state[_IN_USE] = policy
+    st.session_state[IN_USE] = policy
     st.session_state.pop(_ID, None)
     try:
         _save(policy)
@@ -52,7 +53,7 @@ def _save(policy: Policy) -> None:
 
 def stop() -> None:
     """Go back to the default."""
-    for key in (_IN_USE, _ID, _WAITING):
+    for key in (IN_USE, _ID, _WAITING):
         st.session_state.pop(key, None)
     st.query_params.pop(_ADDRESS, None)
 
@@ -60,7 +61,7 @@ def stop() -> None:
 def _after_reload() -> None:
     """Decide again by the policy that the address names."""
     id = st.query_params.get(_ADDRESS)
-    if not id or _IN_USE in st.session_state:
+    if not id or IN_USE in st.session_state:
         return
     try:
         policy = from_json(storage().results.open(id).payload)
@@ -74,7 +75,7 @@ def _after_reload() -> None:
     except StoreError as error:  # it may be there: the next look finds it
         problem(f"The default policy decides: that of this address cannot be read. {error}")
         return
-    st.session_state[_IN_USE], st.session_state[_ID] = policy, id
+    st.session_state[IN_USE], st.session_state[_ID] = policy, id
 
 
 def bring() -> None:

@@ -5,10 +5,12 @@ const LEAST_NAMED = 0.12; // the share of a bar in which a name can be read
 // between 55 and 85 neither dark nor light ones could.
 const SHADES = [100, 50, 38, 30, 23, 17, 13, 10];
 
+const restOf = ({ says }) => Math.max(0, 1 - says.reduce((sum, share) => sum + share, 0));
+
 function draw(root, { answers, rows, words }) {
   const list = element("ol", { class: "rows" });
   for (const { told, at, says } of rows) {
-    const rest = Math.max(0, 1 - says.reduce((sum, share) => sum + share, 0));
+    const rest = restOf({ says });
     const ownAnswer = at === 0; // the likeliest, whether it is told or not
     const label = told === null ? words.nothing : words.told.replace("{}", () => told);
     const bar = element("div", { class: "bar", role: "img" });
@@ -26,10 +28,23 @@ function draw(root, { answers, rows, words }) {
     );
   }
   root.append(list);
+  // What no row has room to name.
+  const unnamed = (share) => rows.every((row) => share(row) < LEAST_NAMED) && rows.some((row) => share(row) >= 0.0005);
+  const keys = answers.flatMap((name, i) => (unnamed(({ says }) => says[i]) ? [key(name, i)] : []));
+  if (unnamed(restOf)) keys.push(key(words.else, -1));
+  if (keys.length) root.append(element("p", { class: "legend", "aria-hidden": true }, ...keys));
 }
 
+function key(name, rank) {
+  const swatch = element("i", { class: rank < 0 ? "else" : "own" });
+  swatch.style.setProperty("--shade", `${shadeOf(rank)}%`);
+  return element("span", {}, swatch, name);
+}
+
+const shadeOf = (rank) => SHADES[Math.min(Math.max(rank, 0), SHADES.length - 1)];
+
 function part(name, share, rank, isTold) {
-  const shade = SHADES[Math.min(Math.max(rank, 0), SHADES.length - 1)];
+  const shade = shadeOf(rank);
   const kind = isTold ? "told" : rank < 0 ? "else" : shade === 100 ? "own dark" : "own";
   const label = element("span", {}, element("span", {}, name), ` ${percent(share)}`);
   const named = share >= LEAST_NAMED ? [label] : [];
