@@ -53,8 +53,9 @@ demo: $(DEMO_READY) $(SMOLLM2) ## start the dashboard on this machine and open i
 test: browser $(SMOLLM2) $(TEST_READY) ## run the linters and the tests, those in a real browser too
 	@$(MAKE) --no-print-directory --jobs 2 lint tests  # neither fills all cores
 
+tests: MARKED := -m "not slow"
 tests: $(TEST_READY)
-	$(PYTEST) -m "not slow"
+	$(PYTEST) $(MARKED)
 
 test-fast: $(TEST_READY) ## run the tests below the pages, in about two minutes
 	$(PYTEST) --ignore tests/browser --ignore tests/pages --ignore tests/wire -m "not slow" \

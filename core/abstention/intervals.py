@@ -101,7 +101,7 @@ def precision_at(ranks: Blocks, recalls: Floats) -> Floats:
         Of all queries; those never answered are one last block, or left out.
     recalls : ndarray of shape (r,)
     """
-    scored = ranks.doubts.searchsorted(np.inf)
+    scored = np.count_nonzero(ranks.doubts < np.inf)
     answered, sums = (
         np.concatenate(([0.0], each[:scored])) for each in (ranks.answered, ranks.errors)
     )
