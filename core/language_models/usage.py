@@ -13,6 +13,8 @@ from typing import Self
 from core.language_models.errors import BudgetError
 from core.language_models.stopping import Stop
 
+CHARACTERS_A_TOKEN = 4  # of English text, roughly; so services count where tokens are not listed
+
 
 @dataclass(frozen=True)
 class Used:

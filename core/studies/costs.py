@@ -11,14 +11,13 @@ from core.codec import count_of
 from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.language_model import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel
 from core.language_models.true_false import OPINIONS
-from core.language_models.usage import Used
+from core.language_models.usage import CHARACTERS_A_TOKEN, Used
 from core.studies.amplification.curve import SAMPLES_A_POINT, Case, most_calls
 from core.studies.inspection.counter_answers import OTHERS
 from core.studies.inspection.recorder import AFTER_OTHERS, OTHER_DRAWS, PAIRS_A_CALL, SECONDS
 from core.studies.inspection.recording import EXACT, Estimator, estimator_of
 from core.studies.inspection.request import Request
 
-CHARACTERS_A_TOKEN = 4  # of English text, roughly
 # For a bound: few vocabularies cut English text finer, and chats add marks to each request.
 FEWEST_CHARACTERS = 3
 MOST_OF_OTHERS = 2  # tokens a character that is not ASCII

@@ -9,9 +9,9 @@ import pytest
 from core import prompts
 from core.language_models.client.batch import Batched
 from core.language_models.language_model import MAX_RESPONSE_TOKENS, Capabilities, Response
+from core.language_models.usage import CHARACTERS_A_TOKEN
 from core.studies.amplification.curve import Case, amplify
 from core.studies.costs import (
-    CHARACTERS_A_TOKEN,
     Plan,
     computed_tokens,
     curve_tokens,

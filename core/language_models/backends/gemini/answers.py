@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-# An answer stops at its line break, and otherwise here. Google counts four characters a token,
-# so this is what the limit would have let through.
-CHARACTERS_A_TOKEN = 4
+from core.language_models.usage import CHARACTERS_A_TOKEN
+
 ALIKE = 0.05  # nats that a token may differ by from one temperature to another
 
 
 def shorten(line: str, limit: int) -> str:
-    """Cut a line between two words where it is longer than `limit` tokens."""
+    """Cut a line between two words where it is longer than `limit` tokens would be."""
     most = CHARACTERS_A_TOKEN * limit
     if len(line) <= most:
         return line

@@ -39,14 +39,7 @@ import requests
 from numpy.typing import NDArray
 
 from core.language_models.backends.gemini.abilities import THINKING, Abilities, Facts
-from core.language_models.backends.gemini.answers import (
-    CHARACTERS_A_TOKEN,
-    same,
-    shorten,
-    spells,
-    tokens,
-    total,
-)
+from core.language_models.backends.gemini.answers import same, shorten, spells, tokens, total
 from core.language_models.backends.gemini.description import KEY_VARIABLE
 from core.language_models.backends.gemini.faults import Faults, NoFieldError
 from core.language_models.backends.gemini.http import Answers, Reply, entries, entry, text_of
@@ -72,7 +65,7 @@ from core.language_models.language_model import (
     token_count,
 )
 from core.language_models.stopping import TooLateError, at_least, current_stop, in_time
-from core.language_models.usage import Meter
+from core.language_models.usage import CHARACTERS_A_TOKEN, Meter
 
 # The SDK says on import that it is inactive, and google.api_core that this Python will be old
 # one day. Both are known (requirements.txt), and nobody at a screen can do anything about them.

@@ -77,12 +77,10 @@ from core.language_models.language_model import (
     series,
 )
 from core.language_models.stopping import current_stop
-from core.language_models.usage import Meter
+from core.language_models.usage import CHARACTERS_A_TOKEN, Meter
 from core.settings import end_text
 
 TOP = 5  # likeliest next tokens; more is refused by some servers
-# Behind thoughts, tokens cannot be counted one by one; services count four characters a token.
-CHARACTERS_A_TOKEN = 4
 
 
 ENDPOINTS: dict[tuple[str, str, str], Endpoint] = {}
@@ -307,7 +305,7 @@ class OpenAICompatible(Scoring):
         return Response(line.strip(), complete, log_likelihood, limit=self.answer_tokens)
 
     def _behind_thoughts(self, choice: Reply, text: str) -> Response:
-        """Return the answer behind the thoughts, up to its line break or limit."""
+        """Return the answer behind the thoughts, up to its line break or about its limit."""
         line, line_break, _ = thinking.answer_in(text).lstrip().partition("\n")
         complete = bool(line_break) or choice.get("finish_reason") != "length"
         if not (line.strip() or complete):
