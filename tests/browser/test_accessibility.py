@@ -68,7 +68,6 @@ STATES = (
     opened("/amplification"),
     opened("/amplification?tab=paper"),
     opened("/amplification?tab=mechanism"),
-    opened("/calibration"),
     calibrated,
     opened("/laboratory"),
     opened("/laboratory?experiment=theorem"),

@@ -133,12 +133,12 @@ def test_who_signed_in_finds_what_they_asked_in_any_browser_and_nobody_else_does
     again = signed_in("alice", "/history")
     expect(again.get_by_text("1 result. Tick one")).to_be_visible()
     expect(again.get_by_text("You are signed in as alice@x.example.")).to_be_visible()
-    for name, words in (("bob", "as bob@x.example"), (None, "ends with this browser session")):
-        page = signed_in(name, "/history")
-        expect(page.get_by_text(words)).to_be_visible()
-        expect(page.get_by_text("Nothing here yet.")).to_be_visible()
+    given, page = signed_in("bob", "/history"), signed_in(None, "/history")
+    for each, words in ((given, "as bob@x.example"), (page, "ends with this browser session")):
+        expect(each.get_by_text(words)).to_be_visible()
+        expect(each.get_by_text("Nothing here yet.")).to_be_visible()
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
-    given = signed_in("bob", f"/{path}")
+    given.goto(f"{address}/{path}")
     expect(given.get_by_text("Saved result")).to_be_visible()
     id = path.partition("=")[2]
     given.goto(f"{address}/inspection?saved={id[:-1]}{'0' if id[-1] != '0' else '1'}")

@@ -16,8 +16,8 @@ TABLE = b"query,confidence,correct\n" + b"".join(
 
 
 def large(size):
-    row = b"question %07d " + b"x" * 400 + b",0.5,1\n"
-    return b"query,confidence,correct\n" + b"".join(row % i for i in range(size // 425))
+    row = b"question %07d " + b"x" * 4000 + b",0.5,1\n"  # few rows: it is about bytes
+    return b"query,confidence,correct\n" + b"".join(row % i for i in range(size // 4024))
 
 
 @pytest.fixture(scope="module")
