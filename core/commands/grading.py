@@ -76,9 +76,7 @@ def grading(options: Mapping[str, Any]) -> Callable[[Upload], Upload] | None:
             name = PERSON if grader == BY_HAND else NAMES[Grader(grader)]
         if np.isnan(labels[PERSON]).all() and name == PERSON:
             raise UploadError(NOT_LABELLED)
-        others = {each: of for each, of in labels.items() if each != name}
-        others = {each: of for each, of in others.items() if not np.isnan(of).all()}
-        return with_grades(upload, rows, name, labels[name], others)
+        return with_grades(upload, rows, name, labels)
 
     return with_labels
 

@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from core.cli import main
-from core.data.datasets.predictions import grade_by
 from core.data.datasets.uploaded import uploaded_questions
 from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.grading import Grader
@@ -18,6 +17,7 @@ from core.data.tabular.labelled import UnknownLabelsError, labelled
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import parse
+from tests.data.datasets.test_predictions import graded_by
 
 FOLDER = Path(os.environ.get("BELIEVE_TEST_DATA", "")) / "foreign_files"
 pytestmark = pytest.mark.skipif(
@@ -93,7 +93,7 @@ def test_forty_questions_under_two_filters_are_forty():
 def test_of_a_gold_and_a_predicted_column_neither_is_taken_as_labels():
     with pytest.raises(UnknownLabelsError):
         read("g04")
-    table = grade_by(upload("g04"), Grader.SAME_ANSWER)
+    table = graded_by(upload("g04"), Grader.SAME_ANSWER)
     (correct,) = labelled(table, suggest(table)).correct.values()
     assert (correct.sum(), len(correct)) == (44, 80)
 

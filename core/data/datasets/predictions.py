@@ -27,7 +27,7 @@ from core.data.tabular.columns import (
     question_numbers,
     word_of,
 )
-from core.data.tabular.grading import GRADED_BY, NAMES, RIGHT, WRONG, Grader, Grading, with_labels
+from core.data.tabular.grading import GRADED_BY, RIGHT, WRONG, Grader, Grading, with_labels
 from core.data.tabular.headings import RIGHT_ANSWERS, is_question_heading
 from core.data.tabular.labelled import complaint
 from core.data.tabular.suggestions import label_columns, suggest
@@ -46,7 +46,6 @@ _LABELS = ("label", "goldlabel", "truelabel", "truth")
 UNGRADED = (
     "The file has predictions beside references, and no column says which predictions are right."
 )
-OTHER = {Grader.SAME_ANSWER: Grader.PAPER, Grader.PAPER: Grader.SAME_ANSWER}
 LONGEST = 10_000  # characters of a prediction that is compared
 STEP = 200  # rows between two reports of progress
 
@@ -244,10 +243,9 @@ def with_grades(
     upload: Upload,
     rows: Predictions,
     grader: str,
-    labels: NDArray[np.float64],
-    others: Mapping[str, NDArray[np.float64]],
+    labels: Mapping[str, NDArray[np.float64]],
 ) -> Upload:
-    """Return a table with the labels of a grader, compared with those of others.
+    """Return a table with the labels of a grader, compared with those of others that have any.
 
     Raises `UploadError` when no row has a label.
 
@@ -255,10 +253,11 @@ def with_grades(
     ----------
     grader : str
         As a sentence names it.
-    others : mapping of str to ndarray of shape (n,)
-        Labels by their grader.
+    labels : mapping of str to ndarray of shape (n,)
+        By their grader.
     """
-    if np.isnan(labels).all():
+    own = labels[grader]
+    if np.isnan(own).all():
         raise UploadError(" ".join(["No row can be compared.", *rows.ungradable]))
     key = rows.columns.key
     grading = Grading(
@@ -268,9 +267,13 @@ def with_grades(
         rows.columns.prediction,
         key.answers,
         () if grader == PERSON else rows.ungradable,
-        tuple((other, differences(rows, labels, theirs)) for other, theirs in others.items()),
+        tuple(
+            (other, differences(rows, own, theirs))
+            for other, theirs in labels.items()
+            if other != grader and not np.isnan(theirs).all()
+        ),
     )
-    return with_labels(upload, grading, labels)
+    return with_labels(upload, grading, own)
 
 
 def predictions_of(
@@ -290,22 +293,6 @@ def predictions_of(
             "or call them “prediction” and “reference”."
         )
     return read_predictions(upload, columns)
-
-
-def grade_by(
-    upload: Upload,
-    grader: Grader,
-    prediction: str | None = None,
-    reference: str | None = None,
-    question: str | None = None,
-) -> Upload:
-    """Return a table with the labels of a rule, compared with the other rule's.
-
-    Raises `UploadError` when it has no predictions beside references, or none can be compared.
-    """
-    rows = predictions_of(upload, prediction, reference, question)
-    labels, other = grade(rows, grader), OTHER[grader]
-    return with_grades(upload, rows, NAMES[grader], labels, {NAMES[other]: grade(rows, other)})
 
 
 def without_scores(upload: Upload) -> str:

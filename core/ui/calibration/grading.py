@@ -97,7 +97,9 @@ def grade_here(upload: Upload) -> Upload | None:
             table = memory_of(
                 "graded",
                 by_rule,
-                lambda: _with_grades(upload, rows, grader, labels),
+                lambda: with_grades(
+                    upload, rows, _name(grader), {_name(by): of for by, of in labels.items()}
+                ),
                 (_name(grader), *(each.tobytes() for each in labels.values())),
             )
         except (UploadError, StoreError) as error:
@@ -168,13 +170,6 @@ def _labels_of(
         return None
     labels = {**by_rule, BY_HAND: used_labels(rows, key), grader: own}
     return {name: each for name, each in labels.items() if not np.isnan(each).all()}
-
-
-def _with_grades(
-    upload: Upload, rows: Predictions, grader: str, labels: Mapping[str, Labels]
-) -> Upload:
-    others = {_name(name): each for name, each in labels.items() if name != grader}
-    return with_grades(upload, rows, _name(grader), labels[grader], others)
 
 
 def _name(grader: str) -> str:

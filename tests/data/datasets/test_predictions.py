@@ -11,11 +11,12 @@ from core.data.datasets.predictions import (
     asks_for_grading,
     differences,
     grade,
-    grade_by,
     labelling_order,
     predictions_in,
+    predictions_of,
     read_predictions,
     row_hashes,
+    with_grades,
 )
 from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
@@ -36,6 +37,13 @@ def table(*rows):
 def read(*rows):
     upload = table(*rows)
     return read_predictions(upload, predictions_in(upload))
+
+
+def graded_by(upload, grader):
+    rows = predictions_of(upload)
+    return with_grades(
+        upload, rows, NAMES[grader], {NAMES[each]: grade(rows, each) for each in Grader}
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,7 +89,7 @@ def test_it_is_asked_for_only_where_no_column_says_what_is_right():
     assert asks_for_grading(table(row))
     assert not asks_for_grading(table({**row, "correct": 1}))
     assert not asks_for_grading(table({"question": "Q?", "answer": "x", "confidence": 0.5}))
-    assert not asks_for_grading(grade_by(table(row), Grader.PAPER))
+    assert not asks_for_grading(graded_by(table(row), Grader.PAPER))
 
 
 ROWS = [
@@ -123,7 +131,7 @@ def test_two_rules_are_compared_on_one_row_of_every_question():
 
 def test_the_labels_are_a_column_that_says_who_made_it():
     upload = table(*({**row, "confidence": 0.5 + i / 100} for i, row in enumerate(rows())))
-    graded = grade_by(upload, Grader.SAME_ANSWER)
+    graded = graded_by(upload, Grader.SAME_ANSWER)
     assert values_of(column_of(graded, BY_RULE)) == {"wrong": 6, "right": 2, "": 1}
     assert graded.sha256 == upload.sha256 and BY_RULE not in upload.table
     columns = suggest(graded)
@@ -143,19 +151,19 @@ def test_the_labels_are_a_column_that_says_who_made_it():
 
 def test_numbers_that_are_compared_are_no_scores():
     upload = table(*({"question": f"{i}?", "prediction": i, "gold": 3, "p": i} for i in range(9)))
-    assert [score.column for score in suggest(grade_by(upload, Grader.PAPER)).scores] == ["p"]
+    assert [score.column for score in suggest(graded_by(upload, Grader.PAPER)).scores] == ["p"]
 
 
 def test_a_heading_of_ours_in_the_file_stays_the_files():
     upload = table({"prediction": "x", "gold": "x", BY_PAPER: "no"})
-    graded = grade_by(upload, Grader.PAPER)
+    graded = graded_by(upload, Grader.PAPER)
     assert graded.grading.label == f"{BY_PAPER} (2)"
     assert graded.table[BY_PAPER].tolist() == ["no"]
 
 
 def test_hostile_texts_are_graded():
     upload = table(*({"question": text, "prediction": text, "gold": text} for text in TEXTS))
-    grade_by(upload, Grader.SAME_ANSWER)
+    graded_by(upload, Grader.SAME_ANSWER)
 
 
 def test_each_different_row_is_labelled_once_and_of_every_question_one_first():
@@ -173,12 +181,12 @@ def test_each_different_row_is_labelled_once_and_of_every_question_one_first():
 
 def test_what_cannot_be_compared_is_a_sentence():
     with pytest.raises(UploadError, match="no column of predictions beside one of references"):
-        grade_by(table({"question": "Q?", "correct": 1}), Grader.PAPER)
+        graded_by(table({"question": "Q?", "correct": 1}), Grader.PAPER)
     with pytest.raises(UploadError, match=r"No row can be compared\. Line 1: there is no right"):
-        grade_by(table({"prediction": "x", "gold": ""}), Grader.PAPER)
+        graded_by(table({"prediction": "x", "gold": ""}), Grader.PAPER)
     long = {"prediction": "x" * 10_001, "gold": "x"}
     with pytest.raises(UploadError, match="prediction has more than 10,000 characters"):
-        grade_by(table(long), Grader.PAPER)
+        graded_by(table(long), Grader.PAPER)
 
 
 def test_names_without_spaces_are_compared_by_pairs_of_characters():
