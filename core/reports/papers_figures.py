@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -15,13 +16,19 @@ from core.reports.report import Picture
 from core.reports.text import by_other
 from core.studies.evaluation.mixing import RULES
 
+FIGURE_5: Final = (
+    "The paper’s Figure 5. Recall is the share of questions answered, precision the share of right "
+    "answers among them. A curve begins at its smallest block of equal doubts, which no threshold "
+    "parts: mutual information and entropy are often exactly 0."
+)
 
-def precision_recall(bands: Mapping[str, ConfidenceBand], caption: str = "") -> Picture:
+
+def precision_recall(bands: Mapping[str, ConfidenceBand]) -> Picture:
     """Return the paper's Figure 5 of some scores; the first is emphasised."""
     ends = "; ".join(_ends(name, band) for name, band in bands.items() if len(band.recalls))
     alt = f"Precision by recall: {ends}." if ends else "No score has a value."
     data = (bands,)
-    return Picture("Precision by recall", alt, charts.precision_recall, data, caption=caption)
+    return Picture("Precision by recall", alt, charts.precision_recall, data, caption=FIGURE_5)
 
 
 def _ends(name: str, band: ConfidenceBand) -> str:

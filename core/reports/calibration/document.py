@@ -123,7 +123,7 @@ def precision_recall(curves: Mapping[str, Curve]) -> Picture:
         of = whole.outline(MOST_POINTS)
         none = np.full(len(of.doubts), math.nan)
         bands[name] = ConfidenceBand(of.coverage, of.precision, none, none)
-    return figures.precision_recall(bands, words.CURVES)
+    return figures.precision_recall(bands)
 
 
 def by_entropy(binned: Sequence[Binned], measure: str) -> Picture:

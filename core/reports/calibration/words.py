@@ -18,11 +18,6 @@ from core.studies.inspection.inspection import cannot_decide
 
 MOST_NAMED: Final = 5  # groups in a sentence
 MOST_LISTED: Final = 5  # earlier looks
-CURVES: Final = (
-    "The paper’s curves. Recall is the share of questions answered, precision is the share "
-    "of right answers among them. A curve starts at its smallest block: mutual information "
-    "is often exactly 0, and equal doubts are answered together or not at all."
-)
 NO_VALUE: Final = "no score has a value"  # why a curve ends
 NO_SCORE: Final = "No labelled answer has a score."
 

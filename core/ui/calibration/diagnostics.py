@@ -10,9 +10,11 @@ from core.abstention.intervals import Comparison, Interval
 from core.abstention.thresholds import Threshold
 from core.charts import calibration as charts
 from core.charts.papers_figures import ERROR, RECALL, papers
+from core.codec import finite
 from core.reports.calibration import words
 from core.reports.calibration.document import by_entropy, precision_recall
-from core.reports.calibration.words import CURVES, NO_SCORE, NO_VALUE
+from core.reports.calibration.words import NO_SCORE, NO_VALUE
+from core.reports.papers_figures import FIGURE_5
 from core.reports.text import brackets, curve_ends
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Calibration
@@ -60,7 +62,7 @@ def _curves(whole: Whole) -> None:
     figures.show(precision_recall({name: curves[name] for name in names}), "precision_recall")
     for sentence in curve_ends(data.doubts, NO_VALUE):
         st.text(sentence)
-    st.caption(CURVES)
+    st.caption(FIGURE_5)
 
 
 def _entropy(whole: Whole) -> None:
@@ -148,7 +150,7 @@ def _numbers(compared: tuple[AurocComparison, ...]) -> dict[str, list[object]]:
     def ends(of: list[Interval | None], what: str) -> dict[str, list[object]]:
         headings = {what: "value", f"{what} from": "lower", f"{what} to": "upper"}
         return {
-            heading: [_finite(getattr(each, end, math.nan)) for each in of]
+            heading: [finite(getattr(each, end, math.nan)) for each in of]
             for heading, end in headings.items()
         }
 
@@ -156,15 +158,11 @@ def _numbers(compared: tuple[AurocComparison, ...]) -> dict[str, list[object]]:
         "score": [charts.name_of(c.score) for c in compared],
         **ends([c.auroc for c in compared], "AUROC"),
         **ends([c.difference for c in compared], "chosen score minus this"),
-        "AURC": [_finite(c.aurc) for c in compared],
+        "AURC": [finite(c.aurc) for c in compared],
         "answered": [
             c.outcome.coverage if isinstance(c.outcome, Threshold) else None for c in compared
         ],
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _value(difference: Interval | None) -> str:

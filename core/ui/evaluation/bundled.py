@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from core.once import once
-from core.reports.evaluation.words import finding
 from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import Results, RunMeasures, read_results
@@ -30,12 +29,6 @@ def is_bundled(run: Run) -> bool:
 def rows_of(folder: Path) -> Results:
     """Return all rows of a bundled run that count: one object for everybody."""
     return read_results(Run(folder))
-
-
-@once
-def finding_of(folder: Path) -> str:
-    """Return what is said of all rows of a bundled run."""
-    return finding(rows_of(folder))
 
 
 def is_everybodys(rows: Results) -> bool:

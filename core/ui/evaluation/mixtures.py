@@ -12,12 +12,11 @@ from core.charts.papers_figures import MIXTURE_TITLES
 from core.reports.evaluation import words
 from core.reports.papers_figures import mixture
 from core.reports.report import Picture
-from core.studies.evaluation.mixing import COMPARED, kinds, mix, sources
+from core.studies.evaluation.mixing import COMPARED, FEWEST, Kinds, Mixed, kinds, mix, sources
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
 from core.ui import downloads, figures
 from core.ui.addresses import percent
-from core.ui.evaluation.bundled import finding_of, is_everybodys
 from core.ui.evaluation.cells import digest, source_name
 from core.ui.evaluation.views import note_view
 from core.ui.session import memory_of
@@ -25,18 +24,28 @@ from core.uncertainty.scores import SCORES
 
 
 def mixtures(results: Results) -> None:
-    """Let the person tell the kinds apart and set the target; draw what a threshold does."""
-    if sentence := _finding(results):
-        with st.container(border=True, key="finding"):
+    """Draw what one threshold does; let the person tell the kinds apart and set the target."""
+    outcome = st.container()
+    with st.expander("What is mixed, and the target", icon=":material/tune:"):
+        mixed, by_kind = _choice(results)
+    composition, *outcomes = words.mixtures(mixed)
+    with outcome:
+        if mixed.found and mixed.each >= FEWEST:
+            with st.container(key="finding"):
+                st.text(outcomes.pop(0))
+        for sentence in outcomes:
             st.text(sentence)
-    st.text(
-        "Half of the questions of both kinds calibrate one threshold for each score, the other "
-        "half tests it."
-    )
+        if mixed.found:
+            _draw(mixed)
+    for sentence in (words.two_kinds(by_kind), composition, *words.right_half(results)):
+        st.text(sentence)
+
+
+def _choice(results: Results) -> tuple[Mixed, Kinds]:
+    """Let the person choose what is mixed, for which target; return that, and the usual kinds."""
     every = sources(results)
     by_kind = kinds(every)
     names = [each.name for each in every]
-    st.text(words.two_kinds(by_kind))
     key = digest(*names)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         single = st.multiselect(
@@ -91,26 +100,21 @@ def mixtures(results: Results) -> None:
         ),
         (*single, None, *many, None, target, confidence, diverse, *scores),
     )
-    for sentence in (*words.mixtures(mixed), *words.right_half(results)):
-        st.text(sentence)
-    if not mixed.found:
-        return
+    return mixed, by_kind
+
+
+def _draw(mixed: Mixed) -> None:
     pictures = {name: mixture(mixed.found, name) for name in MIXTURE_TITLES}
     for column, (measure, picture) in zip(st.columns(2), pictures.items(), strict=True):
         with column:
             figures.show(picture, f"results_mixture_{measure}")
     st.caption(
-        "The paper’s Figure 6. Lines: two standard deviations over the repetitions. A bar of 0% "
-        "is a line on the axis. A missing bar of errors: on average, less than one question is "
-        "answered there."
+        "The paper’s Figure 6: half of the questions of both kinds calibrate a threshold for each "
+        "score, the other half tests it. Lines: two standard deviations over the repetitions. A "
+        "bar of 0% is a line on the axis. A missing bar of errors: on average, less than one "
+        "question is answered there."
     )
     downloads.menu(partial(_files, pictures))
-
-
-def _finding(results: Results) -> str:
-    if is_everybodys(results):
-        return finding_of(results.run.folder)
-    return memory_of("results_finding", results, lambda: words.finding(results))
 
 
 def _files(pictures: Mapping[str, Picture]) -> None:

@@ -16,7 +16,7 @@ from core.charts.papers_figures import PAPERS
 from core.codec import finite
 from core.reports.evaluation import words
 from core.reports.evaluation.document import aurocs, differences, report
-from core.reports.papers_figures import precision_recall
+from core.reports.papers_figures import FIGURE_5, precision_recall
 from core.reports.report import Picture
 from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures, share_right
@@ -153,16 +153,8 @@ def _curves(results: Results, measured: RunMeasures, pictures: dict[str, Picture
     figures.show(pictures["precision_recall"], "results_precision_recall")
     for sentence in (*words.labels(results), *words.curve_ends(results)):
         st.text(sentence)
-    shaded = (
-        f"Shaded: the {CONFIDENCE:.0%} interval of the first, at each point by itself. "
-        if measured.number
-        else ""
-    )
-    st.caption(
-        "The paper’s Figure 5. Recall is the share of questions answered, precision the share of "
-        f"right answers among them. {shaded}A curve begins at its smallest block of equal doubts, "
-        "which no threshold parts: mutual information and entropy are often exactly 0."
-    )
+    shaded = f" Shaded: the {CONFIDENCE:.0%} interval of the first, at each point by itself."
+    st.caption(f"{FIGURE_5}{shaded if measured.number else ''}")
 
 
 def _comparisons(results: Results, measured: RunMeasures, pictures: dict[str, Picture]) -> None:

@@ -19,8 +19,7 @@ def work(monkeypatch):
     done = []
     monkeypatch.setattr(bundled, "JOBS", bundled.Registry())
     monkeypatch.setattr(widget, "QUICK", 0.0)  # as where a machine is busy
-    for kept in (bundled.rows_of, bundled.finding_of):
-        kept.cache_clear()
+    bundled.rows_of.cache_clear()
     for name in ("rows", "resample"):
         place = Run if name == "rows" else studied
         real = getattr(place, name)
