@@ -45,7 +45,7 @@ def _row(one: Summary, times: int) -> dict[str, Any]:
     """Return what a browser needs to draw a result."""
     is_inspection = one.kind == "inspection"
     stamp, doubt, came = read_outcome(one.outcome) if is_inspection else (None, None, one.outcome)
-    about = (one.model, f"{one.created_at:%Y-%m-%d %H:%M} UTC")
+    about = (one.model, f"{one.created_at:%Y-%m-%d\u00a0%H:%M\u00a0UTC}")
     return {
         "id": one.id,
         "title": one.title,
