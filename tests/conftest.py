@@ -1,6 +1,7 @@
 """What tests of several floors share."""
 
 import os
+import threading
 
 # The matrices here are small. On a busy machine the threads of NumPy's matrix library wait
 # for each other in busy loops, and the same tests take twenty times as long.
@@ -24,3 +25,11 @@ settings.load_profile("believe")
 def embedded() -> LanguageModel:
     """The shipped model. It is replaced when it is trained anew: rely on no value of it."""
     return EmbeddedModel()
+
+
+@pytest.fixture
+def gate():
+    """Opened at the end, so that no thread outlives its test."""
+    event = threading.Event()
+    yield event
+    event.set()

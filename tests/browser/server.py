@@ -153,6 +153,13 @@ def exporting(page):
     return files
 
 
+def downloaded(page, button, within=None):
+    """Press a button, and return the content of the file that it offers."""
+    with page.expect_download() as download:
+        (within or page).get_by_role("button", name=button, exact=True).first.click()
+    return Path(download.value.path()).read_bytes()
+
+
 def question_of(page):
     """Return the field for the question; tables have the word in their description."""
     return page.get_by_label("Question", exact=True)

@@ -5,7 +5,6 @@ import html
 import io
 import json
 import re
-from pathlib import Path
 from urllib.parse import parse_qs, quote, urlencode, urlparse
 
 import pytest
@@ -20,6 +19,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from tests.browser.server import (
     at_rest,
+    downloaded,
     exporting,
     go_to,
     inspected,
@@ -99,12 +99,6 @@ def ticks(page, number):
 def opened(page, label):
     page.get_by_test_id("stExpander").filter(has_text=label).locator("summary").click()
     return page.get_by_test_id("stExpander").filter(has_text=label)
-
-
-def downloaded(page, button, within=None):
-    with page.expect_download() as download:
-        (within or page).get_by_role("button", name=button, exact=True).first.click()
-    return Path(download.value.path()).read_bytes()
 
 
 def choose(page, tab):

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -16,7 +15,7 @@ from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
-from tests.browser.server import at_rest, exporting, go_to, screens, shoot, too_wide
+from tests.browser.server import at_rest, downloaded, exporting, go_to, screens, shoot, too_wide
 
 pytestmark = pytest.mark.browser
 
@@ -118,12 +117,6 @@ def exported(page, button):
     content = downloaded(page, button, exporting(page))
     page.keyboard.press("Escape")
     return content
-
-
-def downloaded(page, button, within=None):
-    with page.expect_download() as download:
-        (within or page).get_by_role("button", name=button, exact=True).first.click()
-    return Path(download.value.path()).read_bytes()
 
 
 def with_the_example(page):

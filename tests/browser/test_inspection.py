@@ -13,6 +13,7 @@ from core.studies.examples import EXAMPLES
 from tests.browser.server import (
     PHONE,
     at_rest,
+    downloaded,
     exporting,
     inspected,
     question_of,
@@ -140,19 +141,14 @@ def test_choose_a_cell_and_recompute_the_download(address, open_page, tmp_path):
     page.get_by_role("radio", name="Product").check()
     expect(product).to_be_visible()
     page.set_viewport_size({"width": 1280, "height": 2000})
-    with page.expect_download() as download:
-        exporting(page).get_by_role("button", name="Inspection (JSON)").click()
     path = tmp_path / "inspection.json"
-    download.value.save_as(path)
+    path.write_bytes(downloaded(page, "Inspection (JSON)", exporting(page)))
     printed = CliRunner().invoke(main, ["inspect", "--from", str(path), "--json"])
     again = json.loads(printed.stdout)
     shown = f"{again['scores']['mutual_information']['value']:.3f} nats"
     expect(verdict_of(page)).to_contain_text(shown)
     assert again["query"] == YELLOW
-    with page.expect_download() as download:
-        exporting(page).get_by_role("button", name="SVG").first.click()
-    download.value.save_as(tmp_path / "doubt.svg")
-    assert "<svg" in (tmp_path / "doubt.svg").read_text()
+    assert b"<svg" in downloaded(page, "SVG", exporting(page))
 
 
 def test_the_verdict_is_in_sight_on_a_phone_and_the_page_is_short(address, open_page):

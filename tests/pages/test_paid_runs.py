@@ -1,7 +1,6 @@
 """Paying for what a service is asked: agreed before, watched and stopped, and said afterwards."""
 
 import re
-import threading
 
 import pytest
 import streamlit as st
@@ -227,14 +226,6 @@ def test_at_the_budget_it_stops_with_a_sentence_and_nothing_is_lost(page):
 
 
 # ---------------------------------------------------------------------------- on the way
-
-
-@pytest.fixture
-def gate():
-    """Open it, and the server answers what is told to the model too."""
-    gate = threading.Event()
-    yield gate
-    gate.set()
 
 
 def held(gate):

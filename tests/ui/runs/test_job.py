@@ -18,14 +18,6 @@ from core.ui.runs.turns import BusyError, Turns
 from tests.patience import LONG
 
 
-@pytest.fixture
-def gate():
-    """Opened at the end, so that no thread outlives its test."""
-    event = threading.Event()
-    yield event
-    event.set()
-
-
 def finished(job):
     assert job.wait(LONG)
     return job

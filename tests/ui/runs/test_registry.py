@@ -11,14 +11,6 @@ from core.ui.runs.registry import Registry
 from tests.patience import LONG
 
 
-@pytest.fixture
-def gate():
-    """Opened at the end, so that no thread outlives its test."""
-    event = threading.Event()
-    yield event
-    event.set()
-
-
 def finished(job):
     assert job.wait(LONG)
     return job
