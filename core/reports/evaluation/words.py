@@ -16,18 +16,23 @@ from core.abstention.mixtures import Bar, Mixture
 from core.codec import count_of, list_of, one_line
 from core.reports import text
 from core.reports.text import brackets, by_other
-from core.studies.evaluation import bundled, mixing
+from core.studies.evaluation import mixing
 from core.studies.evaluation import results as study
-from core.studies.evaluation.comparison import FEWEST_OF_A_KIND, Lead, ScoreComparison, lead
+from core.studies.evaluation.comparison import (
+    FEWEST_OF_A_KIND,
+    Lead,
+    ScoreComparison,
+    chose_weights,
+    lead,
+)
 from core.studies.evaluation.deciding import Decided
-from core.studies.evaluation.files import manifest_of
 from core.studies.evaluation.listing import Plotted
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, Mixed
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import CONFIDENCE, RESAMPLES, Results, RunMeasures, share_right
 from core.studies.evaluation.rows import Match
 from core.studies.evaluation.sides import RunSide, Sides
-from core.studies.inspection.certificates import DECIDES, SCORE, WEIGHTED, certified_model
+from core.studies.inspection.certificates import SCORE, WEIGHTED
 from core.uncertainty.scores import SCORES
 
 NONE: Final = "–"  # where nothing can be said
@@ -103,16 +108,11 @@ def answer(measured: RunMeasures) -> list[str]:
     of = lead(measured)
     if of is None:
         return []
-    run, sentences = measured.results.run, _answer(measured, of)
-    chose = {
-        manifest_of(bundled.FOLDER / name)["questions"]["sha256"] for name in bundled.CHOSE_WEIGHTS
-    }
-    if sentences[1:] and of.score == WEIGHTED and run.manifest["questions"]["sha256"] in chose:
-        model, new = certified_model(run.pipeline.revision), ""
-        if model and DECIDES[model] == SCORE:
-            other = SCORES[SCORE].title
-            new = f"; new ones show no lead over {other}, by which Inspection decides"
-        sentences.append(f"Some of these questions chose its weights{new}.")
+    sentences = _answer(measured, of)
+    results = measured.results
+    if sentences[1:] and WEIGHTED in results.scores and chose_weights(results.run):
+        title = SCORES[WEIGHTED].title
+        sentences.append(f"{title} is left out: some of these questions chose its weights.")
     return sentences
 
 
@@ -143,6 +143,9 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
         none = "Use none: no doubt is shown to find the wrong answers."
         return [none, f"{name} leads: {does} A coin would in 50%."]
     if of.rivals:
+        if not of.is_largest:
+            none = "Inspection decides by it, and no other is shown to be better."
+            return [f"Use {name}: {does}", none]
         every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
         return [f"Use {name}: {does}", f"Its lead over {every} may be chance."]
     if len(results.scores) < 2:

@@ -22,7 +22,11 @@ from scipy import special
 
 from core.abstention.intervals import DIFFERENCE, Interval, limits_of_constant
 from core.abstention.paired import Delong, delong, holm
+from core.studies.evaluation import bundled
+from core.studies.evaluation.files import manifest_of
+from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import CONFIDENCE, RunMeasures
+from core.studies.inspection.certificates import DECIDES, WEIGHTED, certified_model
 
 Test = Literal["DeLong", "paired bootstrap"]
 
@@ -83,12 +87,16 @@ def compare(
 
 @dataclass(frozen=True)
 class Lead:
-    """The score with the largest AUROC, and whether it is shown to be the best."""
+    """The score to use, and whether it is shown to be the best.
+
+    It has the largest AUROC; or Inspection decides by it, and none is shown to be better.
+    """
 
     score: str
     #: At a confidence of 1 − .05/k of k scores: it was chosen as the largest of so many.
     widened: Interval
-    rivals: tuple[str, ...]  # those that chance may have put behind it
+    rivals: tuple[str, ...]  # those that chance may have put behind it, or ahead
+    is_largest: bool = True  # whether its AUROC is
 
     @property
     def beats_chance(self) -> bool:
@@ -107,11 +115,13 @@ def ranking(measured: RunMeasures) -> tuple[str, ...]:
 def lead(measured: RunMeasures) -> Lead | None:
     """Return which score finds the wrong answers best, and how sure that is; None without AUROCs.
 
+    A score whose weights these questions chose is not among them: here it had to do well.
     The leader is chosen by the data. It is wrongly called the best only if it is shown to be ahead
     of the one that truly is, which it meets in one of k − 1 comparisons: so each p-value is taken
     k − 1 times [1]_.
     """
-    names = ranking(measured)
+    fitted = chose_weights(measured.results.run)
+    names = [name for name in ranking(measured) if not (fitted and name == WEIGHTED)]
     if not names:
         return None
     first, *others = names
@@ -121,7 +131,21 @@ def lead(measured: RunMeasures) -> Lead | None:
         if each.other in others and not each.p_value * len(others) < LEVEL
     ]
     confidence = 1 - (1 - CONFIDENCE) / len(names)
-    return Lead(first, measured.resampled.interval(first, "auroc", confidence), tuple(unsure))
+    leader = Lead(first, measured.resampled.interval(first, "auroc", confidence), tuple(unsure))
+    decides = DECIDES.get(certified_model(measured.results.run.pipeline.revision) or "")
+    if decides not in unsure:
+        return leader
+    rivals = tuple(each for each in (first, *unsure) if each != decides)
+    widened = measured.resampled.interval(decides, "auroc", confidence)
+    other = Lead(decides, widened, rivals, is_largest=False)
+    return other if other.beats_chance else leader
+
+
+def chose_weights(run: Run) -> bool:
+    """Return whether questions of a run chose the weights of the weighted doubt."""
+    manifests = (manifest_of(bundled.FOLDER / name) for name in bundled.CHOSE_WEIGHTS)
+    own = run.manifest["questions"]["sha256"]
+    return own in {manifest["questions"]["sha256"] for manifest in manifests}
 
 
 def adjust(comparisons: Sequence[ScoreComparison]) -> tuple[ScoreComparison, ...]:

@@ -10,17 +10,21 @@ from core.abstention import resampled
 from core.abstention.intervals import Interval
 from core.abstention.paired import delong, holm
 from core.reports.evaluation import words
+from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.comparison import (
     ENOUGH_FOR_DELONG,
     ScoreComparison,
     adjust,
     compare,
     lead,
+    ranking,
 )
+from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import measure_run, read_results
 from core.uncertainty.scores import SCORES
 from tests.studies.evaluation.worlds import written
 
+WEIGHTED = "weighted_doubt"  # see `CHOSE_WEIGHTS`
 INFORMATION, ENTROPY, GREEDY = "mutual_information", "semantic_entropy", "greedy_probability"
 
 
@@ -185,3 +189,17 @@ def test_numbers_in_words():
     assert [words.p_in_words(p) for p in (0.0004, 0.0123, 1.0, math.nan)] == [
         *("p < 0.001", "p = 0.012", "p = 1.000", "–")
     ]
+
+
+def test_what_decides_is_used_until_another_is_shown_to_be_better(found):
+    """The weights of the first by AUROC were chosen by questions of this run."""
+    measured = measure_run(read_results(Run(FOLDER / "embedded_world")), 200)
+    first, second, *_ = ranking(measured)
+    of = lead(measured)
+    assert first == WEIGHTED and (of.score, of.is_largest) == (INFORMATION, False)
+    assert second in of.rivals and WEIGHTED not in of.rivals
+    use, why, fitted = words.answer(measured)
+    assert use.startswith("Use Mutual information: ") and why.endswith("shown to be better.")
+    assert fitted == "Weighted doubt is left out: some of these questions chose its weights."
+    unknown = lead(measure_run(read_results(Run(FOLDER / "embedded_world")), 0))
+    assert (unknown.score, unknown.is_largest) == (second, True)
