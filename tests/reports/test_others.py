@@ -117,7 +117,7 @@ def test_an_evaluation_says_what_every_score_is_worth_and_what_it_was_asked():
     assert table[0][3:5] == ["right by F1", "AUROC"] and table[1][3] == f"{by_f1:.1%}"
     assert table[1][4].startswith(f"{made.interval(FIRST, 'auroc').value:.3f} (")
     of = " ".join(answer(made))
-    assert of.endswith("show no lead over Mutual information, by which Inspection decides.")
+    assert of.endswith("Weighted doubt is left out: some of these questions chose its weights.")
     assert {of, finding(made.results)} <= set(found.texts)
     assert found.settings["Rows that count"] == str(run.finished_questions)
     assert run.manifest["questions"]["sha256"] in found.settings["Questions"]
