@@ -141,7 +141,7 @@ def test_cancelled_found_again_and_gone_on_with(world, monkeypatch):
     until(page, lambda: len(world.in_runs) == 5)
     elsewhere = go(page, "history").run()
     assert "running" in keys(elsewhere)  # the way back to it
-    (first, *_) = elsewhere.dataframe[0].value["verdict"]
+    first = listed(elsewhere)[0][0]["came"]
     assert first.startswith("Running: ") and first.endswith("of 12 questions finished.")
     page = go(page, "evaluation").run()
     assert "running" not in keys(page)
