@@ -58,11 +58,14 @@ def list_results() -> None:
     if not results.total:
         _nothing(searches=bool(text or KINDS[which]))
         return
-    number = count_of(results.total, "result")
+    groups = _of_one_question(results.results)
+    repeats = len(results.results) - len(groups)
+    folded = f", {repeats:,} of them under a later one" if repeats else ""
+    number = f"{count_of(results.total, 'result')}{folded}"
     older = f" The newest {A_PAGE} are listed; search for older ones."
     st.text(f"{number}.{older if results.total > A_PAGE else ''} {WHAT_A_ROW_DOES}")
     panel = st.container()
-    opened, ticked = component.history(_of_one_question(results.results), key="history")
+    opened, ticked = component.history(groups, key="history")
     if opened is not None:
         frame.show(opened.kind, opened.id)
     with panel:

@@ -8,14 +8,15 @@ from typing import Final
 import streamlit as st
 
 from core.abstention.policy import Policy
+from core.language_models.errors import ModelError
 from core.studies.inspection.certificates import certified_model, default_policy
 from core.studies.inspection.inspection import cannot_decide
 from core.ui import frame, model
 
 IN_USE: Final = "policy_in_use"  # in the session: the policy that a person chose
 PROMISES: Final = {  # by the method that found λ
-    "ltt": "wrong, guaranteed",
-    "crc": "answered and wrong on average, guaranteed",
+    "ltt": "wrong, {:.6g}% sure",
+    "crc": "answered and wrong on average",
 }
 HELP: Final = (
     "What is promised of answered questions like the labelled ones, asked of this model with the "
@@ -24,17 +25,21 @@ HELP: Final = (
 
 
 def badge(*, fits: bool = True) -> None:
-    """Say it, and lead to Calibration.
+    """Say it, and lead to Calibration; nothing of a model that cannot be opened.
 
     `fits`: whether a policy decides with the settings of the page; no more is said where none does.
     """
-    policy = _policy()
+    try:
+        policy = _policy()
+    except ModelError:  # the page says which
+        return
     if policy is None:
         label = "No policy is certified"
     elif not (fits and _is_of(policy)):
         label = "The policy does not fit"
     elif policy.method in PROMISES:
-        label = f"≤ {100 * policy.target_error:.6g}% {PROMISES[policy.method]}"
+        promise = PROMISES[policy.method].format(100 * (policy.confidence or 0))
+        label = f"≤ {100 * policy.target_error:.6g}% {promise}"
     else:
         label = "The policy has no guarantee"
     if st.button(label, key=f"policy_badge_{fits:d}", icon=":material/policy:", help=HELP):

@@ -1463,7 +1463,7 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     """A question with many answers: much entropy, little mutual information."""
     question = "Name a yellow fruit."
     before = decided(inspect(example, question))
-    assert example.button(key="policy_badge_1").label == "≤ 5% wrong, guaranteed"
+    assert example.button(key="policy_badge_1").label == "≤ 5% wrong, 90% sure"
     settled(go(example, "calibration").run())
     use_entropy_by_hand(example, 0.25)
     inspect(example)

@@ -15,11 +15,18 @@ from core.codec import count_of
 from core.reports.evaluation import words
 from core.reports.papers_figures import mixture, precision_recall
 from core.reports.report import Cell, Part, Picture, Report, Table
-from core.studies.evaluation.comparison import ScoreComparison, compare, lead, ranking
+from core.studies.evaluation.comparison import (
+    ScoreComparison,
+    chose_weights,
+    compare,
+    lead,
+    ranking,
+)
 from core.studies.evaluation.mixing import kinds, mix, sources
 from core.studies.evaluation.results import RunMeasures
 from core.studies.evaluation.rows import RIGHT_BY
 from core.studies.evaluation.run import reading_in
+from core.studies.inspection.certificates import WEIGHTED
 from core.uncertainty.scores import SCORES
 
 READING: Final = (
@@ -64,15 +71,20 @@ def _reading(manifest: Mapping[str, Any]) -> list[Part]:
 
 
 def aurocs(measured: RunMeasures) -> Picture:
-    """Return how well every score that has an AUROC finds wrong answers, the best first."""
-    by = {name: measured.interval(name, "auroc") for name in ranking(measured)}
+    """Return how well every score that has an AUROC finds wrong answers, the largest first.
+
+    Before them the one to use; a score that is left out is a ring.
+    """
     use = words.score_to_use(lead(measured))
+    names = sorted(ranking(measured), key=lambda name: name != use)
+    by = {name: measured.interval(name, "auroc") for name in names}
+    fitted = {WEIGHTED} if chose_weights(measured.results.run) else set()
     rows = [
-        charts.Estimate(name, of.value, of.lower, of.upper, is_main=name == use)
+        charts.Estimate(name, of.value, of.lower, of.upper, name not in fitted, name == use)
         for name, of in by.items()
     ]
     each = (f"{SCORES[name].title} {words.with_interval(of)}" for name, of in by.items())
-    alt = f"AUROC, the largest first: {'; '.join(each)}."
+    alt = f"AUROC, the one to use first: {'; '.join(each)}."
     axis = "wrong answer doubted more (AUROC)"
     return Picture(
         "Which doubt finds the wrong answers", alt, charts.estimates, (rows, 0.5, axis, ".0%")

@@ -15,7 +15,7 @@ mount = register("lanes", "answers")
 
 SERVED: Final = {
     Course.STANDS: "{} stands",
-    Course.SHARES: "one of many: {} had {:.0%} before",
+    Course.SHARES: "many are right: {} had {:.0%} before",
     Course.GIVES_WAY: "{} gives way to this one",
 }
 WITHHELD: Final = {
