@@ -14,10 +14,6 @@ from core.studies.inspection.inspection import cannot_decide
 from core.ui import frame, model
 
 IN_USE: Final = "policy_in_use"  # in the session: the policy that a person chose
-PROMISES: Final = {  # by the method that found λ
-    "ltt": "wrong, {:.6g}% sure",
-    "crc": "answered and wrong on average",
-}
 HELP: Final = (
     "What is promised of answered questions like the labelled ones, asked of this model with the "
     "settings that the policy was made with. Opens Calibration."
@@ -37,9 +33,11 @@ def badge(*, fits: bool = True) -> None:
         label = "No policy is certified"
     elif not (fits and _is_of(policy)):
         label = "The policy does not fit"
-    elif policy.method in PROMISES:
-        promise = PROMISES[policy.method].format(100 * (policy.confidence or 0))
-        label = f"≤ {100 * policy.target_error:.6g}% {promise}"
+    elif policy.method == "ltt" and policy.confidence is not None:
+        target, sure = 100 * policy.target_error, 100 * policy.confidence
+        label = f"≤ {target:.6g}% wrong, {sure:.6g}% sure"
+    elif policy.method == "crc":
+        label = f"≤ {100 * policy.target_error:.6g}% answered and wrong on average"
     else:
         label = "The policy has no guarantee"
     if st.button(label, key=f"policy_badge_{fits:d}", icon=":material/policy:", help=HELP):
