@@ -168,25 +168,36 @@ def page(run: Run) -> str:
         f"{rows} of {number} popular questions (`benchmarks/popular_questions/first.jsonl`), put "
         f"to `{of['file']}` (SHA-256 `{of['sha256']}`, {of['licence']}) in the form {of['form']}, "
         f"its 8 likeliest answers each. {left}".strip(),
-        answer(measured),
+        " ".join(answer(measured)),
         table_of_scores(measured),
         single_answers(measured),
-        "By kind, medians in nats; *right* is of the answer that M.I. serves:",
+        differing(measured.results),
+        "By kind, medians in nats; *right* is of the answer that M.I. serves, by the same answer:",
         table_of_kinds(measured),
-        headlines(run),
+        headlines(measured),
         certificate(measured),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def table_of_scores(measured: RunMeasures) -> str:
-    lines = ["| score | AUROC (95%) | right |", "| --- | --: | --: |"]
+    lines = ["| score | AUROC (95%) | right | right by F1 |", "| --- | --: | --: | --: |"]
     ranked = sorted(SCORES, key=lambda name: -measured.interval(name, "auroc").value)
     for name in ranked:
-        right = measured.results.correct[name].mean()
-        cells = with_interval(measured.interval(name, "auroc")), f"{right:.0%}"
+        both = (rows.right(name) for rows in (measured.results, measured.results.by_other_label))
+        cells = with_interval(measured.interval(name, "auroc")), *(f"{each:.0%}" for each in both)
         lines.append(f"| {SCORES[name].symbol} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def differing(rows: Results) -> str:
+    """Say on which questions the two labels of M.I.'s answer differ."""
+    differ = rows.correct[SCORE] != rows.by_other_label.correct[SCORE]
+    columns = (rows.texts(name)[differ] for name in ("query", f"{SCORE}_answer"))
+    each = "; ".join(f"{query} “{text}”" for query, text in zip(*columns, strict=True))
+    return (
+        f"The labels of what M.I. serves differ on {differ.sum()} questions{each and ': '}{each}."
+    )
 
 
 def own_information(rows: Results) -> NDArray[np.float64]:
@@ -226,10 +237,10 @@ def table_of_kinds(measured: RunMeasures) -> str:
     return "\n".join(lines)
 
 
-def headlines(run: Run) -> str:
+def headlines(measured: RunMeasures) -> str:
     """Say what stands above the answers on the page, and how many of those are right."""
-    rows = run.rows((), ["id", "mutual_information_correct"]).table.to_pylist()
-    right = {row["id"]: row["mutual_information_correct"] for row in rows}
+    rows, run = measured.results, measured.results.run
+    right = dict(zip(rows.table["id"].to_pylist(), rows.correct[SCORE], strict=True))
     every, of_right = Counter[str](), Counter[str]()
     for each in recorded_answers():
         if each.run == run.folder.name:
