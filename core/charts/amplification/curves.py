@@ -37,7 +37,7 @@ MARKED = 20  # points of a line, of which each can be marked
 MOST_POWERS = 6  # of ten, marked on an axis besides 1
 TICKS = (0, 1, 2, 5, 10, 20, 50, 100, 300, 1000)
 REPETITIONS = alt.Tooltip("t:Q", title="repetitions")
-SHARE = alt.Tooltip("share:Q", title="P(answer) of the two", format=".2%")
+SHARE = alt.Tooltip("share:Q", title="the answer’s share of the two", format=".2%")
 REPEATED = alt.Tooltip("told:N", title="repeated")
 QUARTILES = [
     REPETITIONS,
@@ -111,7 +111,7 @@ def curves(curve: Amplification, scale: str, palette: Palette, *, captions: bool
         query=name(curve), answer=case.answer, told=case.repeated, fate=ends
     )
     x = _repetitions([curve], scale, room=ROOM)
-    y = alt.Y("share:Q", **share("P(answer) of the two", tickCount=5))
+    y = alt.Y("share:Q", **share("the answer’s share of the two", tickCount=5))
     colour = _fate(palette)
     base = alt.Chart(data).encode(x=x)
     middle = alt.Chart(pd.DataFrame({"t": [0], "end": [_most([curve])], "y": [0.5]}))
@@ -334,7 +334,7 @@ def _alive(
 ) -> list[Any]:
     """Shade where both answers are alive."""
     low, high = ALIVE
-    ground = {"t": [0], "end": [_most(series)], "low": [low], "high": [high], "is": ["both alive"]}
+    ground = {"t": [0], "end": [_most(series)], "low": [low], "high": [high], "is": ["both likely"]}
     base = alt.Chart(pd.DataFrame(ground))
     area = base.mark_rect(color=palette.muted, opacity=0.1).encode(
         x=x, x2=alt.X2("end:Q"), y=alt.Y("low:Q"), y2=alt.Y2("high:Q")

@@ -264,8 +264,8 @@ def rows(inspection: Inspection) -> str:
     moved = inspection.scores[SCORE].value
     if moved is not None and moved <= MOST_TO_KEEP * inspection.largest_information:
         return (
-            "The rows are nearly alike: what it is told hardly changes what it says. Where many "
-            "answers share the probability, a small share is no doubt."
+            "What it is told hardly changes the rest of what it says. Where many answers share the "
+            "probability, a small share is no doubt."
         )
     return "The rows differ: what it is told (orange) changes what it says."
 

@@ -330,7 +330,7 @@ class _About:
             return "An answer given in the prompt changes the next one"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
             return (
-                "The model has several answers, and one given in the prompt does not change the "
+                "The model has several answers, and one given in the prompt hardly changes the "
                 "others"
             )
         return "An answer given in the prompt hardly changes the next one"
