@@ -76,7 +76,6 @@ OF_EXAMPLE = "Of the bundled example"
 OPENING = [
     "Example",
     GUARANTEED,
-    "Not for every group",
     OF_EXAMPLE,
 ]  # the badges of the page that nobody has brought anything to
 READ_APART = isolation.parse_isolated

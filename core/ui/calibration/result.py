@@ -40,19 +40,16 @@ def outcome(whole: Whole) -> None:
         if isinstance(calibration.outcome, Uncertifiable):
             st.text(calibration.outcome.reason)
         return
-    caution = words.caution(whole.groups)
     with st.container(horizontal=True):
         if policy.has_guarantee:
             st.badge("Guaranteed", icon=":material/verified:", color="green")
-            if caution:
-                st.badge("Not for every group", icon=":material/warning:", color="orange")
         else:
             st.badge("No guarantee", icon=":material/warning:", color="orange")
         if is_example(calibration.data):
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
     with st.container(key="promised"):
         st.text(policy.promise)
-        if caution:
+        if caution := words.caution(whole.groups):
             with st.container(key="caution"):
                 st.text(caution)
 
