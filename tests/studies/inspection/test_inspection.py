@@ -186,7 +186,7 @@ def test_a_verdict_on_few_answers_says_how_many_it_takes(embedded):
         found = run(request, embedded)
         assert (found.samples_needed, found.verdict.decision) == (wanted, Decision.ANSWER)
         if wanted:
-            assert found.outcome.startswith("too little sampled: ")
+            assert found.headline is Headline.TOO_LITTLE
             assert beneath(found)[0] == "Only k = 7: a verdict takes 8."
 
 

@@ -14,6 +14,7 @@ import pytest
 from core.charts import inspection as charts
 from core.charts.theme import LIGHT
 from core.cli import _report as report
+from core.reports.inspection.words import outcome
 from core.store.results import MAX_BYTES
 from core.studies.costs import price, spending
 from core.studies.inspection import recorder, serialise
@@ -439,7 +440,7 @@ def shown(inspection, *, charted=True):
         charts.clusters(inspection, LIGHT).to_dict(validate=False)
         growth(recording, inspection.reading)
     charts.matrix_note(inspection)
-    return recording.pairs, recording.complete, inspection.outcome
+    return recording.pairs, recording.complete, outcome(inspection)
 
 
 READ = ("format", "version", "verdict", "recording")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.data.world import grading
-from core.reports.inspection.words import about_training, beneath, served_sentence
+from core.reports.inspection.words import about_training, beneath, outcome, served_sentence
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
@@ -73,7 +73,7 @@ def test_it_is_said_which_question_was_asked_and_saved_with_what_was_typed():
     first = np.array([0.995, 0.005])
     model = certified(Searched(["Paris", "Lyon"], first, [first, first], query=RECOGNISED))
     seen = run(in_taught_words(usual_request(NEAR, model.capabilities), model), model)
-    assert (seen.read_as, seen.outcome) == (f"Read as: {RECOGNISED}", "answer: Paris")
+    assert (seen.read_as, outcome(seen)) == (f"Read as: {RECOGNISED}", "Believe it (0.00 λ). Paris")
     assert beneath(seen)[0] == seen.read_as
     data = serialise.to_dict(seen)
     assert (data["query"], data["typed"]) == (RECOGNISED, NEAR)
@@ -102,14 +102,14 @@ def test_no_answer_is_served_to_what_was_not_taught(query, headline):
     seen = inspected(query)
     assert seen.verdict.decision is Decision.ANSWER
     assert seen.headline == headline
-    assert seen.outcome == (headline if seen.conceals else f"{headline}: Paris")
+    assert outcome(seen).endswith("Paris") == (not seen.conceals)
     assert seen.conceals == (headline is Headline.UNTAUGHT)
 
 
 @pytest.mark.parametrize("query", [OUTSIDE, NOTHING])
 def test_what_it_makes_up_is_told_to_who_asks_for_it_only(query):
     seen = inspected(query)
-    assert "Paris" not in " ".join((*served_sentence(seen), *beneath(seen), seen.outcome))
+    assert "Paris" not in " ".join((*served_sentence(seen), *beneath(seen), outcome(seen)))
     asked_for = (*served_sentence(seen, untaught=True), *beneath(seen, untaught=True))
     assert asked_for[1].endswith("Paris") and seen.verdict.reason in asked_for
     assert serialise.to_dict(seen)["verdict"]["answer"] == "Paris"
