@@ -62,12 +62,12 @@ def test_a_file_stays_on_the_page_when_its_content_is_let_go(port):
         async with Visitor(f"http://localhost:{port}") as visitor:
             await visitor.open("calibration")
             await visitor.upload("labelled_file", "a.csv", TABLE)
-            assert visitor.has("alpha")
-            await visitor.give("alpha", 0.2)
+            assert visitor.has("wrong")
+            await visitor.give("wrong", 20.0)
             await visitor.open("questions")
-            visitor.ids.pop("alpha")
+            visitor.ids.pop("wrong")
             await visitor.open("calibration")
-            assert visitor.has("alpha")  # the table is still there
+            assert visitor.has("wrong")  # the table is still there
 
     in_own_loop(visit())
 

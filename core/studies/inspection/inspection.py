@@ -112,6 +112,11 @@ class Inspection:
         return f"Read as: {self.query}" if self.recording.request.typed else None
 
     @property
+    def outcome(self) -> str:
+        """What came of it, in a few words: the headline, and the answer that it is about."""
+        return self.headline if self.conceals else f"{self.headline}: {self.verdict.answer}"
+
+    @property
     def conceals(self) -> bool:
         """Whether no text of the model is shown unasked: it was taught nothing near the question.
 
