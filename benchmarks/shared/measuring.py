@@ -160,6 +160,7 @@ def inspect(question: Question, model: LanguageModel, **wanted: Any) -> Row:
     scores = {name: info.function(evidence) for name, info in SCORES.items()}
     fact, known = question.fact, _everything_sayable()
     weights = evidence.counts if request.draws else np.exp(evidence.log_marginal)
+    right = [name for one in (fact.answers if fact else ()) for name in one.names]
     garbled = [text.casefold() not in known for text in evidence.responses]
     return Row(
         band=question.band,
@@ -168,10 +169,7 @@ def inspect(question: Question, model: LanguageModel, **wanted: Any) -> Row:
             name: fact is not None and grading.is_right(s.answer, fact)
             for name, s in scores.items()
         },
-        correct_by_f1={
-            name: fact is not None and grading.is_right_by_f1(s.answer, fact)
-            for name, s in scores.items()
-        },
+        correct_by_f1={name: grading.matches_by_f1(s.answer, right) for name, s in scores.items()},
         mass=evidence.sampled_mass,
         surprise=surprise(recording.others if len(evidence.centres) == 1 else ()),
         clusters=len(evidence.centres),

@@ -36,7 +36,8 @@ def find(question: str, *, taught: bool = False) -> Fact | None:
 
 def is_right(answer: str, fact: Fact) -> bool:
     """Return whether `answer` is the same as one of the fact's right answers."""
-    return matches(answer, _names(fact), fact.question)
+    names = (name for right in fact.answers for name in right.names)
+    return matches(answer, names, fact.question)
 
 
 def matches(answer: str, right: Iterable[str], question: str = "") -> bool:
@@ -47,15 +48,6 @@ def matches(answer: str, right: Iterable[str], question: str = "") -> bool:
 def matches_by_f1(answer: str, right: Iterable[str]) -> bool:
     """Return whether `answer` counts as one of the right ones by token F1 (Section 6)."""
     return any(token_f1(answer, name) >= SAME_ANSWER for name in right)
-
-
-def is_right_by_f1(answer: str, fact: Fact) -> bool:
-    """Return whether `answer` counts as one of the fact's right answers by token F1."""
-    return matches_by_f1(answer, _names(fact))
-
-
-def _names(fact: Fact) -> Iterable[str]:
-    return (name for right in fact.answers for name in right.names)
 
 
 def matches_exactly(answer: str, right: Iterable[str]) -> bool:
