@@ -102,9 +102,14 @@ def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[
 
 
 def outcome(inspection: Inspection) -> str:
-    """Return how an inspection ended as it is saved: the verdict, its doubt by λ, the answer."""
+    """Return how an inspection ended as it is saved: the verdict, the doubt by λ, the answer.
+
+    No doubt where it did not decide, as where too little was seen, or nothing near was taught.
+    """
     stamp, rule, doubt = STAMPS[inspection.headline], inspection.verdict.rule, ""
-    if rule and 0 < rule.value < math.inf and (value := inspection.compared_doubt) is not None:
+    decided = inspection.headline in (Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN)
+    value = inspection.compared_doubt if decided else None
+    if rule and 0 < rule.value < math.inf and value is not None:
         doubt = f" ({value / rule.value:.2f} λ)"
     answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))
     came = stamp.reason or " ".join(filter(None, answer))

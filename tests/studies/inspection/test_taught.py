@@ -103,6 +103,7 @@ def test_no_answer_is_served_to_what_was_not_taught(query, headline):
     assert seen.verdict.decision is Decision.ANSWER
     assert seen.headline == headline
     assert outcome(seen).endswith("Paris") == (not seen.conceals)
+    assert ("λ" in outcome(seen)) == (not seen.conceals)  # elsewhere doubt did not decide
     assert seen.conceals == (headline is Headline.UNTAUGHT)
 
 
