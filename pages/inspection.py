@@ -52,7 +52,9 @@ def inspect() -> None:
     frame.tab_title(inspection.query)
     if opened is not None and beside(inspection):
         return
-    if inspection.verdict.rule is None and opened is None:
+    if opened is not None:  # it was decided by a policy of its own
+        badge.empty()
+    elif inspection.verdict.rule is None:
         with badge:
             policy_badge.badge(fits=False)
     verdict(inspection, live=opened is None)

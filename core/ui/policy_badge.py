@@ -13,7 +13,8 @@ from core.studies.inspection.certificates import certified_model, default_policy
 from core.studies.inspection.inspection import cannot_decide
 from core.ui import frame, model
 
-IN_USE: Final = "policy_in_use"  # in the session: the policy that a person chose
+# In the session: the policy that a person chose. Not in `core.ui.calibration`, which loads Altair.
+IN_USE: Final = "policy_in_use"
 HELP: Final = (
     "What is promised of answered questions like the labelled ones, asked of this model with the "
     "settings that the policy was made with. Opens Calibration."
