@@ -15,18 +15,11 @@ from core.codec import count_of
 from core.reports.evaluation import words
 from core.reports.papers_figures import mixture, precision_recall
 from core.reports.report import Cell, Part, Picture, Report, Table
-from core.studies.evaluation.comparison import (
-    ScoreComparison,
-    chose_weights,
-    compare,
-    lead,
-    ranking,
-)
+from core.studies.evaluation.comparison import ScoreComparison, compare, lead, ranking
 from core.studies.evaluation.mixing import kinds, mix, sources
 from core.studies.evaluation.results import RunMeasures
 from core.studies.evaluation.rows import RIGHT_BY
 from core.studies.evaluation.run import reading_in
-from core.studies.inspection.certificates import WEIGHTED
 from core.uncertainty.scores import SCORES
 
 READING: Final = (
@@ -78,9 +71,9 @@ def aurocs(measured: RunMeasures) -> Picture:
     use = words.score_to_use(lead(measured))
     names = sorted(ranking(measured), key=lambda name: name != use)
     by = {name: measured.interval(name, "auroc") for name in names}
-    fitted = {WEIGHTED} if chose_weights(measured.results.run) else set()
+    unfit = measured.results.unfit_scores
     rows = [
-        charts.Estimate(name, of.value, of.lower, of.upper, name not in fitted, name == use)
+        charts.Estimate(name, of.value, of.lower, of.upper, name not in unfit, name == use)
         for name, of in by.items()
     ]
     each = (f"{SCORES[name].title} {words.with_interval(of)}" for name, of in by.items())

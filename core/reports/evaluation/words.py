@@ -18,13 +18,7 @@ from core.reports import text
 from core.reports.text import brackets, by_other
 from core.studies.evaluation import mixing
 from core.studies.evaluation import results as study
-from core.studies.evaluation.comparison import (
-    FEWEST_OF_A_KIND,
-    Lead,
-    ScoreComparison,
-    chose_weights,
-    lead,
-)
+from core.studies.evaluation.comparison import FEWEST_OF_A_KIND, Lead, ScoreComparison, lead
 from core.studies.evaluation.deciding import Decided
 from core.studies.evaluation.listing import Plotted
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, Mixed
@@ -32,7 +26,7 @@ from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import CONFIDENCE, RESAMPLES, Results, RunMeasures, share_right
 from core.studies.evaluation.rows import Match
 from core.studies.evaluation.sides import RunSide, Sides
-from core.studies.inspection.certificates import SCORE, WEIGHTED
+from core.studies.inspection.certificates import SCORE
 from core.uncertainty.scores import SCORES
 
 NONE: Final = "–"  # where nothing can be said
@@ -109,10 +103,11 @@ def answer(measured: RunMeasures) -> list[str]:
     if of is None:
         return []
     sentences = _answer(measured, of)
-    results = measured.results
-    if sentences[1:] and WEIGHTED in results.scores and chose_weights(results.run):
-        title = SCORES[WEIGHTED].title
-        sentences.append(f"{title} is left out: some of these questions chose its weights.")
+    if sentences[1:]:
+        sentences += [
+            f"{SCORES[name].title} is left out: some of these questions chose its weights."
+            for name in measured.results.unfit_scores
+        ]
     return sentences
 
 

@@ -22,11 +22,8 @@ from scipy import special
 
 from core.abstention.intervals import DIFFERENCE, Interval, limits_of_constant
 from core.abstention.paired import Delong, delong, holm
-from core.studies.evaluation import bundled
-from core.studies.evaluation.files import manifest_of
-from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import CONFIDENCE, RunMeasures
-from core.studies.inspection.certificates import DECIDES, WEIGHTED, certified_model
+from core.studies.inspection.certificates import DECIDES, certified_model
 
 Test = Literal["DeLong", "paired bootstrap"]
 
@@ -96,7 +93,8 @@ class Lead:
     #: At a confidence of 1 − .05/k of k scores: it was chosen as the largest of so many.
     widened: Interval
     rivals: tuple[str, ...]  # those that chance may have put behind it, or ahead
-    is_largest: bool = True  # whether its AUROC is
+    better: tuple[str, ...]  # those that are shown to be
+    is_largest: bool  # whether its AUROC is
 
     @property
     def beats_chance(self) -> bool:
@@ -120,32 +118,31 @@ def lead(measured: RunMeasures) -> Lead | None:
     of the one that truly is, which it meets in one of k − 1 comparisons: so each p-value is taken
     k − 1 times [1]_.
     """
-    fitted = chose_weights(measured.results.run)
-    names = [name for name in ranking(measured) if not (fitted and name == WEIGHTED)]
+    unfit = measured.results.unfit_scores
+    names = [name for name in ranking(measured) if name not in unfit]
     if not names:
         return None
-    first, *others = names
-    unsure = [
-        each.other
-        for each in compare(measured, first)
-        if each.other in others and not each.p_value * len(others) < LEVEL
-    ]
-    confidence = 1 - (1 - CONFIDENCE) / len(names)
-    leader = Lead(first, measured.resampled.interval(first, "auroc", confidence), tuple(unsure))
+    leader = _lead(measured, names[0], names)
     decides = DECIDES.get(certified_model(measured.results.run.pipeline.revision) or "")
-    if decides not in unsure:
-        return leader
-    rivals = tuple(each for each in (first, *unsure) if each != decides)
-    widened = measured.resampled.interval(decides, "auroc", confidence)
-    other = Lead(decides, widened, rivals, is_largest=False)
-    return other if other.beats_chance else leader
+    if decides in leader.rivals:
+        of = _lead(measured, decides, names)
+        if of.beats_chance and not of.better:
+            return of
+    return leader
 
 
-def chose_weights(run: Run) -> bool:
-    """Return whether questions of a run chose the weights of the weighted doubt."""
-    manifests = (manifest_of(bundled.FOLDER / name) for name in bundled.CHOSE_WEIGHTS)
-    own = run.manifest["questions"]["sha256"]
-    return own in {manifest["questions"]["sha256"] for manifest in manifests}
+def _lead(measured: RunMeasures, score: str, names: Sequence[str]) -> Lead:
+    """Hold a score against the others of some names, the one with the largest AUROC first."""
+    every = [each for each in compare(measured, score) if each.other in names]
+    shown = [each for each in every if each.p_value * len(every) < LEVEL]
+    confidence = 1 - (1 - CONFIDENCE) / len(names)
+    return Lead(
+        score,
+        measured.resampled.interval(score, "auroc", confidence),
+        tuple(each.other for each in every if each not in shown),
+        tuple(each.other for each in shown if not each.better),
+        score == names[0],
+    )
 
 
 def adjust(comparisons: Sequence[ScoreComparison]) -> tuple[ScoreComparison, ...]:

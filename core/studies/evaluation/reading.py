@@ -13,14 +13,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import parquet
 
 from core.abstention.policy import Pipeline
 from core.codec import count_of, list_of, one_line
 from core.data.datasets.in_words import omissions
 from core.data.tabular.csv_export import to_csv
+from core.data.tabular.fingerprints import of_questions
 from core.data.tabular.labelled import SELECTION
+from core.once import once
+from core.studies.evaluation.bundled import CHOSE_WEIGHTS, FOLDER
 from core.studies.evaluation.files import (
     UNFINISHED,
     RunError,
@@ -31,7 +36,7 @@ from core.studies.evaluation.files import (
 )
 from core.studies.evaluation.rows import RIGHT_BY, SCHEMA, Match, Row, other_rule, table
 from core.studies.evaluation.run import ORDER, pipeline_in
-from core.studies.inspection.certificates import SCORE
+from core.studies.inspection.certificates import SCORE, WEIGHTED
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.pipeline import to_text
 from core.studies.inspection.request import Reading
@@ -236,7 +241,11 @@ def labelled_csv(
     `match`: when an answer counts as right.
     """
     rows = run.rows(filters)
-    every = (Row(values) for batch in rows.table.to_batches() for values in batch.to_pylist())
+    # What cannot be promised on these rows has no values in them.
+    without = dict.fromkeys(unfit_scores(np.array(rows.table["query"].to_pylist(), object)))
+    every = (
+        Row(values | without) for batch in rows.table.to_batches() for values in batch.to_pylist()
+    )
     selection = (
         *([] if match == "same_answer" else [f"Right: {RIGHT_BY[match]}."]),
         *omissions([], int(run.manifest["questions"].get("malformed", 0))),
@@ -244,6 +253,20 @@ def labelled_csv(
         *_stop_in_words(run, rows.total),
     )
     return labelled_table(every, run.pipeline, match, " ".join(selection)), selection
+
+
+def unfit_scores(questions: NDArray[np.object_]) -> tuple[str, ...]:
+    """Return the scores whose weights some of these questions chose, however they are typed.
+
+    Nothing may be promised of them on these rows, and no lead counts.
+    """
+    return (WEIGHTED,) if np.isin(of_questions(questions), _chose_weights()).any() else ()
+
+
+@once
+def _chose_weights() -> NDArray[np.uint64]:
+    tables = (Run(FOLDER / name).rows((), ["query"]).table for name in CHOSE_WEIGHTS)
+    return of_questions(np.array([q for of in tables for q in of["query"].to_pylist()], object))
 
 
 def _stop_in_words(run: Run, finished: int) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from core.codec import count_of, list_of
 from core.data.tabular.columns import question_numbers
 from core.data.world.grading import matches
 from core.studies.evaluation.files import LOCK, RunError
-from core.studies.evaluation.reading import Filter, Run
+from core.studies.evaluation.reading import Filter, Run, unfit_scores
 from core.studies.evaluation.rows import RIGHT, SCHEMA, Match, other_rule
 from core.studies.progress import Progress, silent
 from core.uncertainty.scores import SCORES
@@ -120,6 +120,11 @@ class Results:
     def scores(self) -> tuple[str, ...]:
         """The scores that have a doubt in some row."""
         return tuple(name for name in SCORES if not np.isnan(self.doubts[name]).all())
+
+    @cached_property
+    def unfit_scores(self) -> tuple[str, ...]:
+        """The scores that some of these questions chose: here they had to do well."""
+        return tuple(name for name in unfit_scores(self.queries) if name in self.scores)
 
     @cached_property
     def has_independent_rows(self) -> bool:

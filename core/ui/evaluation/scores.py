@@ -18,7 +18,7 @@ from core.reports.evaluation import words
 from core.reports.evaluation.document import aurocs, differences, report
 from core.reports.papers_figures import FIGURE_5, precision_recall
 from core.reports.report import Picture
-from core.studies.evaluation.comparison import ScoreComparison, chose_weights, compare
+from core.studies.evaluation.comparison import ScoreComparison, compare
 from core.studies.evaluation.results import CONFIDENCE, Results, RunMeasures, share_right
 from core.ui import downloads, figures
 from core.ui.evaluation.form import FOLD
@@ -71,7 +71,7 @@ def _aurocs(measured: RunMeasures) -> Picture:
     picture = aurocs(measured)
     figures.show(picture, "results_which_doubt")
     if measured.number:
-        ring = " Ring: left out." if chose_weights(measured.results.run) else ""
+        ring = " Ring: left out." if measured.results.unfit_scores else ""
         st.caption(f"{COIN} Lines: {CONFIDENCE:.0%} intervals.{ring}")
     else:
         st.text(words.intervals(measured))

@@ -203,3 +203,29 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better(found):
     assert fitted == "Weighted doubt is left out: some of these questions chose its weights."
     unknown = lead(measure_run(read_results(Run(FOLDER / "embedded_world")), 0))
     assert (unknown.score, unknown.is_largest) == (second, True)
+
+
+def test_what_decides_is_not_used_where_a_third_is_shown_to_be_better():
+    """The first is not: it may lead by chance."""
+    results, rng = read_results(Run(FOLDER / "embedded_world")), np.random.default_rng(5)
+    correct = np.arange(len(results)) >= 100
+    decides, other = (rng.normal(size=len(results)) - 1.0 * correct for _ in range(2))
+    third = decides - 0.15 * correct + 0.02 * rng.normal(size=len(results))
+    noise = dict.fromkeys(SCORES, np.full(len(results), math.nan))
+    doubts = {INFORMATION: decides, ENTROPY: other - 0.1 * correct, GREEDY: third}
+    vars(results).update(doubts=noise | doubts, correct=dict.fromkeys(SCORES, correct))
+    measured = measure_run(results, 50)
+    assert ranking(measured) == (ENTROPY, GREEDY, INFORMATION)
+    by = {each.other: each for each in compare(measured, INFORMATION)}
+    assert by[GREEDY].is_significant and not by[ENTROPY].is_significant
+    assert lead(measured).score == ENTROPY and INFORMATION in lead(measured).rivals
+
+
+def test_one_question_that_chose_weights_is_enough_however_it_is_typed():
+    for typed, unfit in ((str.upper, (WEIGHTED,)), (lambda text: f"{text} in 1823", ())):
+        results = read_results(Run(FOLDER / "embedded_world"))
+        results.queries[1:] = [f"Something else, {i}" for i in range(1, len(results))]
+        results.queries[0] = typed(results.queries[0])
+        assert results.unfit_scores == unfit
+        of = lead(measure_run(results, 0))
+        assert (WEIGHTED in (of.score, *of.rivals)) == (not unfit)

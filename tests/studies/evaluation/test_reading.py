@@ -19,6 +19,7 @@ from core.data.tabular.suggestions import suggest
 from core.studies.calibration.calibration import Target, calibrate, pipeline_of_data
 from core.studies.calibration.new_rows import new_decisions, new_scores
 from core.studies.evaluation import files
+from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.local import local
 from core.studies.evaluation.reading import (
     Filter,
@@ -299,3 +300,9 @@ def test_a_recording_comes_back_and_a_changed_one_is_refused():
             serialise.recording_from_json(other)
     with pytest.raises(ValueError, match="not JSON compliant"):
         serialise.recording_to_json(replace(recording, greedy_log_likelihood=-np.inf))
+
+
+def test_a_labelled_table_has_no_score_that_its_questions_chose():
+    """Nothing could be promised of it: it was fitted there."""
+    (first, *_) = cells(labelled_csv(Run(FOLDER / "embedded_world"))[0])
+    assert first["weighted_doubt"] == "" and first["mutual_information"]
