@@ -15,7 +15,7 @@ mount = register("lanes", "answers")
 
 SERVED: Final = {
     Course.STANDS: "{} stands",
-    Course.SHARES: "many are right: {} had {:.0%} before",
+    Course.SHARES: "one of several: {1:.0%} before",
     Course.GIVES_WAY: "{} gives way to this one",
 }
 WITHHELD: Final = {
@@ -77,7 +77,7 @@ def _why(lane: Lane) -> str:
     served = lane.headline in (Headline.BELIEVE, Headline.PERHAPS)
     why = (SERVED if served else WITHHELD)[lane.course]
     return why.format(own, lane.steps[0].own) + (
-        WRONG if lane.right is False and "{}" in why else ""
+        WRONG if lane.right is False and "{" in why else ""
     )
 
 
