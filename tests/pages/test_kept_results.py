@@ -63,6 +63,8 @@ def test_an_inspection_opens_as_it_was_without_asking(no_model):
     asking = "Has enough been seen?"  # by the model, which is not asked here
     assert [h.value for h in page.header] == [h.value for h in asked.header if h.value != asking]
     assert not [field for field in page.text_input if field.key == "q"]
+    # What the policy of this session promises is not said of what another time decided.
+    assert "policy_badge_1" in keys(asked) and "policy_badge_1" not in keys(page)
     assert results().search().total == 1
 
 
