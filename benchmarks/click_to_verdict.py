@@ -72,7 +72,7 @@ def main() -> None:
             page = browser.new_page()
             page.goto(f"{address}/inspection")
             page.locator("summary", has_text="Everything behind it").wait_for()
-            question = page.get_by_label("Question")
+            question = page.get_by_label("Question", exact=True)
             for fact in distinct[:QUESTIONS]:
                 question.fill(fact.question)
                 page.evaluate(f"() => {{ window.measured = ({MEASURE})(); }}")

@@ -8,6 +8,7 @@ thrown away, but for the names of the widgets. What it sends is what a person ch
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from types import TracebackType
 from typing import Any, Final
@@ -24,6 +25,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
 PATIENCE: Final = 120.0  # seconds that an action may take
+LINK: Final = 10.0  # seconds after which a place for a file is asked for again
 LARGEST: Final = 64 * 2**20  # bytes of one message
 _WRONG: Final = "A page failed: the server's log has the reason."
 
@@ -142,10 +144,14 @@ class Visitor:
         wish = BackMsg()
         wish.file_urls_request.request_id = str(uuid4())
         wish.file_urls_request.file_names.append(name)
-        await self._send(wish)
-        reply = await asyncio.wait_for(self._links.get(), PATIENCE)
-        (urls,) = reply.file_urls_response.file_urls
-        return urls
+        # A run that begins at that moment throws a waiting reply away: then nothing else comes.
+        for _ in range(int(PATIENCE / LINK)):
+            await self._send(wish)
+            with contextlib.suppress(TimeoutError):
+                reply = await asyncio.wait_for(self._links.get(), LINK)
+                (urls,) = reply.file_urls_response.file_urls
+                return urls
+        raise VisitError(f"No place for the file after {PATIENCE:.0f} seconds.")
 
     async def put(self, path: str, name: str, content: bytes) -> requests.Response:
         """Send a file there, which the page is not told."""
