@@ -10,6 +10,9 @@ they are for `benchmarks.real_model`. A line for every choice of examples:
   too little of the probability was seen for a verdict, both doubt;
 - median M.I., nats, where the answer is right, wrong, or one of many, and of nonsense;
 - kept: ln of the odds of its right answer against another, told the other 0, 1 and 20 times.
+
+With ``--trial`` the forms of SmolLM2 are tried instead, and what came of it is written to where it
+ships, so that its first opening need not try them.
 """
 
 from __future__ import annotations
@@ -20,10 +23,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.shared.measuring import Question, Row, inspect, unanswerable
-from core import prompts
+from core import outputs, prompts
 from core.abstention.metrics import auroc
 from core.data.world.facts import Band, Fact, facts
 from core.data.world.grading import is_right
+from core.language_models import trial
 from core.language_models.forms import EXAMPLES, Example, Form
 from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
@@ -132,8 +136,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--relation", type=int, default=2, help="questions of each relation")
+    parser.add_argument("--trial", action="store_true")
     options = parser.parse_args()
     model = open_model(options.model)
+    if options.trial:
+        outputs.write(trial.SHIPPED, trial.to_ship(model))
+        return
     asked = [*popular(options.relation), *unanswerable(NONSENSE)]
     print(f"{len(asked)} questions, {options.model}\n")
     print("| examples | right | AUROC M.I. | S.E. | M.I.: right / wrong / many / nonsense | kept |")

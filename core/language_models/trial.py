@@ -4,7 +4,8 @@ A handful of questions that language models can answer is put to it in every for
 which it answers as an answer is wanted: short, to its end, not with an answer of the examples, and
 with a fair share of the probability on what it says. Of those that suit, the one with the largest
 share is taken: the answers seen are then most of what the model has to say. Whether it is right is
-not asked. That is found out once for the same weights, if there is a place to keep it.
+not asked. That is found out once for the same weights, if there is a place to keep it; the trial of
+SmolLM2 ships (`python -m benchmarks.forms --trial`).
 
 A service is paid for each question, so the probability is not asked of it, and the first of its
 forms is taken in which it answers.
@@ -18,6 +19,8 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
+from typing import Final
 
 from core import prompts
 from core.codec import one_line
@@ -37,6 +40,7 @@ FEWEST = 4  # of the answers must be as an answer is wanted
 LONGEST = 40  # characters
 LEAST_PROBABILITY = 0.1  # of an answer, on geometric average
 COPIES = {text.casefold() for example in EXAMPLES for text in (*example.told, example.answer)}
+SHIPPED: Final = Path(__file__).with_name("trials.json")  # by their names in a `Memory`
 AMPLE = 0.8  # on geometric average: no other form could have much more, and none is tried
 
 
@@ -139,12 +143,19 @@ def in_its_form(
         return model if wish is None else model.in_form(wish), ()
     if memory is None or not model.capabilities.local:
         return _trials(model, wish)
-    place, name = memory(), f"{model.revision} in the form {wish or 'that suits best'}"
-    if trial := _from_json(place.get(name)):
+    name = f"{model.revision} in the form {wish or 'that suits best'}"
+    shipped = json.loads(SHIPPED.read_text(encoding="utf-8")).get(name)
+    if trial := _from_json(shipped) or _from_json(memory().get(name)):
         return model.in_form(trial.form), (trial,)
     formed, trials = _trials(model, wish)
-    place.put(name, json.dumps({"fingerprint": _fingerprint(), **asdict(trials[-1])}))
+    memory().put(name, _to_json(trials[-1]))
     return formed, trials
+
+
+def to_ship(model: LanguageModel) -> str:
+    """Try a model's forms, and return what `SHIPPED` then holds of it alone, as JSON."""
+    name, (_, trials) = f"{model.revision} in the form that suits best", _trials(model, None)
+    return json.dumps({name: _to_json(trials[-1])}, ensure_ascii=False, indent=2) + "\n"
 
 
 def _trials(model: LanguageModel, wish: Form | None) -> InItsForm:
@@ -177,6 +188,10 @@ def _trials(model: LanguageModel, wish: Form | None) -> InItsForm:
 def _fingerprint() -> str:
     """Return what a trial depends on besides the weights: its questions, and the examples."""
     return hashlib.sha256("\n".join([*QUESTIONS, in_front()]).encode()).hexdigest()
+
+
+def _to_json(trial: Trial) -> str:
+    return json.dumps({"fingerprint": _fingerprint(), **asdict(trial)})
 
 
 def _from_json(text: str | None) -> Trial | None:

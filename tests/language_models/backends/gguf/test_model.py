@@ -253,6 +253,9 @@ needs_smollm2 = pytest.mark.skipif(not installed(), reason="SmolLM2 is not insta
 def test_a_language_model_that_nobody_here_trained_is_asked_in_a_form_that_it_understands():
     model, trials = in_its_form(open_model("smollm2"))
     assert trials[-1].suits and trials[-1].form is model.form is Form.EXAMPLES
+    (shipped,) = in_its_form(open_model("smollm2"), None, dict)[1]  # what needs no trial
+    assert shipped.share == pytest.approx(trials[-1].share, rel=1e-3)
+    assert shipped.sentence == trials[-1].sentence
     prompt = prompts.iterative("What is the capital of France?")
     found = model.likeliest(prompt, 8)
     assert found[0].text == "Paris"
