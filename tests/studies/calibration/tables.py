@@ -13,6 +13,7 @@ def labelled_rows(doubts, correct, **others):
         "sources": np.full(n, "", object),
         "entropies": None,
         "kept": np.arange(n),
+        "numbered": None if "queries" in others else np.arange(n),
     }
     return Labelled(
         name="drawn.csv",

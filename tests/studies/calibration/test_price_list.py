@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.promise import LAW_1, REPETITIONS
-from core.abstention.thresholds import learn_then_test
+from core.abstention.thresholds import for_each_target, learn_then_test
 from core.studies.calibration.calibration import BEST, Target, calibrate
 from core.studies.calibration.price_list import TARGETS, list_entry, price_list, smallest
 from tests.studies.calibration.tables import labelled_rows
@@ -80,7 +80,7 @@ def test_repeated_questions_count_once():
         data,
         **{
             name: np.concatenate([getattr(data, name)] * 2)
-            for name in ("queries", "sources", "kept")
+            for name in ("queries", "sources", "kept", "numbered")
         },
         doubts={"s0": np.tile(data.doubts["s0"], 2)},
         correct={"s0": np.tile(data.correct["s0"], 2)},
@@ -116,12 +116,9 @@ def test_choosing_the_smallest_that_can_be_promised_is_paid_for():
         doubts, correct = law.draw(np.random.default_rng(i), 5000)
         chosen = smallest(price_list(scored((doubts, correct)), WANTED))
         paid.append(chosen is not None and law.breaks(chosen.threshold.value, chosen.error))
-        each = (
-            (learn_then_test(doubts, correct, target_error=target, confidence=0.9).value, target)
-            for target in TARGETS
-        )
-        first = next((found for found in each if found[0] is not None), None)
-        unpaid.append(first is not None and law.breaks(*first))
+        each = for_each_target(doubts, correct, target_errors=TARGETS, confidence=0.9)
+        first = next((of for of in zip(each, TARGETS, strict=True) if of[0]), None)
+        unpaid.append(first is not None and law.breaks(first[0].value, first[1]))
     assert np.mean(paid) <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / REPETITIONS)
     assert np.mean(unpaid) > 0.14  # there was something to pay
     assert np.mean(paid) > 0.01  # and the law is hard enough to break it at times
