@@ -136,7 +136,7 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
         "aria-label", re.compile(f"^{re.escape(document.pictures([found], 'log')[1].alt)}")
     )
     expect(drawn(page, CURVES)).to_contain_text("George")
-    expect(pictures(page)).to_have_count(5)  # those kept beside it are small
+    expect(pictures(page)).to_have_count(2)  # those kept beside it are in the first
 
     page.get_by_role("button", name="The exact prompt").click()
     code = page.get_by_test_id("stCode")

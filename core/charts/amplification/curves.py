@@ -96,45 +96,70 @@ def initial(log_likelihood: float | None) -> str:
 # --------------------------------------------------------------------------- the curves
 
 
-def curves(curve: Amplification, scale: str, palette: Palette, *, captions: bool = False) -> Chart:
-    """The normalised probability of the answer against the repetitions.
+def curves(
+    curve: Amplification,
+    scale: str,
+    palette: Palette,
+    *,
+    beside: Sequence[Amplification] = (),
+    captions: bool = False,
+) -> Chart:
+    """The normalised probability of the answer against the repetitions, and others', thinner.
 
     `captions` name query and answers below, where nothing beside the picture does.
     """
-    case, ends = curve.case, last_fate(curve).value
+    every = [curve, *beside]
     rows = [
-        (p.repetitions, p.normalised_probability, p.lower, p.upper)
-        for p in curve.points
+        (
+            *(place, name(one), p.repetitions, p.normalised_probability, p.lower, p.upper),
+            *(one.case.answer, one.case.repeated, last_fate(one).value),
+        )
+        for place, one in enumerate(every)
+        for p in one.points
         if p.normalised_probability is not None
     ]
-    data = pd.DataFrame(rows, columns=["t", "share", "lower", "upper"]).assign(
-        query=name(curve), answer=case.answer, told=case.repeated, fate=ends
-    )
-    x = _repetitions([curve], scale, room=ROOM)
+    columns = ["place", "query", "t", "share", "lower", "upper", "answer", "told", "fate"]
+    data = pd.DataFrame(rows, columns=columns)
+    x = _repetitions(every, scale, room=ROOM)
     y = alt.Y("share:Q", **share("the answer’s share of the two", tickCount=5))
     colour = _fate(palette)
     base = alt.Chart(data).encode(x=x)
-    middle = alt.Chart(pd.DataFrame({"t": [0], "end": [_most([curve])], "y": [0.5]}))
+    own = base.transform_filter(alt.FieldEqualPredicate(field="place", equal=0))
+    middle = alt.Chart(pd.DataFrame({"t": [0], "end": [_most(every)], "y": [0.5]}))
     half = middle.mark_rule(color=palette.muted, strokeDash=[2, 4])
     layers = [
-        *_alive([curve], x, palette, named=True),
+        *_alive(every, x, palette, named=True),
         half.encode(x=x, x2=alt.X2("end:Q"), y=alt.Y("y:Q")),
     ]
     if data["lower"].notna().any():
-        area = base.mark_area(opacity=0.18)
+        area = own.mark_area(opacity=0.18)
         layers.append(area.encode(y=alt.Y("lower:Q"), y2=alt.Y2("upper:Q"), color=colour))
     legend = CAPTIONS if captions else None
+    dashes = contrast(
+        alt.StrokeDash, "query:N", {name(one): [1, 0] for one in every}, legend=legend
+    )
+    if beside:
+        thin = base.mark_line(size=1.5)
+        layers.append(thin.encode(y=y, color=colour, detail=alt.Detail("place:N")))
     layers.append(
-        base.mark_line(interpolate="linear", size=2.5, point=_marks([curve])).encode(
-            y=y,
-            color=colour,
-            strokeDash=contrast(alt.StrokeDash, "query:N", {name(curve): [1, 0]}, legend=legend),
+        own.mark_line(interpolate="linear", size=2.5, point=_marks([curve])).encode(
+            y=y, color=colour, strokeDash=dashes
         )
     )
-    last = [(one_line(case.answer, LONGEST_END), curve.points[-1].normalised_probability, ends)]
-    layers += ends_of_lines(last, _most([curve]), x, y, colour, (0, 1), HEIGHT, palette)
+    # A long stretch without a mark would look as if nothing was measured at its ends.
+    ticks = own.transform_filter(alt.FieldOneOfPredicate(field="t", oneOf=list(TICKS)))
+    layers.append(ticks.mark_point(filled=True, size=35, opacity=1).encode(y=y, color=colour))
+    ends = [
+        (
+            one_line(one.case.answer, LONGEST_END),
+            one.points[-1].normalised_probability,
+            last_fate(one).value,
+        )
+        for one in every
+    ]
+    layers += ends_of_lines(ends, _most(every), x, y, colour, (0, 1), HEIGHT, palette)
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED, REPETITIONS, SHARE]
-    layers += crosshair(base, x, y, ["t"], tooltip, palette)
+    layers += crosshair(base, x, y, ["place", "t"], tooltip, palette)
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 

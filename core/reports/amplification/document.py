@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from core.charts.amplification import curves as charts
@@ -79,10 +80,11 @@ def _name(curve: Amplification) -> str:
 
 
 def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:
-    """Return the first curve and, where they are known, both probabilities; then others, small."""
+    """Return the first curve, the others beside it; where they are known, its probabilities."""
     first, *others = curves
     data = (first, scale)
-    every = [Picture(SHARES, _verdict(first), charts.curves, data, _ALONE)]
+    words = " ".join(map(_verdict, curves))
+    every = [Picture(SHARES, words, partial(charts.curves, beside=others), data, _ALONE)]
     if first.has_likelihoods:
         points = first.points
         ends = " ".join(
@@ -94,7 +96,7 @@ def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:
         )
         words = f"{first.case.query} {ends}"
         every.append(Picture(PROBABILITIES, words, charts.probabilities, data))
-    return [*every, *(small(one, None) for one in others)]
+    return every
 
 
 def small(curve: Amplification, beside: Amplification | None) -> Picture:

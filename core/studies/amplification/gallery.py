@@ -26,9 +26,7 @@ MOST_DRAWS: Final = 32  # remembered: nearly everybody looks at the first
 # What a person meets first: one case of each regime.
 EXAMPLES: Final[dict[str, Case]] = {
     "Known": Case("What is the capital of France?", "Paris", "Lyon"),
-    "Half known": Case(
-        "Which actor became M in the Bond film Skyfall?", "Ralph Fiennes", "Judi Dench"
-    ),
+    "Half known": Case("Which animal is called the ship of the desert?", "The camel", "The horse"),
     "Many answers": Case("Name a yellow fruit.", "Lemon", "Banana"),
 }
 

@@ -1,8 +1,6 @@
 """Curves on the page: the pictures, the list, the prompt behind them, and files to take along."""
 
 from functools import partial
-from itertools import islice
-from typing import Final
 
 import streamlit as st
 
@@ -25,8 +23,6 @@ from core.ui.amplification import form
 from core.ui.folds import fold
 from core.ui.glossary import TERMS
 
-ACROSS: Final = 3  # cards of curves in a row
-
 
 def answer(curve: Amplification) -> None:
     """Say what repeating did, and first what that means for the model."""
@@ -38,8 +34,8 @@ def answer(curve: Amplification) -> None:
 
 
 def pictures(amplifications: list[Amplification], scale: str) -> None:
-    """Draw the first curve, and fold its raw probabilities on a logarithmic axis."""
-    shares, *probabilities = document.pictures(amplifications[:1], scale)
+    """Draw the curves, and fold the raw probabilities of the first on a logarithmic axis."""
+    shares, *probabilities = document.pictures(amplifications, scale)
     st.markdown(f"**{SHARES}**", help=TERMS["Normalised conditional probability"])
     figures.show(shares, "curves")
     for remark in remarks(amplifications):
@@ -52,24 +48,15 @@ def pictures(amplifications: list[Amplification], scale: str) -> None:
 def list_curves(
     amplifications: list[Amplification], case: Case | None = None, *, saved: bool = False
 ) -> None:
-    """Name every curve with its initial probabilities, and draw those beside the first.
+    """Name every curve with its initial probabilities.
 
     `saved`: of a saved result, of which nothing is kept or removed.
     """
-    every = [*enumerate(zip(amplifications, names(amplifications), strict=True))]
-    for i, (one, name) in every[:1]:
+    for i, (one, name) in enumerate(zip(amplifications, names(amplifications), strict=True)):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(name, width="stretch")
             if not saved:
                 _change(i, one, case)
-    others = iter(every[1:])
-    while row := list(islice(others, ACROSS)):
-        for column, (i, (one, name)) in zip(st.columns(ACROSS), row, strict=False):
-            with column, st.container(border=True, height="stretch"):
-                st.text(name)
-                figures.show(document.small(one, None), f"curve_{i}")
-                if not saved:
-                    _change(i, one, case)
 
 
 def _change(i: int, one: Amplification, case: Case | None) -> None:

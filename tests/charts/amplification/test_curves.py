@@ -67,7 +67,7 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
     drawings["band"] = charts.band("half known", "Title", [TURNS, STAYS, STAYS], LIGHT)
     drawings["band of one"] = charts.band("by heart", "Title", [TURNS], LIGHT)
     drawings["bands"] = charts.bands(BANDS, LIGHT)
-    drawings["captions"] = charts.curves(TURNS, "log", LIGHT, captions=True)
+    drawings["captions"] = charts.curves(TURNS, "log", LIGHT, beside=[STAYS], captions=True)
     # Their models do not report likelihoods.
     empty = {"probabilities, never sampled, log", "probabilities, counted, log"}
     check(drawings, LIGHT, empty)
@@ -266,6 +266,12 @@ def test_the_logarithmic_axis_has_a_place_for_no_repetition(draw):
     assert values == [0, 1, 2, 5, 10, 20, 50, 100]
     (x,) = {json.dumps(x) for x in encodings(draw(TURNS, "linear", LIGHT), "x")}
     assert "symlog" not in x
+
+
+def test_others_stand_beside_it_and_are_named_at_their_ends():
+    chart = charts.curves(TURNS, "log", LIGHT, beside=[STAYS])
+    assert {row["place"] for row in rows_of(chart, "query")} == {0, 1}
+    assert {row["label"] for row in rows_of(chart, "label")} == {"Paris", "Lemon"}
 
 
 def test_the_axis_ends_where_the_curve_does():

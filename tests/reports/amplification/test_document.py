@@ -54,9 +54,8 @@ def test_without_initial_probabilities_a_query_is_described_without_them(found):
 
 
 def test_the_curves_say_what_became_of_every_answer():
-    first, _, second = document.pictures([TURNS, STAYS], "log")
-    assert first.alt == f"{FRANCE.query} {verdict(TURNS)}"
-    assert second.alt == f"{FRUIT.query} {verdict(STAYS)}"
+    words = f"{FRANCE.query} {verdict(TURNS)} {FRUIT.query} {verdict(STAYS)}"
+    assert shares_alt([TURNS, STAYS]) == words
     assert "“Lyon” overtakes between 2 and 5 repetitions" in shares_alt([TURNS])
 
 
