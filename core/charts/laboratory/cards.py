@@ -13,6 +13,7 @@ from core.charts.laboratory.forest import forest
 from core.charts.laboratory.pictures import CurveColumns, Drawn, curves, on_logarithms
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, share, theme
 from core.codec import one_line
+from core.studies.laboratory.deciding import TITLES, Factor
 
 HEIGHT = 210  # pixels of a picture, all of it: the cards of a row are alike
 MOST_ANSWERS = 6
@@ -84,6 +85,8 @@ def deciding(content: Drawn, palette: Palette) -> Chart:
     """Every other value of every setting: filled where the verdict stays."""
     rows = []
     for setting, values in content["panels"].items():
+        if setting == TITLES[Factor.SAMPLING]:
+            continue  # its other rule stands under the temperatures, too
         others = [
             verdict(content, part)
             for part, usual in zip(values["kept"], values["usual"], strict=True)

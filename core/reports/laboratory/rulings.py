@@ -12,6 +12,7 @@ from core.charts.laboratory import cards
 from core.charts.laboratory.pictures import Drawn
 from core.charts.theme import Chart, Palette
 from core.reports.report import Picture
+from core.studies.laboratory.deciding import TITLES, Factor
 from core.studies.laboratory.experiment import Finding
 
 EXACT: Final = 0.001  # nats: what an estimate is off by that counts as exact
@@ -78,7 +79,8 @@ def _deciding(finding: Finding) -> Ruling:
     of: Any = finding.columns
     rows: Any = zip(of["setting"], of["in use"], of["verdict kept, share"], strict=True)
     # Drawn answers at the usual temperature stand under both.
-    shares = [share for setting, used, share in rows if not used and setting != "sampling rule"]
+    twice = TITLES[Factor.SAMPLING]
+    shares = [share for setting, used, share in rows if not used and setting != twice]
     stable = sum(share >= finding.drawn["keeps"] for share in shares)
     word = HELD if stable == len(shares) else BROKEN
     return Ruling(word, f"{stable} of {len(shares)}", "other settings give the same verdict")
@@ -87,7 +89,7 @@ def _deciding(finding: Finding) -> Ruling:
 def _yielding(finding: Finding) -> Ruling:
     value, low, high = finding.drawn["intervals"]["overlap with the large components"]
     word = BROKEN if low is None or not low > 0 else WEAK if value < _WEAK else HELD
-    meaning = "link between the two; +1 is perfect, 0 is none"
+    meaning = "link, −1 to +1"
     if low is not None:
         meaning += f" (95%: {low:+.2f} to {high:+.2f})".replace("-", "−")
     number = "undefined" if value is None else f"{value:+.2f}".replace("-", "−")
@@ -98,7 +100,10 @@ def _scores(finding: Finding) -> Ruling:
     (value, low, _), (other, _, high) = (finding.drawn["scores"][name] for name in ("M.I.", "S.E."))
     held = None not in (low, high) and low > high  # without intervals, nothing is held
     word = HELD if held else WEAK if value > other else BROKEN
-    meaning = f"of pairs have the wrong answer doubted more than the right one; entropy {other:.0%}"
+    meaning = (
+        f"of pairs have the wrong answer doubted more than the right one; entropy {other:.0%} "
+        f"({finding.drawn['questions']:,} questions, not those of Evaluation)"
+    )
     return Ruling(word, f"{value:.0%}", meaning)
 
 

@@ -15,6 +15,7 @@ from core.reports.laboratory.rulings import (
     HELD,
     WEAK,
     LaboratoryClaim,
+    Ruling,
     picture_of,
 )
 from core.studies.laboratory.shipped import results_of
@@ -26,20 +27,20 @@ ROWS: Final = (3, 2, 2)  # cards
 
 def cards() -> None:
     """Say how many claims held, and draw each with the result that comes with the program."""
-    words = Counter(claim.rule(results_of(claim.experiment)[0]).word for claim in CLAIMS.values())
-    parts = [f"{words[word]} {word.lower()}" for word in (HELD, WEAK, BROKEN) if words[word]]
+    became = [(claim, claim.rule(results_of(claim.experiment)[0])) for claim in CLAIMS.values()]
+    words = Counter(ruling.word for _, ruling in became)
+    parts = [f"{words[word]} {word.lower()}" for word in (BROKEN, WEAK, HELD) if words[word]]
     with st.container(key="laboratory_sentence_of_all"):
         st.text(f"{list_of(parts)}.")
-    left = iter(CLAIMS.values())
+    # What failed is seen first.
+    left = iter(sorted(became, key=lambda each: (BROKEN, WEAK, HELD).index(each[1].word)))
     for number in ROWS:
         for column in st.columns(number):
             with column.container(border=True, height="stretch"):
-                _card(next(left))
+                _card(*next(left))
 
 
-def _card(claim: LaboratoryClaim) -> None:
-    finding = results_of(claim.experiment)[0]
-    ruling = claim.rule(finding)
+def _card(claim: LaboratoryClaim, ruling: Ruling) -> None:
     key = f"claim_{claim.experiment}"
     if ruling.word == HELD:
         st.badge("Held", icon=":material/check:", color="green")
@@ -52,7 +53,7 @@ def _card(claim: LaboratoryClaim) -> None:
     with st.container(key=f"claim_number_{claim.experiment}"):
         st.text(ruling.number)
     st.text(ruling.meaning)
-    figures.show(picture_of(claim, finding), key, height=HEIGHT)
+    figures.show(picture_of(claim, results_of(claim.experiment)[0]), key, height=HEIGHT)
     st.button(
         "Look closer",
         key=f"{key}_open",
