@@ -19,7 +19,10 @@ from core.ui.model import study_model
 
 def page() -> None:
     """Draw the page: the chosen run on its way, what came of it, and beside that a new one."""
-    page_header("Which doubt finds the wrong answers?")
+    page_header(
+        "Which doubt finds the wrong answers?",
+        "A good doubt is **high where the answer is wrong**.",
+    )
     model = None
     try:
         model = study_model()

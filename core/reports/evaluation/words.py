@@ -128,7 +128,7 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
     auroc = measured.interval(of.score, "auroc")
     ends = "" if math.isnan(auroc.lower) else f" ({auroc.lower:.0%} to {auroc.upper:.0%})"
     does = (
-        f"of a wrong and a right answer it doubts the wrong one more in {auroc.value:.0%} of "
+        f"it doubts a wrong answer more than a right one in {auroc.value:.0%} of "
         f"pairs{ends}, on {count_of(len(results), 'question')} of "
         f"{one_line(str(results.run.manifest['questions']['name']))}."
     )
@@ -139,7 +139,7 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
         return [none, f"{name} leads: {does} A coin would in 50%."]
     if of.rivals:
         if not of.is_largest:
-            none = "Inspection decides by it, and no other is shown to be better."
+            none = "Inspection decides by it, and none is shown better."
             return [f"Use {name}: {does}", none]
         every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
         return [f"Use {name}: {does}", f"Its lead over {every} may be chance."]

@@ -8,7 +8,7 @@ from typing import Final
 
 import streamlit as st
 
-from core.codec import count_of, one_line
+from core.codec import one_line
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
@@ -99,9 +99,7 @@ def _read(key: str, run: Run, *, is_own: bool) -> Listed | None:
     """Return a run as it is listed; None where it was damaged."""
     try:
         pipeline, questions = run.pipeline, run.manifest["questions"]
-        what = (
-            f"{one_line(str(questions['name']))}, {count_of(int(questions['number']), 'question')}"
-        )
+        what = one_line(str(questions["name"]))
         begun = str(run.manifest["begun"])[:16].replace("T", " ")
     except (RunError, LookupError, TypeError, ValueError):
         return None

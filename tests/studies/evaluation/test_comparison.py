@@ -113,7 +113,7 @@ def test_the_best_is_named_where_it_is_shown_to_be(found, made):
     assert best.widened == made.resampled.interval(INFORMATION, "auroc", 1 - 0.05 / 3)
     value = made.interval(INFORMATION, "auroc")
     assert words.answer(made) == [
-        "Use Mutual information: of a wrong and a right answer it doubts the wrong one more in "
+        "Use Mutual information: it doubts a wrong answer more than a right one in "
         f"{value.value:.0%} of pairs ({value.lower:.0%} to {value.upper:.0%}), on "
         f"{len(found)} questions of {found.run.manifest['questions']['name']}.",
         "No other score does so as often.",
@@ -199,7 +199,7 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better(found):
     assert first == WEIGHTED and (of.score, of.is_largest) == (INFORMATION, False)
     assert second in of.rivals and WEIGHTED not in of.rivals
     use, why, fitted = words.answer(measured)
-    assert use.startswith("Use Mutual information: ") and why.endswith("shown to be better.")
+    assert use.startswith("Use Mutual information: ") and why.endswith("none is shown better.")
     assert fitted == "Weighted doubt is left out: some of these questions chose its weights."
     unknown = lead(measure_run(read_results(Run(FOLDER / "embedded_world")), 0))
     assert (unknown.score, unknown.is_largest) == (second, True)

@@ -80,7 +80,7 @@ def test_every_score_has_its_measures_with_intervals_and_comparisons(runs, monke
     assert found["symbol"].tolist() == [info.symbol for info in SCORES.values()]
     assert all(" to " in cell for cell in found["AUROC"])
     assert said(app, "paired bootstrap of 1,000 resamples of the questions, the same for every")
-    assert said(app, "a wrong and a right answer it doubts the wrong one more")
+    assert said(app, "it doubts a wrong answer more than a right one in")
     dots, curves, compared = pictures(app)
     assert dots.startswith("AUROC, the one to use first: ")
     assert curves.startswith("Precision by recall: Mutual information from ")
