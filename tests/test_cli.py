@@ -113,7 +113,7 @@ def test_what_the_model_was_not_taught_is_said_and_its_answer_only_to_who_asks()
     assert first == "NOT NEAR ANYTHING THIS MODEL WAS TAUGHT."
     assert sentence.startswith("It makes up its answers to questions that it was not taught")
     assert "Add --show-untaught to see what it would have said." in rest
-    assert not [line for line in rest if answer in line or data["verdict"]["reason"] in line]
+    assert data["verdict"]["reason"] in rest and not [line for line in rest if answer in line]
     everything = believe(*asked, "--show-untaught").stdout.splitlines()
     assert everything[:2] == [first, sentence] and data["verdict"]["reason"] in everything
     assert [line for line in everything if line.endswith(f": {answer}")]

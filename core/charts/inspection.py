@@ -269,8 +269,8 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     """One of the three matrices as a heat map; rows are answers in the prompt, columns come next.
 
     The joint and the product share one colour scale, or they would look alike however
-    different they are. The contributions diverge around 0, and as far as the threshold: a small
-    one looks small.
+    different they are. The contributions diverge around 0, as far as the threshold and by roots: a
+    small one looks small, and is seen.
     """
     m = min(len(inspection.clusters), MOST_CLUSTERS)
     names = [shown(c.text) for c in inspection.clusters[:m]]
@@ -289,10 +289,13 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     if which == "contribution":
         reach = max(float(abs(shown_part[which]).max()), inspection.information_threshold)
         low, middle, high = palette.diverging
-        scale = alt.Scale(domain=[-reach, 0, reach], range=[low, middle, high], interpolate="rgb")
+        ends = [-reach, 0, reach]
+        scale = alt.Scale(type="sqrt", domain=ends, range=[low, middle, high], interpolate="rgb")
+        dark = reach * palette.high[True]  # of the root
     else:
         reach = max(float(shown_part["joint"].max()), float(shown_part["product"].max()))
         scale = alt.Scale(domain=[0, reach], range=list(palette.sequential))
+        dark = reach
     labels = m <= LABELS_UP_TO
     axis: dict[str, Any] = {"labels": labels, "ticks": False, "domain": False, "labelLimit": 96}
     # Room for title, axes and legend, then the cells, no lower than the title beside them.
@@ -331,7 +334,7 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
         layers.append(
             base.mark_text(fontSize=12).encode(
                 text=alt.Text("label:N"),
-                color=ink_on(which, reach, palette, diverging=which == "contribution"),
+                color=ink_on(which, dark, palette, diverging=which == "contribution"),
             )
         )
     title = alt.TitleParams(MATRICES[which])

@@ -150,9 +150,13 @@ def source_sentence(inspection: Inspection) -> str | None:
 
 def reasons(inspection: Inspection, *, quotes: bool) -> tuple[str, ...]:
     """Return why it is so; `quotes` says whether texts of the model may be among it."""
-    own = (not_the_first(inspection), inspection.verdict.reason) if quotes else ()
+    first = not_the_first(inspection) if quotes else None
+    # A reason quotes only what the model was told beside its only answer. On what it was not taught
+    # there is no word of trust, and “it does not know” is none.
+    abstains = inspection.verdict.decision is Decision.ABSTAIN and not inspection.others
+    why = inspection.verdict.reason if quotes or abstains else None
     others = caveat(inspection), cut_at_limit(inspection), *inspection.recording.notes
-    return tuple(filter(None, (*own, *others)))
+    return tuple(filter(None, (first, why, *others)))
 
 
 def cut_at_limit(inspection: Inspection) -> str | None:

@@ -107,7 +107,7 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   }
 
   function scale(key) {
-    const end = key === "contribution" ? signed(reach[key], 2) : reach[key].toFixed(digits[key]);
+    const end = key === "contribution" ? `${signed(reach[key], 2)} (root scale)` : reach[key].toFixed(digits[key]);
     const start = key === "contribution" ? signed(-reach[key], 2) : "0";
     return element("div", { class: `scale ${key}` }, start, element("div", { class: "colours" }), end);
   }
@@ -119,7 +119,8 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   }
 
   function paint(cell, key, value) {
-    const share = Math.min(Math.abs(value) / reach[key], 1);
+    const part = Math.min(Math.abs(value) / reach[key], 1);
+    const share = key === "contribution" ? Math.sqrt(part) : part; // as on the scale of doubt: small ones are seen
     const ink = key === "contribution" && value > 0 ? "var(--told-ink)" : "var(--own)";
     // Between the two, neither dark nor light letters could be read.
     const percentage = share < 0.6 ? Math.round((52 * share) / 0.6) : Math.round(88 + 30 * (share - 0.6));

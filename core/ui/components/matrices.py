@@ -57,7 +57,7 @@ def matrices(inspection: Inspection, most: int, *, small: bool = False, key: str
             for name, values in tables.items()
         ],
         # The first two share one scale, or they would look alike however different they are; a
-        # contribution is held against λ, so that a small one looks small.
+        # contribution is held against λ, so that a small one looks small, by roots, as doubts are.
         "reach": {
             "joint": float(max(tables["joint"].max(), tables["product"].max())),
             "product": float(max(tables["joint"].max(), tables["product"].max())),

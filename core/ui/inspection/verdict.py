@@ -60,10 +60,10 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             )
         if live:
             _mend(inspection)
-        if not quotes(inspection):
-            reveal(inspection)
         for sentence in reasons(inspection, quotes=quotes(inspection)):
             st.text(sentence)
+        if not quotes(inspection):
+            reveal(inspection)
         if judgement := judge(inspection):
             with st.container(key="truth", gap="xsmall"):
                 for sentence in truth(judgement, inspection):
