@@ -1,12 +1,14 @@
 """Record a model that takes long: ``python -m benchmarks.recorded_model [--write]``.
 
-``--record QUESTIONS.jsonl --weights MODEL.gguf --run FOLDER`` asks, and goes on where it was
-stopped; FOLDER may be a copy of the bundled one.
+``--record QUESTIONS.jsonl … --weights MODEL.gguf --run FOLDER`` asks them as one run, and goes on
+where it was stopped; FOLDER may be a copy of the bundled one.
 
-``--run FOLDER --weights MODEL.gguf --title TITLE`` ends it with what is asked, writes beside it
-which model that was, and bundles it: the page Inspection offers its answers by that title.
+``--run FOLDER … --name NAME --weights MODEL.gguf --title TITLE`` ends it with what is asked, writes
+beside it which model that was, and bundles it by that name: the page Inspection offers its answers
+by that title. Several folders are parts of one run. ``--computed`` says with which numbers and on
+what, where that was not this program alone.
 
-Without either, what the bundled recording shows is printed, and written to
+Without either, what the bundled recordings show is printed, and written to
 ``docs/measured/recorded_model.md`` with ``--write``.
 """
 
@@ -17,17 +19,23 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
-from operator import itemgetter
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+from pyarrow import compute as pc
+from pyarrow import parquet
 
+from benchmarks.bundled_runs import MOST, MOST_ROWS
+from benchmarks.paper_figures import REAL_SETS, report
 from core import outputs
 from core.abstention.intervals import compare
 from core.abstention.thresholds import Threshold, learn_then_test
@@ -39,10 +47,10 @@ from core.language_models.trial import in_its_form
 from core.reports.evaluation.words import answer, with_interval
 from core.reports.inspection.words import STAMPS
 from core.studies.evaluation import bundled
-from core.studies.evaluation.files import LOCK, hold
+from core.studies.evaluation.files import LOCK, UNFINISHED, hold, parts_of, whole_lines
 from core.studies.evaluation.local import Task
-from core.studies.evaluation.reading import Run
-from core.studies.evaluation.recorded import open_recorded, recorded_answers
+from core.studies.evaluation.reading import Filter, Run
+from core.studies.evaluation.recorded import open_recorded, provenance_of, recorded_answers
 from core.studies.evaluation.results import (
     RESAMPLES,
     Results,
@@ -50,6 +58,7 @@ from core.studies.evaluation.results import (
     measure_run,
     read_results,
 )
+from core.studies.evaluation.rows import Row
 from core.studies.evaluation.run import evaluate, survey
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request
@@ -58,20 +67,22 @@ from core.studies.inspection.verdict import LEAST_KEPT, SCORE, repeat_probabilit
 from core.uncertainty.scores import SCORES
 
 AT_ONCE = 6  # questions: what is half done when somebody stops the run is lost
-NAME, FOLDER = "popular questions", "qwen_popular_questions"
+TITLE = "popular questions"
+POPULAR, OF_REAL = "qwen_popular_questions", "qwen_real_questions"
 PAGE = Path("docs/measured/recorded_model.md")
-MOST = 3_000_000  # bytes
+SETS, TARGETS = {each.title: each for each in REAL_SETS}, (0.15, 0.5)
 TARGET, CONFIDENCE = 0.1, 0.9  # of the certificate that is tried
 
 
 def main() -> None:
     options = parsed()
     if options.record:
-        record(options.record, options.weights, options.run)
+        record(options.record, options.weights, *options.run)
     elif options.run:
-        bundle(options.run, options.weights, options.title, options.licence)
+        named = {name: getattr(options, name) for name in ("title", "licence", "computed")}
+        bundle(options.run, options.name, options.weights, named)
     else:
-        text = page(Run(bundled.FOLDER / FOLDER))
+        text = page()
         print(text)
         if options.write:
             outputs.write(PAGE, text)
@@ -79,11 +90,13 @@ def main() -> None:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--record", type=absolute, help="questions to ask, or to go on with")
+    parser.add_argument("--record", type=absolute, nargs="+", help="questions to ask, or to go on")
     parser.add_argument("--weights", type=absolute, help="the file of the model")
-    parser.add_argument("--run", type=absolute, help="the folder of its run")
+    parser.add_argument("--run", type=absolute, nargs="+", help="the folder of its run, or several")
+    parser.add_argument("--name", choices=(POPULAR, OF_REAL), default=POPULAR)
     parser.add_argument("--title", help="what people call the model")
     parser.add_argument("--licence", default="Apache-2.0", help="of its weights")
+    parser.add_argument("--computed", default="", help="as in: float32, PyTorch on a GPU")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args()
 
@@ -92,9 +105,9 @@ def absolute(text: str) -> Path:
     return Path(text).absolute()
 
 
-def record(file: Path, weights: Path, folder: Path) -> None:
+def record(files: Sequence[Path], weights: Path, folder: Path) -> None:
     """Ask the model in a GGUF file what has no row yet."""
-    questions = QuestionFile(file, file.stem)
+    read = [QuestionFile(file, file.stem).questions for file in files]
     # The path stands in the run: the name alone leads nobody to this machine.
     os.chdir(weights.parent)
     opened = open_model(f"gguf:./{weights.name}")
@@ -104,7 +117,7 @@ def record(file: Path, weights: Path, folder: Path) -> None:
     model.capabilities = replace(model.capabilities, questions_at_once=AT_ONCE)
     request = usual_request("any", model.capabilities)
     task = Task(model, request, Reading(), usual_least_mass())
-    surveyed = survey(NAME, partial(questions.questions, "refuse", print))
+    surveyed = survey(TITLE, lambda: chain.from_iterable(each("refuse", print) for each in read))
     outcome = evaluate(surveyed, task, folder, progress)
     print(f"\n{outcome.done} questions, {outcome.failed} failed, {outcome.seconds:.0f} s")
 
@@ -122,52 +135,157 @@ def whole(llama: Llama) -> None:
             setattr(layer, name, getattr(layer, name)[:])
 
 
-def bundle(folder: Path, weights: Path, title: str, licence: str) -> None:
-    """End a run with what is asked, which is a sample because the order is random, and copy it."""
+def bundle(parts: Sequence[Path], name: str, weights: Path, named: dict[str, str]) -> None:
+    """Copy what is asked of a run, which is a sample because the order is random."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / name
+        together([Run(part) for part in parts], folder)
+        text = json.dumps(provenance(Run(folder), weights, named), indent=2, ensure_ascii=False)
+        outputs.write(folder / bundled.PROVENANCE, f"{text}\n")
+        sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
+        rows = sum(size for file, size in sizes.items() if file.startswith("rows"))
+        if sum(sizes.values()) > MOST or rows > MOST_ROWS:
+            raise SystemExit(f"{sizes}: at most {MOST:,} bytes, and {MOST_ROWS:,} of rows.")
+        there = bundled.FOLDER / name
+        shutil.rmtree(there, ignore_errors=True)
+        shutil.copytree(folder, there, ignore=shutil.ignore_patterns(LOCK))
+    print(f"Written to {there}: {sizes}.")
+
+
+def together(parts: Sequence[Run], folder: Path) -> None:
+    """Write one run of what several parts of it have asked; what failed was not asked."""
+    manifests = [dict(part.manifest) for part in parts]
+    first, *others = [(each["pipeline"], each["questions"]["sha256"]) for each in manifests]
+    if any(other != first for other in others):
+        raise SystemExit("These are parts of different runs.")
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    rows = {row.id: row for part in parts for row in rows_of(part.folder) if not row.failed}
     with hold(folder) as files:
         files.begin()
+        for id in sorted(rows):
+            files.add(rows[id])
         files.end()
-        manifest = files.manifest() or {}
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        files.write_manifest(manifest | {"ended": manifest["ended"] or now})
-    text = json.dumps(provenance(Run(folder), title, licence, weights), indent=2)
-    outputs.write(folder / bundled.PROVENANCE, f"{text}\n")
-    size = sum(file.stat().st_size for file in folder.iterdir())
-    if size > MOST:
-        raise SystemExit(f"{size:,} bytes: a bundled run has at most {MOST:,}.")
-    there = bundled.FOLDER / FOLDER
-    shutil.rmtree(there, ignore_errors=True)
-    shutil.copytree(folder, there, ignore=shutil.ignore_patterns(LOCK))
-    print(f"Written to {there}: {size:,} bytes.")
+        files.write_manifest(
+            manifests[0]
+            | {
+                "begun": min(each["begun"] for each in manifests),
+                "ended": max((each["ended"] for each in manifests if each["ended"]), default=now),
+                "seconds": round(sum(each["seconds"] for each in manifests), 3),
+            }
+        )
 
 
-def provenance(run: Run, title: str, licence: str, weights: Path) -> dict[str, Any]:
+def rows_of(folder: Path) -> Iterator[Row]:
+    """Yield every row of a run with what the model said."""
+    yield from whole_lines(folder / UNFINISHED)[0]
+    columns = ["id", "recording"]
+    said = {
+        each["id"]: each["recording"]
+        for part in parts_of(folder, "recordings")
+        for each in parquet.read_table(part, columns=columns).to_pylist()
+    }
+    for part in parts_of(folder):
+        for values in parquet.read_table(part).to_pylist():
+            yield Row(values, said.get(values["id"]))
+
+
+def provenance(run: Run, weights: Path, named: dict[str, str]) -> dict[str, Any]:
     """Return which model a run was of, and what it was asked."""
     with weights.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     rows = run.rows((), ["id", "query"]).table.to_pylist()
     return {
-        **{"title": title, "licence": licence, "file": weights.name},
-        **{"bytes": weights.stat().st_size, "sha256": sha256},
+        **{name: words for name, words in named.items() if words},
+        **{"file": weights.name, "bytes": weights.stat().st_size, "sha256": sha256},
         **{name: run.manifest[name] for name in ("model", "revision", "form")},
         "date": run.manifest["ended"][:10],
         "not_asked": run.manifest["questions"]["number"] - run.finished_questions,
-        "questions": {row["id"]: row["query"] for row in sorted(rows, key=itemgetter("id"))},
+        "questions": {row["id"]: row["query"] for row in rows},
     }
 
 
-def page(run: Run) -> str:
-    """Return what a recording shows, as Markdown."""
+def page() -> str:
+    """Return what the recordings show, as Markdown."""
+    parts = of_popular(Run(bundled.FOLDER / POPULAR))
+    if OF_REAL in bundled.folders():
+        parts += of_real(Run(bundled.FOLDER / OF_REAL), Run(bundled.FOLDER / bundled.REAL))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def origin(run: Run, what: str, answers: str) -> str:
+    """Say which file was asked what, and when."""
     of = json.loads((run.folder / bundled.PROVENANCE).read_text(encoding="utf-8"))
-    measured = measure_run(read_results(run), RESAMPLES)
-    number, rows = run.manifest["questions"]["number"], len(measured.results)
-    left = f"{of['not_asked']} were not reached; the order is random." if of["not_asked"] else ""
-    parts = [
-        f"# What a model of 1.5 billion parameters answered: {of['title']}",
+    number = run.manifest["questions"]["number"]
+    more = f" It was computed in {of['computed']}." if "computed" in of else ""
+    if of["not_asked"]:
+        more += f" {of['not_asked']} were not reached; the order is random."
+    return (
         f"`python -m benchmarks.recorded_model` reads the bundled recording of {of['date']}: "
-        f"{rows} of {number} popular questions (`benchmarks/popular_questions/first.jsonl`), put "
-        f"to `{of['file']}` (SHA-256 `{of['sha256']}`, {of['licence']}) in the form {of['form']}, "
-        f"its 8 likeliest answers each. {left}".strip(),
+        f"{run.finished_questions} of {number} {what}, put to `{of['file']}` (SHA-256 "
+        f"`{of['sha256']}`, {of['licence']}) in the form {of['form']}, {answers} each.{more}"
+    )
+
+
+def of_real(run: Run, smollm2: Run) -> list[str]:
+    """Return Figures 5 and 6 on real questions, beside SmolLM2 on the same ones."""
+    what = "questions of TriviaQA, AmbigQA and WordNet (those of `benchmarks.paper_figures`)"
+    results = {title: of_set(run, title) for title in SETS}
+    beside = {title: same(of_set(smollm2, title), read_results(run)) for title in SETS}
+    return [
+        "## Real questions",
+        origin(run, what, "ten drawn answers"),
+        "AUROC for wrong answers with 95% intervals (Figure 5), and of how many rows that the "
+        "paper’s filters leave:",
+        table_of_sets(results),
+        "SmolLM2 on the same questions, where its own rows pass the filters:",
+        table_of_sets(beside),
+        *report(run, REAL_SETS, TARGETS),
+    ]
+
+
+def of_set(run: Run, title: str) -> Results:
+    """Return the rows of one of `REAL_SETS`, through the paper's filters."""
+    each = SETS[title]
+    filters = [Filter("short"), *(Filter("diverse", source) for source in each.many)]
+    return read_results(run, filters, sources=(*each.single, *each.many))
+
+
+def same(results: Results, others: Results) -> Results:
+    """Return the rows whose questions others ask, too."""
+    asked = pa.array(sorted(set(others.ids)), pa.string())
+    return replace(results, table=results.table.filter(pc.is_in(results.table["id"], asked)))
+
+
+def table_of_sets(sets: dict[str, Results]) -> str:
+    """Return every score's AUROC by set, the best on the first of them first."""
+    measured = {title: measure_run(results, RESAMPLES) for title, results in sets.items()}
+    head = " | ".join(f"{title} ({len(results)})" for title, results in sets.items())
+    shares = (f"{results.right(SCORE):.0%}" for results in sets.values())
+    first = next(iter(measured.values()))
+    return "\n".join(
+        [
+            f"| score | {head} |",
+            f"| --- |{' --: |' * len(sets)}",
+            *(
+                f"| {SCORES[name].symbol} | "
+                + " | ".join(with_interval(m.interval(name, "auroc")) for m in measured.values())
+                + " |"
+                for name in sorted(SCORES, key=lambda name: -first.interval(name, "auroc").value)
+            ),
+            f"| right, by M.I.’s answer | {' | '.join(shares)} |",
+        ]
+    )
+
+
+def of_popular(run: Run) -> list[str]:
+    """Return what popular questions show."""
+    measured = measure_run(read_results(run), RESAMPLES)
+    of = provenance_of(POPULAR)
+    assert of is not None
+    what = "popular questions (`benchmarks/popular_questions/`)"
+    return [
+        f"# What a model of 1.5 billion parameters answered: {of.title}",
+        origin(run, what, "its 8 likeliest answers"),
         " ".join(answer(measured)),
         table_of_scores(measured),
         single_answers(measured),
@@ -177,7 +295,6 @@ def page(run: Run) -> str:
         headlines(measured),
         certificate(measured),
     ]
-    return "\n\n".join(parts) + "\n"
 
 
 def table_of_scores(measured: RunMeasures) -> str:

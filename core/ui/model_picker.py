@@ -194,7 +194,7 @@ def _recent_models() -> None:
         names = storage().results.models()
     except StoreError:  # said where something is to be kept
         return
-    not_here = {EMBEDDED, *(answer.model for answer in recorded_answers())}
+    not_here = {EMBEDDED, *(answer.provenance.model for answer in recorded_answers())}
     ours = [name for name in names if ":" in name and not {name, _kind(name)} & not_here]
     if any(name != name_in_use() for name in ours):
         st.selectbox("Used before", ours, None, key="model_before", on_change=_fill_in_chosen)

@@ -23,6 +23,7 @@ from core.studies.evaluation.deciding import Decided
 from core.studies.evaluation.listing import Plotted
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, Mixed
 from core.studies.evaluation.reading import DIVERSE
+from core.studies.evaluation.recorded import Provenance
 from core.studies.evaluation.results import CONFIDENCE, RESAMPLES, Results, RunMeasures, share_right
 from core.studies.evaluation.rows import Match
 from core.studies.evaluation.sides import RunSide, Sides
@@ -43,6 +44,11 @@ _RULES: Final = {
     mixing.PAPER: "the paper’s rule",
     mixing.GUARANTEED: "the guaranteed threshold (Learn-then-Test)",
 }
+
+
+def provenance(of: Provenance) -> str:
+    """Say who answered what is recorded, when, from which file and how asked."""
+    return f"{of.sentence}. {of.file}, SHA-256 {of.sha256[:12]}…, in the form {of.form}."
 
 
 def signed(value: float, digits: int = 2) -> str:

@@ -8,7 +8,7 @@ answered, and when.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from core.codec import count_of
 from core.data.world.nearest import meant_among
@@ -19,46 +19,77 @@ from core.studies.inspection.recording import Recording
 
 
 @dataclass(frozen=True)
+class Provenance:
+    """Which model a bundled run was of, and when."""
+
+    title: str  # what people call the model
+    file: str
+    sha256: str  # of the file
+    # model, revision, form: as the run names them.
+    model: str
+    revision: str
+    form: str
+    date: str  # on which the run ended, as in 2026-11-27
+    computed: str = ""  # with which numbers and on what, where it was not computed as here
+
+    @property
+    def sentence(self) -> str:
+        """Who answered, and when."""
+        where = f" ({self.computed})" if self.computed else ""
+        return f"Recorded: {self.title}, on {self.date}{where}"
+
+
+@dataclass(frozen=True)
 class RecordedAnswer:
     """A question that a model answered in a bundled run."""
 
     run: str  # the run's name
     id: str  # of its row
     question: str
-    title: str  # what people call the model
-    # model, revision: as the run names the model that answered.
-    model: str
-    revision: str
-    date: str  # on which the run ended, as in 2026-11-27
+    provenance: Provenance
 
     @property
     def sentence(self) -> str:
         """Who answered, and when."""
-        return f"Recorded: {self.title}, on {self.date}"
+        return self.provenance.sentence
+
+
+@once
+def _recordings() -> dict[str, tuple[Provenance, dict[str, str]]]:
+    """Return every recording by its run's name: whose it is, and its questions by their ids."""
+    files = {name: folder / PROVENANCE for name, folder in folders().items()}
+    contents = {
+        name: json.loads(file.read_text(encoding="utf-8"))
+        for name, file in files.items()
+        if file.is_file()
+    }
+    names = [field.name for field in fields(Provenance)]
+    return {
+        run: (Provenance(**{name: of[name] for name in names if name in of}), of["questions"])
+        for run, of in contents.items()
+    }
+
+
+def provenance_of(run: str) -> Provenance | None:
+    """Return which model a bundled run is a recording of; None where it is none."""
+    recording = _recordings().get(run)
+    return recording and recording[0]
 
 
 @once
 def recorded_answers() -> tuple[RecordedAnswer, ...]:
     """Return every recorded question."""
-    files = {name: folder / PROVENANCE for name, folder in folders().items()}
-    provenances = {
-        name: json.loads(file.read_text(encoding="utf-8"))
-        for name, file in files.items()
-        if file.is_file()
-    }
     return tuple(
-        RecordedAnswer(
-            name, id, question, *(of[key] for key in ("title", "model", "revision", "date"))
-        )
-        for name, of in provenances.items()
-        for id, question in of["questions"].items()
+        RecordedAnswer(run, id, question, provenance)
+        for run, (provenance, questions) in _recordings().items()
+        for id, question in questions.items()
     )
 
 
 def recording_title() -> str:
     """Return what is recorded, in a few words; empty where nothing is."""
     answers = recorded_answers()
-    titles = ", ".join(dict.fromkeys(answer.title for answer in answers))
+    titles = ", ".join(dict.fromkeys(answer.provenance.title for answer in answers))
     return f"Recorded: {titles}, {count_of(len(answers), 'question')}" if answers else ""
 
 
@@ -73,9 +104,12 @@ def source_of(recording: Recording) -> RecordedAnswer | None:
     """Return which recorded answer this is; None where the model was asked elsewhere."""
     this = recording.request.query, recording.model, recording.revision
     for answer in recorded_answers():
-        if (answer.question, answer.model, answer.revision) == this:
-            # Who has the file may have asked the same: not in the same times.
-            return answer if open_recorded(answer).recording.calls == recording.calls else None
+        of = answer.provenance
+        # Who has the file may have asked the same, and two runs may: not in the same times.
+        if (answer.question, of.model, of.revision) == this and (
+            open_recorded(answer).recording.calls == recording.calls
+        ):
+            return answer
     return None
 
 

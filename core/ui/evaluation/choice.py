@@ -9,9 +9,11 @@ from typing import Final
 import streamlit as st
 
 from core.codec import one_line
+from core.reports.evaluation.words import provenance
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
+from core.studies.evaluation.recorded import provenance_of
 from core.ui.evaluation.runs import runs
 from core.ui.messages import problem
 
@@ -58,6 +60,8 @@ def choice() -> tuple[Listed | None, Mapping[str, Run]]:
     st.session_state[_CHOICE] = name if name in listed else _first(listed)
     st.selectbox("Run", keys, key=_CHOICE, format_func=titles.__getitem__, on_change=_change)
     key = str(st.session_state[_CHOICE])
+    if not listed[key].is_own and (of := provenance_of(key)):
+        st.text(provenance(of))
     others = {titles[other]: listed[other].run for other in keys if other != key}
     return listed[key], others
 
