@@ -101,6 +101,7 @@ def gated(tmp_path):
 
 @WITH_SMOLLM2
 def test_a_question_asked_while_a_model_opens_waits_for_it(gated, open_page):
+    """Also one in an address, where nothing else says which model answers it."""
     address, gate = gated
     page = open_page(f"{address}/inspection")
     verdict = page.locator(".st-key-verdict")
@@ -115,25 +116,20 @@ def test_a_question_asked_while_a_model_opens_waits_for_it(gated, open_page):
         question_of(page).fill("Who wrote Dracula?")
         question_of(page).press("Enter")
         page.wait_for_url(re.compile("q=Who"))
-        expect(page.get_by_text("smollm2 answers this question as soon as")).to_be_visible()
-        expect(verdict).to_have_count(0)
-    expect(verdict).to_contain_text("Bram Stoker")
-    expect(page.get_by_role("button", name="Model: SmolLM2")).to_be_visible()
-    expect(page).to_have_url(re.compile("(?=.*model=smollm2)(?=.*q=Who)"))
-
-
-@WITH_SMOLLM2
-def test_an_address_is_answered_by_the_real_language_model_it_names(cold_address, open_page):
-    """Also where nobody has opened this model yet: the question waits for it."""
-    page = open_page(f"{cold_address}/inspection?model=smollm2&q=Who+wrote+Dracula%3F")
-    verdict = page.locator(".st-key-verdict")
+        page.context.clear_cookies()
+        elsewhere = open_page(f"{address}/inspection?model=smollm2&q=Who+wrote+Dracula%3F")
+        with gate.accept()[0]:
+            for each in (page, elsewhere):
+                expect(each.get_by_text("smollm2 answers this question as soon")).to_be_visible()
+                expect(each.locator(".st-key-verdict")).to_have_count(0)
     expect(verdict).to_contain_text("Bram Stoker")
     at_rest(page)
-    here = verdict.inner_text()
-    page.context.clear_cookies()
-    elsewhere = open_page(page.url)  # which nobody has told of the model but the address
-    expect(elsewhere.get_by_role("button", name="Model: SmolLM2")).to_be_visible()
-    expect(elsewhere.locator(".st-key-verdict")).to_have_text(here, use_inner_text=True)
+    for each in (page, elsewhere):
+        expect(each.get_by_role("button", name="Model: SmolLM2")).to_be_visible()
+        expect(each).to_have_url(re.compile("(?=.*model=smollm2)(?=.*q=Who)"))
+    expect(elsewhere.locator(".st-key-verdict")).to_have_text(
+        verdict.inner_text(), use_inner_text=True
+    )
 
 
 def test_from_an_address_to_an_answer_and_what_it_took_on_a_phone(address, open_page):

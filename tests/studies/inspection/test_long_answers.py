@@ -125,6 +125,7 @@ LARGEST = {"exact": MAX_SAMPLES, "chained": MAX_SAMPLES, "counted": MOST_DIFFERE
 )
 def test_the_largest_inspection_is_saved_and_opens_again_also_from_a_file(rung, monkeypatch):
     monkeypatch.setattr(recorder, "OPINIONS", 1)
+    monkeypatch.setattr(recorder, "sameness", lambda _, asked: np.full(len(asked), 1 / 3))
     model, samples = Limited(Scattered(), **RUNGS[rung]), LARGEST[rung]
     wanted = {"samples": samples, "sampling": Sampling.DRAWN, "judged": True}
     seen = run(usual_request(QUERY, model.capabilities, **wanted), model)
