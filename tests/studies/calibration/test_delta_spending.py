@@ -11,8 +11,7 @@ from core.abstention.ledger import look
 from core.abstention.thresholds import Threshold, for_each_target
 from core.data.datasets.draw import random_order
 from core.data.datasets.questions import Question
-from core.data.tabular import fingerprints as tabular_fingerprints
-from core.data.tabular.fingerprints import fingerprints, of_questions
+from core.data.tabular.fingerprints import fingerprints
 from core.reports.calibration import words
 from core.studies.calibration.calibration import BEST, Target, calibrate, rows
 from core.studies.calibration.delta_spending import from_json, looks_before, to_json
@@ -21,17 +20,6 @@ from core.studies.evaluation.label_views import GROWTH
 from tests.studies.calibration.tables import labelled_rows
 
 WANTED = Target(0.05, 0.9, "ltt", "s0")
-KNOWN: dict[str, np.uint64] = {}  # thousands of tables hold the same few thousand questions
-
-
-@pytest.fixture(autouse=True)
-def known_questions(monkeypatch):
-    def numbers(texts):
-        new = np.array([text for text in texts if text not in KNOWN], object)
-        KNOWN.update(zip(new, of_questions(new), strict=True))
-        return np.array([KNOWN[text] for text in texts], np.uint64)
-
-    monkeypatch.setattr(tabular_fingerprints, "of_questions", numbers)
 
 
 def scored(rng, n, error, scores=1, kinds=1, first=0):
