@@ -217,9 +217,9 @@ def dealt_estimates(
     onwards = second[(np.arange(k) + ways) % k]
 
     # Each distinct pair of texts of a way once: the paper's set U.
-    texts, places = np.unique((ways * v + first) * v + onwards, return_index=True)
-    row, column = np.broadcast_to(first, onwards.shape).ravel()[places], onwards.ravel()[places]
-    way = texts // (v * v) - 1
+    texts = np.sort((ways * v + first) * v + onwards, axis=1)
+    texts = texts[np.diff(texts, axis=1, prepend=-1) > 0]
+    way, row, column = texts // (v * v) - 1, texts // v % v, texts % v
     log_p = log_first[row] + _after_any(pairs, log_first, log_rows)[column]
     peaks = np.full(k - 1, -np.inf)
     np.maximum.at(peaks, way, log_p)
