@@ -42,6 +42,7 @@ from core.abstention.thresholds import Threshold, learn_then_test
 from core.codec import count_of
 from core.data.datasets.tables import QuestionFile
 from core.language_models.backends.llama.runtime import Llama
+from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.reports.evaluation.words import answer, with_interval
@@ -108,18 +109,24 @@ def absolute(text: str) -> Path:
 def record(files: Sequence[Path], weights: Path, folder: Path) -> None:
     """Ask the model in a GGUF file what has no row yet."""
     read = [QuestionFile(file, file.stem).questions for file in files]
-    # The path stands in the run: the name alone leads nobody to this machine.
-    os.chdir(weights.parent)
-    opened = open_model(f"gguf:./{weights.name}")
-    whole(opened.llama)
-    model, trials = in_its_form(opened)
-    print(trials[-1].sentence, flush=True)
+    model = opened(weights)
     model.capabilities = replace(model.capabilities, questions_at_once=AT_ONCE)
     request = usual_request("any", model.capabilities)
     task = Task(model, request, Reading(), usual_least_mass())
     surveyed = survey(TITLE, lambda: chain.from_iterable(each("refuse", print) for each in read))
     outcome = evaluate(surveyed, task, folder, progress)
     print(f"\n{outcome.done} questions, {outcome.failed} failed, {outcome.seconds:.0f} s")
+
+
+def opened(weights: Path) -> LanguageModel:
+    """Return the model of a file, in the form that suits it, and faster than on a page."""
+    # The path stands in a result: the name alone leads nobody to this machine.
+    os.chdir(weights.parent)
+    bare = open_model(f"gguf:./{weights.name}")
+    whole(bare.llama)
+    model, trials = in_its_form(bare)
+    print(trials[-1].sentence, flush=True)
+    return model
 
 
 def progress(stage: str, share: float) -> None:
@@ -191,17 +198,23 @@ def rows_of(folder: Path) -> Iterator[Row]:
 
 def provenance(run: Run, weights: Path, named: dict[str, str]) -> dict[str, Any]:
     """Return which model a run was of, and what it was asked."""
-    with weights.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     rows = run.rows((), ["id", "query"]).table.to_pylist()
     return {
-        **{name: words for name, words in named.items() if words},
-        **{"file": weights.name, "bytes": weights.stat().st_size, "sha256": sha256},
+        **file_and(weights, named),
         **{name: run.manifest[name] for name in ("model", "revision", "form")},
         "date": run.manifest["ended"][:10],
         "not_asked": run.manifest["questions"]["number"] - run.finished_questions,
         "questions": {row["id"]: row["query"] for row in rows},
     }
+
+
+def file_and(weights: Path, named: dict[str, str]) -> dict[str, Any]:
+    """Return which file a model is, beside what is said of it."""
+    with weights.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    size = weights.stat().st_size
+    there = {name: words for name, words in named.items() if words}
+    return there | {"file": weights.name, "bytes": size, "sha256": sha256}
 
 
 def page() -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, Literal
 
 import altair as alt
 import pandas as pd
@@ -33,6 +33,8 @@ from core.studies.amplification.fate import ALIVE, Fate, last_fate, quartiles
 SCALES = ("linear", "log")
 MOST_CURVES = 7  # on one page
 HEIGHT, SMALL, LARGE = 260, 170, 300
+Line = Literal["dashed", "dotted"]
+DASHES: Final[Mapping[Line, list[int]]] = {"dashed": [5, 3], "dotted": [1, 2]}
 MARKED = 20  # points of a line, of which each can be marked
 MOST_POWERS = 6  # of ten, marked on an axis besides 1
 TICKS = (0, 1, 2, 5, 10, 20, 50, 100, 300, 1000)
@@ -228,17 +230,19 @@ def _powers(exponents: Sequence[float]) -> list[int]:
 # ------------------------------------------------------------------------ small multiples
 
 
-def small(amplification: Amplification, beside: Amplification | None, palette: Palette) -> Chart:
+def small(
+    amplification: Amplification, beside: Mapping[Line, Amplification], palette: Palette
+) -> Chart:
     """One query's normalised probability, small enough to stand beside others.
 
-    `beside` is the same query's curve of another model: dashed.
+    `beside` has the same query's curves of other models.
     """
     x = _repetitions([amplification], "log", ticks=POWERS)
     y = alt.Y("share:Q", **share(None, values=[0, 0.5, 1]))
     layers = _alive([amplification], x, palette)
-    if beside is not None:
-        other = _points(beside).encode(x=x, y=y)
-        layers.append(other.mark_line(color=palette.muted, size=1.5, strokeDash=[4, 3]))
+    for dash, curve in beside.items():
+        other = _points(curve).encode(x=x, y=y)
+        layers.append(other.mark_line(color=palette.muted, size=1.5, strokeDash=DASHES[dash]))
     colour = _colours(palette)[last_fate(amplification)]
     base = _points(amplification)
     line = base.mark_line(

@@ -99,8 +99,8 @@ def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:
     return every
 
 
-def small(curve: Amplification, beside: Amplification | None) -> Picture:
-    """Return the picture of one curve among others; `beside` is another model's, dashed."""
+def small(curve: Amplification, beside: Mapping[charts.Line, Amplification]) -> Picture:
+    """Return the picture of one curve among others; `beside` has those of other models."""
     return Picture(curve.case.query, _verdict(curve), charts.small, (curve, beside))
 
 

@@ -23,11 +23,11 @@ from core.studies.evaluation.deciding import Decided
 from core.studies.evaluation.listing import Plotted
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, Mixed
 from core.studies.evaluation.reading import DIVERSE
-from core.studies.evaluation.recorded import Provenance
 from core.studies.evaluation.results import CONFIDENCE, RESAMPLES, Results, RunMeasures, share_right
 from core.studies.evaluation.rows import Match
 from core.studies.evaluation.sides import RunSide, Sides
 from core.studies.inspection.certificates import SCORE
+from core.studies.provenance import Provenance
 from core.uncertainty.scores import SCORES
 
 NONE: Final = "–"  # where nothing can be said

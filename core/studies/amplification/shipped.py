@@ -2,6 +2,9 @@
 
 `python -m benchmarks.amplification --write` computes them anew. Those of other weights than the
 ones in use are no curves of this model: they are not used.
+
+Beside them are curves of the paper's questions by a larger model, which is not shipped:
+`python -m benchmarks.paper_questions --record MODEL.gguf` computes them.
 """
 
 from __future__ import annotations
@@ -25,8 +28,10 @@ from core.studies.amplification.curve import (
     point_of,
 )
 from core.studies.amplification.gallery import AT_FIRST, EXAMPLES, MOST_AT_FIRST, PAPER, by_band
+from core.studies.provenance import Provenance, provenance_in
 
 FILE: Final = Path(__file__).parent / "shipped.json"
+RECORDED: Final = Path(__file__).parent / "recorded.json"
 
 _Key = tuple[Case, tuple[int, ...]]
 
@@ -69,9 +74,31 @@ def content() -> Shipped:
 def compute(model: LanguageModel) -> str:
     """Compute all that is wanted, and return it as text: `read` reads it again."""
     curves = [amplify(case, model, times) for case, times in contents(model)]
+    return text_of_curves({"model": model.name, "revision": model.revision}, curves)
+
+
+def text_of_curves(head: Mapping[str, Any], curves: Iterable[Amplification]) -> str:
+    """Return curves of one model as text, behind what is to be said of all."""
     lines = ",\n".join(encode(_row(curve)) for curve in curves)
-    head = encode({"model": model.name, "revision": model.revision})
-    return f'{head[:-1]}, "curves": [\n{lines}\n]}}\n'
+    return f'{encode(head)[:-1]}, "curves": [\n{lines}\n]}}\n'
+
+
+@dataclass(frozen=True)
+class RecordedCurves:
+    """Curves of a model that does not come with the program."""
+
+    provenance: Provenance
+    curves: Mapping[Case, Amplification]
+
+
+@once
+def recording(file: Path = RECORDED) -> RecordedCurves | None:
+    """Return what was recorded of the paper's questions; None where nothing was."""
+    if not file.is_file():
+        return None
+    text = file.read_text(encoding="utf-8")
+    curves = {case: curve for (case, _), curve in read(text).curves.items()}
+    return RecordedCurves(provenance_in(json.loads(text)), curves)
 
 
 def read(text: str) -> Shipped:

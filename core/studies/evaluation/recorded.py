@@ -8,7 +8,7 @@ answered, and when.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from core.codec import count_of
 from core.data.world.nearest import meant_among
@@ -16,27 +16,7 @@ from core.once import once
 from core.studies.evaluation.bundled import PROVENANCE, folders
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Recording
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Which model a bundled run was of, and when."""
-
-    title: str  # what people call the model
-    file: str
-    sha256: str  # of the file
-    # model, revision, form: as the run names them.
-    model: str
-    revision: str
-    form: str
-    date: str  # on which the run ended, as in 2026-11-27
-    computed: str = ""  # with which numbers and on what, where it was not computed as here
-
-    @property
-    def sentence(self) -> str:
-        """Who answered, and when."""
-        where = f" ({self.computed})" if self.computed else ""
-        return f"Recorded: {self.title}, on {self.date}{where}"
+from core.studies.provenance import Provenance, provenance_in
 
 
 @dataclass(frozen=True)
@@ -63,11 +43,7 @@ def _recordings() -> dict[str, tuple[Provenance, dict[str, str]]]:
         for name, file in files.items()
         if file.is_file()
     }
-    names = [field.name for field in fields(Provenance)]
-    return {
-        run: (Provenance(**{name: of[name] for name in names if name in of}), of["questions"])
-        for run, of in contents.items()
-    }
+    return {run: (provenance_in(of), of["questions"]) for run, of in contents.items()}
 
 
 def provenance_of(run: str) -> Provenance | None:

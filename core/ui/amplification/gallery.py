@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
 import streamlit as st
 
-from core.charts.amplification.curves import initial
+from core.charts.amplification.curves import Line, initial
 from core.language_models.language_model import LanguageModel
 from core.reports.amplification import document
 from core.reports.amplification.words import MEANING, REGION, medians, verdict
-from core.studies.amplification import serialise
+from core.studies.amplification import serialise, shipped
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     FREQUENCY_REPETITIONS,
@@ -28,6 +29,7 @@ from core.ui.messages import problem
 from core.ui.model import embedded_model, study_model
 
 ACROSS = 4
+Others = Mapping[Case, Found]
 
 
 # ------------------------------------------------------------------------- the world by band
@@ -138,27 +140,33 @@ def paper() -> None:
     if results is None:
         return
     draw_usage(results)
-    beside = _embedded_curves(every, model, times)
+    beside = _beside(every, model, times)
     if beside:
-        st.text(f"Solid: {model.name}. Dashed: the embedded model.")
+        names = [f"{line.capitalize()}: {of}." for line, (of, _) in beside.items()]
+        st.text(" ".join([f"Solid: {model.name}.", *names]))
     st.text(f"{MEANING} {REGION}")
-    _figures(dict(zip(every, results, strict=True)), beside)
+    others = {line: curves for line, (_, curves) in beside.items()}
+    _figures(dict(zip(every, results, strict=True)), others)
     with st.expander("Every point as a table"):
         amplifications = [one for one in results if isinstance(one, Amplification)]
         st.dataframe(serialise.to_table(amplifications), hide_index=True, key="paper_points")
 
 
-def _embedded_curves(
+def _beside(
     every: Sequence[Case], model: LanguageModel, times: tuple[int, ...]
-) -> dict[Case, Found]:
-    """Return the embedded model's curves, to compare with those of another model."""
-    if model is embedded_model():
-        return {}
-    results = curves(every, embedded_model(), times, key="paper_embedded", so_far=lambda _: None)
-    return dict(zip(every, results or (), strict=False))
+) -> dict[Line, tuple[str, Others]]:
+    """Return what stands beside the model's curves: whose they are, in words, and the curves."""
+    lines: dict[Line, tuple[str, Others]] = {}
+    if model is not embedded_model():
+        ours = curves(every, embedded_model(), times, key="paper_embedded", so_far=lambda _: None)
+        lines["dashed"] = "the embedded model", dict(zip(every, ours or (), strict=False))
+    larger = shipped.recording()
+    if larger and (of := larger.provenance).revision != model.revision:
+        lines["dotted"] = f"{of.title}, recorded {of.when}", larger.curves
+    return lines
 
 
-def _figures(results: Mapping[Case, Found], beside: Mapping[Case, Found] | None = None) -> None:
+def _figures(results: Others, beside: Mapping[Line, Others] = MappingProxyType({})) -> None:
     """Draw the paper's figures, with the curves that are there."""
     for title, group in PAPER.items():
         st.header(title, anchor=False)
@@ -169,16 +177,17 @@ def _figures(results: Mapping[Case, Found], beside: Mapping[Case, Found] | None 
             with column, st.container(border=True, height="stretch"):
                 st.text(published.case.query)
                 if (one := results.get(published.case)) is not None:
-                    _publish(published, one, (beside or {}).get(published.case))
+                    others = {line: each.get(published.case) for line, each in beside.items()}
+                    _publish(published, one, others)
 
 
-def _publish(published: Published, result: Found, beside: Found | None) -> None:
+def _publish(published: Published, result: Found, beside: Mapping[Line, Found | None]) -> None:
     case = published.case
     if isinstance(result, str):
         problem(result)
         return
-    other = beside if isinstance(beside, Amplification) else None
-    figures.show(document.small(result, other), f"paper_{case.query}")
+    others = {line: one for line, one in beside.items() if isinstance(one, Amplification)}
+    figures.show(document.small(result, others), f"paper_{case.query}")
     first = result.points[0]
     st.text(
         f"{case.answer} {initial(first.log_likelihood_answer)}, repeated: "

@@ -62,7 +62,7 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
         for scale in (charts.SCALES if name == "one" else ["log"])
     }
     drawings |= {
-        f"small, {name}": charts.small(found, None, LIGHT) for name, found in STUDIES.items()
+        f"small, {name}": charts.small(found, {}, LIGHT) for name, found in STUDIES.items()
     }
     drawings["band"] = charts.band("half known", "Title", [TURNS, STAYS, STAYS], LIGHT)
     drawings["band of one"] = charts.band("by heart", "Title", [TURNS], LIGHT)
@@ -72,7 +72,8 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
     empty = {"probabilities, never sampled, log", "probabilities, counted, log"}
     check(drawings, LIGHT, empty)
     check({"curves": charts.curves(TURNS, "log", DARK)}, DARK)
-    check({"small": charts.small(TURNS, ONE, DARK), "bands": charts.bands(BANDS, DARK)}, DARK)
+    beside = charts.small(TURNS, {"dashed": ONE, "dotted": STAYS}, DARK)
+    check({"small": beside, "bands": charts.bands(BANDS, DARK)}, DARK)
     check({"band": charts.band("never seen", "Title", [TURNS], DARK)}, DARK)
 
 
@@ -193,7 +194,7 @@ def test_only_lines_of_few_points_have_marks(found, marked):
     for chart in (
         charts.curves(found, "log", LIGHT),
         charts.probabilities(found, "log", LIGHT),
-        charts.small(found, None, LIGHT),
+        charts.small(found, {}, LIGHT),
     ):
         lines = [x["mark"] for x in spec_of(chart)["layer"] if x["mark"]["type"] == "line"]
         assert [bool(line.get("point")) for line in lines] == [marked]
@@ -203,7 +204,7 @@ def test_the_nearest_point_is_told_wherever_the_pointer_is():
     for chart in (
         charts.curves(EVERY, "log", LIGHT),
         charts.probabilities(TURNS, "log", LIGHT),
-        charts.small(STAYS, None, LIGHT),
+        charts.small(STAYS, {}, LIGHT),
         charts.band("by heart", "Title", [STAYS], LIGHT),
         charts.bands(BANDS, LIGHT),
     ):
@@ -215,7 +216,7 @@ def test_the_nearest_point_is_told_wherever_the_pointer_is():
 def test_where_both_answers_are_alive_the_ground_is_shaded():
     for chart in (
         charts.curves(TURNS, "log", LIGHT),
-        charts.small(TURNS, None, LIGHT),
+        charts.small(TURNS, {}, LIGHT),
         charts.band("by heart", "Title", [TURNS], LIGHT),
         charts.bands(BANDS, LIGHT),
     ):
@@ -346,7 +347,7 @@ def test_a_model_that_cannot_score_has_no_probabilities_to_draw():
     ids=["turns", "both likely", "stays"],
 )
 def test_a_small_chart_is_the_same_curve_coloured_by_what_happens(found, colour):
-    chart = charts.small(found, None, LIGHT)
+    chart = charts.small(found, {}, LIGHT)
     assert [(row["t"], row["share"]) for row in rows_of(chart, "share")] == [
         (p.repetitions, p.normalised_probability)
         for p in found.points
@@ -409,7 +410,7 @@ def test_hostile_texts_stand_in_the_data_and_in_names_and_nowhere_else(found):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_can_be_exported_as_a_subtitle(text):
-    picture = export.to_svg(export.alone(charts.small(ONE, None, DARK), "A title", text)).decode()
+    picture = export.to_svg(export.alone(charts.small(ONE, {}, DARK), "A title", text)).decode()
     assert text in texts(picture)
     assert only_text(picture)
 

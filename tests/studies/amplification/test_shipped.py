@@ -50,6 +50,15 @@ def test_of_other_weights_or_another_model_nothing_is_used(embedded):
     assert shipped.find(case, other, times) is None
 
 
+def test_the_recorded_curves_are_the_papers_and_say_which_file_gave_them(tmp_path):
+    recorded = shipped.recording()
+    of = recorded.provenance
+    assert set(recorded.curves) == {one.case for group in PAPER.values() for one in group}
+    assert {(c.model, c.revision) for c in recorded.curves.values()} == {(of.model, of.revision)}
+    assert of.model == f"gguf:./{of.file}" and of.revision.startswith(of.sha256[:12])
+    assert shipped.recording(tmp_path / "none.json") is None
+
+
 def test_what_is_written_is_read_again(monkeypatch):
     model = Turning()
     wanted = [(Case("A?", "right", "wrong"), (0, 1, 5)), (Case("B “?”", "x", "y"), (0, 2))]
