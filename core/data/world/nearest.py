@@ -29,6 +29,8 @@ from core.once import once
 
 # From here on it is the question that was meant, and is asked in its place.
 MEANT = 0.75
+# The same for a question of no table, whose words are all its name: a fish is no "young fish".
+MEANT_ALONE = 0.8
 # From here on a question is near. `benchmarks/nearest.py` shows what this and others let pass.
 NEAR = 0.58
 # From here on it is worth offering: a wrong offer costs a glance, a right one saves the visit.
@@ -166,7 +168,8 @@ def meant_among(question: str, others: tuple[str, ...]) -> str | None:
     They stand among the world's facts, so that a word weighs what it weighs there.
     """
     match = next(_index(others).nearest(question, OTHER), None)
-    return match.fact.subject if match and match.is_meant else None
+    sure = match and match.is_meant and match.similarity >= MEANT_ALONE
+    return match.fact.subject if match and sure else None
 
 
 @once
