@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from core import cli, prompts
 from core.abstention.policy import from_json, policy_from_dict, to_json
@@ -36,15 +35,12 @@ from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request
 from core.uncertainty.scores import SCORES
+from tests.command_line import believe, refused
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.language_models.openai_server import serving
 from tests.reports.reading import read_document
 
 QUESTION = "What is the capital of Zorvania?"
-
-
-def believe(*arguments):
-    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(autouse=True)
@@ -75,13 +71,6 @@ def one_object(result):
     found, end = json.JSONDecoder().raw_decode(result.stdout)
     assert result.stdout[end:] == "\n"
     return found
-
-
-def check_refusal(result, says, status):
-    """Standard error ends in a sentence that says why, and nothing else was said."""
-    assert (result.exit_code, result.stdout) == (status, "")
-    assert says in result.stderr and "Traceback" not in result.stderr
-    assert result.stderr.rstrip().endswith(".") and isinstance(result.exception, SystemExit)
 
 
 def without_times(text):
@@ -137,11 +126,11 @@ def test_what_a_larger_model_answered_before_is_offered_and_opens_without_any_mo
     lines = believe("inspect", answer.question, "--recorded").stdout.splitlines()
     assert lines[1] == f"{answer.sentence}. No model was asked now." and offer not in lines
     data = one_object(believe("inspect", answer.question, "--recorded", "--json"))
-    assert (data["query"], data["model"]) == (answer.question, answer.model)
+    assert (data["query"], data["model"]) == (answer.question, answer.provenance.model)
     far = believe("inspect", "Who is at the door?", "--recorded")
     assert far.exit_code == 1 and "No recorded question is near this one." in far.stderr
-    refused = believe("inspect", answer.question, "--recorded", "--samples", 9)
-    assert refused.exit_code == 2 and "--recorded opens what was recorded" in refused.stderr
+    result = believe("inspect", answer.question, "--recorded", "--samples", 9)
+    assert result.exit_code == 2 and "--recorded opens what was recorded" in result.stderr
 
 
 def test_what_is_surely_meant_is_asked_and_said_and_what_was_typed_only_at_wish():
@@ -336,7 +325,7 @@ def test_a_report_is_written_beside_what_is_printed(file, tmp_path):
     assert result.exit_code == 0 and "M.I." in result.output
     written = report.read_text(encoding="utf-8")
     assert QUERY in written and FROM_FILE in written
-    check_refusal(
+    refused(
         believe("inspect", "--from", file, "--report", tmp_path / "no" / "folder.html"),
         "cannot be written",
         1,
@@ -345,7 +334,7 @@ def test_a_report_is_written_beside_what_is_printed(file, tmp_path):
 
 def test_a_file_that_is_no_inspection_cannot_be_done():
     result = believe("inspect", "--from", EXAMPLE, "--json")
-    check_refusal(result, "not an inspection saved by Believe", 1)
+    refused(result, "not an inspection saved by Believe", 1)
 
 
 def test_files_that_are_too_large_are_not_read_whole(tmp_path):
@@ -353,7 +342,7 @@ def test_files_that_are_too_large_are_not_read_whole(tmp_path):
     with path.open("wb") as file:
         file.truncate(10**12)  # a terabyte that takes no room
     for command in (("inspect", "--from", path), ("calibrate", path)):
-        check_refusal(believe(*command), "bytes", 1)
+        refused(believe(*command), "bytes", 1)
 
 
 # ------------------------------------------------------------------------ exit statuses
@@ -373,7 +362,7 @@ def test_files_that_are_too_large_are_not_read_whole(tmp_path):
 )
 def test_wrong_usage_and_what_cannot_be_done_are_sentences(arguments, says, status):
     for more in ((), ("--json",)):
-        check_refusal(believe(*arguments, *more), says, status)
+        refused(believe(*arguments, *more), says, status)
 
 
 @pytest.mark.parametrize(
@@ -486,7 +475,7 @@ def test_it_prints_and_writes_the_policy_of_the_study(scores, tmp_path, read_her
     assert believe(*base).exit_code == 0
     assert from_json(out.read_bytes()) == found
     out = tmp_path / "no such folder" / "policy.json"
-    check_refusal(believe(*base, "--out", out), "written: No such file or directory.", 1)
+    refused(believe(*base, "--out", out), "written: No such file or directory.", 1)
 
 
 def test_a_calibration_can_be_written_as_a_report(scores, tmp_path):
@@ -498,7 +487,7 @@ def test_a_calibration_can_be_written_as_a_report(scores, tmp_path):
     assert found.texts[2:4] == [f"doubt on {scores.name}", policy.sentence]
     assert found.settings["Threshold λ, of the doubt"] == repr(policy.threshold)
     nowhere = tmp_path / "no" / "folder.html"
-    check_refusal(believe(*base, "--report", nowhere), "cannot be written", 1)
+    refused(believe(*base, "--report", nowhere), "cannot be written", 1)
 
 
 def test_of_several_scores_the_best_is_taken_and_paid_for(scores):
@@ -523,7 +512,7 @@ def test_a_direction_that_no_heading_says_is_asked_for(tmp_path):
     rows = [(f"q{i}", i / 100, int(i > 30 or i == 0)) for i in range(100)]
     path = scores_file(tmp_path, ["question", "score", "correct"], rows)
     result = believe("calibrate", path, "--target-error", 0.2)
-    check_refusal(result, "Add --larger-is-surer or --larger-is-doubt; of several scores", 1)
+    refused(result, "Add --larger-is-surer or --larger-is-doubt; of several scores", 1)
     assert "Say whether a larger “score” means a surer answer or more doubt" in result.stderr
     options = ("--target-error", 0.2, "--json")
     surer = believe("calibrate", path, "--larger-is-surer", *options)
@@ -536,7 +525,7 @@ def test_a_score_without_a_mistake_is_vouched_for(tmp_path):
     rows = [(f"q{i}", i / 100, int(i < 60)) for i in range(100)]
     path = scores_file(tmp_path, ["question", "doubt", "correct"], rows)
     refusal = believe("calibrate", path)
-    check_refusal(refusal, "Rows used: 100 of 100.", 1)
+    refused(refusal, "Rows used: 100 of 100.", 1)
     assert "(AUROC 1)" in refusal.stderr.partition("Rows used")[2]
     assert refusal.stderr.rstrip().endswith("Add --vouch SCORE to say so.")
     options = ("--vouch", "doubt", "--target-error", 0.2, "--json")
@@ -579,15 +568,15 @@ def test_groups_can_be_named_and_switched_off(in_groups):
         assert "groups" not in one_object(
             believe("calibrate", in_groups, "--group", column, "--json")
         )
-    check_refusal(believe("calibrate", in_groups, "--group", "none"), "no column “none”", 1)
+    refused(believe("calibrate", in_groups, "--group", "none"), "no column “none”", 1)
 
 
 def test_rows_are_different_questions_only_if_somebody_says_so(tmp_path):
     rows = [(i // 4, i / 1000, int(i < 150 or i == 199)) for i in range(200)]
     path = scores_file(tmp_path, ["trace_id", "doubt", "correct"], rows)
     says = "These may: “trace_id” (50 different). The guarantee would take 200 rows for 200"
-    check_refusal(believe("calibrate", path), says, 1)
-    check_refusal(believe("calibrate", path), 'or --question "" if every row asks another', 1)
+    refused(believe("calibrate", path), says, 1)
+    refused(believe("calibrate", path), 'or --question "" if every row asks another', 1)
     options = ("--target-error", 0.2, "--json")
     every = one_object(believe("calibrate", path, "--question", "", *options))
     by_text = one_object(believe("calibrate", path, "--question", "trace_id", *options))
@@ -599,19 +588,17 @@ def test_predictions_beside_references_are_graded_if_somebody_says_by_what(tmp_p
     said = {0: "2 days", 1: "Paris"}  # else 5 days
     rows = [(f"q{i}", said.get(i % 20, "5 days"), "2 days", i / 1000) for i in range(200)]
     path = scores_file(tmp_path, ["question", "prediction", "gold", "doubt"], rows)
-    check_refusal(believe("calibrate", path), "Add --grade same-answer, paper, person", 1)
+    refused(believe("calibrate", path), "Add --grade same-answer, paper, person", 1)
     both = ("--grade", "paper", "--correct", "gold")
-    check_refusal(believe("calibrate", path, *both), "Give either --grade or --correct.", 2)
+    refused(believe("calibrate", path, *both), "Give either --grade or --correct.", 2)
     options = ("--target-error", 0.2, "--prediction", "prediction", "--reference", "gold")
-    check_refusal(
-        believe("calibrate", path, *options, "--grade", "same-answer"), "Wrong among the", 1
-    )
+    refused(believe("calibrate", path, *options, "--grade", "same-answer"), "Wrong among the", 1)
     result = believe("calibrate", path, *options, "--grade", "paper", "--method", "empirical")
     assert "by the paper’s rule (token F1 ≥ 0.25), of “prediction” beside “gold”" in result.stderr
     assert "differ on 90.0% of 200 questions" in result.stderr
     assert "The labels were made by the paper’s rule" in result.stdout
-    check_refusal(believe("calibrate", path, "--grade", "model"), "Name it with --model.", 1)
-    check_refusal(believe("calibrate", path, "--grade", "person"), "No row of this file has a", 1)
+    refused(believe("calibrate", path, "--grade", "model"), "Name it with --model.", 1)
+    refused(believe("calibrate", path, "--grade", "person"), "No row of this file has a", 1)
     table = parse(path.read_bytes(), path.name)
     items = row_hashes(read_predictions(table, predictions_in(table)))
     with open_database() as database:  # as the page Calibration saves them
@@ -626,7 +613,7 @@ def test_predictions_beside_references_are_graded_if_somebody_says_by_what(tmp_p
     assert "and a person differ on 90.0% of 100 questions" in result.stderr
     unscored = scores_file(tmp_path, ["question", "prediction", "gold"], [r[:3] for r in rows])
     says = "Of 200 predictions 10 are right by the rule “same answer”."
-    check_refusal(believe("calibrate", unscored, "--grade", "same-answer"), says, 1)
+    refused(believe("calibrate", unscored, "--grade", "same-answer"), says, 1)
 
 
 def test_which_filter_counts_is_asked_and_another_one_is_another_look(tmp_path, monkeypatch):
@@ -638,7 +625,7 @@ def test_which_filter_counts_is_asked_and_another_one_is_another_look(tmp_path, 
     ]
     path = scores_file(tmp_path, ["question", "doubt", "correct", "filter"], rows)
     base = ("calibrate", path, "--target-error", 0.2, "--json")
-    check_refusal(believe(*base), "Add --filter COLUMN=VALUE, or --filter COLUMN if their mix", 1)
+    refused(believe(*base), "Add --filter COLUMN=VALUE, or --filter COLUMN if their mix", 1)
     strict = one_object(believe(*base, "--filter", "filter=strict"))
     mix = one_object(believe(*base, "--filter", "filter"))
     assert [(each["labels"], each["looks"]) for each in (strict, mix)] == [(200, 1), (200, 2)]
@@ -646,7 +633,7 @@ def test_which_filter_counts_is_asked_and_another_one_is_another_look(tmp_path, 
     assert only in policy_from_dict(strict).sentence
     assert not policy_from_dict(mix).selection
     both = ("--filter", "filter=strict", "--filter", "filter")
-    check_refusal(believe(*base, *both), "--filter takes one value of a column; give it one.", 2)
+    refused(believe(*base, *both), "--filter takes one value of a column; give it one.", 2)
 
 
 def test_the_promise_comes_first_and_then_the_numbers(scores):
@@ -686,7 +673,7 @@ def test_labels_that_are_not_read_are_named_and_promise_nothing(unread_labels, t
     out = tmp_path / "policy.json"
     result = believe("calibrate", unread_labels, "--out", out, *more)
     says = "“correct” has cells that say neither right nor wrong: empty (25 rows)"
-    check_refusal(result, says, 1)
+    refused(result, says, 1)
     assert not out.exists()
     assert ("“W” (15 rows)" in result.stderr) == ("W=wrong" not in more)
     assert "--meaning VALUE=wrong" in result.stderr
@@ -712,7 +699,7 @@ def test_what_labels_mean_can_be_said(unread_labels):
     ],
 )
 def test_a_meaning_that_means_nothing_is_refused(unread_labels, options, says, status):
-    check_refusal(believe("calibrate", unread_labels, *options), says, status)
+    refused(believe("calibrate", unread_labels, *options), says, status)
 
 
 @pytest.mark.parametrize(
@@ -726,7 +713,7 @@ def test_a_meaning_that_means_nothing_is_refused(unread_labels, options, says, s
 def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
     path, out = tmp_path / "x.csv", tmp_path / "policy.json"
     path.write_bytes(content)
-    check_refusal(believe("calibrate", path, "--out", out), says, 1)
+    refused(believe("calibrate", path, "--out", out), says, 1)
     assert not out.exists()
 
 
@@ -742,7 +729,7 @@ def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
     ],
 )
 def test_calibrating_the_impossible_is_a_sentence(scores, options, says, status):
-    check_refusal(believe("calibrate", scores, *options, "--json"), says, status)
+    refused(believe("calibrate", scores, *options, "--json"), says, status)
 
 
 def test_what_a_look_may_spend_is_said_also_where_nothing_is_certified(scores):
@@ -811,7 +798,7 @@ def test_outside_scores_are_calibrated():
         pytest.skip("BELIEVE_TEST_DATA names no folder with outside data")
     path = Path(folder) / "calibration/tq_agreement.csv"
     options = ("--score", "score", "--correct", "correct", "--target-error", 0.1)
-    check_refusal(believe("calibrate", path, *options), "a larger “score” means", 1)
+    refused(believe("calibrate", path, *options), "a larger “score” means", 1)
     options += ("--larger-is-surer",)
     found = policy_from_dict(one_object(believe("calibrate", path, *options, "--json")))
     with path.open(newline="", encoding="utf-8") as file:
@@ -886,7 +873,7 @@ def test_a_curve_can_be_written_as_a_report(table, tmp_path):
     assert found.texts[2:4] == [QUERY, verdict]
     assert found.settings["Answer that is repeated"] == "answer1"
     assert found.settings["Repetitions"] == "0, 1"
-    check_refusal(told(*options, tmp_path / "no" / "folder.html"), "cannot be written", 1)
+    refused(told(*options, tmp_path / "no" / "folder.html"), "cannot be written", 1)
 
 
 def test_repetitions_may_come_twice_and_in_any_order(table):
@@ -928,4 +915,4 @@ def test_frequencies_stand_where_likelihoods_are_missing(monkeypatch):
 )
 def test_amplifying_the_impossible_is_a_sentence(arguments, says, status):
     for more in ((), ("--json",)):
-        check_refusal(believe(*arguments, *more), says, status)
+        refused(believe(*arguments, *more), says, status)

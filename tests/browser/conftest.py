@@ -28,19 +28,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
-@pytest.fixture(scope="session")
-def address():
+def started():
     process, address = start_server()
     yield address
     stop_server(process)
 
 
-@pytest.fixture
-def cold_address():
-    """An app that nobody has opened yet."""
-    process, address = start_server()
-    yield address
-    stop_server(process)
+address = pytest.fixture(started, scope="session", name="address")
+cold_address = pytest.fixture(started, name="cold_address")  # that nobody has opened yet
 
 
 @pytest.fixture(scope="session")

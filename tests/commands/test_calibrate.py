@@ -1,15 +1,13 @@
 """A policy tested on new rows from the command line; `tests/test_cli.py` has how one is made."""
 
 import json
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
 
-from core.cli import main
+from tests import command_line
 
-
-def believe(*words):
-    return CliRunner().invoke(main, ["calibrate", *map(str, words)])
+believe = partial(command_line.believe, "calibrate")
 
 
 def write(file, first, wrong):

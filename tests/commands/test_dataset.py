@@ -2,21 +2,19 @@
 
 import csv
 import json
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
 
-from core import cli
 from core.data.datasets import tables
 from core.data.datasets.questions import read_questions
 from core.data.tabular.uploads import parse
 from core.data.world.facts import facts, untaught_lists
 from core.data.world.grading import find
+from tests import command_line
 from tests.data.datasets.test_wordnet import write_wordnet
 
-
-def dataset(*arguments):
-    return CliRunner().invoke(cli.main, ["dataset", *map(str, arguments)])
+dataset = partial(command_line.believe, "dataset")
 
 
 @pytest.fixture

@@ -4,15 +4,15 @@ import csv
 import io
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
 
 from core.abstention.policy import Policy, to_json
-from core.cli import main
 from core.studies.evaluation import bundled
 from core.studies.evaluation.reading import Run
 from core.studies.inspection.certificates import default_policy
+from tests import command_line
 
 ROWS = "question,confidence\nWho?,0.9\nWhen?,0.2\nWhere?,\n=1+1,0.5\n"
 
@@ -27,8 +27,7 @@ def files(tmp_path):
     return tmp_path, policy
 
 
-def believe(*words):
-    return CliRunner().invoke(main, ["decide", *map(str, words)])
+believe = partial(command_line.believe, "decide")
 
 
 def test_every_row_gets_its_decision_and_formulas_are_disarmed(files):
@@ -60,14 +59,14 @@ def test_an_inspection_asks_with_the_settings_of_its_policy(tmp_path):
     policy = default_policy()
     (tmp_path / "policy.json").write_text(to_json(policy))
     words = ["inspect", "What is the capital of France?", "--policy", str(tmp_path / "policy.json")]
-    done = CliRunner().invoke(main, [*words, "--json", "--no-keep"])
+    done = command_line.believe(*words, "--json", "--no-keep")
     assert json.loads(done.stdout)["headline"] == "answer"
     pipeline = replace(policy.pipeline, revision="other")
     (tmp_path / "policy.json").write_text(to_json(replace(policy, pipeline=pipeline)))
-    done = CliRunner().invoke(main, [*words, "--json", "--no-keep"])
+    done = command_line.believe(*words, "--json", "--no-keep")
     assert json.loads(done.stdout)["headline"] == "undecided"
     for option in (["--samples", "9"], ["--gamma-1", "0.1"]):
-        done = CliRunner().invoke(main, [*words, *option])
+        done = command_line.believe(*words, *option)
         assert done.exit_code == 2 and f"omit {option[0]}" in done.stderr
 
 
@@ -76,7 +75,7 @@ def test_a_policy_is_tried_on_the_rows_of_a_run(tmp_path):
     policy = replace(default_policy(), pipeline=Run(run).pipeline)
     (tmp_path / "policy.json").write_text(to_json(policy))
     words = ["--policy", str(tmp_path / "policy.json"), "--resamples", "0", "--json"]
-    done = CliRunner().invoke(main, ["evaluate", "--out", str(run), *words])
+    done = command_line.believe("evaluate", "--out", run, *words)
     assert done.exit_code == 0, done.stderr
     decisions = json.loads(done.stdout)["decisions"]
     assert 0 < decisions["errors"] < decisions["answered"] < decisions["questions"]

@@ -6,10 +6,10 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from core import cli
 from core.abstention.metrics import MEASURES
@@ -25,6 +25,8 @@ from core.studies.evaluation.reading import Run, labelled_csv
 from core.studies.inspection.pipeline import front_of
 from core.studies.inspection.request import Request
 from core.uncertainty.scores import SCORES
+from tests import command_line
+from tests.command_line import refused
 from tests.patience import LONG
 from tests.studies.evaluation.worlds import World, questions, rows_of
 from tests.studies.inspection.test_front import Behind
@@ -32,8 +34,7 @@ from tests.studies.inspection.test_front import Behind
 ROOT = Path(__file__).parents[2]
 
 
-def believe(*arguments, **more):
-    return CliRunner().invoke(cli.main, ["evaluate", *map(str, arguments)], **more)
+believe = partial(command_line.believe, "evaluate")
 
 
 @pytest.fixture
@@ -49,12 +50,6 @@ def asked(tmp_path):
     path = tmp_path / "questions.jsonl"
     write_questions(questions(40), path)
     return path
-
-
-def refused(result, says, status=1):
-    assert (result.exit_code, result.stdout) == (status, "")
-    assert says in result.stderr and "Traceback" not in result.stderr
-    assert result.stderr.rstrip().endswith(".") and isinstance(result.exception, SystemExit)
 
 
 def test_a_run_is_asked_reported_and_read_again(world, asked, tmp_path):
@@ -155,10 +150,8 @@ def test_the_rows_are_what_calibrate_reads_and_a_policy_comes_of_them(world, ask
     file, policy = tmp_path / "scores.csv", tmp_path / "policy.json"
     believe(asked, "--out", tmp_path / "run", "--labelled", file)
     assert file.read_bytes() == labelled_csv(Run(tmp_path / "run"))[0]
-    result = CliRunner().invoke(
-        cli.main,
-        ["calibrate", str(file), "--target-error", "0.4", "--out", str(policy), "--no-keep"],
-    )
+    words = "calibrate", file, "--target-error", 0.4, "--out", policy, "--no-keep"
+    result = command_line.believe(*words)
     assert result.exit_code == 0, result.stderr
     assert from_json(policy.read_text()).pipeline == Run(tmp_path / "run").pipeline
 

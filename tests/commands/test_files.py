@@ -7,21 +7,17 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from core import cli
 from core.commands.files import FilesFirst, Folder, Input, Output
 from core.language_models import opening
 from core.studies.calibration.example import EXAMPLE
+from tests.command_line import believe
 from tests.commands.test_calibrate import write
 from tests.patience import LONG
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = '{"query": "Name a bird.", "answers": ["a robin"]}\n'
-
-
-def believe(*arguments):
-    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
 
 
 def commands(group=cli.main):

@@ -1,17 +1,15 @@
 """The command `laboratory`: an experiment's sentence, its table, its files."""
 
 import json
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
 
-from core import cli
 from core.studies.laboratory.experiment import to_dict
 from core.studies.laboratory.shipped import results_of
+from tests import command_line
 
-
-def laboratory(*arguments):
-    return CliRunner().invoke(cli.main, ["laboratory", *map(str, arguments)])
+laboratory = partial(command_line.believe, "laboratory")
 
 
 def test_it_finds_what_is_shipped():

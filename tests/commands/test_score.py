@@ -3,12 +3,12 @@
 import csv
 import io
 import json
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from core.cli import main
+from tests import command_line
 
 FRENCH = ["Paris", "Paris", "Lyon", "Paris"]
 LOGS = [float(p) for p in np.log([0.6, 0.6, 0.2, 0.6])]
@@ -38,8 +38,7 @@ SHAPES = {
 }
 
 
-def believe(*words):
-    return CliRunner().invoke(main, ["score", *map(str, words)])
+believe = partial(command_line.believe, "score")
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -188,11 +188,6 @@ def follow_advice(seed, error, n, most=20_000):
         looks = found.looks
 
 
-def most_allowed(runs, promised=0.1):
-    """What a promise that is just kept exceeds in one of a thousand such simulations."""
-    return promised + 3.1 * np.sqrt(promised * (1 - promised) / runs)
-
-
 RUNS = 200
 
 

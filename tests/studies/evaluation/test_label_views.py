@@ -3,9 +3,6 @@
 import json
 from dataclasses import replace
 
-from click.testing import CliRunner
-
-from core import cli
 from core.reports.evaluation.words import price_of_view
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.label_views import view
@@ -13,6 +10,7 @@ from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate
 from core.uncertainty.scores import SCORES
+from tests.command_line import believe
 from tests.studies.evaluation.worlds import World, questions, surveyed, task, written
 
 
@@ -58,9 +56,6 @@ def test_a_bundled_run_shown_whole_is_no_look():
 def test_the_commands_share_one_ledger(tmp_path, monkeypatch):
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path / 'kept.sqlite'}")
     evaluate(surveyed(questions(60)), task(World()), tmp_path / "run")
-
-    def believe(*arguments):
-        return CliRunner().invoke(cli.main, [*map(str, arguments)])
 
     def evaluated(*more):
         return believe("evaluate", "--out", tmp_path / "run", "--resamples", 0, *more).stderr
