@@ -41,6 +41,7 @@ from tests.language_models.openai_server import serving
 from tests.reports.reading import read_document
 
 QUESTION = "What is the capital of Zorvania?"
+CAPITAL = ("amplify", "What is the capital of France?", "--answer", "Paris", "--repeated", "Lyon")
 
 
 @pytest.fixture(autouse=True)
@@ -358,7 +359,19 @@ def test_files_that_are_too_large_are_not_read_whole(tmp_path):
         (("inspect", "--from", __file__, "--threshold", 0.5), "omit --threshold", 2),
         (("inspect", QUESTION, "--model", "unknown"), "There is no model called “unknown”.", 1),
         (("inspect", "語" * 2000), "Shorten the question", 1),
+        ((*CAPITAL, "--repetitions", "0,few"), "takes whole numbers separated by commas", 2),
+        ((*CAPITAL, "--repetitions", "-1"), "must lie between 0 and 1,000.", 2),
+        ((*CAPITAL, "--repetitions", "9" * 5000), "--repetitions takes whole numbers", 2),
+        ((*CAPITAL, "--repeated", "Paris"), "The two answers are the same.", 2),
+        ((*CAPITAL, "--model", "unknown"), "There is no model called “unknown”.", 1),
+        (
+            (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20"),
+            "With 20 repetitions the prompt does not fit into the model’s context; the most",
+            1,
+        ),
+        (("amplify", "語" * 2000, *CAPITAL[2:]), "Shorten the question", 1),
     ],
+    ids=lambda value: None if isinstance(value, tuple) else str(value)[:40],
 )
 def test_wrong_usage_and_what_cannot_be_done_are_sentences(arguments, says, status):
     for more in ((), ("--json",)):
@@ -815,9 +828,6 @@ def test_outside_scores_are_calibrated():
 # -------------------------------------------------------------------------- amplifying
 
 
-CAPITAL = ("amplify", "What is the capital of France?", "--answer", "Paris", "--repeated", "Lyon")
-
-
 class Speaking(LanguageModel):
     """Cannot score texts, and says one thing only."""
 
@@ -894,25 +904,3 @@ def test_frequencies_stand_where_likelihoods_are_missing(monkeypatch):
     assert result.exit_code == 0
     assert first == "Neither answer was sampled, so they cannot be compared."
     assert line.split() == ["0"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says", "status"),
-    [
-        ((*CAPITAL, "--repetitions", "0,few"), "takes whole numbers separated by commas", 2),
-        ((*CAPITAL, "--repetitions", "-1"), "must lie between 0 and 1,000.", 2),
-        ((*CAPITAL, "--repetitions", "9" * 5000), "--repetitions takes whole numbers", 2),
-        ((*CAPITAL, "--repeated", "Paris"), "The two answers are the same.", 2),
-        ((*CAPITAL, "--model", "unknown"), "There is no model called “unknown”.", 1),
-        (
-            (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20"),
-            "With 20 repetitions the prompt does not fit into the model’s context; the most",
-            1,
-        ),
-        (("amplify", "語" * 2000, *CAPITAL[2:]), "Shorten the question", 1),
-    ],
-    ids=lambda value: None if isinstance(value, tuple) else str(value)[:40],
-)
-def test_amplifying_the_impossible_is_a_sentence(arguments, says, status):
-    for more in ((), ("--json",)):
-        refused(believe(*arguments, *more), says, status)
