@@ -52,7 +52,7 @@ def record(weights: Path, named: dict[str, str]) -> None:
     curves = dict(before.curves) if before and same else {}
     head = file_and(weights, named) | {
         **{"model": model.name, "revision": model.revision},
-        **{"form": model.form.name, "date": datetime.now(UTC).date().isoformat()},
+        **{"form": str(model.form), "date": datetime.now(UTC).date().isoformat()},
     }
     for case in CASES:
         if case not in curves:
