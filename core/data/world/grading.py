@@ -24,7 +24,7 @@ def find(question: str, *, taught: bool = False) -> Fact | None:
     """
     key = _key(question)
     named, wordings = _index()
-    for before, after, relations, field in wordings:
+    for before, after, relations, field in wordings.get(key[:1], wordings[""]):
         if key.startswith(before) and key.endswith(after):
             name = key[len(before) : len(key) - len(after)]
             for relation, trained in relations.items():
@@ -61,8 +61,11 @@ Wording = tuple[str, str, dict[str, bool], str]
 
 
 @once
-def _index() -> tuple[dict[tuple[str, str, str], Fact], list[Wording]]:
-    """Return every fact by relation, field and name; and the wordings around the names."""
+def _index() -> tuple[dict[tuple[str, str, str], Fact], dict[str, list[Wording]]]:
+    """Return every fact by relation, field and name; and the wordings by a question's first letter.
+
+    Those that begin with the name are among those of every letter, and alone under none.
+    """
     named: dict[tuple[str, str, str], Fact] = {}
     relations: dict[tuple[str, str, str], dict[str, bool]] = {}
     for fact in facts():
@@ -81,7 +84,9 @@ def _index() -> tuple[dict[tuple[str, str, str], Fact], list[Wording]]:
                 key = plain(name)
                 for each in (key, key.removeprefix("the ")):  # "capital of uk"
                     named.setdefault((fact.relation, field, each.replace(" ", "")), fact)
-    return named, [(b, a, r, field) for (b, a, field), r in relations.items()]
+    wordings = [(before, after, r, field) for (before, after, field), r in relations.items()]
+    letters = {"", *(before[:1] for before, *_ in wordings)}
+    return named, {c: [each for each in wordings if each[0][:1] in ("", c)] for c in letters}
 
 
 @once
