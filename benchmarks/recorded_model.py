@@ -70,6 +70,7 @@ from core.uncertainty.scores import SCORES
 AT_ONCE = 6  # questions: what is half done when somebody stops the run is lost
 TITLE = "popular questions"
 POPULAR, OF_REAL = "qwen_popular_questions", "qwen_real_questions"
+QUESTIONS = Path("benchmarks/popular_questions")
 PAGE = Path("docs/measured/recorded_model.md")
 SETS, TARGETS = {each.title: each for each in REAL_SETS}, (0.15, 0.5)
 TARGET, CONFIDENCE = 0.1, 0.9  # of the certificate that is tried
@@ -295,7 +296,7 @@ def of_popular(run: Run) -> list[str]:
     measured = measure_run(read_results(run), RESAMPLES)
     of = provenance_of(POPULAR)
     assert of is not None
-    what = "popular questions (`benchmarks/popular_questions/`)"
+    what = f"popular questions ({files_of(run)})"
     return [
         f"# What a model of 1.5 billion parameters answered: {of.title}",
         origin(run, what, "its 8 likeliest answers"),
@@ -308,6 +309,17 @@ def of_popular(run: Run) -> list[str]:
         headlines(measured),
         certificate(measured),
     ]
+
+
+def files_of(run: Run) -> str:
+    """Return the files with the questions of a run, in the order in which they were written."""
+    ids = {row["id"] for row in run.rows((), ["id"]).table.to_pylist()}
+    files = {
+        file: {json.loads(line)["id"] for line in file.read_text(encoding="utf-8").splitlines()}
+        for file in QUESTIONS.glob("*.jsonl")
+    }
+    ordered = sorted(files, key=lambda file: min(files[file]))
+    return ", ".join(f"`{file}`" for file in ordered if ids & files[file])
 
 
 def table_of_scores(measured: RunMeasures) -> str:

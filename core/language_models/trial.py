@@ -143,12 +143,12 @@ def in_its_form(
         return model if wish is None else model.in_form(wish), ()
     if memory is None or not model.capabilities.local:
         return _trials(model, wish)
-    name = f"{model.revision} in the form {wish or 'that suits best'}"
+    place, name = memory(), f"{model.revision} in the form {wish or 'that suits best'}"
     shipped = json.loads(SHIPPED.read_text(encoding="utf-8")).get(name)
-    if trial := _from_json(shipped) or _from_json(memory().get(name)):
+    if trial := _from_json(shipped) or _from_json(place.get(name)):
         return model.in_form(trial.form), (trial,)
     formed, trials = _trials(model, wish)
-    memory().put(name, _to_json(trials[-1]))
+    place.put(name, _to_json(trials[-1]))
     return formed, trials
 
 
