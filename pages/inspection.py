@@ -68,8 +68,8 @@ def inspect() -> None:
         downloads.menu(partial(files, inspection, opened))
         if id := opened.id if opened else saved_view(inspection):
             offer(id)
-    if opened is None:
-        saved_result.permalink(saved_view(inspection), partial(keep_view, inspection))
+        if opened is None:
+            saved_result.permalink(saved_view(inspection), partial(keep_view, inspection))
 
 
 def behind(inspection: Inspection, *, live: bool) -> None:

@@ -66,9 +66,10 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
         st.caption("This result will be in History once the database opens.")
         return
     whom = "" if alone() else ", for whoever has it"
-    st.caption(f"Saved to History. This address opens it again{whom}, without calling the model:")
     page, _, _ = (st.context.url or "").partition("?")
-    st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)
+    with st.popover("Link", icon=":material/link:", key="link"):
+        st.caption(f"Saved to History. This address opens it again{whom}, without calling the model:")
+        st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)
 
 
 def _is_there(id: str) -> bool:
