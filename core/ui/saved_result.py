@@ -68,7 +68,7 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
     whom = "" if alone() else ", for whoever has it"
     page, _, _ = (st.context.url or "").partition("?")
     with st.popover("Link", icon=":material/link:", key="link"):
-        st.caption(f"Saved to History. This address opens it again{whom}, without calling the model:")
+        st.caption(f"In History. This address opens it again{whom}, without calling the model:")
         st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)
 
 

@@ -73,7 +73,7 @@ def linked(page):
     """Return the id under which the page says that what it shows is kept, if it says so."""
     ids = [code.value.partition("?saved=")[2] for code in page.code if "?saved=" in code.value]
     assert len(ids) + keys(page).count("keep_view") == 1  # either there is a link, or a button
-    assert bool(ids) == any("Saved to History." in c.value for c in page.caption)
+    assert bool(ids) == any("In History." in c.value for c in page.caption)
     return ids[0] if ids else None
 
 

@@ -9,6 +9,7 @@ const restOf = ({ says }) => Math.max(0, 1 - says.reduce((sum, share) => sum + s
 
 function draw(root, { answers, rows, words }) {
   const list = element("ol", { class: "rows" });
+  const before = rows.find(({ told }) => told === null)?.says ?? [];
   for (const { told, at, says } of rows) {
     const rest = restOf({ says });
     const ownAnswer = at === 0; // the likeliest, whether it is told or not
@@ -16,7 +17,7 @@ function draw(root, { answers, rows, words }) {
     const bar = element("div", { class: "bar", role: "img" });
     const spoken = [];
     says.forEach((share, i) => {
-      if (share >= 0.0005) bar.append(part(answers[i], share, i, i === at && !ownAnswer));
+      if (share >= 0.0005) bar.append(part(answers[i], share, i, i === at && !ownAnswer, before[i]));
       if (share >= 0.005) spoken.push(`${answers[i]} ${percent(share)}`);
     });
     if (rest >= 0.0005) bar.append(part(words.else, rest, -1, false));
@@ -32,21 +33,23 @@ function draw(root, { answers, rows, words }) {
   const unnamed = (share) => rows.every((row) => share(row) < LEAST_NAMED) && rows.some((row) => share(row) >= 0.0005);
   const keys = answers.flatMap((name, i) => (unnamed(({ says }) => says[i]) ? [key(name, i)] : []));
   if (unnamed(restOf)) keys.push(key(words.else, -1));
+  if (rows.some(({ at, says }) => at > 0 && says[at] >= 0.0005)) keys.push(key(words.again, 0, "again"));
   if (keys.length) root.append(element("p", { class: "legend", "aria-hidden": true }, ...keys));
 }
 
-function key(name, rank) {
-  const swatch = element("i", { class: rank < 0 ? "else" : "own" });
+function key(name, rank, kind = rank < 0 ? "else" : "own") {
+  const swatch = element("i", { class: kind });
   swatch.style.setProperty("--shade", `${shadeOf(rank)}%`);
   return element("span", {}, swatch, name);
 }
 
 const shadeOf = (rank) => SHADES[Math.min(Math.max(rank, 0), SHADES.length - 1)];
 
-function part(name, share, rank, isTold) {
+function part(name, share, rank, isTold, before) {
   const shade = shadeOf(rank);
   const kind = isTold ? "told" : rank < 0 ? "else" : shade === 100 ? "own dark" : "own";
-  const label = element("span", {}, element("span", {}, name), ` ${percent(share)}`);
+  const from = isTold && before !== undefined ? [element("b", {}, ` ${percent(before)} →`)] : [];
+  const label = element("span", {}, element("span", {}, name), ...from, ` ${percent(share)}`);
   const named = share >= LEAST_NAMED ? [label] : [];
   const made = element("div", { class: `part ${kind}`, title: `${name} ${percent(share)}` }, ...named);
   made.style.width = `${100 * share}%`;

@@ -15,6 +15,7 @@ WORDS: Final = {
     "told": "Told {}",
     "says": "it says",
     "else": "anything else",
+    "again": "says again what it was told",
 }
 
 
