@@ -20,22 +20,20 @@ from core.ui.messages import problem
 
 
 def page() -> None:
-    """Draw the page in the order of the thought: data, target, result, use."""
+    """Draw the page: the result, and beside it what it comes from, the data and the target."""
     page_header(
         "When should it answer?",
-        "Bring marked answers. Get **a threshold that keeps a promise**, or a no.",
+        "Upload marked answers. Say how many may be wrong. **Use the threshold.**",
     )
     policy.banner()
     policy.reopen()
-    asking, aiming = st.columns([3, 2], gap="large")
+    answer, asking = st.columns([2, 1], gap="large")
     with asking:
         data = labelled_data()
-    with aiming:
         fields, costs = st.container(key="aims"), st.container()
         settings = st.expander("Method, score, rows held back")
         with settings:
             hold = holding_back()
-    with asking:
         if data is not None:
             halves = holdout_split(data) if hold else (data, None)
             data = None if halves is None else data
@@ -48,23 +46,25 @@ def page() -> None:
             problem(str(error))
             data = None
     whole = None
-    try:
-        if data is not None:
-            if not is_example(data):
-                reading_of(data.reading, data.reading_of_others)
-            whole = calibration_for(rows, chosen)
-    except CalibrationError as error:
-        problem(str(error))
-    if data is None:
-        st.text("The result follows once the data and the target are clear.")
-    elif whole is not None:
-        with costs:
-            prices(whole, rows)
-    if data is not None and whole is not None:
-        threshold(whole)
-        confirmation(whole.calibration, untouched)
-        new_scores(whole.calibration)
-    policy.bring()
+    with answer:
+        try:
+            if data is not None:
+                if not is_example(data):
+                    reading_of(data.reading, data.reading_of_others)
+                whole = calibration_for(rows, chosen)
+        except CalibrationError as error:
+            problem(str(error))
+        if data is None:
+            with st.container(key="pending"):  # what asks has more room
+                st.text("The result follows once the data and the target are clear.")
+        elif whole is not None:
+            with costs:
+                prices(whole, rows)
+            threshold(whole)
+            confirmation(whole.calibration, untouched)
+            new_scores(whole.calibration)
+    with asking:
+        policy.bring()
     if whole is not None:
         st.header("Behind the threshold", help=TERMS["Threshold λ"])
         groups(whole)

@@ -76,7 +76,7 @@ def hostile():
 
 
 def upload(page, content, name="mine.csv"):
-    uploader = page.get_by_test_id("stFileUploader").first
+    uploader = page.locator(".st-key-labelled_file")
     uploader.locator("input[type=file]").set_input_files(
         {"name": name, "mimeType": "text/csv", "buffer": content}
     )

@@ -70,7 +70,7 @@ def disarmed(rows):
 def test_tables_of_the_calibration_and_its_downloads(address, open_page):
     page = open_page(f"{address}/calibration")
     at_rest(page)
-    page.get_by_test_id("stFileUploader").first.locator("input[type=file]").set_input_files(
+    page.locator(".st-key-labelled_file input[type=file]").set_input_files(
         {"name": "mine.csv", "mimeType": "text/csv", "buffer": scores()}
     )
     expect(page.locator(".st-key-outcome")).to_contain_text("Guaranteed")

@@ -74,9 +74,9 @@ PROBLEM, NO_GUARANTEE = "Problem", "No guarantee"
 ASKED = "Your answer is needed"
 OF_EXAMPLE = "Of the bundled example"
 OPENING = [
-    "Example",
     GUARANTEED,
     OF_EXAMPLE,
+    "Example",
 ]  # the badges of the page that nobody has brought anything to
 READ_APART = isolation.parse_isolated
 
@@ -326,7 +326,7 @@ def test_a_file_that_cannot_be_read_gets_a_sentence_and_leaves_the_last_good_one
     before = metrics(app)
     upload(app, b"", "bad.csv")
     for _ in range(2):
-        assert badges(app) == [PROBLEM, GUARANTEED] and metrics(app) == before
+        assert badges(app) == [GUARANTEED, PROBLEM] and metrics(app) == before
         assert said(app, "bad.csv: The file is empty") and said(app, "good.csv: 200 rows")
         upload(app, b"", "bad.csv")
     app.file_uploader(key="labelled_file").clear().run()  # the person takes it away again
@@ -334,7 +334,7 @@ def test_a_file_that_cannot_be_read_gets_a_sentence_and_leaves_the_last_good_one
     assert said(app, "good.csv: 200 rows") and metrics(app) == before
     upload(app, b"", "bad.csv")
     elsewhere_and_back(app)
-    assert said(app, "good.csv: 200 rows") and badges(app)[-1] == GUARANTEED
+    assert said(app, "good.csv: 200 rows") and badges(app) == [GUARANTEED, PROBLEM]
 
 
 def test_what_lacks_scores_or_labels_gets_a_sentence(app):
@@ -735,7 +735,7 @@ def test_what_cannot_be_certified_shows_what_can_and_offers_it(app):
     assert list(prices["at most wrong"]) == ["2%", "5%", "6%", "8%", "10%", "15%", "20%"]
     # Without an error, 5 % at δ / 7 takes 83 answers, 10 % takes 41, and 15 % takes 27.
     cheapest = certified(40, 9, 0.15, 1 - 0.025 / 7)
-    assert list(prices["answered"][:5]) == ["cannot be promised"] * 5
+    assert list(prices["answered"][:5]) == ["no promise"] * 5
     assert list(prices["answered"][5:]) == [
         share(cheapest, 50),
         share(certified(40, 9, 0.2, 1 - 0.025 / 7), 50),
@@ -781,7 +781,7 @@ def test_where_nothing_can_be_promised_the_list_says_so(app):
     press(app, "show_prices")
     assert badges(app) == [UNCERTIFIED] and "promise" not in keys(app)
     assert said(app, "None of these targets can be promised on these labels.")
-    assert set(table(app, "at most wrong")["answered"]) == {"cannot be promised"}
+    assert set(table(app, "at most wrong")["answered"]) == {"no promise"}
 
 
 # -------------------------------------------------------------------- the rows behind a point
@@ -1050,7 +1050,7 @@ def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_
         for kind in (SavedResults, files.Files):
             broken.setattr(kind, "save", full)
         upload(app, example_bytes(), EXAMPLE_NAME)
-        assert badges(app) == [PROBLEM, GUARANTEED, OF_EXAMPLE] and "file" not in app.query_params
+        assert badges(app) == [GUARANTEED, OF_EXAMPLE, PROBLEM] and "file" not in app.query_params
         assert said(app, "The disk is full. Make room. Until then, a reload of the page loses")
         use(app)
         assert "Policy in use" in badges(app) and "policy" not in app.query_params

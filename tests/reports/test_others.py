@@ -44,7 +44,7 @@ def test_a_calibration_says_its_promise_its_price_and_its_groups():
     assert [text for text in found.texts if "this answers 606 (100.0%), 6 of them wrong" in text]
     prices = found.tables["Price list"][1:]
     assert [row[0] for row in prices] == [f"{100 * target:.0f}%" for target in TARGETS]
-    assert prices[0][1:] == ["cannot be promised", "–"]  # at a seventh of δ
+    assert prices[0][1:] == ["no promise", "–"]  # at a seventh of δ
     assert prices[-1][1:] == ["100.0%", "s0 < ∞"]
     assert found.tables["Groups"][1:] == [["here", "303", "303", "3"], ["there", "303", "303", "3"]]
     assert found.settings["Target error α"] == "5%" and found.settings["Score"] == "s0"

@@ -177,7 +177,7 @@ def price_columns(calibration: Calibration, listed: Sequence[Price]) -> dict[str
 
 def share_answered(price: Price) -> str:
     """Return the share that a target answers, or that it cannot be promised."""
-    return f"{price.threshold.coverage:.1%}" if price.threshold else "cannot be promised"
+    return f"{price.threshold.coverage:.1%}" if price.threshold else "no promise"
 
 
 def _groups(calibration: Calibration, every: ByGroup) -> list[Part]:

@@ -150,7 +150,7 @@ def _scores_under_lambda(
         places,
         len(calibration.doubts),
         whole.shares,
-        memory_of("curve", whole, partial(_curve, whole)),
+        memory_of("curve", whole, partial(_curve, whole, places)),
         memory_of("beside", whole, partial(_beside, calibration, places)),
         {
             "title": f"{'confidence' if calibration.larger_is_surer else 'doubt'}: "
@@ -182,8 +182,14 @@ def _places(whole: Whole, span: _Span | None) -> Places:
         values = np.array([own if math.isfinite(own) else 0.0])
         doubts, start = np.array([certificate]), 0
     else:
-        values = np.unique(np.append(np.linspace(span.low, span.high, STEPS + 2), span.start))
-        start = int(np.searchsorted(values, span.start))
+        # Evenly, so that the control stands over the line that it moves; its start is one of them.
+        values = np.linspace(span.low, span.high, STEPS + 2)
+        start = int(abs(values / 2 - span.start / 2).argmin())
+        if 0 < start < STEPS + 1:
+            values[start] = span.start
+        elif values[start] != span.start:
+            values = np.unique(np.append(values, span.start))
+            start = int(np.searchsorted(values, span.start))
         doubts = np.array([_doubt(float(value), span, surer) for value in values])
         if policy:
             doubts[start] = certificate
@@ -200,22 +206,16 @@ def _places(whole: Whole, span: _Span | None) -> Places:
     return Places(values, start, certified, texts, answered, errors, promised, movable, other)
 
 
-def _curve(whole: Whole) -> dict[str, Any] | None:
-    calibration = whole.calibration
-    curve = whole.curves[calibration.score].outline()
-    if not len(curve.doubts):
+def _curve(whole: Whole, places: Places) -> dict[str, Any] | None:
+    target, some = whole.calibration.target, places.answered > 0
+    if not some.any():
         return None
-    lower, upper = curve.band(calibration.target.confidence)
-    target = calibration.target.error
-    most = max(float(curve.selective_error.max()) * 1.25, 2 * target)
-    return {
-        "coverage": curve.coverage,
-        "error": curve.selective_error,
-        "lower": lower,
-        "upper": upper,
-        "target": target,
-        "most": min(1.0, most),
-    }
+    at = metrics.Curve(places.values, places.answered, places.errors, 1)
+    lower, upper = at.band(target.confidence)
+    most = max(
+        float((places.errors / np.maximum(places.answered, 1)).max()) * 1.25, 2 * target.error
+    )
+    return {"lower": lower, "upper": upper, "target": target.error, "most": min(1.0, most)}
 
 
 def _beside(calibration: Calibration, places: Places) -> Beside:

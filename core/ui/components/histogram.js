@@ -1,6 +1,6 @@
 // The scores of right and wrong answers, under a line that is dragged. Drawn by `threshold.js`.
 
-/** Return the plot; `show(at)` puts the line to a place. `move` is told where it is dragged to. */
+/** Return plot and axis, and where a value lies; `show(at)` puts the line to a place, `move` is told of it. */
 function histogram({ bins, low, high, places, certified, selected, words }, move, keep) {
   const up = Math.sqrt(Math.max(1, ...bins.map((bin) => bin.right)));
   const down = Math.sqrt(Math.max(1, ...bins.map((bin) => bin.wrong)));
@@ -26,19 +26,20 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
   plot.append(band, origin, line);
   if (certified === null) origin.hidden = true;
   else origin.style.left = across(places.values[certified]);
-  const axis = element("div", { class: "axis", "aria-hidden": "true" });
-  for (const value of ticks()) {
-    const tick = element("span", {}, short(value));
-    tick.style.left = across(value);
-    axis.append(tick);
-  }
+  const rows = [[short, words.title], [(value) => places.answered[nearest(places.values, value)], words.coverage]];
+  const axis = element("div", { "aria-hidden": "true" }, ...rows.flatMap(([say, title]) => [
+    element("div", { class: "axis" }, ...ticks().map((value) => {
+      const tick = element("span", {}, say(value));
+      tick.style.left = across(value);
+      return tick;
+    })), element("div", { class: "title" }, title)]));
   cover(selected);
   if (places.movable) line.addEventListener("pointerdown", drag);
   plot.addEventListener("pointerdown", select);
   const parts = element("div", { class: "histogram" },
     element("div", { class: "key" }, element("span", { class: "right" }, words.right),
       element("span", { class: "wrong" }, words.wrong)),
-    plot, axis, element("div", { class: "title" }, words.title));
+    plot);
 
   function show(at) {
     const value = places.values[at];
@@ -109,7 +110,7 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
     return String(Number(value.toFixed(3))).replace("-", "−");
   }
 
-  return { parts, show };
+  return { parts, axis, across, show };
 }
 
 /** Return the index of the value that lies nearest, in a rising list. */

@@ -13,13 +13,14 @@ function draw(root, content, send, keep) {
   const numbers = Object.fromEntries(["answers", "wrong", "promised"].map((name) => [name, element("dd")]));
   const back = element("button", { type: "button", class: "back" }, words.back);
   const bars = histogram(content, move, keep);
-  const risk = content.curve && curve(content);
+  const risk = content.curve && curve(content, bars.across);
   const beside = content.rows.length > 0 && margin(content, (place) => send("opened", place));
   root.append(
     element("dl", { class: "numbers" }, ...Object.entries(numbers).map(
       ([name, value]) => element("div", { class: name }, element("dt", {}, words[`${name}_label`]), value))),
-    element("div", { class: "control" }, element("label", { for: "place" }, words.control), range, back),
-    element("div", { class: "pictures" }, bars.parts, ...(risk ? [risk.parts] : [])),
+    element("div", { class: "control" }, element("label", { for: "place" }, words.control), back),
+    // One axis for all three: the control, the scores under it, and what they get wrong.
+    element("div", { class: "pictures" }, range, bars.parts, ...(risk ? [risk.parts] : []), bars.axis),
     ...(beside ? [beside.parts] : []),
   );
 

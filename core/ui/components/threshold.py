@@ -100,8 +100,8 @@ def threshold(
     shares : mapping
         "start", "end", "right", "wrong", each of shape (bins,).
     curve : mapping, optional
-        "coverage", "error", "lower", "upper", each of shape (points,), "target" and "most", the
-        largest share that is drawn.
+        "lower" and "upper", each of shape (s,), "target" and "most", the largest share that is
+        drawn.
     words : mapping
         "title", "coverage", "alt" and "curve" say what is drawn, "promise" and "target" what is
         promised.
@@ -124,7 +124,6 @@ def threshold(
             "texts": list(places.texts),
             "answered": [f"{answered / max(labels, 1):.1%}" for answered in places.answered],
             "wrong": _wrong(places),
-            "shares": [round(float(each) / max(labels, 1), 5) for each in places.answered],
             "errors": [None if ratio is None else round(float(ratio), 5) for ratio in ratios],
             "promised": places.promised.tolist(),
             "rows": beside.before.tolist(),
