@@ -80,11 +80,12 @@ def labelled_data() -> Labelled | None:
     """Let the person bring labelled data; return it once it can be calibrated on."""
     wait_for("labelled_file", TYPES)
     file = st.file_uploader(
-        "Labelled data: scores with right or wrong, or questions with their right answers",
+        "Marked answers, or questions with right answers",
         TYPES,
         key="labelled_file",
         on_change=_on_change,
-        help=f"{BEFORE_DATA} CSV, TSV, JSON, Parquet or Excel (.xlsx), text preferably in UTF-8. "
+        help="A row of marked answers has a score and says right or wrong. "
+        f"{BEFORE_DATA} CSV, TSV, JSON, Parquet or Excel (.xlsx), text preferably in UTF-8. "
         f"{WHERE[public()]}",
     )
     prepare()

@@ -248,7 +248,10 @@ def _offers(whole: Whole, policy: Policy | None, *, by_hand: bool) -> None:
     """Offer the policy to decide here, and its files; say the next step where it cannot decide."""
     reason = None if policy is None else words.no_use(policy)
     with st.container(horizontal=True, vertical_alignment="center"):
-        if (
+        if policy is not None and in_use() == policy:
+            if st.button("Inspect with this policy", key="to_inspection", icon=":material/search:"):
+                st.switch_page(frame.inspection(), query_params={})
+        elif (
             policy is not None
             and reason is None
             and st.button(
@@ -273,8 +276,6 @@ def _offers(whole: Whole, policy: Policy | None, *, by_hand: bool) -> None:
             st.badge("No guarantee", icon=":material/warning:", color="orange")
     if reason is not None:
         st.text(reason)
-    elif policy is not None and in_use() == policy:
-        st.text("In use: verdicts on Inspection follow this policy.")
 
 
 def _files(whole: Whole, policy: Policy | None) -> None:
