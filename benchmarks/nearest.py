@@ -29,6 +29,7 @@ from core.data.world.nearest import NEAR, Nearest, nearest
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 FOREIGN, OUTSIDE, VISITORS = "foreign_wordings", "outside", "visitors"
+MISLEADING = "misleading"
 THRESHOLDS = sorted([*np.arange(0.35, 0.86, 0.05), NEAR])
 
 
@@ -84,6 +85,10 @@ def main() -> None:
         )
     _what_passes(outside, found[len(foreign) :])
     _mistyped()
+    misleading = [row["question"] for row in rows(MISLEADING)]
+    unknown = [question for question in misleading if grading.find(question) is None]
+    meant = sum(one is not None and one.is_meant for one in map(nearest, unknown))
+    print(f"\nwritten to mislead: {meant} of {len(unknown)} read as a taught one")
     _visitors()
 
 

@@ -46,6 +46,7 @@ from core.reports.amplification.words import remarks, verdict
 from core.reports.amplification.words import to_dict as curve_to_dict
 from core.reports.amplification.words import to_json as curves_to_json
 from core.reports.inspection import words
+from core.reports.result_files import FROM_FILE
 from core.reports.text import table
 from core.store.errors import StoreError
 from core.store.results import MAX_BYTES
@@ -202,6 +203,8 @@ def inspect(
         refuse_typed(others - {"source", "report", "as_json"}, "--from recomputes what was saved")
         saved = beginning(source, MAX_BYTES)
         inspection = serialise_inspection.from_json(saved)
+        if not as_json:
+            click.echo(f"Not verified. {FROM_FILE}")
     click.echo(
         serialise_inspection.to_json(inspection) if as_json else _report(inspection, untaught)
     )
@@ -221,7 +224,12 @@ def _recording_of(query: str) -> Inspection:
     answer = recorded_answer(query)
     if answer is None:
         raise click.ClickException("No recorded question is near this one. Omit --recorded.")
-    return open_recorded(answer)
+    inspection = open_recorded(answer)
+    if answer.question == query:
+        return inspection
+    recording = inspection.recording
+    request = replace(recording.request, typed=query)
+    return replace(inspection, recording=replace(recording, request=request))
 
 
 def _quick(query: str | None, report: Path | None, as_json: bool, options: dict[str, Any]) -> str:

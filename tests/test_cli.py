@@ -128,6 +128,8 @@ def test_what_a_larger_model_answered_before_is_offered_and_opens_without_any_mo
     assert lines[1] == f"{answer.sentence}. No model was asked now." and offer not in lines
     data = one_object(believe("inspect", answer.question, "--recorded", "--json"))
     assert (data["query"], data["model"]) == (answer.question, answer.provenance.model)
+    likewise = believe("inspect", f"{answer.question}!!", "--recorded").stdout
+    assert likewise.startswith(f"Read as: {answer.question}")
     far = believe("inspect", "Who is at the door?", "--recorded")
     assert far.exit_code == 1 and "No recorded question is near this one." in far.stderr
     result = believe("inspect", answer.question, "--recorded", "--samples", 9)
@@ -317,7 +319,8 @@ def test_a_saved_inspection_is_recomputed_without_a_model(file, monkeypatch):
 
     monkeypatch.setattr(opening, "open_model", refuse)
     assert one_object(believe("inspect", "--from", file, "--json")) == json.loads(file.read_text())
-    assert believe("inspect", "--from", file).stdout == report
+    notice, _, again = believe("inspect", "--from", file).stdout.partition("\n")
+    assert notice.startswith("Not verified.") and again == report
 
 
 def test_a_report_is_written_beside_what_is_printed(file, tmp_path):

@@ -79,6 +79,10 @@ _SIGNS = str.maketrans(
     | {"_": " ", "\u2044": "/"}
 )
 _TAGS = re.compile(r"</?(?:b|i|u|em|strong|sub|sup|br|p|span|code|div|li|ul)\s*/?>", re.IGNORECASE)
+_POWER_OF_TEN = re.compile(r"(?<=\d)[eE](?=[-+]?\d)")
+# In small letters MW is mW, and GB Gb.
+_BYTES = re.compile(r"(?<=\d)\s?([kKMGTP])B\b")
+_MEGA = re.compile(r"(?<=\d)\s?M(?=(?:W|Hz|J|V|Pa|m|b|byte)\b)")
 _STROKE = "\u0338"  # through a sign: not
 _SELECTORS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0)), "\u20e3"}
 
@@ -92,7 +96,9 @@ def normalise(text: str) -> str:
         text = unicodedata.normalize("NFKC", text)
         text = "".join(filter(None, map(_character, text)))
         text = without_vowel_marks(without_accents(text))
-    return _TAGS.sub(" ", text.translate(_SIGNS)).replace("US$", "$").strip()
+    text = _POWER_OF_TEN.sub("*10^", text.translate(_SIGNS))
+    text = _MEGA.sub(" mega", _BYTES.sub(r" \1byte", text))
+    return _TAGS.sub(" ", text).replace("US$", "$").strip()
 
 
 def _character(sign: str) -> str:

@@ -28,8 +28,8 @@ PARTICLES = _set("da das de del della der des di do dos du la las le los van von
 #: After one of these stands what only says more of what came before: "Treaty of Paris" is no
 #: Paris.
 PREPOSITIONS = _set(
-    "of in on at by from for with to near into during within between against like as per via upon "
-    "who which whose whom where when because versus vs beat beats defeated won lost"
+    "of in on at by from for with to into during within between against like as per via upon "
+    "who which whose whom where when because versus vs beat beats defeated won"
 )
 #: Kinds of things, which a name has or has not: "the Nile" and "the Nile River".
 KINDS = _set(
@@ -70,14 +70,18 @@ QUALIFIERS = _set(
     "female positive negative last next previous first-born little lesser san santa saint "
     "objective visual before after until since nearly almost below above am pm maternal "
     "paternal wife husband widow son daughter father mother brother sister nephew niece uncle "
-    "aunt father-in-law son-in-law minus"
+    "aunt father-in-law son-in-law minus greater outside opposite near avoid lost lose "
+    "loses past ago norte nord ouest oeste alt ehemaliger ehemalige ancien ancienne mutter vater "
+    "sohn tochter mere pere fils madre padre hijo"
 )
 
 NEGATIONS = _set(
     "not no never none nobody nothing nowhere neither nor without cannot non except unless hardly "
     "rarely seldom lack lacks lacked fail fails failed refuse refuses refused nicht kein keine "
     "keiner keinen keinem keines nie niemals ohne weder noch nein ne pas jamais sans aucun aucune "
-    "nunca sin ninguno ninguna ningun не нет ни без никогда لا ليس لم لن غير नहीं 아니"
+    "nunca sin ninguno ninguna ningun nessun nessuna senza nao nem bez nie ikke inte niet geen ei "
+    "degil bukan khong wrong incorrect untrue unlikely unlike but rather instead δεν οχι неверно "
+    "не нет ни без никогда לא لا ليس ليست لم لن غير नहीं 아니"
 )
 #: In one word with what they deny: n't without its apostrophe.
 CONTRACTED = _set(
@@ -85,7 +89,7 @@ CONTRACTED = _set(
     "hadnt aint mustnt"
 )
 #: Parts of words of scripts that do not separate them.
-NEGATIONS_INSIDE = tuple(_list("不 没 沒 無 无 非 未 ない なかっ ません ไม่ 않"))
+NEGATIONS_INSIDE = tuple(_list("不 没 沒 無 无 非 未 ない なかっ ません ไม่ 않 아니 아닙 零下"))
 
 #: Words that stand for a sign.
 SIGN_WORDS = {

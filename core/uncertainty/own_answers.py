@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -96,7 +97,7 @@ def score(
     """
     if isinstance(responses, str):
         raise ValueError("The responses are one text: give a list, with one answer or more.")
-    texts = [text.strip() for text in responses]
+    texts = _texts(responses, "responses")
     if not any(texts):
         raise ValueError("There are no answers: give at least one that is not empty.")
     parameters = Hyperparameters(similarity, threshold)
@@ -140,8 +141,18 @@ def _seconds(second: Sequence[str | Sequence[str]] | None, length: int) -> list[
         return None
     if len(second) != length:
         raise ValueError(f"second has {len(second)} entries for {length} responses.")
-    lists = [[each] if isinstance(each, str) else list(each) for each in second]
-    return [[text.strip() for text in each] for each in lists]
+    return [_texts([each] if isinstance(each, str) else each, "second") for each in second]
+
+
+def _texts(values: Sequence[str], name: str) -> list[str]:
+    """Return texts without blanks around them; how often each came must be known."""
+    if isinstance(values, AbstractSet | Mapping):
+        raise ValueError(f"{name} is a set, which loses how often an answer came: give a list.")
+    texts = list(values)
+    for text in texts:
+        if not isinstance(text, str):
+            raise ValueError(f"{name} holds {text!r:.60}, which is no text; leave such ones out.")
+    return [text.strip() for text in texts]
 
 
 def _firsts_alone(

@@ -117,6 +117,18 @@ SAME = [
 ]
 
 DIFFERENT = [
+    ("1e-6", "1e6", "the sign of a power of ten"),
+    ("5 MW", "5 mW", "mega, milli"),
+    ("5 GB", "5 Gb", "bytes, bits"),
+    ("Paris", "ikke Paris", "a negation in Danish"),
+    ("Paris", "Paris değil", "a negation in Turkish"),
+    ("Paris", "Anything but Paris", "everything else"),
+    ("Paris", "Lyon rather than Paris", "the other one"),
+    ("Paris", "It is unlikely Paris", "perhaps not"),
+    ("He won", "He lost", "the opposite"),
+    ("quarter past five", "quarter to five", "half an hour"),
+    ("Paris", "near Paris", "another place"),
+    ("London", "Greater London", "another place"),
     ("guilty", "not guilty", "a negation"),
     ("yes", "no", "a negation"),
     ("should", "shouldn't", "a negation in short"),

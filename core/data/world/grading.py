@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from core.data.world.facts import FIELD, Fact, facts
-from core.data.world.plain import plain
+from core.data.world.plain import counting_signs, plain
 from core.once import once
 from core.uncertainty import same_answer
 from core.uncertainty.similarity import token_f1, tokens
@@ -30,8 +30,15 @@ def find(question: str, *, taught: bool = False) -> Fact | None:
             for relation, trained in relations.items():
                 fact = named.get((relation, field, name))
                 if fact and (trained or not taught):
-                    return fact
+                    return fact if _counts_the_same(question, fact) else None
     return None
+
+
+def _counts_the_same(question: str, fact: Fact) -> bool:
+    """Return whether no sign turns a question into another, as in “−two plus two”."""
+    signs = counting_signs(question)
+    names = (*fact.subjects, *fact.clauses, fact.plural or "")
+    return not signs or any(signs == counting_signs(name) for name in names)
 
 
 def is_right(answer: str, fact: Fact) -> bool:

@@ -23,8 +23,15 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 from scipy.sparse import csr_array
 
+from core.data.world.differences import (
+    ONE_SLIP,
+    FactWords,
+    differences,
+    numbers_in,
+    question_nouns,
+)
 from core.data.world.facts import FIELD, MANY, Fact, facts
-from core.data.world.plain import plain
+from core.data.world.plain import counting_signs, plain
 from core.once import once
 
 # From here on it is the question that was meant, and is asked in its place.
@@ -42,7 +49,7 @@ MOST_WORDS = 60  # of a question; more than any question of the world has
 SAME_STEM, SWAPPED, SAME_BEGINNING, BY_LETTERS = 0.95, 0.9, 0.7, 0.85  # how alike two words are
 BEGINNING = 4  # letters that "Russia" and "Russian" share at least
 ALIKE = 0.5  # words that share fewer of their letters have nothing to do with each other
-ONE_SLIP = 0.8  # how alike words of five letters are that differ in one, or swap two
+MATTERS = 1.0  # the weight of a word that more than a third of all facts are asked with
 RARE_WORD = 3.0  # the weight of a word of one fact in 20, or fewer
 UNKNOWN = 4.0  # the weight of a word that stands in no table: about that of "currency"
 LEAST = 0.1  # the weight of "what" and "the"
@@ -91,31 +98,14 @@ _CHAT = frozenset(
         *("he", "she", "they", "we", "us", "i", "im", "my", "you", "your", "please", "pls", "plz"),
         *("thank", "thanks", "hi", "hello", "ok", "okay", "got", "must", "mean", "yr", "bloke"),
         *("guy", "lady", "one", "just", "quick", "question", "remember", "forgot", "again"),
+        *("say", "think", "that", "this", "it"),
     ]
 )
-_NUMBERS = {
-    word: str(number)
-    for number, words in {
-        # Neither "one" nor "first": "name one river", "who first thought of it".
-        2: "two second ii",
-        3: "three third iii",
-        4: "four fourth iv",
-        5: "five fifth",
-        6: "six sixth vi",
-        7: "seven seventh vii",
-        8: "eight eighth viii",
-        9: "nine ninth ix",
-        10: "ten tenth",
-        11: "eleven eleventh xi",
-        12: "twelve twelfth xii",
-    }.items()
-    for word in words.split()
-}
 # With one of these, a question asks for one of several, as a superlative does.
 _ORDER = frozenset(["first", "last", "latest", "next", "former", "previous", "current"])
-_DIGITS = re.compile(r"\d+")
 _FIRST_OF_A_NAME = re.compile(r"[A-Z]\w+ (I|One)\b")  # "World War I", but not "Say, I wonder"
 _FIRST = frozenset(["i", "one", "first"])
+_NAME = "0name0"  # in a wording
 OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
 
 Numbers = NDArray[np.float64]
@@ -239,6 +229,10 @@ class _Index:
             for word, count in words.items():
                 self._asked_with[n, self._number[word]] = count / len(forms_of[n])
         self._asked_with = self._asked_with[:, self._around]
+        self._wordings = [tuple(map(_in_order, wordings)) for wordings in forms_of]
+        self._nouns = {
+            n for wordings in self._wordings for each in wordings for n in question_nouns(each)
+        }
         self._kinds = [_kinds(words) for words in around]
         self._kinds_of_name = [_kinds(name) for name in names]
         # A trivia question or a list is its own name: nothing has to be said besides.
@@ -313,13 +307,15 @@ class _Index:
                 if relation and self._facts[owner].relation != relation:
                     continue
                 taught = self._wording(self._facts[owner], alike, weight)
-                yield Nearest(
-                    self._facts[owner],
-                    taught,
-                    float(min(similarity[place], 1.0)),
-                    *self._lacking(words, alike, weight, name),
-                    narrowing=self._narrowing(words, alike, taught),
-                )
+                similar = float(min(similarity[place], 1.0))
+                missing, unexplained = self._lacking(words, alike, weight, name)
+                if similar >= MEANT:
+                    matters = {w for w, heavy in zip(words, weight, strict=True) if heavy > MATTERS}
+                    matters -= {*_CHAT, *_KINDS}
+                    more = self._differences(question, taught, owner, matters)
+                    unexplained = tuple(dict.fromkeys((*unexplained, *more)))
+                narrowing = self._narrowing(words, alike, taught)
+                yield Nearest(self._facts[owner], taught, similar, missing, unexplained, narrowing)
 
     def _lacking(
         self, words: tuple[str, ...], alike: Numbers, weight: Numbers, name: int
@@ -329,12 +325,12 @@ class _Index:
         around = self._around[self._asked_with[self._relation[owner]] > 0]
         names = np.flatnonzero(self._owner == owner)
         own = np.concatenate([around, *(self._words_of(int(each)) for each in names)])
-        numbers = _numbers(self._words[n] for n in own)
+        numbers = numbers_in(self._words[n] for n in own)
         lacks = self._coverage(alike, own) < UNLIKE
         missing = [
             word
             for word, row, lack in zip(words, alike, lacks, strict=True)
-            if not _numbers([word]) <= numbers or (lack and self._decides(word, row))
+            if not numbers_in([word]) <= numbers or (lack and self._decides(word, row))
         ]
         if not self._facts[owner].plural:
             missing += _of_one_of_many(words)
@@ -342,12 +338,32 @@ class _Index:
         unexplained = (w for w, is_heavy in zip(words, heavy, strict=True) if is_heavy)
         return tuple(missing), tuple(word for word in unexplained if word not in _CHAT)
 
+    def _differences(
+        self, typed: str, taught: str, owner: int, content: set[str]
+    ) -> tuple[str, ...]:
+        """Return by which words a question asks something else than the one of a fact."""
+        fact = self._facts[owner]
+        relation = self._relation[owner]
+        names = [_in_order(name) for name in _names(fact)]
+        own = FactWords(names, self._wordings[relation], bool(self._bare[relation]))
+        signs = Counter(counting_signs(typed))
+        signs.subtract(counting_signs(taught))
+        otherwise = differences(
+            _in_order(typed)[:MOST_WORDS],
+            _in_order(taught),
+            own,
+            content,
+            self._nouns,
+            self._number,
+        )
+        return (*(sign for sign, times in signs.items() if times), *otherwise)
+
     def _narrowing(self, words: tuple[str, ...], alike: Numbers, taught: str) -> tuple[str, ...]:
         """Return what makes a taught question one of several that may be meant."""
-        superlative, numbers = any(map(SUPERLATIVE.fullmatch, words)), _numbers(words)
+        superlative, numbers = any(map(SUPERLATIVE.fullmatch, words)), numbers_in(words)
 
         def narrows(word: str) -> bool:
-            if _numbers([word]):
+            if numbers_in([word]):
                 return not numbers
             if word not in _ORDER and (superlative or not SUPERLATIVE.fullmatch(word)):
                 return False
@@ -464,6 +480,11 @@ def _distinct(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in plain(text).split() if word.isalnum()))
 
 
+def _in_order(text: str) -> tuple[str, ...]:
+    """Return all words of a question, or of a wording with its name as one word."""
+    return tuple(word for word in plain(FIELD.sub(f" {_NAME} ", text)).split() if word.isalnum())
+
+
 def _words_around(wordings: Iterable[str]) -> Iterator[str]:
     for wording in wordings:
         yield from _distinct(FIELD.sub(" ", wording))
@@ -472,15 +493,6 @@ def _words_around(wordings: Iterable[str]) -> Iterator[str]:
 def _kinds(words: Iterable[str]) -> set[str]:
     """Return what kinds of answer are asked for."""
     return {_KINDS[word] for word in words if word in _KINDS}
-
-
-def _numbers(words: Iterable[str]) -> set[str]:
-    """Return the numbers in words, in digits: "1969", "31st", "second" and "WW2"."""
-    return {
-        number
-        for word in words
-        for number in (*_DIGITS.findall(word), *([_NUMBERS[word]] if word in _NUMBERS else []))
-    }
 
 
 def _of_one_of_many(words: Sequence[str]) -> tuple[str, ...]:

@@ -8,7 +8,16 @@ import unicodedata
 
 from core.uncertainty.accents import without_accents
 
-_MARKUP = re.compile(r"</?[a-zA-Z!][^<>\n]{0,80}>")  # and not "is 1 < 2 and 3 > 2"
+# And neither "is 1 < 2 and 3 > 2" nor "<New> France".
+_MARKUP = re.compile(
+    r"<(?:/?(?:a|b|big|blockquote|body|br|code|div|em|font|h[1-6]|hr|html|i|img|li|mark|ol|p|pre"
+    r"|q|s|script|small|span|strong|style|sub|sup|svg|table|td|tr|u|ul)\b|!--)[^<>\n]{0,80}>",
+    re.IGNORECASE,
+)
+# Before a digit or behind it these count: "the square root of -144", "8%", "19.84".
+_COUNTING = re.compile(
+    r"(?<!\w)[-−+±√~](?=\s?\d|\w)|[×÷*^<>$€£](?=\s?\d)|(?<=\d)(?:[%!°²³^]|[.,/](?=\d))|≠|¬"
+)
 _APOSTROPHES = "'’‘ʼ´`"
 _SIGNS = string.punctuation.translate(str.maketrans(dict.fromkeys(_APOSTROPHES, None)))
 _TO_PLAIN = str.maketrans(
@@ -35,6 +44,17 @@ def plain(question: str) -> str:
     text = without_accents(text).casefold().translate(_TO_PLAIN)
     text = "".join(c if c.isalnum() or c.isspace() else _rest(c) for c in text)
     return " ".join(unicodedata.normalize("NFC", text).split()) or question
+
+
+def counting_signs(question: str) -> list[str]:
+    """Return the signs of a question that `plain` drops though its answer may hang on them.
+
+    Examples
+    --------
+    >>> counting_signs("What is -2.5 times 8%?")
+    ['-', '.', '%']
+    """
+    return _COUNTING.findall(question)
 
 
 def _is_unseen(sign: str) -> bool:

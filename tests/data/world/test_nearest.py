@@ -186,6 +186,42 @@ def test_what_asks_for_the_first_is_not_asked_in_place_of_what_does_not(asked, a
     assert found.is_meant != bool(adds)
 
 
+def test_few_questions_that_were_written_to_mislead_are_asked_as_others():
+    """The rules were settled after a look at these."""
+    asked = [row["question"] for row in rows("misleading") if not grading.find(row["question"])]
+    assert len(asked) > 600
+    assert np.mean([bool(one and one.is_meant) for one in map(nearest, asked)]) <= 0.02
+
+
+@pytest.mark.parametrize(
+    ("asked", "differs"),
+    [
+        ("What is the unofficial language of Turkey?", "unofficial"),
+        ("Name a nonrenewable source of energy.", "nonrenewable"),
+        ("What is the cryptocurrency of Japan?", "cryptocurrency"),
+        ("In which county is Stonehenge?", "county"),
+        ("On which country is Uruguay?", "country"),
+        ("In which city was Albert Einstein born?", "city"),
+        ("what state is the grand canyon in", "state"),
+        ("What is the chemical name of titanium?", "name"),
+        ("What does NDA stand for?", "nda"),
+        ("What is France the capital of?", "of"),
+        ("Who did Titanic direct?", "direct"),
+        ("Who wrote the author of Hamlet?", "wrote"),
+        ("Who has the telephone?", "invented"),
+        ("What was the currency of Germany?", "was"),
+        ("What is two plus two plus two?", "plus"),
+        ("In which year was the fall of Berlin?", "wall"),
+        ("Name an animal with a backbone.", "without"),
+        ("What is the boiling point of -water?", "-"),
+        ("what is the largest country name in the world", "name"),
+    ],
+)
+def test_a_question_that_says_one_thing_otherwise_is_only_offered(asked, differs):
+    found = nearest(asked)
+    assert found.similarity >= MEANT and differs in found.unexplained and not found.is_meant
+
+
 @pytest.mark.parametrize(
     "asked", ["what yr did the berlin wall come down", "whats the capitol of spain please"]
 )
@@ -270,6 +306,8 @@ OTHERS = (
         ("who won the world cup 2018", OTHERS[2]),
         ("who won the 2022 world cup", None),
         ("capital of zorvania", OTHERS[3]),
+        ("What is the square root of -144?", None),
+        ("what is tofu made from in tofu", None),
         ("capital of france", None),
         ("what is the largest city of zorvania", None),
         ("what is tofu", None),
