@@ -332,7 +332,8 @@ def _question_ranks(distinct: pa.LargeStringArray) -> NDArray[np.int32]:
 
 def question_keys(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """Return texts without what makes no other question; one of marks alone stays as it is."""
-    lower = compute.utf8_lower(compute.utf8_normalize(texts, "NFKC"))
+    seen = compute.replace_substring_regex(texts, r"\p{Cf}+", "")  # a soft hyphen
+    lower = compute.utf8_lower(compute.utf8_normalize(seen, "NFKC"))
     unmarked = compute.replace_substring_regex(lower, NO_QUESTION, " ")
     is_mark = compute.equal(compute.utf8_trim_whitespace(unmarked), "")
     lower = compute.if_else(is_mark, lower, unmarked)

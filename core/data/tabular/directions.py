@@ -48,8 +48,10 @@ _AROUND = re.compile(
     rf"({_NEUTRAL})?({_STEM}([^\W\d]{{1,3}}|ability|ties|heit|idumbre|ihood|ions|itude|ment|ness)?)*"
 )
 #: It compares numbers, or says what they mean: “1/perplexity”, “sure (1 = very, 5 = not)”.
-_FORMULA = re.compile(r"[/*=^|<>−]|\s-\s|\(-")
-_NEGATIVE = re.compile(r"\bneg|\bminus\b|\binverse\b")
+_FORMULA = re.compile(r"[/*=^|<>−~!¬]|\s-\s|\(-|\d\s*-")
+_NEGATIVE = re.compile(r"\bneg|\bminus|\binverse\b")
+#: Turned by a part of the word, or by “in”, “un” written apart: “InConsistency”, “zweifellos”.
+_TURNED_WORD = re.compile(r"(los|less|frei|free)\b|\binvarian|\b(in|un|non|dis) [^\W\d]")
 _TURNED = re.compile(r"\s*(1\s*)?[-−]")  # −log p, 1 − confidence
 
 
@@ -70,7 +72,7 @@ def direction_of(heading: str) -> bool | None:
     rest, sures = _SURE.subn(_STEM, rest)
     if bool(doubts) == bool(sures) or not all(map(_is_neutral, rest.split())):
         return None
-    if _FORMULA.search(heading, turned.end() if turned else 0):
+    if _FORMULA.search(heading, turned.end() if turned else 0) or _TURNED_WORD.search(words):
         return None
     return bool(sures) != bool(turned or _NEGATIVE.search(words))
 

@@ -33,10 +33,12 @@ OWN_ITEM = re.compile(
     r"original|parent|canonical)?id|instance|(paraphrase|rephrasing|variant|duplicate|copy)of)"
 )
 #: What makes no other question of a text in small letters, as RE2 reads it: a number that counts it
-#: (“3.”, “Q3:”, “b)”), the word for one (“Question:”), a trial (“(attempt 3)”, “#3” behind the
-#: mark), and HTML's tags.
+#: (“3.”, “Q3:”, “iv)”), the word for one (“Question:”), a trial (“(attempt 3)”, “#3” or a hash
+#: behind the mark), thanks, and HTML's tags and blanks.
 NO_QUESTION = (
-    r"(?s)^(\s*[(\[]?((q|question|frage|nr\.?|no\.?)?\s*[0-9]{1,6}|[a-z])[.:)\]]+\s|"
+    r"(?s)&(nbsp|amp|#160);|[?.!]\s*(thanks|thank you)[.!\s]*$|\?\s*[(\[][0-9a-f]{6,40}[)\]]\s*$|"
+    r"^\s*[(\[]?[ivxl]{1,7}[.)\]]+\s|"
+    r"^(\s*[(\[]?((q|question|frage|nr\.?|no\.?)?\s*[0-9]{1,6}|[a-z])[.:)\]]+\s|"
     r"\s*(question|query|frage)\s*[0-9]{0,6}\s*[.:)\]]+)+|"
     r"([?.!\n][\s([,;#-]*|[(\[])(attempt|try|trial|run|sample|seed|rep|repeat|repetition|variant|"
     r"version|style|temperature|versuch|lauf|variante|essai|intento)[\s:=#]*[0-9.]{1,6}[)\]]*\s*$|"

@@ -70,7 +70,25 @@ _NEGATION = re.compile(
 #: The right answer itself, or how many are right: no judgement of an answer.
 _NO_JUDGEMENT = re.compile(
     r"(correct|right|richtige?|correcte?|correcta)\w* (answer|option|choice|response|label|target|"
-    r"value|index|letter|antwort|réponse|reponse|respuesta)|\b(num|number|n|count) "
+    r"value|index|letter|antwort|réponse|reponse|respuesta)|\b(num|number|n|count) |"
+    r"\bsupported models?\b"
+)
+#: In front of a word, or behind it, these turn it: “inCorrect”, “unhallucinated”, “fehlerfrei”.
+_TURNED = re.compile(
+    r"\b(un|non|no|anti)(hall?u|halluzin|alucin|mistak|fehler|fals|wrong|err|fail)|"
+    r"(hall?u\w*|halluzin\w*|mistake|error|fehler|fail)-?(los|frei\w*|free|less|safe|proof)|"
+    r"\b(in|un|non|mis|im|ir|il|dis) [^\W\d]"
+)
+#: Signs that compute or compare, and what a number says of the word beside it: “acc_5”.
+_FORMULA = re.compile(r"[=!~^<>¬|]|\b[01]\s*[-−]|[-−]\s*[01]\b")
+_NUMBERED = re.compile(r"\bis 0\b|^[01] |\b(acc|accuracy|pass|em|top|hits?) ([02-9]|[1-9]\d+)\b")
+#: Judges of anything, as of a format or a latency: the heading has to leave it at the answer.
+_OF_ANY_TEST = frozenset({"c", "i", "pass", "passed", "fail", "failed"}) | {
+    *("supported", "unsupported", "factual", "bestanden", "durchgefallen"),
+}
+_OF_ANSWERS = re.compile(
+    r"annotat(ion|or)s?|human|expert|reviewer|status|outcome|quality|truth(ful|fulness)?|"
+    r"assessment|bewertung|urteil|note|faithful(ness)?|grounded(ness)?|check(ed)?|mark(ed)?|[a-z]"
 )
 #: Of several answers one is right, and nobody knows which: “pass@10”.
 _OF_SEVERAL = re.compile(r"@\s*(?!1\b)[0-9]")
@@ -87,7 +105,10 @@ def heading_words(heading: str) -> str:
 def affirmation_is_right(heading: str) -> bool | None:
     """Return whether "1" and "yes" under a heading mean right; None if it does not say."""
     words = _EXACT.sub("exactmatch", heading_words(heading))
-    if _NO_JUDGEMENT.search(words) or _NEGATION.search(words) or _OF_SEVERAL.search(heading):
+    unclear = (_NO_JUDGEMENT, _NEGATION, _TURNED, _NUMBERED)
+    if any(each.search(words) for each in unclear):
+        return None
+    if _OF_SEVERAL.search(heading) or _FORMULA.search(heading):
         return None
     wrong = {word for word in words.split() if _WRONGNESS.search(word)}
     rest = [word for word in words.split() if word not in wrong]
@@ -118,17 +139,32 @@ def says_nothing_else(heading: str) -> bool:
     )
 
 
-def is_judgement(word: str, others: frozenset[str]) -> bool:
-    """Return whether a word means right or wrong whatever its heading says.
+def is_judgement(word: str, heading: str, others: frozenset[str]) -> bool:
+    """Return whether a word means right or wrong whatever its heading affirms.
+
+    “PASS” does not under “format_check”, which names another test than that of an answer.
 
     Parameters
     ----------
     word : str
         One of `RIGHT` or `WRONG`.
+    heading : str
+        Of its column.
     others : frozenset of str
         The words of its column.
     """
+    if word in _OF_ANY_TEST and not _is_of_answers(heading):
+        return False
     return word in _JUDGED_RIGHT | _JUDGED_WRONG or _PAIRS.get(word, "") in others
+
+
+def _is_of_answers(heading: str) -> bool:
+    """Return whether no word of a heading names what else than an answer is judged."""
+    kinds = (_PLAIN, _PLAIN_OF_WRONG, _RIGHTNESS, _OF_ANSWERS)
+    return all(
+        any(kind.fullmatch(word) for kind in kinds) or _WRONGNESS.search(word)
+        for word in _EXACT.sub("exactmatch", heading_words(heading)).split()
+    )
 
 
 def rightness_of(word: str, heading: str, others: frozenset[str]) -> bool | None:
@@ -141,9 +177,9 @@ def rightness_of(word: str, heading: str, others: frozenset[str]) -> bool | None
     others : frozenset of str
         The words of the column.
     """
-    if is_judgement(word, others):
+    if is_judgement(word, heading, others):
         return word in RIGHT
-    meaning = affirmation_is_right(heading)
+    meaning = None if word in _JUDGED_RIGHT | _JUDGED_WRONG else affirmation_is_right(heading)
     if meaning is None or (word in WRONG and _ONE_SIDED.search(heading_words(heading))):
         return None
     return (word in RIGHT) == meaning

@@ -180,11 +180,11 @@ def own_labels(upload: Upload, score: str) -> dict[str, str]:
     }
 
 
-def judges(column: Column) -> bool:
-    """Return whether all that a column says of right and wrong, it says whatever its heading is."""
-    words = _label_words(column)
+def judges(upload: Upload, name: str) -> bool:
+    """Return whether all that a column says of right and wrong, its words say by themselves."""
+    words = _label_words(column_of(upload, name))
     return bool(words) and all(
-        is_judgement(word.removesuffix(_COLOURFUL), frozenset(words)) for word in words
+        is_judgement(word.removesuffix(_COLOURFUL), name, frozenset(words)) for word in words
     )
 
 

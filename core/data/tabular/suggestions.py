@@ -142,7 +142,7 @@ def label_columns(
             if kind is ColumnKind.NUMBER and _are_grades(upload, name):
                 grades.append(name)
             continue
-        if affirmation_is_right(name) is not None or judges(column_of(upload, name)):
+        if affirmation_is_right(name) is not None or judges(upload, name):
             clear.append(name)
         elif (
             kind is ColumnKind.LABEL
@@ -150,7 +150,7 @@ def label_columns(
             and not column_of(upload, name).has(Cell.LIST).any()
         ):
             unclear.append(name)
-    if len(clear) == 1 and not judges(column_of(upload, clear[0])):
+    if len(clear) == 1 and not judges(upload, clear[0]):
         clear += (name for name in unclear if _is_answer_in_words_of(upload, name, clear[0]))
         if not says_nothing_else(clear[0]):  # beside “correct (judge)”, “correct (person)” counts
             clear += (name for name in unclear if leaves_rightness_open(name) and name not in clear)

@@ -21,7 +21,7 @@ from core.uncertainty.scores import SCORES
         (["inconsistency", "Mutual Information", "unsure", "hallucination", "p_wrong"], False),
         # The negative of one is the other.
         (["neg_log_likelihood", "negative log prob", "-logprob", "−log p"], False),
-        (["1 - confidence", "1-p_true", "minus confidence"], False),
+        (["1 - confidence", "1-p_true", "minus confidence", "minuslogp"], False),
         (["negative entropy", "minus_perplexity", "inverse uncertainty"], True),
         # A word may stand in another, and a name may say both, or neither.
         (["score", "x", "", "problem_no", "measure", "pressure", "logit", "M.I."], None),
@@ -36,6 +36,10 @@ from core.uncertainty.scores import SCORES
         (["agreement_rank", "entropy percentile", "consistency_gap", "flipped_agreement"], None),
         (["low_entropy", "doubt removed", "wrong_answer_avoidance", "hallucinationfree"], None),
         (["1/perplexity", "max_entropy - entropy", "entropy * -1", "|log p|"], None),
+        (
+            ["InConsistency", "(1-confidence)", "log(1-confidence)", "~confidence", "zweifellos"],
+            None,
+        ),
         (["how sure (1=very sure, 5=guess)", "risk (1 = high)", "agreement: low = 5"], None),
         (["MaximumSequenceProbability", "gpt4_confidence", "mean token prob"], True),
     ],

@@ -28,7 +28,12 @@ from core.data.tabular.label_words import affirmation_is_right, rightness_of
         (["predicted_correct", "other_model_correct", "correct_count", "pass_id"], None),
         (["previewcorrect", "self_correct", "successor", "correct_flow", "passport"], None),
         (["wrong_format", "code_error", "fallow", "search_success", "Zeile korrekt"], None),
-        (["pass@10", "correct@5", "em @ 16"], None),  # one of several answers
+        (["pass@10", "correct@5", "em @ 16", "pass^10", "acc_5"], None),  # one of several answers
+        # Turned by a part of the word, or by a sign.
+        (["inCorrect", "Model_InCorrect", "in_correct", "InAccurate", "unhallucinated"], None),
+        (["Fehlerlos", "fehlerfreie_antwort", "hallucinationfree", "failsafe", "unmistaken"], None),
+        (["correct=0", "!correct", "~correct", "1-correct", "0=correct", "correct_is_0"], None),
+        (["supported_model"], None),
         (["pass@1", "em@1"], True),
         (["faithful", "groundedness"], None),  # to a text, which may be wrong
         (
@@ -71,5 +76,10 @@ def test_words_that_judge_need_no_heading_and_words_that_affirm_do():
     assert [right(word, "label") for word in ("1", "yes", "0", "no")] == [None] * 4
     # Whoever met no error and did not refuse may be wrong all the same.
     assert [right(word, "refused") for word in ("true", "false")] == [False, None]
+    # Any test may be passed.
+    for heading in ("format_check", "latency", "jailbreak", "pii_check", "refusal_test"):
+        assert right("pass", heading) is right("c", heading) is None
+    assert right("supported", "image_input") is None
+    assert (right("pass", "human_check"), right("c", "verdict")) == (True, True)
     assert right("falsch", "verdict", "richtig") is False
     assert right("falsch", "is_hallucination", "wahr") is True
