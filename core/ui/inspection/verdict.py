@@ -49,8 +49,6 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         if source := source_sentence(inspection):
             st.text(source)
         serve(inspection)
-        if inspection.conceals:
-            recorded.offer(inspection)
         if inspection.nearest_taught is not None:
             _beside_what_was_taught(inspection.nearest_taught)
         if inspection.samples_needed is not None:
@@ -62,13 +60,15 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             _mend(inspection)
         for sentence in reasons(inspection, quotes=quotes(inspection)):
             st.text(sentence)
-        if not quotes(inspection):
-            reveal(inspection)
         if judgement := judge(inspection):
             with st.container(key="truth", gap="xsmall"):
                 for sentence in truth(judgement, inspection):
                     st.text(sentence)
         figures.show(reports.doubt(inspection, references), "doubt")
+        if inspection.conceals:  # what says more comes before what is made up
+            recorded.offer(inspection)
+        if not quotes(inspection):
+            reveal(inspection)
     if not inspection.conceals:
         recorded.offer(inspection)
     if inspection.conceals and live and model_opening.smollm2_here():
