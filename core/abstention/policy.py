@@ -204,6 +204,8 @@ class Policy:
             raise PolicyError("The number of looks at the labels must lie between 0 and 1,000.")
         if self.left_out < 0:
             raise PolicyError("The number of rows left out cannot be negative.")
+        if self.belief and self.belief.threshold > self.threshold:
+            raise PolicyError("Answers that stand are believed beyond λ, which nothing promises.")
         if self.belief and (self.method != "ltt" or self.belief.answered > self.answered):
             raise PolicyError("Only Learn-then-Test promises anything of the answers that stand.")
         if self.has_guarantee and (self.confidence is None) != (self.method == "crc"):
@@ -225,6 +227,11 @@ class Policy:
         relation = "above" if self.larger_is_surer else "below"
         own = own_direction(self.threshold, self.larger_is_surer)
         return f"{relation} {own:.6g}".replace("-inf", "−∞").replace("inf", "∞")
+
+    @property
+    def _rule(self) -> str:
+        """When it answers."""
+        return f"answer if {self.score} is {self.where}"
 
     @property
     def answer_if(self) -> dict[str, str | float | None]:
@@ -422,7 +429,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
         else 1,
         "guarantee": policy.sentence,
         # In the score's own direction; “threshold” is of the doubt, which larger means.
-        "rule": f"answer if {policy.score} is {policy.where}",
+        "rule": policy._rule,
         "answer_if": policy.answer_if,
         **asdict(policy),
         "threshold": finite(policy.threshold),
@@ -496,12 +503,28 @@ def policy_from_dict(content: object) -> Policy:
                 "The policy’s “codebook” is damaged. Download the policy again."
             ) from error
     policy = Policy(**values)
-    if content.get("answer_if", policy.answer_if) != policy.answer_if:
-        raise PolicyError(
-            "The policy’s “answer_if” and “threshold” contradict each other, so somebody has "
-            "changed one of them. Download the policy again, or choose λ on Calibration."
-        )
+    _check_agreement(policy, content)
     return policy
+
+
+def _check_agreement(policy: Policy, content: Mapping[str, object]) -> None:
+    """Refuse a file that contradicts itself; older ones say less."""
+    book = policy.codebook
+    own = {"answer_if": policy.answer_if, "rule": policy._rule}
+    pairs: list[tuple[str, str, Any, Any]]
+    pairs = [(name, "threshold", content.get(name, own[name]), own[name]) for name in own]
+    if book:
+        pairs += [
+            ("codebook", "score", book.score, policy.score),
+            ("codebook", "larger_is_surer", book.larger_is_surer, policy.larger_is_surer),
+            ("codebook", "labels", max(book.rows, policy.labels), book.rows),  # one a question
+        ]
+    for one, other, here, there in pairs:
+        if here != there:
+            raise PolicyError(
+                f"The policy’s “{one}” and “{other}” contradict each other, so somebody has "
+                "changed one of them. Download the policy again, or choose λ on Calibration."
+            )
 
 
 def pipeline_from_dict(content: object) -> Pipeline:

@@ -53,6 +53,13 @@ def check_promise(policy: Policy) -> None:
     delta = math.ldexp(
         (1 - (policy.confidence or 0)) / tried, -policy.looks
     )  # which never overflows
+    bound = policy.upper_bound
+    # The bound is at δ or at what of it a look, a score or a walk may spend: never at far less.
+    if bound is not None and p_values(policy.answered, policy.errors, bound) < delta / 100:
+        raise PolicyError(
+            f"This policy’s upper bound of {percent(bound)} is not that of {policy.errors:,} wrong "
+            f"among {policy.answered:,} answered. Somebody has changed it: calibrate again."
+        )
     promises = [(policy.target_error, policy.answered, policy.errors)]
     if policy.belief:
         own = policy.belief

@@ -334,8 +334,12 @@ def clopper_pearson(errors: ArrayLike, answered: ArrayLike, confidence: float) -
 
 
 def fewest_labels(target_error: float, confidence: float) -> int:
-    """Return how many answered queries it takes, all of them right: ⌈ln δ / ln(1 − α)⌉."""
-    return math.ceil(math.log1p(-confidence) / math.log1p(-target_error))
+    """Return how many answered queries it takes, all of them right: ⌈ln δ / ln(1 − α)⌉.
+
+    At most `MOST_LABELS` + 1.
+    """
+    fewest = math.log1p(-confidence) / math.log1p(-target_error)
+    return math.ceil(min(fewest, MOST_LABELS + 1))
 
 
 def labels_for_power(error: float, target_error: float, confidence: float) -> int | None:
@@ -394,6 +398,10 @@ def _threshold(ranks: Blocks, block: int, upper_bound: float) -> Threshold:
     )
 
 
+def _count(labels: int) -> str:
+    return f"more than {MOST_LABELS:,}" if labels > MOST_LABELS else f"{labels:,}"
+
+
 def _no_scores() -> Uncertifiable:
     return Uncertifiable("No row has a score, so there is nothing to certify.", None)
 
@@ -403,7 +411,7 @@ def _too_few(ranks: Blocks, target_error: float, confidence: float) -> Uncertifi
         return _no_scores()
     opening = (
         f"Too few labelled answers have a score: {ranks.finite}. Even if all of them are "
-        f"right, this target and confidence need {fewest_labels(target_error, confidence):,}."
+        f"right, this target and confidence need {_count(fewest_labels(target_error, confidence))}."
     )
     needed = _more_if_half_as_wrong(ranks, target_error, confidence)
     if needed is not None:

@@ -63,10 +63,10 @@ TEXTS = st.text(max_size=20)
 
 
 @st.composite
-def beliefs(draw, most):
+def beliefs(draw, most, largest):
     answered = draw(st.integers(0, most))
     errors = draw(st.integers(0, answered))
-    return Belief(draw(FINITE), draw(SHARES), answered, errors)
+    return Belief(min(draw(FINITE), largest), draw(SHARES), answered, errors)
 
 
 @st.composite
@@ -74,6 +74,7 @@ def policy_of_any_kind(draw):
     method = draw(st.sampled_from(sorted(policies.GUARANTEES)))
     labels = draw(st.integers(0, 10**9))
     answered = draw(st.integers(0, labels))
+    threshold = draw(FINITE | st.just(math.inf))
     pipeline = Pipeline(
         **{
             f.name: draw(
@@ -84,7 +85,7 @@ def policy_of_any_kind(draw):
     )
     return Policy(
         score=draw(TEXTS),
-        threshold=draw(FINITE | st.just(math.inf)),
+        threshold=threshold,
         method=method,
         target_error=draw(SHARES),
         confidence=draw(SHARES) if method == "ltt" else None,
@@ -100,7 +101,7 @@ def policy_of_any_kind(draw):
         left_out=draw(st.integers(0, 100)),
         selection=draw(TEXTS),
         targets_tried=draw(st.integers(1, 100)),
-        belief=draw(st.none() | beliefs(answered)) if method == "ltt" else None,
+        belief=draw(st.none() | beliefs(answered, threshold)) if method == "ltt" else None,
     )
 
 
@@ -135,6 +136,7 @@ def test_the_file_says_its_rule_in_the_scores_own_direction():
     refused({**found, "threshold": -0.2}, "contradict each other")
     refused({**found, "answer_if": {"score": "confidence", "above": 0.2}}, "contradict each other")
     del found["answer_if"]  # of an older Believe
+    refused({**found, "threshold": -0.2}, "“rule” and “threshold” contradict")
     assert from_json(json.dumps(found)) == SURE
 
 
@@ -192,6 +194,7 @@ def test_a_promise_that_its_labels_cannot_prove_was_changed(policy):
             "1,000 of them right",
         ),
         (replace(POLICY, upper_bound=POLICY.errors / POLICY.labels / 2), "upper bound is below"),
+        (replace(POLICY, errors=0), "is not that of 0 wrong among 400"),
         (replace(POLICY, method="crc", confidence=None, target_error=0.001), "answered and wrong"),
     ],
 )
@@ -500,10 +503,11 @@ def test_a_policy_edited_by_hand_is_refused_or_can_be_shown():
             assert back.where
 
 
-BOOK = Codebook(
+WORDS = Codebook(
     *("question", 2, "confidence", True, "is_hallucination", ("0",), ("1",), 1, 3, 4),
     *(("Line 5: left out.",), ("model",), ("Line 2: “Why?”, right.",)),
 )
+BOOK = replace(WORDS, score=POLICY.score, larger_is_surer=False, rows=POLICY.labels)
 
 
 def test_a_policy_says_what_its_table_was_read_as():
@@ -511,6 +515,9 @@ def test_a_policy_says_what_its_table_was_read_as():
     assert from_json(to_json(policy)) == policy
     found = to_dict(policy)
     assert from_json(encode({k: v for k, v in found.items() if k != "codebook"})).codebook is None
+    for name, value in {"score": "a", "larger_is_surer": True, "rows": 999}.items():
+        book = {**found["codebook"], name: value}
+        refused(encode({**found, "codebook": book}), "“codebook” and .*contradict each other")
     older = {k: v for k, v in found["codebook"].items() if k != "claims"}
     assert from_json(encode({**found, "codebook": older})) == policy
     for name, value in (
@@ -555,7 +562,7 @@ def test_errors_by_another_label_are_of_answered_questions_and_of_a_named_column
 
 
 def test_a_codebook_in_words():
-    assert BOOK.sentences == (
+    assert WORDS.sentences == (
         "Question: “question”; 3 rows ask 2 different questions.",
         "Right: “is_hallucination” is “0” (1 of 3 rows); wrong: “1”.",
         "Score: “confidence”; larger means a surer answer.",
@@ -564,7 +571,7 @@ def test_a_codebook_in_words():
         "Columns not used: “model”.",
         "Line 2: “Why?”, right.",
     )
-    assert replace(BOOK, claims=("As you said.",)).sentences[3] == "As you said."
-    every = replace(BOOK, question="", wrong=(), unused=()).sentences
+    assert replace(WORDS, claims=("As you said.",)).sentences[3] == "As you said."
+    every = replace(WORDS, question="", wrong=(), unused=()).sentences
     assert every[0] == "Question: every row asks another; 3 rows are taken as independent."
     assert every[1].endswith("wrong: none.") and "Columns not used: none." in every

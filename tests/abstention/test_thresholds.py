@@ -213,6 +213,9 @@ def test_the_bound_is_at_most_alpha_exactly_when_p_is_at_most_delta(alpha, confi
 )
 def test_fewest_labels_by_hand(alpha, confidence, fewest):
     assert thresholds.fewest_labels(alpha, confidence) == fewest
+    for least in (1e-300, 5e-324):
+        nothing = thresholds.learn_then_test([0.1], [1], target_error=least, confidence=confidence)
+        assert "need more than 1,000,000,000,000." in nothing.reason
     assert (1 - alpha) ** fewest <= 1 - confidence < (1 - alpha) ** (fewest - 1)
 
 

@@ -1167,7 +1167,10 @@ def test_a_policy_can_be_brought_and_says_why_where_it_can_decide_nothing(app):
         assert "use_uploaded" not in keys(app)
     for change, sentence in (
         ({"pipeline": None}, "This policy was calibrated on scores of unknown origin"),
-        ({"larger_is_surer": True}, "as a sign of a sure answer; here it is a sign of doubt."),
+        (
+            {"larger_is_surer": True, "codebook": None},
+            "as a sign of a sure answer; here it is a sign of doubt.",
+        ),
     ):
         bring(app, to_json(replace(default_policy(), **change)))
         assert said(app, sentence) and app.button(key="use_uploaded").disabled

@@ -404,7 +404,9 @@ def move(calibration: Calibration, value: float) -> Policy:
         about = calibration.data, calibration.target, calibration.score
         return _policy(*about, threshold, method="by hand", confidence=None)
     if policy.has_guarantee and threshold.answered == policy.answered:
-        return replace(policy, threshold=value)
+        own = policy.belief
+        own = own and replace(own, threshold=min(own.threshold, value))
+        return replace(policy, threshold=value, belief=own)
     by_other = other_errors(calibration.data, calibration.score, value)
     return policy.with_threshold(value, threshold.answered, threshold.errors, by_other)
 
