@@ -337,9 +337,8 @@ def differing(rows: Results) -> str:
     differ = rows.correct[SCORE] != rows.by_other_label.correct[SCORE]
     columns = (rows.texts(name)[differ] for name in ("query", f"{SCORE}_answer"))
     each = "; ".join(f"{query} “{text}”" for query, text in zip(*columns, strict=True))
-    return (
-        f"The labels of what M.I. serves differ on {differ.sum()} questions{each and ': '}{each}."
-    )
+    where = f"{count_of(int(differ.sum()), 'question')}{each and ': '}{each}"
+    return f"The labels of what M.I. serves differ on {where}."
 
 
 def own_information(rows: Results) -> NDArray[np.float64]:
