@@ -19,8 +19,10 @@ ROWS = "question,confidence\nWho?,0.9\nWhen?,0.2\nWhere?,\n=1+1,0.5\n"
 
 @pytest.fixture
 def files(tmp_path):
+    score = {"score": "confidence", "larger_is_surer": True}
+    book = replace(default_policy().codebook, **score)
     policy = replace(
-        default_policy(), score="confidence", threshold=-0.404, larger_is_surer=True, pipeline=None
+        default_policy(), **score, threshold=-0.404, pipeline=None, codebook=book, belief=None
     )
     (tmp_path / "policy.json").write_text(to_json(policy))
     (tmp_path / "rows.csv").write_text(ROWS)
@@ -49,6 +51,9 @@ def test_what_cannot_decide_is_a_sentence(files):
     place, policy = files
     (place / "other.csv").write_text("question,surety\nWho?,0.9\n")
     assert "no column “confidence”" in believe(place / "policy.json", place / "other.csv").stderr
+    (place / "percent.csv").write_text("question,confidence\nWho?,90\nWhen?,0.2\n")
+    scale = believe(place / "policy.json", place / "percent.csv")
+    assert scale.exit_code == 1 and "reaches 90 in percent.csv" in scale.stderr
     better = to_json(Policy(**{**vars(policy), "target_error": 0.001, "belief": None}))
     (place / "policy.json").write_text(better)
     done = believe(place / "policy.json", place / "rows.csv")

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from core.abstention.drift import Drift, drift
 from core.abstention.policy import Policy, check_pipeline
+from core.codec import one_line
 from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
+from core.data.tabular.directions import is_of_probability
 from core.data.tabular.labelled import Labelled, doubts_of, pipelines_of
 from core.data.tabular.uploads import Upload
 from core.studies.calibration.calibration import Calibration, CalibrationError
@@ -66,8 +68,9 @@ class NewScores:
 def new_scores(upload: Upload, policy: Policy) -> NewScores:
     """Read the policy's score out of a table without labels.
 
-    Raises `CalibrationError` when the score's column is missing; `PolicyError` when the table says
-    of any row that another pipeline made its score; `UploadError` when the column holds no numbers.
+    Raises `CalibrationError` when the score's column is missing, or holds no probability where the
+    policy's was one; `PolicyError` when the table says of any row that another pipeline made its
+    score; `UploadError` when the column holds no numbers.
     """
     if policy.score not in upload.table.columns:
         raise CalibrationError(
@@ -77,7 +80,20 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
     for pipeline in map(from_text, pipelines_of(upload)):
         if pipeline is not None:
             check_pipeline(policy, pipeline)
+    most = float(np.nanmax(column_of(upload, policy.score).values, initial=-np.inf))
+    if most > 1 and _is_of_probabilities(policy):
+        raise CalibrationError(
+            f"“{one_line(policy.score)}” reaches {most:g} in {upload.name}, and was a probability, "
+            "at most 1, where the threshold was chosen. Give it on the same scale."
+        )
     return NewScores(policy, upload, doubts_of(upload, policy.score, policy.larger_is_surer))
+
+
+def _is_of_probabilities(policy: Policy) -> bool:
+    """Whether the labelled scores lay between 0 and 1: otherwise a person said what they mean."""
+    unasked = policy.codebook is not None and not policy.codebook.claims
+    surer = policy.larger_is_surer and 0 <= -policy.threshold <= 1
+    return unasked and surer and is_of_probability(policy.score)
 
 
 def drift_from(calibration: Calibration, fresh: NewScores) -> Drift:
