@@ -70,11 +70,12 @@ from tests.studies.evaluation.worlds import questions
 RIGHT, WRONG = 150, 49  # of a file, from the smallest doubt to the largest
 ROWS = RIGHT + WRONG + 1  # the last one is right: a score without a mistake is asked about
 GUARANTEED, UNCERTIFIED = "Guaranteed", "Cannot be certified"
+OVERALL = "Guaranteed overall"  # where a group breaks it
 PROBLEM, NO_GUARANTEE = "Problem", "No guarantee"
 ASKED = "Your answer is needed"
 OF_EXAMPLE = "Of the bundled example"
 OPENING = [
-    GUARANTEED,
+    OVERALL,
     OF_EXAMPLE,
     "Example",
 ]  # the badges of the page that nobody has brought anything to
@@ -1002,12 +1003,12 @@ def test_a_reload_finds_the_file_what_was_said_of_it_and_what_was_tried(app):
 def test_a_reload_keeps_the_policy_in_use_until_it_is_stopped(example):
     use(example)
     again = reloaded(example)
-    assert badges(again) == ["Policy in use", GUARANTEED, OF_EXAMPLE]
+    assert badges(again) == ["Policy in use", OVERALL, OF_EXAMPLE]
     page = session("inspection", policy=again.query_params["policy"])
     assert badges(page)[0] == "Policy in use"
     press(again, "stop_policy")
     assert "policy" not in again.query_params and badges(reloaded(again)) == [
-        GUARANTEED,
+        OVERALL,
         OF_EXAMPLE,
     ]
     page = session("calibration", policy="nobody-knows-it")
@@ -1037,7 +1038,7 @@ def test_what_cannot_be_read_now_is_found_when_it_can(example, monkeypatch):
         assert said(page, "The default policy decides: that of this address cannot be read. The da")
         assert said(page, "The file that this address names cannot be read. The database could")
         assert page.query_params == address and badges(page) == [PROBLEM] * 2
-    assert badges(settled(page.run())) == ["Policy in use", GUARANTEED, OF_EXAMPLE]
+    assert badges(settled(page.run())) == ["Policy in use", OVERALL, OF_EXAMPLE]
 
 
 def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_they_can(
@@ -1050,7 +1051,7 @@ def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_
         for kind in (SavedResults, files.Files):
             broken.setattr(kind, "save", full)
         upload(app, example_bytes(), EXAMPLE_NAME)
-        assert badges(app) == [GUARANTEED, OF_EXAMPLE, PROBLEM] and "file" not in app.query_params
+        assert badges(app) == [OVERALL, OF_EXAMPLE, PROBLEM] and "file" not in app.query_params
         assert said(app, "The disk is full. Make room. Until then, a reload of the page loses")
         use(app)
         assert "Policy in use" in badges(app) and "policy" not in app.query_params
@@ -1091,14 +1092,14 @@ def test_a_half_is_held_back_and_confirms_once(app):
     half = len(first.kept)
     assert said(app, f"Rows to try settings on: {half}; held back: {len(second.kept)}.")
     found = calibrate(first, Target(), looks=())
-    assert answered(app) == f"{found.outcome.coverage:.1%}" and badges(app) == [GUARANTEED]
+    assert answered(app) == f"{found.outcome.coverage:.1%}" and badges(app) == [OVERALL]
     press(app, "confirm")
     expected = holdout.confirm_half(found.policy, second, ())
     assert expected.confidence == pytest.approx(0.95)
     assert words.confirmation(expected) in texts(app) and app.button(key="confirm").disabled
-    assert badges(app) == [GUARANTEED, "Confirmed" if expected.kept else "Not confirmed"]
+    assert badges(app) == [OVERALL, "Confirmed" if expected.kept else "Not confirmed"]
     set_target(app, alpha=0.1)  # another threshold
-    assert badges(app) == [GUARANTEED] and not app.button(key="confirm").disabled
+    assert badges(app) == [OVERALL] and not app.button(key="confirm").disabled
     press(app, "confirm")
     assert said(app, "This is look 2 at these labels, so each bound was computed at 97.5%")
     set_target(app, alpha=0.05)  # and the first again: it is as confirmed as it was
@@ -1134,13 +1135,13 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     ).policy
     assert "stop_policy" not in keys(example)
     use(example)
-    assert badges(example) == ["Policy in use", GUARANTEED, OF_EXAMPLE]
+    assert badges(example) == ["Policy in use", OVERALL, OF_EXAMPLE]
     assert {policy.sentence, policy.promise} <= {*texts(example)}
     assert "use_policy" not in keys(example) and "to_inspection" in keys(example)
     move(example, 0.5)  # another threshold is another policy
     assert "to_inspection" not in keys(example)
     press(example, "stop_policy")
-    assert badges(example) == [GUARANTEED, OF_EXAMPLE, NO_GUARANTEE]
+    assert badges(example) == [OVERALL, OF_EXAMPLE, NO_GUARANTEE]
     choose_scores(example, "semantic_entropy", surer=["sampled_mass"])
     score(example).set_value("sampled_mass")
     set_target(example, alpha=0.3)

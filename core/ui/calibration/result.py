@@ -40,8 +40,11 @@ def outcome(whole: Whole) -> None:
         if isinstance(calibration.outcome, Uncertifiable):
             st.text(calibration.outcome.reason)
         return
+    caution = words.caution(whole.groups)
     with st.container(horizontal=True):
-        if policy.has_guarantee:
+        if policy.has_guarantee and caution:
+            st.badge("Guaranteed overall", icon=":material/verified:", color="green")
+        elif policy.has_guarantee:
             st.badge("Guaranteed", icon=":material/verified:", color="green")
         else:
             st.badge("No guarantee", icon=":material/warning:", color="orange")
@@ -49,7 +52,7 @@ def outcome(whole: Whole) -> None:
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
     with st.container(key="promised"):
         st.text(policy.promise)
-        if caution := words.caution(whole.groups):
+        if caution:
             with st.container(key="caution"):
                 st.text(caution)
 
