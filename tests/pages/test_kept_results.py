@@ -103,7 +103,7 @@ def test_the_link_opens_what_is_on_the_screen():
 def test_the_link_opens_what_the_policy_on_the_screen_decided():
     page = session("inspection", q=QUERY)
     first = linked(page)
-    page.session_state["policy_in_use"] = replace(default_policy(), threshold=0.01)
+    page.session_state["policy_in_use"] = replace(default_policy(), threshold=0.01, belief=None)
     page.run()
     assert not said(page, "The default policy decides instead.") and linked(page) is None
     press(page, "keep_view")

@@ -243,7 +243,7 @@ def test_the_same_weights_have_the_same_certificate_whatever_they_are_called(nam
     assert f"up to {own.error:.0%} are wrong" in caveat(seen)
     withheld = replace(seen, verdict=replace(seen.verdict, decision=Decision.ABSTAIN))
     assert caveat(withheld) is None
-    mine = replace(default_policy("smollm2"), threshold=own.value / 2)
+    mine = replace(default_policy("smollm2"), threshold=own.value / 2, belief=None)
     assert read(seen.recording, policy=mine).refused is None
     other = read(replace(seen.recording, revision="0123456789ab"))
     assert other.verdict.rule is None and caveat(other).startswith("Nothing is certified")
