@@ -88,7 +88,8 @@ _OF_ANY_TEST = frozenset({"c", "i", "pass", "passed", "fail", "failed"}) | {
 }
 _OF_ANSWERS = re.compile(
     r"annotat(ion|or)s?|human|expert|reviewer|status|outcome|quality|truth(ful|fulness)?|"
-    r"match|includes|pattern|exact|qa|fact|math|f1|assessment|bewertung|urteil|note|faithful(ness)?|grounded(ness)?|check(ed)?|mark(ed)?|[a-z]"
+    r"match|includes|pattern|exact|qa|fact|math|f1|"  # scorers of Inspect
+    r"assessment|bewertung|urteil|note|faithful(ness)?|grounded(ness)?|check(ed)?|mark(ed)?|[a-z]"
 )
 #: Of several answers one is right, and nobody knows which: “pass@10”.
 _OF_SEVERAL = re.compile(r"@\s*(?!1\b)[0-9]")

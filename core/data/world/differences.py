@@ -45,8 +45,6 @@ _ASK_NOTHING = frozenset(
 _JOINING = frozenset(["in", "to", "from", "after", "before", "under", "name"])
 _PAST = frozenset(["was", "were"])
 _WITHOUT = frozenset(["without", "not", "never", "except", "besides"])
-
-
 _NUMBERS = {
     word: str(number)
     for number, words in {
@@ -148,7 +146,6 @@ def _foreign_words(
     """Return what neither a name nor the one wording that fits best holds, of what matters."""
     named = set(chain.from_iterable(taught.names))
     content_words = [word for word in dict.fromkeys(typed) if word in content]
-
     rest = [word for word in content_words if not _occurs(word, named, vocabulary)]
     unsaid = (
         [w for w in rest if not _occurs(w, each, vocabulary, LEAST_OF_ASKING)]
