@@ -46,6 +46,11 @@ def encode(value: object, *, indent: int | None = None) -> str:
     return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
+def percent(share: float) -> str:
+    """Return a share in words, none rounded to something better."""
+    return f"{100 * share:.6g}%"  # 99.99% must not become 100%
+
+
 def finite(value: float) -> float | None:
     """Return a number as JSON knows it; a probability of 0 has no logarithm there."""
     return float(value) if math.isfinite(value) else None

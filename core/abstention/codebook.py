@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from core.codec import count_of, is_writable, list_of, one_line
 
 EVERY_ROW = ""  # each is a question of its own
 PERSON = "a person"  # among graders the only one that is no program
+_ROUNDING = 1e-6  # of a number that computes to a little more than it can be
 MOST_TEXTS = 2000  # of a codebook that somebody may have edited
 
 
@@ -37,6 +39,39 @@ class Codebook:
     grading: tuple[str, ...] = ()  # how they were made, a sentence each
     # The column of the same answers' labels by another rule, which did not count; empty without.
     other: str = ""
+    # Columns that tell models, filters or epochs apart, and the one value that the rows used have.
+    only: tuple[tuple[str, str], ...] = ()
+    # lowest, highest: of the score in the rows used; None where nobody knows.
+    lowest: float | None = None
+    highest: float | None = None
+
+    def misfit(self, row: Mapping[str, object], number: float) -> str:
+        """Return why a row is not like those that were read; "" where nothing says so.
+
+        A surer score than all of those by more than their width is on another scale, and so is one
+        above 1 where those lie between 0 and 1.
+
+        `row`: cells by column, as many as it has. `number`: of its score; NaN where it has none.
+        """
+        for name, value in self.only:
+            cell = str(row.get(name) or "").strip()
+            if cell and cell.casefold() != value.strip().casefold():
+                return (
+                    f"“{one_line(name)}” is {_quotation(cell)}, and only rows in which it is "
+                    f"{_quotation(value)} made this policy. Give rows like these."
+                )
+        if self.lowest is None or self.highest is None or self.lowest == self.highest:
+            return ""
+        low, high, own = self.lowest, self.highest, number
+        if not self.larger_is_surer:
+            low, high, own = -high, -low, -number
+        limit = 1 + _ROUNDING if low >= 0 and high <= 1 else high + (high - low)
+        if not own > limit:
+            return ""
+        return (
+            f"{_quotation(self.score)} is {number:g}, and was {self.lowest:g} to "
+            f"{self.highest:g} in the rows that made this policy. Give it on the same scale."
+        )
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -72,13 +107,22 @@ def codebook_from(content: object) -> Codebook:
     """Return a codebook out of JSON that somebody may have edited; raises `ValueError`."""
     names = {field.name: str(field.type) for field in fields(Codebook)}
     if isinstance(content, Mapping):  # older ones lack what has a default
-        content = {"claims": (), "grader": "", "grading": (), "other": "", **content}
+        content = {f.name: f.default for f in fields(Codebook) if f.default is not MISSING} | {
+            **content
+        }
     if not isinstance(content, Mapping) or content.keys() != names.keys():
         raise ValueError("a codebook is invalid")
     values: dict[str, Any] = {}
     for name, kind in names.items():
         value = content[name]
-        if kind.startswith("tuple"):
+        if name == "only":
+            is_sane = isinstance(value, list | tuple) and all(map(_is_pair, value))
+            value = tuple(map(tuple, value)) if is_sane else ()
+        elif kind == "float | None":
+            is_sane = value is None or (
+                type(value) in (int, float) and abs(value) <= sys.float_info.max
+            )
+        elif kind.startswith("tuple"):
             value = tuple(value) if isinstance(value, list | tuple) else None
             is_sane = value is not None and len(value) <= MOST_TEXTS and all(map(_is_text, value))
         elif kind == "str":
@@ -89,6 +133,10 @@ def codebook_from(content: object) -> Codebook:
             raise ValueError(f"a codebook’s {name} is invalid")
         values[name] = value
     return Codebook(**values)
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(_is_text, value))
 
 
 def _is_text(value: object) -> bool:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.abstention.codebook import PERSON, Codebook, codebook_from
 from core.abstention.ledger import MOST_KEPT, Rows, asks_the_same, from_text
-from core.codec import DamagedError, encode, finite, one_line, typed_fields
+from core.codec import DamagedError, encode, finite, one_line, percent, typed_fields
 
 FORMAT: Final = "believe-policy"
 VERSION: Final = 2  # 1: of answers of the usual limit, which is all that readers of it know
@@ -250,7 +250,7 @@ class Policy:
         `row`: a number or its text under the name of the score, in the score's own direction. Where
         it has a “pipeline”, as tables of Believe do, that must be the policy's.
 
-        Raises `PolicyError` when the row has no such column, or another pipeline made its score.
+        Raises `PolicyError` when the row has no such column, or is not like those that made it.
         """
         if self.score not in row:
             raise PolicyError(
@@ -262,7 +262,10 @@ class Policy:
                 check_pipeline(self, pipeline_from_dict(json.loads(str(pipeline))))
             except (json.JSONDecodeError, RecursionError) as error:
                 raise PolicyError("The row’s “pipeline” is damaged.") from error
-        doubt = own_direction(_number(row[self.score]), self.larger_is_surer)
+        number = _number(row[self.score])
+        if self.codebook and (misfit := self.codebook.misfit(row, number)):
+            raise PolicyError(misfit)
+        doubt = own_direction(number, self.larger_is_surer)
         return "answer" if doubt < self.threshold else "abstain"
 
     @property
@@ -386,10 +389,8 @@ def own_direction(doubt: float, larger_is_surer: bool) -> float:
 
 def _number(value: object) -> float:
     """Return the number of a cell; NaN where there is none."""
-    if isinstance(value, bool) or value is None:
-        return math.nan
     try:
-        return float(value)  # type: ignore[arg-type]
+        return math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return math.nan
 
@@ -457,13 +458,11 @@ def to_json(policy: Policy) -> str:
 def from_json(text: str | bytes) -> Policy:
     """Read a policy, checking every field.
 
-    Raises `PolicyError` when the text is no policy of this or an earlier version, was damaged, or
-    is too long.
+    Raises `PolicyError` when the text is no policy, a later version's, damaged or too long.
     """
     if len(text) > MAX_BYTES:
         raise PolicyError(
-            f"This file has more than {MAX_BYTES:,} bytes, too many for a policy. Download the "
-            "policy again."
+            f"This file has more than {MAX_BYTES:,} bytes: no policy. Download the policy again."
         )
     try:
         content = json.loads(text)
@@ -551,11 +550,6 @@ def _typed_fields(kind: type, value: object) -> dict[str, Any]:
                 f"The policy lacks “{error.field}”. Download the policy again."
             ) from error
         raise PolicyError(f"The policy’s “{error.field}” is damaged. Download it again.") from error
-
-
-def percent(share: float) -> str:
-    """Return a share in words, none rounded to something better."""
-    return f"{100 * share:.6g}%"  # 99.99% must not become 100%
 
 
 def _display(value: str | float) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from core.abstention.ledger import LABEL
-from core.abstention.policy import Policy, PolicyError, percent
-from core.codec import count_of
+from core.abstention.policy import Policy, PolicyError
+from core.codec import count_of, percent
 
 
 def check_promise(policy: Policy) -> None:

@@ -518,15 +518,40 @@ def test_a_policy_says_what_its_table_was_read_as():
     for name, value in {"score": "a", "larger_is_surer": True, "rows": 999}.items():
         book = {**found["codebook"], name: value}
         refused(encode({**found, "codebook": book}), "“codebook” and .*contradict each other")
-    older = {k: v for k, v in found["codebook"].items() if k != "claims"}
+    new = ("claims", "only", "lowest", "highest")
+    older = {k: v for k, v in found["codebook"].items() if k not in new}
     assert from_json(encode({**found, "codebook": older})) == policy
     for name, value in (
         *(("question", 1), ("right", "0"), ("right", [1]), ("wrong", [""] * 2001), ("rows", -1)),
-        *(("larger_is_surer", 1), ("questions", True)),
+        *(("larger_is_surer", 1), ("questions", True), ("lowest", True), ("highest", 10**400)),
+        *(("only", {}), ("only", [["model"]]), ("only", [["model", 1]])),
     ):
         book = {**found["codebook"], name: value}
         with pytest.raises(PolicyError, match="“codebook” is damaged"):
             from_json(encode({**found, "codebook": book}))
+
+
+@pytest.mark.parametrize(
+    ("larger_is_surer", "lowest", "highest", "on_scale", "beyond"),
+    [
+        *((True, 0.1, 0.9, 1.0, 1.1), (True, 0.1, 0.9, 0.0, 87), (True, -3.0, -1.0, 0.9, 1.1)),
+        *((False, 0.1, 2.1, -1.8, -2), (False, 0.1, 2.1, 90, -2), (True, 5, 5, 6, None)),
+    ],
+)
+def test_a_row_unlike_the_labelled_ones_is_not_decided(
+    larger_is_surer, lowest, highest, on_scale, beyond
+):
+    scale = {"larger_is_surer": larger_is_surer, "lowest": lowest, "highest": highest}
+    book = replace(BOOK, only=(("model", "GPT-4"),), **scale)
+    policy = replace(BELIEVING, larger_is_surer=larger_is_surer, codebook=book)
+    for like in ({}, {"model": "gpt-4 "}, {"model": None}):
+        assert policy.decide({policy.score: on_scale, **like}) in ("answer", "abstain")
+    assert policy.decide({policy.score: ""}) == "abstain"
+    if beyond is not None:
+        with pytest.raises(PolicyError, match="Give it on the same scale"):
+            policy.decide({policy.score: beyond})
+    with pytest.raises(PolicyError, match="“model” is “llama”, and only rows in which it is “GPT-"):
+        policy.decide({policy.score: on_scale, "model": "llama"})
 
 
 def test_labels_made_by_a_program_promise_agreement_with_it():

@@ -20,7 +20,8 @@ ROWS = "question,confidence\nWho?,0.9\nWhen?,0.2\nWhere?,\n=1+1,0.5\n"
 @pytest.fixture
 def files(tmp_path):
     score = {"score": "confidence", "larger_is_surer": True}
-    book = replace(default_policy().codebook, **score)
+    like = {"only": (("model", "GPT-4"),), "lowest": 0.1, "highest": 0.95}
+    book = replace(default_policy().codebook, **score, **like)
     policy = replace(
         default_policy(), **score, threshold=-0.404, pipeline=None, codebook=book, belief=None
     )
@@ -53,7 +54,10 @@ def test_what_cannot_decide_is_a_sentence(files):
     assert "no column “confidence”" in believe(place / "policy.json", place / "other.csv").stderr
     (place / "percent.csv").write_text("question,confidence\nWho?,90\nWhen?,0.2\n")
     scale = believe(place / "policy.json", place / "percent.csv")
-    assert scale.exit_code == 1 and "reaches 90 in percent.csv" in scale.stderr
+    assert scale.exit_code == 1 and "In percent.csv: “confidence” is 90" in scale.stderr
+    (place / "model.csv").write_text("model,confidence\ngpt-4,0.9\nllama,0.9\n")
+    model = believe(place / "policy.json", place / "model.csv")
+    assert model.exit_code == 1 and "“model” is “llama”, and only" in model.stderr
     better = to_json(Policy(**{**vars(policy), "target_error": 0.001, "belief": None}))
     (place / "policy.json").write_text(better)
     done = believe(place / "policy.json", place / "rows.csv")

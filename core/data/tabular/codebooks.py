@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from core.abstention.agreement import disagreement
 from core.abstention.codebook import Codebook
-from core.codec import one_line
+from core.codec import finite, one_line
 from core.data.tabular.columns import column_of, is_missing, word_of
 from core.data.tabular.grading import comparison, grader_in
 from core.data.tabular.labels import Meaning, display, meanings_of, spelling
+from core.data.tabular.mixtures import one_kind
 from core.data.tabular.other_labels import OtherLabels
 from core.data.tabular.uploads import Upload
 
@@ -32,6 +33,7 @@ def codebooks_of(
     problems: Sequence[str],
     claims: Mapping[str, tuple[str, ...]],
     others: Mapping[str, OtherLabels],
+    scores: Mapping[str, NDArray[np.float64]],
 ) -> dict[str, Codebook]:
     """Return what the columns of an upload were read as, by score.
 
@@ -49,6 +51,8 @@ def codebooks_of(
         By score, what a person vouched for.
     others : mapping of str to OtherLabels
         By score, labels by another rule.
+    scores : mapping of str to ndarray of shape (n,)
+        By score, the numbers of the rows used.
     """
     roles = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
     used = {*roles, *columns.labels, *(score.column for score in columns.scores)}
@@ -78,6 +82,9 @@ def codebooks_of(
             grader=here.grader if here else grader_in(label),
             grading=here.sentences if here else _beside(score, label, right, others, questions),
             other=others[score.column].column if score.column in others else "",
+            only=tuple(one_kind(upload, usable)),
+            lowest=finite(float(np.nanmin(scores[score.column]))),
+            highest=finite(float(np.nanmax(scores[score.column]))),
         )
     return books
 

@@ -243,7 +243,9 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         sources = column_of(upload, columns.source)[usable]
         _refuse_groups_of_labels(columns.source, sources, right)
     by_rule = other_labels(upload, correct, usable)
-    books = codebooks_of(*(upload, columns, usable, questions, right, left_out, claims, by_rule))
+    books = codebooks_of(
+        *(upload, columns, usable, questions, right, left_out, claims, by_rule, scores)
+    )
     if suspicion:
         suspicion.reading = books[suspicion.score].sentences
         raise suspicion

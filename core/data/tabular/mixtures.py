@@ -210,6 +210,14 @@ def selection(upload: Upload, filters: Sequence[RowFilter], usable: NDArray[np.i
     return " ".join((*chosen, *judged))
 
 
+def one_kind(upload: Upload, usable: NDArray[np.int64]) -> Iterator[tuple[str, str]]:
+    """Yield each of `mixture_columns` that has one value in the rows used, and that value."""
+    for name in mixture_columns(upload):
+        words = _words(upload, name, usable)
+        if len(words) == 1 and words[0]:
+            yield name, spelling(column_of(upload, name), words[0])
+
+
 def constants(upload: Upload, usable: NDArray[np.int64], others: Sequence[str]) -> Iterator[str]:
     """Yield a sentence on the columns that say the same in every row: they narrow what is judged.
 

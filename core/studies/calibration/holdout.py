@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -131,7 +132,7 @@ def confirm_half(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Con
 
 
 def _why_not_new(policy: Policy, data: Labelled) -> str:
-    """Say why a row that made a policy would not be recognised here; "" where it would.
+    """Say why a row that made a policy would not be recognised here, or no row is like it; or "".
 
     Scores and row numbers do not tell: they change with a rounding, a column or the order.
     """
@@ -142,4 +143,4 @@ def _why_not_new(policy: Policy, data: Labelled) -> str:
         return no_names(without, len(data.kept))
     if own and book and plain_heading(own.question) != plain_heading(book.question):
         return other_names(own.question, book.question)
-    return ""
+    return own.misfit(dict(book.only), math.nan) if own and book else ""

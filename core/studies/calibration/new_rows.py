@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.drift import Drift, drift
-from core.abstention.policy import Policy, check_pipeline
-from core.codec import one_line
+from core.abstention.policy import Policy, check_pipeline, own_direction
 from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
-from core.data.tabular.directions import is_of_probability
 from core.data.tabular.labelled import Labelled, doubts_of, pipelines_of
 from core.data.tabular.uploads import Upload
 from core.studies.calibration.calibration import Calibration, CalibrationError
@@ -68,9 +67,10 @@ class NewScores:
 def new_scores(upload: Upload, policy: Policy) -> NewScores:
     """Read the policy's score out of a table without labels.
 
-    Raises `CalibrationError` when the score's column is missing, or holds no probability where the
-    policy's was one; `PolicyError` when the table says of any row that another pipeline made its
-    score; `UploadError` when the column holds no numbers.
+    Raises `CalibrationError` when the score's column is missing, or a row is not like those that
+    made the policy, by its model, filter or epoch or the scale of its score; `PolicyError` when the
+    table says of any row that another pipeline made its score; `UploadError` when the column holds
+    no numbers.
     """
     if policy.score not in upload.table.columns:
         raise CalibrationError(
@@ -80,20 +80,15 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
     for pipeline in map(from_text, pipelines_of(upload)):
         if pipeline is not None:
             check_pipeline(policy, pipeline)
-    most = float(np.nanmax(column_of(upload, policy.score).values, initial=-np.inf))
-    if most > 1 and _is_of_probabilities(policy):
-        raise CalibrationError(
-            f"“{one_line(policy.score)}” reaches {most:g} in {upload.name}, and was a probability, "
-            "at most 1, where the threshold was chosen. Give it on the same scale."
-        )
-    return NewScores(policy, upload, doubts_of(upload, policy.score, policy.larger_is_surer))
-
-
-def _is_of_probabilities(policy: Policy) -> bool:
-    """Whether the labelled scores lay between 0 and 1: otherwise a person said what they mean."""
-    unasked = policy.codebook is not None and not policy.codebook.claims
-    surer = policy.larger_is_surer and 0 <= -policy.threshold <= 1
-    return unasked and surer and is_of_probability(policy.score)
+    doubts = doubts_of(upload, policy.score, policy.larger_is_surer)
+    surest = own_direction(float(np.nanmin(doubts, initial=np.inf)), policy.larger_is_surer)
+    if book := policy.codebook:
+        there = [name for name, _ in book.only if name in upload.headings]
+        rows = ({name: text} for name in there for text in column_of(upload, name).texts)
+        misfits = (book.misfit(row, surest) for row in chain([{}], rows))
+        if misfit := next(filter(None, misfits), ""):
+            raise CalibrationError(f"In {upload.name}: {misfit}")
+    return NewScores(policy, upload, doubts)
 
 
 def drift_from(calibration: Calibration, fresh: NewScores) -> Drift:

@@ -669,6 +669,10 @@ def test_which_of_several_models_counts_is_asked():
     assert other.decided == ("As you said, 1 row in which “correct” is empty was left out.",)
     assert one.decided == ("As you said, 0 rows in which “correct” is empty were left out.",)
     mix = of_models(("Modell", None))
+    assert [data.codebooks["confidence"].only for data in (one, other, mix)] == [
+        *((("Modell", "m"),), (("Modell", "N"),), ())
+    ]
+    assert [(b.lowest, b.highest) for b in one.codebooks.values()] == [(0.3, 0.9)]
     assert mix.kept.tolist() == [0, 1, 2] and mix.selection == ""
     (sentence,) = (each for each in mix.reading if "a guarantee holds for this mix" in each)
     assert sentence.startswith("“Modell” is “m” and “N” in the rows used: as you said,")

@@ -104,7 +104,13 @@ def test_rows_by_which_no_question_is_known_again_are_no_test(policy):
     by_number = replace(new(30, 2, 2), codebooks={"s": book("id")})
     with pytest.raises(PolicyError, match="by “question”, these rows theirs by “id”"):
         confirm_on(named, by_number, ())
-    assert confirm_on(named, replace(by_number, codebooks={"s": book("Question")}), ()).look
+    one_model = [(("model", name),) for name in ("Big", "big", "small")]
+    like = [replace(book("Question"), only=only) for only in one_model]
+    assert confirm_on(named, replace(by_number, codebooks={"s": like[2]}), ()).look
+    named = replace(named, codebook=like[0])
+    assert confirm_on(named, replace(by_number, codebooks={"s": like[1]}), ()).look
+    with pytest.raises(PolicyError, match="“model” is “small”, and only rows in which it is “Big”"):
+        confirm_on(named, replace(by_number, codebooks={"s": like[2]}), ())
 
 
 def book(question):
