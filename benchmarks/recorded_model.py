@@ -1,7 +1,8 @@
 """Record a model that takes long: ``python -m benchmarks.recorded_model [--write]``.
 
 ``--record QUESTIONS.jsonl … --weights MODEL.gguf --run FOLDER`` asks them as one run, and goes on
-where it was stopped; FOLDER may be a copy of the bundled one.
+where it was stopped; FOLDER may be a copy of the bundled one. Without a file, `EACH` questions of
+each data set of SmolLM2's bundled run are asked.
 
 ``--run FOLDER … --name NAME --weights MODEL.gguf --title TITLE`` ends it with what is asked, writes
 beside it which model that was, and bundles it by that name: the page Inspection offers its answers
@@ -20,7 +21,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -40,6 +41,7 @@ from core import outputs
 from core.abstention.intervals import compare
 from core.abstention.thresholds import Threshold, learn_then_test
 from core.codec import count_of
+from core.data.datasets.questions import Question
 from core.data.datasets.tables import QuestionFile
 from core.language_models.backends.llama.runtime import Llama
 from core.language_models.language_model import LanguageModel
@@ -68,7 +70,8 @@ from core.studies.inspection.verdict import LEAST_KEPT, SCORE, repeat_probabilit
 from core.uncertainty.scores import SCORES
 
 AT_ONCE = 6  # questions: what is half done when somebody stops the run is lost
-TITLE = "popular questions"
+TITLE, TITLE_OF_REAL = "popular questions", "TriviaQA, AmbigQA and WordNet"
+EACH = 200  # questions of a data set
 POPULAR, OF_REAL = "qwen_popular_questions", "qwen_real_questions"
 QUESTIONS = Path("benchmarks/popular_questions")
 PAGE = Path("docs/measured/recorded_model.md")
@@ -78,7 +81,7 @@ TARGET, CONFIDENCE = 0.1, 0.9  # of the certificate that is tried
 
 def main() -> None:
     options = parsed()
-    if options.record:
+    if options.record is not None:
         record(options.record, options.weights, *options.run)
     elif options.run:
         named = {name: getattr(options, name) for name in ("title", "licence", "computed")}
@@ -92,7 +95,7 @@ def main() -> None:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--record", type=absolute, nargs="+", help="questions to ask, or to go on")
+    parser.add_argument("--record", type=absolute, nargs="*", help="questions to ask, or to go on")
     parser.add_argument("--weights", type=absolute, help="the file of the model")
     parser.add_argument("--run", type=absolute, nargs="+", help="the folder of its run, or several")
     parser.add_argument("--name", choices=(POPULAR, OF_REAL), default=POPULAR)
@@ -109,14 +112,26 @@ def absolute(text: str) -> Path:
 
 def record(files: Sequence[Path], weights: Path, folder: Path) -> None:
     """Ask the model in a GGUF file what has no row yet."""
-    read = [QuestionFile(file, file.stem).questions for file in files]
+    read = [QuestionFile(file, file.stem).questions for file in files] or [lambda *_: real()]
     model = opened(weights)
     model.capabilities = replace(model.capabilities, questions_at_once=AT_ONCE)
     request = usual_request("any", model.capabilities)
     task = Task(model, request, Reading(), usual_least_mass())
-    surveyed = survey(TITLE, lambda: chain.from_iterable(each("refuse", print) for each in read))
+    title = TITLE if files else TITLE_OF_REAL
+    surveyed = survey(title, lambda: chain.from_iterable(each("refuse", print) for each in read))
     outcome = evaluate(surveyed, task, folder, progress)
     print(f"\n{outcome.done} questions, {outcome.failed} failed, {outcome.seconds:.0f} s")
+
+
+def real() -> list[Question]:
+    """Return questions of SmolLM2's bundled run, drawn by a hash: as many of every data set."""
+    batches = Run(bundled.FOLDER / bundled.REAL).batches(["id", "query", "answers", "source"])
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    drawn: dict[str, list[Question]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: hashlib.sha256(row["id"].encode()).digest()):
+        answers = tuple(map(tuple, row["answers"]))
+        drawn[row["source"].partition(" ")[0]].append(Question(**row | {"answers": answers}))
+    return [question for each in drawn.values() for question in each[:EACH]]
 
 
 def opened(weights: Path) -> LanguageModel:
