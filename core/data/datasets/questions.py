@@ -266,9 +266,11 @@ def group(names: object) -> list[list[object]]:
 
 def _text(value: object, what: str, longest: int = MAX_TEXT) -> str:
     """Return a text or a number as a text that can be written; None is ""."""
-    if value is not None and not isinstance(value, str | int | float):
-        raise ValueError(f"the {what} is no text.")
-    text = as_text(value).strip()
+    if not isinstance(value, str):
+        if value is not None and not isinstance(value, int | float):
+            raise ValueError(f"the {what} is no text.")
+        value = as_text(value)
+    text = value.strip()
     if len(text) > longest:
         raise ValueError(
             f"the {what} has more than {longest:,} characters, the most that can be read."

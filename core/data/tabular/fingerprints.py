@@ -57,9 +57,13 @@ def of_questions(texts: NDArray[np.object_]) -> NDArray[np.uint64]:
     """Return the number of every question, (n,); its last bit is 0, for a label."""
     whole = pa.array(texts, pa.large_string())
     plain = compute.utf8_normalize(compute.utf8_lower(whole), "NFKD")
-    plain = compute.replace_substring_regex(plain, r"\p{M}+", "")
+    part = "[^a-z0-9]+"
+    if not compute.all(
+        compute.string_is_ascii(plain)
+    ).as_py():  # RE2 reads classes of Unicode slowly
+        plain, part = compute.replace_substring_regex(plain, r"\p{M}+", ""), r"[^\p{L}\p{N}]+"
     plain = compute.replace_substring_regex(plain, NO_QUESTION, "")
-    plain = compute.replace_substring_regex(plain, r"[^\p{L}\p{N}]+", " ")
+    plain = compute.replace_substring_regex(plain, part, " ")
     plain = compute.utf8_trim_whitespace(plain)
     distinct = compute.if_else(compute.equal(plain, ""), whole, plain).dictionary_encode()
     numbers = [_number(text.encode()) for text in distinct.dictionary.to_pylist()]
