@@ -93,6 +93,9 @@ def doubt_scale(
         rows["this"] = [{"x": seen, "y": 34}]
         left = 0.5 * border < seen < border or seen > 0.4 * widest
         rows["left" if left else "right"].append(_text(seen, 51, name, palette.text))
+        begins, ends = (math.sqrt(each / widest) for each in (solid, seen))
+        if begins > _ROOM and ends - begins > _ROOM:  # beside the other label, on a phone, too
+            rows["left"].append(_text(solid, 51, f"certain: {certified:.3f}", palette.text))
     elif too_little:
         words = "this question: too little was seen to say"
         rows["beginning"].append(_text(0.0, 34, words, palette.text))
@@ -164,6 +167,7 @@ _MARKS = (
     *("zones", "beginning", "line", "above", "solid", "hollow", "this", "others"),
     *("left", "right"),
 )
+_ROOM = 0.3  # for a label, of the width
 _LABEL = 22  # pixels above the scale for the label of its line
 _AXIS = 40  # pixels of an axis with its title
 _INFORMATION = ("mutual_information", CERTIFIED)

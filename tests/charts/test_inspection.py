@@ -19,7 +19,7 @@ from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import growth
-from core.studies.inspection.verdict import DecisionRule
+from core.studies.inspection.verdict import CERTIFIED, DecisionRule
 from core.uncertainty.scores import SCORES, Score
 from tests.charts.drawing import check, only_text, rows_of, spec_of
 from tests.fakes import QUERY, TableModel, copies, falling, knows
@@ -169,9 +169,15 @@ def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspectio
 def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
     inspection = INSPECTIONS[10]
     assert 0 < inspection.certified_bound <= inspection.compared_doubt
-    *_, solid, hollow = rows_of(charts.doubt_scale(inspection, (), LIGHT), "end")
+    scale = charts.doubt_scale(inspection, (), LIGHT)
+    *_, solid, hollow = rows_of(scale, "end")
+    bound = inspection.certified_bound
     assert (solid["x"], solid["end"]) == (0, inspection.certified_bound)
-    assert (hollow["x"], hollow["end"]) == (inspection.certified_bound, inspection.compared_doubt)
+    assert (hollow["x"], hollow["end"]) == (bound, inspection.compared_doubt)
+    less = {CERTIFIED: Score(0.4, 0.4, "a")}
+    uncertain = replace(inspection, scores=inspection.scores | less)
+    labels = placed(charts.doubt_scale(uncertain, (), LIGHT))
+    assert labels["certain: 0.400"] == 0.4  # where there is room for it
 
 
 @pytest.mark.parametrize(
