@@ -129,6 +129,12 @@ def keys(app):
     return [button.key for button in app.button]
 
 
+def policy_badges(app):
+    """What the page says that the policy in use promises."""
+    labels = [each.proto.popover for each in app.get("popover")]
+    return [each.label for each in labels if each.icon == ":material/policy:"]
+
+
 def of_key(elements, beginning):
     """The one widget whose key begins so: many keys end with a fingerprint of the data."""
     (found,) = [e for e in elements if e.key and e.key.startswith(beginning)]

@@ -7,7 +7,8 @@ from typing import Final
 
 import streamlit as st
 
-from core.abstention.policy import Policy
+from core.abstention.policy import GUARANTEES, Policy
+from core.codec import count_of, one_line
 from core.language_models.errors import ModelError
 from core.studies.inspection.certificates import certified_model, default_policy
 from core.studies.inspection.inspection import cannot_decide
@@ -15,14 +16,13 @@ from core.ui import frame, model
 
 # In the session: the policy that a person chose. Not in `core.ui.calibration`, which loads Altair.
 IN_USE: Final = "policy_in_use"
-HELP: Final = (
-    "What is promised of answered questions like the labelled ones, asked of this model with the "
-    "settings that the policy was made with. Opens Calibration."
+NO_FIT: Final = (
+    "It is of another model or of other settings than this page has, so it decides nothing here:"
 )
 
 
 def badge(*, fits: bool = True) -> None:
-    """Say it, and lead to Calibration; nothing of a model that cannot be opened.
+    """Say it, and behind it of what it was made; nothing of a model that cannot be opened.
 
     `fits`: whether a policy decides with the settings of the page; no more is said where none does.
     """
@@ -41,7 +41,31 @@ def badge(*, fits: bool = True) -> None:
         label = f"≤ {100 * policy.target_error:.6g}% answered and wrong on average"
     else:
         label = "The policy has no guarantee"
-    if st.button(label, key=f"policy_badge_{fits:d}", icon=":material/policy:", help=HELP):
+    key = f"policy_badge_{fits:d}"
+    opened = st.popover(label, key=key, icon=":material/policy:", on_change="rerun")
+    if opened.open:
+        with opened:
+            _about(policy, fits=fits)
+
+
+def _about(policy: Policy | None, *, fits: bool) -> None:
+    """Say what a policy promises, of what it was made and whose it is; and lead to Calibration."""
+    if policy is None:
+        st.text("Nobody has certified a threshold for this model, so none of its answers stands.")
+    else:
+        if not (fits and _is_of(policy)):
+            st.text(cannot_decide(policy) or NO_FIT)
+        st.text(policy.sentence)
+        model = f" put to {one_line(policy.pipeline.model)}" if policy.pipeline else ""
+        whose = (
+            "Yours, in use until you stop it" if IN_USE in st.session_state else "It is built in"
+        )
+        st.text(
+            f"{whose}: {GUARANTEES[policy.method]}, "
+            f"{count_of(policy.labels, 'labelled question')}{model}."
+        )
+    label = "Change it on Calibration" if policy else "Certify one on Calibration"
+    if st.button(label, key="open_calibration", icon=":material/tune:"):
         frame.calibrate()
 
 

@@ -40,6 +40,7 @@ from core.ui.calibration import data, judging
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
 from core.ui.calibration.grading import COLUMN
 from core.ui.evaluation.runs import runs
+from core.ui.policy_badge import NO_FIT
 from core.ui.results import storage
 from core.ui.runs.job import JOB
 from core.uncertainty.scores import SCORES
@@ -54,6 +55,7 @@ from tests.sessions import (
     move,
     of_key,
     pictures,
+    policy_badges,
     press,
     run_named,
     said,
@@ -1467,7 +1469,10 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     """A question with many answers: much entropy, little mutual information."""
     question = "Name a yellow fruit."
     before = decided(inspect(example, question))
-    assert example.button(key="policy_badge_1").label == "≤ 5% wrong, 90% sure"
+    assert policy_badges(example) == ["≤ 5% wrong, 90% sure"]
+    example.session_state["policy_badge_1"] = True
+    example.run()
+    assert said(example, "It is built in: Learn-then-Test, ") and not said(example, NO_FIT)
     settled(go(example, "calibration").run())
     use_entropy_by_hand(example, 0.25)
     inspect(example)
@@ -1476,12 +1481,18 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
         r"S\.E\. is \d\.\d+ nats, (?:below|at least) λ = 0\.2\d+ nats\.", verdict(example)
     )
     assert said(example, "No guarantee: λ was chosen by hand.")
-    assert example.button(key="policy_badge_1").label == "The policy has no guarantee"
+    assert policy_badges(example) == ["The policy has no guarantee"]
+    example.session_state["policy_badge_1"] = True
+    example.run()
+    assert said(example, "Yours, in use until you stop it: chosen by hand, ")
     inspect(example, tau=0.9)
-    assert example.button(key="policy_badge_0").label == "The policy does not fit"
+    assert policy_badges(example) == ["The policy does not fit"]
     assert said(example, "τ = 0.25 there, 0.9 here")
     assert example.header[0].value == STAMPS[Headline.UNDECIDED].label
     assert not said(example, "λ = ")  # no other policy takes its place
+    example.session_state["policy_badge_0"] = True
+    example.run()
+    assert said(example, NO_FIT)
     inspect(example, tau=0.25)
     assert not said(example, "different pipeline") and "S.E. is" in verdict(example)
     press(example, "stop_policy")

@@ -18,7 +18,7 @@ from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.serialise import from_json
 from core.studies.inspection.verdict import SCORE
 from core.ui.results import storage
-from tests.sessions import QUERY, badges, keys, metrics, press, said, session, until
+from tests.sessions import QUERY, badges, keys, metrics, policy_badges, press, said, session, until
 
 CURVE = {"query": "What is the capital of Spain?", "answer": "Madrid", "repeated": "Paris"}
 UNSAVED = "This result is not saved. The disk is full. Make room."
@@ -64,8 +64,9 @@ def test_an_inspection_opens_as_it_was_without_asking(no_model):
     assert [h.value for h in page.header] == [h.value for h in asked.header if h.value != asking]
     assert not [field for field in page.text_input if field.key == "q"]
     # What the policy of this session promises is not said of what another time decided.
-    badges = [[key for key in keys(each) if "policy_badge" in key] for each in (asked, page)]
-    assert badges == [["policy_badge_0"], []]  # at τ = .5 it fits no policy
+    assert [policy_badges(each) for each in (asked, page)] == [
+        *(["The policy does not fit"], [])  # at τ = .5 it fits none
+    ]
     assert results().search().total == 1
 
 
