@@ -53,9 +53,13 @@ class Estimate:
 
 
 def estimates(
-    rows: Sequence[Estimate], reference: float, title: str, form: str, palette: Palette
+    rows: Sequence[Estimate], line: tuple[float, str], title: str, form: str, palette: Palette
 ) -> Chart:
-    """Numbers with their intervals, a row each, beside a line; the score to use in blue."""
+    """Numbers with their intervals, a row each, beside a line; the score to use in blue.
+
+    `line`: where it stands, and what is written above it.
+    """
+    reference, label = line
     data = pd.DataFrame(
         {
             "score": ["\n".join(wrap(SCORES[each.score].title, LONGEST_LINE)) for each in rows],
@@ -77,10 +81,14 @@ def estimates(
     is_main = {"test": "datum.main", "value": palette.primary}
     ink = alt.ColorValue(palette.muted, condition=is_main)
     ring = {"test": "!datum.shown", "value": palette.background}
+    at = alt.Chart(pd.DataFrame({"at": [reference], "label": [label]})).encode(
+        x=alt.X("at:Q", scale=scale)
+    )
     layers = (
-        alt.Chart(pd.DataFrame({"at": [reference]}))
-        .mark_rule(color=palette.text)
-        .encode(x=alt.X("at:Q", scale=scale)),
+        at.mark_rule(color=palette.text),
+        at.mark_text(baseline="bottom", color=palette.text).encode(
+            y=alt.YValue(-4), text=alt.Text("label:N")
+        ),
         alt.Chart(data.dropna())
         .mark_rule(strokeWidth=2.5)
         .encode(x=alt.X("lower:Q", scale=scale), x2=alt.X2("upper:Q"), y=y, color=ink),

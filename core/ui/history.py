@@ -60,10 +60,11 @@ def list_results() -> None:
         return
     groups = _of_one_question(results.results)
     repeats = len(results.results) - len(groups)
-    folded = f", {repeats:,} of them under a later one" if repeats else ""
-    number = f"{count_of(results.total, 'result')}{folded}"
-    older = f" The newest {A_PAGE} are listed; search for older ones."
-    st.text(f"{number}.{older if results.total > A_PAGE else ''} {WHAT_A_ROW_DOES}")
+    newest = f"The newest {A_PAGE} of " if results.total > A_PAGE else ""
+    folded = ", repeats under the latest" if repeats else ""
+    older = " Search finds the older ones." if newest else ""
+    number = f"{newest}{count_of(results.total, 'result')}{folded}"
+    st.text(f"{number}.{older} {WHAT_A_ROW_DOES}")
     panel = st.container()
     opened, ticked = component.history(groups, key="history")
     if opened is not None:

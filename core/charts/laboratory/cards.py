@@ -92,10 +92,10 @@ def deciding(content: Drawn, palette: Palette) -> Chart:
             for part, usual in zip(values["kept"], values["usual"], strict=True)
             if not usual
         ]
-        rows += [
-            (setting.removesuffix(" k").removesuffix(" τ"), place, word)
-            for place, word in enumerate(others)
-        ]
+        name = setting.removesuffix(" k").removesuffix(" τ")
+        if setting in (TITLES[Factor.TEMPERATURE], TITLES[Factor.SEED]):
+            name = f"{name}, if drawn"  # a search, which is the usual way, has neither
+        rows += [(name, place, word) for place, word in enumerate(others)]
     looks = {KEPT: palette.primary, CHANGED: palette.epistemic}
     fills = {KEPT: palette.primary, CHANGED: palette.background}
     marks = alt.Chart(pd.DataFrame(rows, columns=["setting", "place", "is"])).mark_point(

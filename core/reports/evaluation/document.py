@@ -79,9 +79,8 @@ def aurocs(measured: RunMeasures) -> Picture:
     each = (f"{SCORES[name].title} {words.with_interval(of)}" for name, of in by.items())
     alt = f"AUROC, the one to use first: {'; '.join(each)}."
     axis = "wrong answer doubted more (AUROC)"
-    return Picture(
-        "Which doubt finds the wrong answers", alt, charts.estimates, (rows, 0.5, axis, ".0%")
-    )
+    content = rows, (0.5, "a coin"), axis, ".0%"
+    return Picture("Which doubt finds the wrong answers", alt, charts.estimates, content)
 
 
 def differences(every: Sequence[ScoreComparison]) -> Picture:
@@ -95,7 +94,7 @@ def differences(every: Sequence[ScoreComparison]) -> Picture:
     ]
     alt = " ".join(map(words.comparison, some))
     axis = f"{every[0].measure.upper()} of {charts.symbol_of(every[0].score)} minus the other’s"
-    return Picture("Differences", alt, charts.estimates, (rows, 0.0, axis, ".2f"))
+    return Picture("Differences", alt, charts.estimates, (rows, (0.0, "alike"), axis, ".2f"))
 
 
 def scatter(points: charts.Points) -> Picture:

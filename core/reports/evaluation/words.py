@@ -145,8 +145,14 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
         return [none, f"{name} leads: {does} A coin would in 50%."]
     if of.rivals:
         if not of.is_largest:
-            none = "Inspection decides by it, and none is shown better."
-            return [f"Use {name}: {does}", none]
+            above = [
+                SCORES[each].title
+                for each in of.rivals
+                if measured.interval(each, "auroc").value > auroc.value
+            ]
+            who = list_of(above, most=len(SCORES))
+            chance = "Inspection decides by it. Chance alone may put "
+            return [f"Use {name}: {does}", f"{chance}{who} above it."]
         every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
         return [f"Use {name}: {does}", f"Its lead over {every} may be chance."]
     if len(results.scores) < 2:

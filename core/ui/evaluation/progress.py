@@ -63,7 +63,7 @@ def state_of(run: Run) -> State:
 
 def say(run: Run, state: State, introduction: str) -> None:
     """Say whose answers a run has, after how far it is, and what they took of a service."""
-    st.text(f"{introduction}Answers of {one_line(run.pipeline.model)}.".lstrip())
+    st.text(f"{introduction}Answered by {one_line(run.pipeline.model)}.".lstrip())
     with st.expander("This is what was read", icon=":material/menu_book:"):
         form = f"Asked in the form {run.manifest['form']}."
         st.text("\n".join([*reading_in(run.manifest), form]))

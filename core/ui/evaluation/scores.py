@@ -32,7 +32,6 @@ CURVES: Final = "results_curves"
 BETTER: Final = "results_better"
 NUMBERS: Final = "results_numbers"
 REFERENCE, MEASURE = "results_reference", "results_measure"
-COIN: Final = "A coin: 50%."
 WIDENED: Final = (
     " The sentence above the picture allows for choosing the best of all scores after looking."
 )
@@ -72,10 +71,9 @@ def _aurocs(measured: RunMeasures) -> Picture:
     figures.show(picture, "results_which_doubt")
     if measured.number:
         ring = " Ring: left out." if measured.results.unfit_scores else ""
-        st.caption(f"{COIN} Lines: {CONFIDENCE:.0%} intervals.{ring}")
+        st.caption(f"Lines: {CONFIDENCE:.0%} intervals.{ring}")
     else:
         st.text(words.intervals(measured))
-        st.caption(COIN)
     return picture
 
 
