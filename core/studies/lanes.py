@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from core.data.world.grading import is_right
 from core.language_models.language_model import LanguageModel
 from core.studies.amplification.curve import Case, amplify
 from core.studies.inspection.counter_answers import counter_answers
@@ -72,6 +73,7 @@ class Lane:
     doubts: Mapping[str, float]  # by score, one of `MEASURES`: nats
     # Whether the model was not taught this question in these words, whatever the decision.
     untaught: bool = False
+    is_truth: bool = False  # whether what it is told is known to be right, and its own is wrong
 
     @property
     def course(self) -> Course:
@@ -97,6 +99,7 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
     if judgement is not None:
         deciding = inspection.verdict.score
         right = next(score.right for score in judgement.scores if score.name == deciding)
+    is_truth = judgement is not None and not right and is_right(answer, judgement.fact)
     return Lane(
         inspection.query,
         own,
@@ -106,6 +109,7 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
         right,
         {name: inspection.scores[name].value or 0.0 for name in MEASURES},
         inspection.nearest_taught is not None and not inspection.nearest_taught.recognised,
+        is_truth,
     )
 
 

@@ -37,7 +37,7 @@ function draw(root, { lanes, times, words }, send) {
       show(at);
       item.classList.toggle("falls", animated);
       item.classList.toggle("stamped", at > 0);
-      type(putIn, at ? words.told.replace("{}", lane.told) : "", animated);
+      type(putIn, at ? lane.prompt : "", animated);
     }
   }
   range.addEventListener("input", () => {

@@ -30,11 +30,11 @@ REASONS: Final = {  # whatever its answer does
 }
 OTHER_WORDS: Final = "it was not taught these words"
 WRONG: Final = ", and is wrong"
+TRUTH: Final = " the truth"
 LONGEST: Final = 24  # characters of an answer in a reason
 WORDS: Final = {
     "control": "Contradict it",
     "valuetext": "told {} times",
-    "told": "Told: “One answer to the question is {}.”",
     "open": "Open as an inspection",
     "other": "anything else",
 }
@@ -61,6 +61,7 @@ def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
         "question": lane.question,
         "own": lane.own,
         "told": lane.told,
+        "prompt": f"Told{TRUTH * lane.is_truth}: “One answer to the question is {lane.told}.”",
         "steps": [{"own": step.own, "told": step.told} for step in steps],
         "stamp": {"look": stamp.look, "label": stamp.label, "words": stamp.words},
         "why": _why(lane),
