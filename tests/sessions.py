@@ -63,8 +63,11 @@ local_script_runner.require_widgets_deltas = _ended
 class Session(AppTest):
     """What stays on a page that another has led to: AppTest opens the one it was last sent to."""
 
+    is_choosing = False  # whether the picker of models is open, which a choice closes
+
     def _run(self, *arguments, **options):
-        self.session_state[model_picker.OPEN] = True  # it closes once a model is chosen
+        if self.is_choosing:
+            self.session_state[model_picker.OPEN] = True
         super()._run(*arguments, **options)
         self._page_hash = ""
         return self
@@ -73,7 +76,7 @@ class Session(AppTest):
 def visit(page="home", **query):
     """Open a page of the app by its address; it has not run yet.
 
-    Everything is unfolded, and the picker of models is open.
+    Everything is unfolded.
     """
     app = Session(served.script_path, default_timeout=LONG)
     app.query_params.update(query)
@@ -240,7 +243,8 @@ def harmless(app):
 
 def choose(app, url, name, key=""):
     """Choose a server by its address, as a person does with the widgets of the picker."""
-    app.radio(key="model_kind").set_value("openai").run()
+    app.is_choosing = True
+    app.run().radio(key="model_kind").set_value("openai").run()
     app.selectbox(key="openai_preset").set_value(OWN).run()
     app.text_input(key="openai_url").set_value(url)
     app.text_input(key="openai_name").set_value(name)

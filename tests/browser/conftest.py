@@ -15,6 +15,8 @@ expect.set_options(timeout=1_000 * LONG)
 
 
 HERE = Path(__file__).parent
+# A page lives for seconds: what V8 would compile anew to run faster takes longer than it saves.
+FLAGS = (*CHROMIUM_FLAGS, "--js-flags=--no-opt --no-maglev --single-threaded-gc")
 FORBIDDEN = "Content Security Policy"  # as the console names the reason
 
 
@@ -42,7 +44,7 @@ cold_address = pytest.fixture(started, name="cold_address")  # that nobody has o
 def chromium():
     path = shutil.which(os.environ.get("CHROMIUM", "chromium"))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         yield browser
         browser.close()
 

@@ -12,7 +12,7 @@ from core.language_models.backends.embedded.model import EmbeddedModel
 from core.ui import model as chosen_model
 from core.ui.runs.job import JOB
 from tests.patience import LONG
-from tests.sessions import QUERY, session
+from tests.sessions import QUERY, Session, session
 from tests.studies.evaluation.worlds import NUMBER as NUMBERED
 from tests.studies.evaluation.worlds import World
 
@@ -69,6 +69,12 @@ def on_ones_own(fresh, monkeypatch):
     for name in SETTINGS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("core.language_models.client.retry.pause", lambda _: 0.0)
+
+
+@pytest.fixture
+def choosing(monkeypatch):
+    """The picker of models is open on every page."""
+    monkeypatch.setattr(Session, "is_choosing", True)
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ from tests.wire.dripping import dripping
 KEY = "sk-very-secret-4711"
 READY = "embedded: ready."
 
-pytestmark = pytest.mark.usefixtures("on_ones_own")
+pytestmark = pytest.mark.usefixtures("on_ones_own", "choosing")
 
 
 @pytest.fixture

@@ -264,7 +264,7 @@ def test_each_person_has_a_list_in_every_session(several):
     assert not titles(session("history"))
 
 
-def test_models_of_others_are_not_offered(several):
+def test_models_of_others_are_not_offered(several, choosing):
     several("alice")
     keep_as("person alice", "openai:hers@https://hers.example/v1")
     found = {}

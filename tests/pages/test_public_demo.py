@@ -91,7 +91,7 @@ def test_nothing_is_kept_for_the_process_or_in_the_database_of_the_owner(monkeyp
     assert not listed(session("history")) and QUERY not in database()
 
 
-def test_the_model_of_one_is_not_the_model_of_another(anywhere):
+def test_the_model_of_one_is_not_the_model_of_another(anywhere, choosing):
     one = session("inspection", q=QUERY)
     with serving("echo", key="sk-very-secret-4711") as server:
         choose(one, server.base_url, server.model, "sk-very-secret-4711")
@@ -103,7 +103,7 @@ def test_the_model_of_one_is_not_the_model_of_another(anywhere):
 # -------------------------------------------------------------------- what is refused
 
 
-def test_no_files_of_the_server_are_opened():
+def test_no_files_of_the_server_are_opened(choosing):
     page = session("inspection", q=QUERY)
     before = metrics(page)
     page.radio(key="model_kind").set_value("hf").run()
@@ -172,7 +172,7 @@ def test_no_key_is_lent_that_the_owner_did_not_name(owned, monkeypatch, named):
     assert not said(page, "owner is used") and not lending.LENT.requests
 
 
-def test_before_a_model_is_chosen_the_page_says_whose_key_is_used_there(lent, monkeypatch):
+def test_before_a_model_is_chosen_the_page_says_whose_key_is_used(lent, choosing, monkeypatch):
     page = session("home")
     page.radio(key="model_kind").set_value("openai").run()
     page.selectbox(key="openai_preset").set_value("Together").run()

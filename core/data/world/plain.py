@@ -21,7 +21,9 @@ _COUNTING = re.compile(
 _APOSTROPHES = "'’‘ʼ´`"
 _SIGNS = string.punctuation.translate(str.maketrans(dict.fromkeys(_APOSTROPHES, None)))
 _TO_PLAIN = str.maketrans(
-    dict.fromkeys(_SIGNS, " ") | dict.fromkeys(_APOSTROPHES, "") | {"&": " and "}
+    dict.fromkeys((*_SIGNS, *map(chr, range(32)), "\x7f"), " ")
+    | dict.fromkeys(_APOSTROPHES, "")
+    | {"&": " and "}
 )
 # What turns a sign into a picture, or a digit into a key: not seen by itself.
 _SELECTORS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0)), "\u20e3"}
@@ -39,6 +41,9 @@ def plain(question: str) -> str:
     >>> plain("  WHO wrote “Les Misérables”?? 🤔")
     'who wrote les miserables'
     """
+    if question.isascii():  # most are: nothing is unseen, has accents or is left
+        bare = _MARKUP.sub(" ", question).casefold().translate(_TO_PLAIN)
+        return " ".join(bare.split()) or question
     seen = "".join(c for c in question if not _is_unseen(c)).replace("´", "'")
     text = _MARKUP.sub(" ", unicodedata.normalize("NFKC", seen))
     text = without_accents(text).casefold().translate(_TO_PLAIN)
