@@ -1387,7 +1387,7 @@ def test_questions_with_right_answers_are_asked_in_a_run_and_calibrated_on(app, 
     assert said(app, "Left out: Line 7: there is no question.")
     assert said(app, "gold.csv: 4 questions.") and has_no_result(app)
     press(app, "start_run")
-    assert said(app, "4 of 4 questions finished. Answers of embedded")
+    assert said(app, "4 of 4 questions finished. Answered by embedded")
     right = [matches(served(question, embedded), [answer]) for question, answer in GOLD.items()]
     assert 0 < sum(right) < 4
     assert badges(app) == [UNCERTIFIED]  # four are too few

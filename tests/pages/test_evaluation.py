@@ -115,7 +115,7 @@ def test_a_file_is_asked_once_whatever_happens(world):
     assert said(page, "world of numbers: this takes up to")
     key = begun(page)
     settled(page)
-    assert finished(page) == ["12 of 12 questions finished. Answers of world of numbers."]
+    assert finished(page) == ["12 of 12 questions finished. Answered by world of numbers."]
     assert sorted(world.in_runs) == list(range(NUMBER)) and "go_on" not in keys(page)
     first = rows_of(run_of(key).folder)
     press(unfolded(page), "start_run")  # the same again is the same run

@@ -77,8 +77,8 @@ def test_the_stories_to_present_are_the_lanes_own(content):
         "It drops its own answer: it was just saying so. And it was wrong.",
     ]
     assert [story["put_in"][-1] for story in stories] == [
-        f"Told 100 times: “One answer to the question is {told}.”"
-        for told in ("Lyon", "Lemon", "Carson City")
+        f"Told{what} 100 times: “One answer to the question is {told}.”"
+        for told, what in (("Lyon", ""), ("Lemon", ""), ("Carson City", " the truth"))
     ]
 
 

@@ -148,7 +148,7 @@ def _that_count(run: Run, every: Results, buttons: DeltaGenerator) -> Results:
             (match, judged, *only, "of", *chosen),
         )
     of = f" Judged: {SCORES[judged].symbol}’s answer." if judged else ""
-    buttons.text(f"{count_of(len(counting), 'row')}. What counts as right: {RIGHT_BY[match]}.{of}")
+    buttons.text(f"{count_of(len(counting), 'row')}. Right means: {RIGHT_BY[match]}.{of}")
     with buttons:
         note_view(counting)
     return counting

@@ -70,8 +70,7 @@ def _aurocs(measured: RunMeasures) -> Picture:
     picture = aurocs(measured)
     figures.show(picture, "results_which_doubt")
     if measured.number:
-        ring = " Ring: left out." if measured.results.unfit_scores else ""
-        st.caption(f"Lines: {CONFIDENCE:.0%} intervals.{ring}")
+        st.caption(f"Lines: {CONFIDENCE:.0%} intervals.")
     else:
         st.text(words.intervals(measured))
     return picture

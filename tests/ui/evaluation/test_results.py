@@ -98,7 +98,7 @@ def test_every_score_has_its_measures_with_intervals_and_comparisons(runs, monke
 
 def test_rows_that_count_are_chosen(runs):
     app = opened(runs / "one")
-    assert said(app, "60 rows. What counts as right: the same answer.") and len(pictures(app)) == 3
+    assert said(app, "60 rows. Right means: the same answer.") and len(pictures(app)) == 3
     of_key(app.multiselect, "results_sources_").set_value(["many"])
     settled(app.selectbox(key="results_match").set_value("exact").run())
     assert said(app, "Left out 45 rows of other sources.")
@@ -107,7 +107,7 @@ def test_rows_that_count_are_chosen(runs):
     assert pictures(app) == []  # a sentence and a button, and no empty picture
     assert press(app, "another_run").session_state["new_run"]
     settled(app.selectbox(key="results_served").set_value(ENTROPY).run())
-    assert said(app, "What counts as right: word for word. Judged: S.E.’s answer.")
+    assert said(app, "Right means: word for word. Judged: S.E.’s answer.")
     settled(app.multiselect(key="results_only").set_value(["short", "diverse"]).run())
     assert said(app, "Dropped ")
 
