@@ -80,8 +80,6 @@ def expected_entropy_of_mixture(weights: Floats, counts: Floats, n: int) -> floa
     How many of them are of one kind is found with a generating function: the number of draws
     from row i is Poisson with mean n w_i, given that they are n in all.
     """
-    from scipy.stats import poisson  # takes long to load
-
     columns, times = np.unique(counts, axis=1, return_counts=True)  # most kinds came once
     draws = counts.sum(axis=1)
     number = np.arange(n + 1)
@@ -93,14 +91,14 @@ def expected_entropy_of_mixture(weights: Floats, counts: Floats, n: int) -> floa
     for weight, row, size in zip(weights, columns, draws, strict=True):
         kinds = np.flatnonzero(row)
         of_kind = _without_replacement(size, row[kinds, None, None], number[:, None], number)
-        step = poisson.pmf(number, n * weight)[:, None] * (of_kind @ roots)
+        step = _poisson(number, n * weight)[:, None] * (of_kind @ roots)
         before, after = state[kinds], np.zeros_like(state[kinds])
         for dealt in number:
             after[:, dealt:] += before[:, : n + 1 - dealt] * step[:, dealt, None]
         state[kinds] = after
         elsewhere[kinds] -= weight
-    others = poisson.pmf(n - number, n * np.maximum(elsewhere, 0.0)[:, None])
-    generated = np.einsum("ka,kaz->kz", others, state) / poisson.pmf(n, n)
+    others = _poisson(n - number, n * np.maximum(elsewhere, 0.0)[:, None])
+    generated = np.einsum("ka,kaz->kz", others, state) / _poisson(n, n)
     shares = np.fft.fft(generated, axis=1).real / (n + 1)
     return float(times @ (shares @ _surprise(number, n)))
 
@@ -113,6 +111,11 @@ def _without_replacement(size: Floats, of_kind: Floats, n: Integers | int, x: In
     y = np.where(possible, n - x, 0)
     log_ways = _log_choose(of_kind, x) + _log_choose(rest, y) - _log_choose(size, n)
     return np.where(possible, np.exp(log_ways), 0.0)
+
+
+def _poisson(number: Integers | int, mean: Floats | float) -> Floats:
+    """Return the chance of so many; SciPy's own takes seconds to load."""
+    return np.asarray(np.exp(xlogy(number, mean) - mean - gammaln(np.add(number, 1.0))))
 
 
 def _log_choose(of: Floats, some: Integers | int) -> Floats:

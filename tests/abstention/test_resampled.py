@@ -208,8 +208,7 @@ def test_a_perfect_order_excludes_the_truth_no_oftener_than_promised(number):
 
 
 def of_few(doubts, correct, number=400):
-    rows = np.arange(len(doubts))
-    return resample({"a": doubts}, {"a": correct}, rows, {"a": np.array([0.5])}, number=number)
+    return drawn({"a": doubts}, {"a": correct}, number=number)
 
 
 def test_few_rows_have_exact_limits(monkeypatch):
