@@ -390,7 +390,7 @@ def own_direction(doubt: float, larger_is_surer: bool) -> float:
 def _number(value: object) -> float:
     """Return the number of a cell; NaN where there is none."""
     try:
-        return math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+        return math.nan if isinstance(value, bool | np.bool_) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return math.nan
 

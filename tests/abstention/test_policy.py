@@ -144,7 +144,13 @@ def test_the_file_says_its_rule_in_the_scores_own_direction():
     ("cell", "decision"),
     [
         *((0.41, "answer"), (0.404, "abstain"), (0.4, "abstain"), ("0.5", "answer")),
-        *((None, "abstain"), ("", "abstain"), ("sure", "abstain"), (True, "abstain")),
+        *(
+            (None, "abstain"),
+            ("", "abstain"),
+            ("sure", "abstain"),
+            (True, "abstain"),
+            (np.True_, "abstain"),
+        ),
         *((math.nan, "abstain"), (-math.inf, "abstain"), ([1], "abstain"), (-(10**400), "abstain")),
         *((math.inf, "answer"), ("inf", "answer")),  # as in the table that it was calibrated on
     ],
