@@ -51,10 +51,6 @@ def link(address, **query):
     return f"{address}/amplification?{urlencode(query, doseq=True)}"
 
 
-def of_case(case):
-    return {"query": case.query, "answer": case.answer, "repeated": case.repeated}
-
-
 def field(page, name):
     return page.get_by_role("textbox", name=name, exact=True)
 
@@ -222,7 +218,7 @@ def test_every_tab_is_drawn_and_fits_the_screen(address, open_page):
 def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embedded):
     """`open_page` fails the test if anything is fetched from where it points."""
     other = [f"two\nlines {IMAGE}", f"{IMAGE} <b>kept</b>", "[$y$](http://192.0.2.1)"]
-    page = open_page(link(address, **of_case(HOSTILE), most=5, kept=json.dumps(other)), height=2000)
+    page = open_page(link(address, **vars(HOSTILE), most=5, kept=json.dumps(other)), height=2000)
     expect(listed(page)).to_have_count(2)
     expect(listed(page).first).to_contain_text(f"Q: {HOSTILE.query}  A: {HOSTILE.answer} (")
     expect(drawn(page, CURVES)).to_contain_text(HOSTILE.answer[:10])

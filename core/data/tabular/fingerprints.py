@@ -57,10 +57,8 @@ def of_questions(texts: NDArray[np.object_]) -> NDArray[np.uint64]:
     """Return the number of every question, (n,); its last bit is 0, for a label."""
     whole = pa.array(texts, pa.large_string())
     plain = compute.utf8_normalize(compute.utf8_lower(whole), "NFKD")
-    part = "[^a-z0-9]+"
-    if not compute.all(
-        compute.string_is_ascii(plain)
-    ).as_py():  # RE2 reads classes of Unicode slowly
+    part = "[^a-z0-9]+"  # RE2 takes milliseconds to read the classes of Unicode
+    if not compute.all(compute.string_is_ascii(plain)).as_py():
         plain, part = compute.replace_substring_regex(plain, r"\p{M}+", ""), r"[^\p{L}\p{N}]+"
     plain = compute.replace_substring_regex(plain, NO_QUESTION, "")
     plain = compute.replace_substring_regex(plain, part, " ")
