@@ -120,8 +120,8 @@ class OpenAICompatible(Scoring):
         typed = not self.uses_environment_key
         self._service = Service(address, key, self.meter, typed=typed)
         secret = hashlib.sha256((key or "").encode()).hexdigest()
-        place = address.canonical_url, self._model, secret
-        self._endpoint = ENDPOINTS.setdefault(place, Endpoint())
+        self._place = address.canonical_url, self._model, secret
+        self._endpoint = ENDPOINTS.setdefault(self._place, Endpoint())
 
     def __repr__(self) -> str:
         return f"OpenAICompatible({self.name.removeprefix('openai:')!r})"
@@ -372,13 +372,15 @@ class OpenAICompatible(Scoring):
         return OpenAIAbilities.from_json(stored) if stored else None
 
     def _forget(self, what: str) -> RefusedError:
-        """Forget what another process has found out, for it is no longer so."""
-        self._endpoint.abilities, self._endpoint.recalled = None, False
+        """Have what was found out forgotten by the models opened from now on.
+
+        This one keeps it, and its revision: its answers stand under that name already.
+        """
+        if ENDPOINTS.get(self._place) is self._endpoint:
+            del ENDPOINTS[self._place]
         if self._memory:
             self._memory().forget(self.canonical_name)
-        return RefusedError(
-            f"{self._service.host} {what}. Ask again: what it can do is found out anew."
-        )
+        return RefusedError(f"{self._service.host} {what}.")
 
     def _post(
         self, abilities: OpenAIAbilities, path: str, body: Reply, *, beside: bool = False
@@ -400,10 +402,15 @@ class OpenAICompatible(Scoring):
                 self._learn(replace(abilities, candidates=min(abilities.candidates, n // 2)))
                 raise SmallerRequestsError(f"{self.name} takes fewer than {n} at once.") from None
             if self._endpoint.recalled:
-                raise self._forget("no longer takes what it took before") from None
+                what = "no longer takes what it took before. Open it anew, and ask again"
+                raise self._forget(what) from None
             raise
-        if self._endpoint.recalled and not beside:  # which states no model
-            if self._service.model_of(reply) != abilities.stated:
-                raise self._forget("now serves another model")
-            self._endpoint.recalled = False
+        stated = self._service.model_of(reply)
+        if not beside and stated != abilities.stated and (stated or self._endpoint.recalled):
+            other, own = (f"“{name}”" if name else "no name" for name in (stated, abilities.stated))
+            raise self._forget(
+                f"gives {other} as its model now, and gave {own} before. Pin one "
+                "model by its full name, or open it anew"
+            )
+        self._endpoint.recalled = self._endpoint.recalled and beside  # which states no model
         return reply

@@ -591,6 +591,25 @@ def test_a_model_that_begins_to_think_later_gets_a_sentence():
             model.sample(PROMPT, 2)
 
 
+def test_each_reply_of_another_model_is_refused_until_it_is_opened_anew():
+    with serving(
+        "none", after=lambda reply: reply | (dict(model=other[0]) if other else {})
+    ) as server:
+        other = []
+        model = probed(server)
+        before = model.revision
+        assert model.sample(PROMPT, 1)
+        other.append("bad-2")
+        for _ in range(2):
+            with pytest.raises(RefusedError, match="gives “bad-2”") as caught:
+                model.sample(PROMPT, 1)
+            sentence(caught)
+        anew = OpenAICompatible(server.rest)
+        assert anew.sample(PROMPT, 1) and "bad-2" in anew.revision
+        other.clear()
+        assert model.sample(PROMPT, 1) and model.revision == before
+
+
 def test_a_model_that_takes_no_temperature_is_found_out_by_the_probe():
     with serving("chat-none", fixed_temperature=True, refuses=("max_tokens",)) as server:
         model = probed(server)
