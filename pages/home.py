@@ -10,7 +10,7 @@ def home() -> None:
     """Draw the page: a question, the experiment, the challenge, and the ways on."""
     page_header(
         "Does it know, or is it just saying so?",
-        "Four questions to a small language model on this machine. **Contradict it: what it knows "
+        "Four questions to a small model whose training we know. **Contradict it: what it knows "
         "stays, what it makes up gives way.**",
     )
     try:

@@ -77,7 +77,8 @@ def estimates(
     # Vega hangs two lines from where one stands: half a line up, they are beside their dot.
     two = {"test": "indexof(datum.label, '\\n') >= 0", "value": -7}
     names = alt.Axis(labelExpr=IN_LINES, labelLimit=200, labelOffset={"condition": two, "value": 0})
-    y = alt.Y("score:N", title=None, sort=None, axis=names)
+    room = alt.Scale(paddingOuter=0.4)  # for the first number
+    y = alt.Y("score:N", title=None, sort=None, axis=names, scale=room)
     is_main = {"test": "datum.main", "value": palette.primary}
     ink = alt.ColorValue(palette.muted, condition=is_main)
     ring = {"test": "!datum.shown", "value": palette.background}

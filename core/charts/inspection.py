@@ -93,9 +93,10 @@ def doubt_scale(
         rows["this"] = [{"x": seen, "y": 34}]
         left = 0.5 * border < seen < border or seen > 0.4 * widest
         rows["left" if left else "right"].append(_text(seen, 51, name, palette.text))
-        begins, ends = (math.sqrt(each / widest) for each in (solid, seen))
-        if begins > _ROOM and ends - begins > _ROOM:  # beside the other label, on a phone, too
-            rows["left"].append(_text(solid, 51, f"certain: {certified:.3f}", palette.text))
+        part, gap = solid / widest, (seen - solid) / widest
+        if part > 0 and gap > _ROOM * (1 if part > _ROOM else 2):  # for it and the other label
+            side = rows["left" if part > _ROOM else "right"]
+            side.append(_text(solid, 51, f"certain: {certified:.3f}", palette.text))
     elif too_little:
         words = "this question: too little was seen to say"
         rows["beginning"].append(_text(0.0, 34, words, palette.text))
@@ -123,11 +124,10 @@ def _scale_of_doubt(references: int, palette: Palette) -> Shape:
     The data of each layer are named as in `_MARKS`.
     """
     height = 66 + 19 * references
-    # A root, so that small doubts, of which most known questions are, lie apart.
     x = alt.X(
         "x:Q",
-        scale=alt.Scale(type="sqrt", domain=[0, alt.ExprRef("widest")], nice=False),
-        title="doubt in nats, root scale; solid: certain, hollow: estimated",
+        scale=alt.Scale(domain=[0, alt.ExprRef("widest")], nice=False),
+        title="doubt in nats; solid: certain, hollow: estimated",
         axis=alt.Axis(grid=False, tickCount=5),
     )
     y = alt.Y("y:Q", scale=alt.Scale(domain=[height, -_LABEL], nice=False, zero=False), axis=None)
@@ -172,10 +172,10 @@ _LABEL = 22  # pixels above the scale for the label of its line
 _AXIS = 40  # pixels of an axis with its title
 _INFORMATION = ("mutual_information", CERTIFIED)
 _BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
-_SIDES_UNCERTIFIED = ("stands by its answer", "moves: limit unknown")
+_SIDES_UNCERTIFIED = ("stands", "moves: limit unknown")
 _SIDES = {
-    True: ("stands by its answer", "gives way"),
-    False: ("little doubt: answer", "too much doubt: withhold"),
+    True: ("stands", "gives way"),
+    False: ("answer", "withhold"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
 from typing import Final
@@ -10,6 +11,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from core.codec import count_of
+from core.reports.inspection.words import read_outcome
 from core.reports.result_files import MAX_BYTES
 from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
@@ -64,7 +66,7 @@ def list_results() -> None:
     folded = ", repeats under the latest" if repeats else ""
     older = " Search finds the older ones." if newest else ""
     number = f"{newest}{count_of(results.total, 'result')}{folded}"
-    st.text(f"{number}.{older} {WHAT_A_ROW_DOES}")
+    st.text(f"{number}{_tally(groups)}.{older} {WHAT_A_ROW_DOES}")
     panel = st.container()
     opened, ticked = component.history(groups, key="history")
     if opened is not None:
@@ -92,6 +94,14 @@ def _of_one_question(results: Sequence[Summary]) -> list[list[Summary]]:
     for each in results:
         groups.setdefault((each.kind, each.title, each.query, each.model), []).append(each)
     return list(groups.values())
+
+
+def _tally(groups: Sequence[Sequence[Summary]]) -> str:
+    """Count the latest verdicts; "" where there is none."""
+    latest = [group[0] for group in groups if group[0].kind == "inspection"]
+    stamps = Counter(read_outcome(each.outcome)[0] for each in latest)
+    counts = [f"{stamp.label} {number:,}" for stamp, number in stamps.most_common() if stamp]
+    return f": {', '.join(counts)}" if counts else ""
 
 
 def _nothing(*, searches: bool) -> None:

@@ -66,10 +66,10 @@ def _reading(manifest: Mapping[str, Any]) -> list[Part]:
 def aurocs(measured: RunMeasures) -> Picture:
     """Return how well every score that has an AUROC finds wrong answers, the largest first.
 
-    Before them the one to use; a score that is left out is a ring.
+    The one to use is blue; a score that is left out is a ring.
     """
     use = words.score_to_use(lead(measured))
-    names = sorted(ranking(measured), key=lambda name: name != use)
+    names = ranking(measured)
     by = {name: measured.interval(name, "auroc") for name in names}
     unfit = measured.results.unfit_scores
     rows = [
@@ -77,7 +77,7 @@ def aurocs(measured: RunMeasures) -> Picture:
         for name, of in by.items()
     ]
     each = (f"{SCORES[name].title} {words.with_interval(of)}" for name, of in by.items())
-    alt = f"AUROC, the one to use first: {'; '.join(each)}."
+    alt = f"AUROC, the largest first: {'; '.join(each)}."
     axis = "wrong answer doubted more (AUROC)"
     content = rows, (0.5, "a coin"), axis, ".0%"
     return Picture("Which doubt finds the wrong answers", alt, charts.estimates, content)

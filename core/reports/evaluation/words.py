@@ -151,8 +151,8 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
                 if measured.interval(each, "auroc").value > auroc.value
             ]
             who = list_of(above, most=len(SCORES))
-            chance = "Inspection decides by it. Chance alone may put "
-            return [f"Use {name}: {does}", f"{chance}{who} above it."]
+            best = f"None is shown to be better than {name}, by which Inspection decides: {does}"
+            return [best, f"Chance alone may put {who} above it."]
         every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
         return [f"Use {name}: {does}", f"Its lead over {every} may be chance."]
     if len(results.scores) < 2:

@@ -122,7 +122,7 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         "Doubt is never above the distance from the truth.", "theorem", cards.theorem, _theorem
     ),
     "What does a hallucination look like?": LaboratoryClaim(
-        "A made-up answer is doubted without knowing the truth.",
+        "A guess is doubted without knowing the truth.",
         "hallucination",
         cards.hallucination,
         _hallucination,

@@ -43,7 +43,9 @@ def outcome(whole: Whole) -> None:
     caution = words.caution(whole.groups)
     with st.container(horizontal=True):
         if policy.has_guarantee and caution:
-            st.badge("Guaranteed overall", icon=":material/verified:", color="green")
+            st.badge(
+                "Guaranteed overall, not in each group", icon=":material/rule:", color="orange"
+            )
         elif policy.has_guarantee:
             st.badge("Guaranteed", icon=":material/verified:", color="green")
         else:
