@@ -36,7 +36,8 @@ OWN_ITEM = re.compile(
 #: (“3.”, “Q3:”, “iv)”), the word for one (“Question:”), a trial (“(attempt 3)”, “#3” or a hash
 #: behind the mark), thanks, and HTML's tags and blanks.
 NO_QUESTION = (
-    r"(?s)&(nbsp|amp|#160);|[?.!]\s*(thanks|thank you)[.!\s]*$|\?\s*[(\[][0-9a-f]{6,40}[)\]]\s*$|"
+    r"(?s)&(nbsp|amp|#160);|\n\s*(a|answer|antwort|response)\s*:\s*$|\[/?inst\]|</?s>|"
+    r"[?.!]\s*(thanks|thank you)[.!\s]*$|\?\s*[(\[][0-9a-f]{6,40}[)\]]\s*$|"
     r"^\s*[(\[]?[ivxl]{1,7}[.)\]]+\s|"
     r"^(\s*[(\[]?((q|question|frage|nr\.?|no\.?)?\s*[0-9]{1,6}|[a-z])[.:)\]]+\s|"
     r"\s*(question|query|frage)\s*[0-9]{0,6}\s*[.:)\]]+)+|"

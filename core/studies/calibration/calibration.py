@@ -30,7 +30,7 @@ from core.data.tabular import uploads
 from core.data.tabular.candidates import no_score, questions_alone, without_labels
 from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
-from core.data.tabular.fingerprints import fingerprints
+from core.data.tabular.fingerprints import draws, fingerprints
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning, meanings_in, own_labels
@@ -202,15 +202,18 @@ def outcome_of(data: Labelled, target: Target) -> tuple[str, Threshold | Uncerti
 def independent(data: Labelled) -> Labelled:
     """Return one row of every question, drawn at random; the data itself if none is repeated.
 
+    Rows in another order give the same: to sort or to shuffle a file is no way to draw again.
+
     The exact tests take rows for independent draws. Several answers to one question are not:
     counted as if they were, they break the promise in two to three times as many calibrations
     as it allows.
     """
-    order = np.random.default_rng(0).permutation(len(data.kept))
-    _, first = np.unique(data.questions[order], return_index=True)
-    if len(first) == len(order):
+    number = len(data.kept)
+    if len(np.unique(data.questions)) == number:
         return data
-    chosen = np.zeros(len(order), bool)
+    order = np.argsort(draws(data))
+    _, first = np.unique(data.questions[order], return_index=True)
+    chosen = np.zeros(number, bool)
     chosen[order[first]] = True
     return rows(data, chosen)
 

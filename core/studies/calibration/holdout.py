@@ -23,7 +23,7 @@ from core.abstention.ledger import (
 from core.abstention.policy import Policy, PolicyError, check_pipeline, own_rows
 from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
 from core.codec import one_line
-from core.data.tabular.fingerprints import fingerprints, names_no_question
+from core.data.tabular.fingerprints import draws, fingerprints, names_no_question
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import (
@@ -42,11 +42,15 @@ def halves(data: Labelled, seed: int = 0) -> tuple[Labelled, Labelled]:
 
     Rows of one query stay in the same half.
     """
-    _, at = np.unique(data.questions, return_inverse=True)
-    queries = int(at.max()) + 1
+    order = np.argsort(draws(data))
+    _, first, at = np.unique(data.questions[order], return_index=True, return_inverse=True)
+    queries = len(first)  # by the least number of its rows each, wherever they stand in the table
+    shuffled = np.argsort(first)[np.random.default_rng(seed).permutation(queries)]
     second = np.zeros(queries, bool)
-    second[np.random.default_rng(seed).permutation(queries)[: queries // 2]] = True
-    return rows(data, ~second[at]), rows(data, second[at])
+    second[shuffled[: queries // 2]] = True
+    in_second = np.zeros(len(order), bool)
+    in_second[order] = second[at]
+    return rows(data, ~in_second), rows(data, in_second)
 
 
 @dataclass(frozen=True)

@@ -224,6 +224,17 @@ def test_one_row_of_every_question_counts():
     assert (found.correct["s"] == data.correct["s"][found.kept]).all()
     assert (study.independent(data).kept == found.kept).all()
     assert study.independent(found) is found
+    order = rng.permutation(len(data.kept))  # to sort a table is no way to draw again
+    other = study.rows(data, order)
+    drawn = study.independent(other)
+    assert {*zip(drawn.queries, drawn.doubts["s"], strict=True)} == {
+        *zip(found.queries, found.doubts["s"], strict=True)
+    }
+    of_halves = [
+        [{*zip(half.queries, half.doubts["s"], strict=True)} for half in holdout.halves(each)]
+        for each in (data, other)
+    ]
+    assert of_halves[0] == of_halves[1]
     assert {*found.kept} != {*range(20)}  # not the first row of each
 
 
