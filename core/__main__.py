@@ -37,12 +37,12 @@ def guard_terminal(stream: TextIO) -> None:
         return
     write = stream.write
 
-    def guarded(text: str) -> int:
+    def write_signs(text: str) -> int:
         own = CLEAR if text.startswith(CLEAR) else ""
         signs = (c if c.isprintable() or c in HARMLESS else "\ufffd" for c in text[len(own) :])
         return write(own + "".join(signs))
 
-    stream.write = guarded  # type: ignore[method-assign]
+    stream.write = write_signs  # type: ignore[method-assign]
 
 
 def run() -> None:

@@ -150,7 +150,7 @@ def differences(here: Run, there: Run) -> list[str]:
         parts.append(
             f"questions = {names[0]} there, {names[1]} here"
             if names[0] != names[1]
-            else f"another draw of {names[0]}: {numbers[0]} there, {numbers[1]} here"
+            else f"another version of {names[0]}: {numbers[0]} there, {numbers[1]} here"
         )
     return parts
 

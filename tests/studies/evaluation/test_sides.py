@@ -138,7 +138,7 @@ def test_all_that_differs_is_named(tmp_path):
     assert differences(here, here) == [] and (alike(here, here), alike(here, there)) == (2, 0)
     evaluate(surveyed(questions(5)), task(World()), tmp_path / "more")
     more = Run(tmp_path / "more")
-    assert differences(here, more) == ["another draw of questions.jsonl: 5 there, 4 here"]
+    assert differences(here, more) == ["another version of questions.jsonl: 5 there, 4 here"]
     assert alike(here, more) == 1
 
 
