@@ -18,7 +18,7 @@ from core.studies.inspection.request import Request
 from core.ui.inspection.recordings import recordings
 from tests.language_models import gemini_server
 from tests.language_models.openai_server import FLAVOURS, serving
-from tests.sessions import choose, database, metrics, press, said, session, settled, tree
+from tests.sessions import choose, database, metrics, press, said, session, settled, tree, visit
 from tests.wire.hiding import FAILURES, KEY, NOWHERE, chain, failing, hidden, hidden_in
 from tests.wire.processes import forking
 
@@ -162,7 +162,9 @@ def kept(monkeypatch, tmp_path):
 def nothing_shown(page, kept, log):
     hidden(tree(page), dict(page.query_params), log.text)
     hidden_in(kept)
-    other = session("inspection", q=QUERY)  # of the same process
+    other = visit("inspection", q=QUERY)  # of the same process
+    other.is_choosing = True
+    settled(other.run())
     hidden(tree(other), dict(other.query_params))
     assert "embedded: ready." in [text.value for text in other.text]
     # Nor is it in what all sessions share.
