@@ -74,6 +74,7 @@ FIELDS = re.compile(
 THEIRS = {"n_cmpl": "n", "n_probs": "top_logprobs"}
 VERSIONED = re.compile(r"/v\d")  # an address that names an interface
 SHORT_KEY = 8  # characters; fewer may be part of any word
+LONG_KEY = 16  # of which so many in a row are no words of an answer
 MOST_SAID = 20_000  # characters of a service's own words that are looked at
 
 
@@ -270,24 +271,31 @@ class Service:
     def without_key(self, text: str) -> str:
         """Return a service's own words on one line, without the key if they repeat it.
 
-        Any `SHORT_KEY` characters of the key in a row are removed, also with spaces or what cannot
-        be printed between them. A shorter key, such as “k” for servers that want any, is removed
+        A key below `SHORT_KEY` characters, such as “k” for servers that want any, is removed
         only where it is a word.
         """
-        text = "".join(c if c.isprintable() else " " for c in text[:MOST_SAID])
+        text = self._leave_key_out("".join(c if c.isprintable() else " " for c in text[:MOST_SAID]))
         key = self._key or ""
-        if len(key) >= SHORT_KEY:
-            shown = list(text)
-            places = [place for place, c in enumerate(text) if c != " "]
-            letters = text.replace(" ", "")
-            for start in range(len(letters) - SHORT_KEY + 1):
-                if letters[start : start + SHORT_KEY] in key:
-                    first, last = places[start], places[start + SHORT_KEY - 1]
-                    shown[first : last + 1] = "\0" * (last + 1 - first)
-            text = re.sub("\0+", "…", "".join(shown))
-        elif key:
+        if 0 < len(key) < SHORT_KEY:
             text = re.sub(rf"(?<![\w-]){re.escape(key)}(?![\w-])", "…", text)
         return " ".join(text.split())
+
+    def _leave_key_out(self, text: str, least: int = SHORT_KEY) -> str:
+        """Return text without any `least` characters of the key in a row, spaces between or not.
+
+        A shorter key stays.
+        """
+        key = self._key or ""
+        if len(key) < least:
+            return text
+        places = [place for place, c in enumerate(text) if not c.isspace() and c.isprintable()]
+        letters = "".join(text[place] for place in places)
+        shown = list(text)
+        for start in range(len(letters) - least + 1):
+            if letters[start : start + least] in key:
+                first, last = places[start], places[start + least - 1]
+                shown[first : last + 1] = "\ud800" * (last + 1 - first)  # no reply has it
+        return re.sub("\ud800+", "…", "".join(shown))
 
     def reply_error(self, what: str) -> TemporaryError:
         """Return the error for a reply that cannot be used, and may be better next time."""
@@ -325,7 +333,11 @@ class Service:
         return one_line(self.without_key(stated), LONGEST_WORDS) if isinstance(stated, str) else ""
 
     def text(self, choice: Reply) -> str:
-        """Return the text of a choice, of completions or of chat completions."""
+        """Return the text of a choice, of completions or of chat completions, without the key.
+
+        Words of a key that is none, such as “no-key-required”, may stand in an answer: more of
+        it must be repeated than in an error.
+        """
         text, message = choice.get("text"), choice.get("message")
         if isinstance(message, dict):
             text = message.get("content") or ""
@@ -333,7 +345,7 @@ class Service:
             return ""
         if not isinstance(text, str):
             raise self.reply_error("a reply without text")
-        return text
+        return self._leave_key_out(text, min(max(len(self._key or ""), SHORT_KEY), LONG_KEY))
 
 
 def _transfer(

@@ -323,7 +323,7 @@ class OpenAICompatible(Scoring):
         top = top_of(self._service.choices(self._post(abilities, abilities.path, body), 1)[0], TOP)
         if not top:
             raise self._service.reply_error("a reply without its log-probabilities")
-        return top
+        return {self._service.text({"text": token}): value for token, value in top.items()}
 
     # --------------------------------------------------------------------- abilities
 

@@ -1202,6 +1202,27 @@ def test_an_answer_that_is_none_is_no_end_of_the_run(status, body, why):
 
 
 @pytest.mark.parametrize(
+    ("key", "repeated", "shown"),
+    [
+        (KEY, f"Paris {KEY}", "Paris …"),
+        (KEY, f"Paris {' '.join(KEY[:16])}!", "Paris …!"),
+        (KEY, f"{KEY[:4]}\n{KEY[4:]}", "…"),
+        ("sk-no-key-required", "not required", "not required"),
+        ("Paris", "Paris", "Paris"),
+    ],
+)
+def test_a_key_in_an_answer_is_left_out_before_anything_stores_it(key, repeated, shown):
+    def repeat(reply):
+        return reply | {"choices": [c | {"text": repeated} for c in reply["choices"]]}
+
+    changes = []
+    with serving("none", after=lambda r: repeat(r) if changes else r) as server:
+        model = probed(server, key)
+        changes.append(True)
+        assert [response.text for response in model.sample(PROMPT, 2)] == [shown] * 2
+
+
+@pytest.mark.parametrize(
     ("status", "body", "error", "words"),
     [
         (400, said("Your prompt was flagged"), RefusedError, "“Your prompt was flagged”"),
