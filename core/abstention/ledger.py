@@ -121,10 +121,6 @@ def asks_the_same(rows: Rows, others: Rows) -> NDArray[np.bool_]:
 
 # ------------------------------------------------------------------------------- in words
 
-UNKNOWN_ROWS: Final = (
-    "This policy does not say which questions made it. If these did, they are no test of it, and "
-    "the next sentence does not hold."
-)
 MAYBE_OWN: Final = (
     "This policy does not say which questions made it, so no rows are known to be new. Calibrate "
     "again for one that does."

@@ -194,9 +194,6 @@ def _decisions(results: Results, policy: Path) -> dict[str, Any]:
         "answered": observed.answered,
         "errors": observed.errors,
         "other_errors": decided.other_errors,
-        "upper_bound": finite(observed.upper_bound),
-        "confidence": decided.confidence,
-        "own_questions": decided.own,
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.abstention.few import ENOUGH
 from core.abstention.intervals import Interval
-from core.abstention.ledger import MOST_LOOKS, UNKNOWN_ROWS, Look, no_budget, no_test
+from core.abstention.ledger import MOST_LOOKS, Look, no_budget
 from core.abstention.metrics import MEASURES
 from core.abstention.mixtures import Bar, Mixture
 from core.codec import count_of, list_of, one_line
@@ -36,9 +36,9 @@ BETTER: Final = {  # what a score does by a measure
     "auroc": "finds wrong answers",
     **dict.fromkeys(("aurc", "augrc", "prr"), "orders the questions"),
 }
-CHOSEN_BEFORE: Final = (
-    " That is said of rows that were chosen before their labels were seen: the best of several "
-    "filters or sources proves less."
+NO_TEST: Final = (
+    "This describes these rows and is no test: it promises nothing. To test the policy on labelled "
+    "rows that did not make it, run: believe calibrate ROWS --policy FILE."
 )
 _RULES: Final = {
     mixing.PAPER: "the paper’s rule",
@@ -415,7 +415,7 @@ def _shares(bar: Bar) -> str:
 
 
 def decisions(decided: Decided) -> list[str]:
-    """Return what a policy answers, and whether its promise is kept on these rows."""
+    """Return what a policy answers, and how much of that is wrong."""
     policy, seen = decided.policy, decided.observed
     symbol = SCORES[policy.score].symbol
     where = f", where {symbol} is {policy.where}" if math.isfinite(policy.threshold) else ""
@@ -427,29 +427,11 @@ def decisions(decided: Decided) -> list[str]:
         if seen.answered
         else ""
     )
-    sentences = [
+    return [
         f"The policy answers {count_of(seen.answered, 'question')} of {seen.queries:,} "
-        f"({seen.coverage:.1%}){where}{wrong}."
+        f"({seen.coverage:.1%}){where}{wrong}.",
+        NO_TEST,
     ]
-    if not policy.rows:
-        sentences.append(UNKNOWN_ROWS)
-    if decided.own:
-        sentences.append(no_test(decided.own, seen.queries))
-    elif seen.answered:
-        of_all = decided.of_all
-        what = "all questions are answered and wrong" if of_all else "answered questions are wrong"
-        within = seen.upper_bound <= policy.target_error
-        observed = seen.errors / (seen.queries if of_all else seen.answered)
-        more = observed > policy.target_error
-        sentences.append(
-            f"With {100 * decided.confidence:.6g}% confidence at most {seen.upper_bound:.1%} of "
-            f"{what}, for questions drawn like these: "
-            f"{'within' if within else 'not shown to be within'} the target of "
-            f"{100 * policy.target_error:.6g}%."
-            + (" More are wrong here than the target allows." if more else "")
-            + (CHOSEN_BEFORE if decided.results.dropped else "")
-        )
-    return sentences
 
 
 def sides(both: Sides) -> str:

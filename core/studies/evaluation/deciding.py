@@ -1,4 +1,7 @@
-"""What a policy decides on the rows of a run, and whether it keeps its promise there."""
+"""What a policy decides on the rows of a run: counted, and no test of it.
+
+A test pays for its look at the labels: `core.studies.calibration.holdout`.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,10 @@ from numpy.typing import NDArray
 
 from core.abstention import metrics, thresholds
 from core.abstention.metrics import Bin
-from core.abstention.policy import Policy, PolicyError, check_pipeline, own_rows
-from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
+from core.abstention.policy import Policy, PolicyError, check_pipeline
+from core.abstention.thresholds import Threshold
 from core.codec import one_line
 from core.data.tabular.csv_export import to_csv
-from core.data.tabular.fingerprints import of_questions
 from core.studies.evaluation.results import Results
 from core.uncertainty.scores import SCORES
 
@@ -26,13 +28,8 @@ class Decided:
     results: Results
     policy: Policy
     answers: NDArray[np.bool_]  # (n,): whether each row is answered
-    # On one row of every question; with the Clopper–Pearson bound of the error where none of them
-    # made the policy, else NaN.
-    observed: Threshold
-    confidence: float  # of the bound
-    of_all: bool  # whether the bound is of errors among all questions
+    observed: Threshold  # on one row of every question; without a bound
     other_errors: int  # how many of the answers on those rows are wrong by the other label
-    own: int  # how many of these questions made the policy, and are no test of it
     by_source: tuple[Bin, ...]  # of those rows; empty where all are of one source
 
 
@@ -50,11 +47,6 @@ def decide(results: Results, policy: Policy) -> Decided:
     threshold = thresholds.at(doubts[first], correct[first], policy.threshold)
     by_other = results.by_other_label.correct[policy.score]
     other = thresholds.at(doubts[first], by_other[first], policy.threshold)
-    confidence = policy.confidence or USUAL_CONFIDENCE
-    of_all = policy.method == "crc"
-    trials = threshold.queries if of_all else threshold.answered
-    own = int(np.count_nonzero(own_rows(policy, of_questions(results.queries))[first]))
-    bound = math.nan if own else thresholds.clopper_pearson(threshold.errors, trials, confidence)
     sources = results.sources[first]
     bins: list[Bin] = []
     if len(set(sources)) > 1:
@@ -65,11 +57,8 @@ def decide(results: Results, policy: Policy) -> Decided:
         results,
         policy,
         doubts < policy.threshold,
-        Threshold(threshold.value, threshold.answered, threshold.errors, threshold.queries, bound),
-        confidence,
-        of_all,
+        threshold,
         other.errors,
-        own,
         tuple(bins),
     )
 
