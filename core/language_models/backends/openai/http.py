@@ -21,7 +21,7 @@ from urllib3.exceptions import NameResolutionError, NewConnectionError
 
 from core.codec import one_line
 from core.language_models.backends.openai.address import Address, unknown_host
-from core.language_models.backends.openai.replies import Reply, refusal_of, reply_tokens
+from core.language_models.backends.openai.replies import Reply, finish_of, refusal_of, reply_tokens
 from core.language_models.connections import LARGEST_REPLY, Fault, exceeds, exchange
 from core.language_models.errors import (
     LoadingError,
@@ -345,6 +345,8 @@ class Service:
             return ""
         if not isinstance(text, str):
             raise self.reply_error("a reply without text")
+        if choice.get("error") or finish_of(choice) == "error":  # OpenRouter's, of a provider
+            raise self.reply_error("an answer that a fault broke off")
         return self._leave_key_out(text, min(max(len(self._key or ""), SHORT_KEY), LONG_KEY))
 
 

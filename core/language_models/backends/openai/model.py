@@ -53,6 +53,7 @@ from core.language_models.backends.openai.replies import (
     Reply,
     adds_up,
     is_uneven,
+    is_whole,
     refusal_of,
     reply_tokens,
     that_begin,
@@ -251,7 +252,11 @@ class OpenAICompatible(Scoring):
                 responses = [Response("", False, refusal="its filter of prompts")] * n
             else:
                 self._check_sum(choices, abilities)
-                responses = [self._response(choice, abilities) for choice in choices]
+                used = reply_tokens(reply, "completion_tokens")
+                responses = [
+                    self._response(c, abilities, is_whole(c, body[abilities.limit], used, n))
+                    for c in choices
+                ]
             answers += responses * count if temperature == 0 else responses
         return answers
 
@@ -275,19 +280,19 @@ class OpenAICompatible(Scoring):
                 "counted then."
             )
 
-    def _response(self, choice: Reply, abilities: OpenAIAbilities) -> Response:
+    def _response(self, choice: Reply, abilities: OpenAIAbilities, ended: bool) -> Response:
         text = self._service.text(choice)
         if refusal := refusal_of(choice):
             return Response("", False, refusal=refusal)
         if abilities.thinks:
-            return self._behind_thoughts(choice, text)
+            return self._behind_thoughts(text, ended)
         if thinking.has_thought(choice, text):
             raise RefusedError(
                 f"{self._service.host} thinks before it answers, as it did not when it was tried. "
                 "Switch thinking off in the server, or choose another model."
             )
         line, line_break, _ = text.lstrip().partition("\n")
-        complete = bool(line_break) or choice.get("finish_reason") != "length"
+        complete = bool(line_break) or ended
         if not abilities.own:
             return Response(line.strip(), complete, limit=self.answer_tokens)
         tokens = tokens_of(choice)
@@ -304,10 +309,10 @@ class OpenAICompatible(Scoring):
             raise self._service.reply_error("a reply without its log-probabilities")
         return Response(line.strip(), complete, log_likelihood, limit=self.answer_tokens)
 
-    def _behind_thoughts(self, choice: Reply, text: str) -> Response:
+    def _behind_thoughts(self, text: str, ended: bool) -> Response:
         """Return the answer behind the thoughts, up to its line break or about its limit."""
         line, line_break, _ = thinking.answer_in(text).lstrip().partition("\n")
-        complete = bool(line_break) or choice.get("finish_reason") != "length"
+        complete = bool(line_break) or ended
         if not (line.strip() or complete):
             return Response("", False, refusal=thinking.TOO_LONG)
         cut = line[: CHARACTERS_A_TOKEN * self.answer_tokens]

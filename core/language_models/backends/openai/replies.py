@@ -10,6 +10,11 @@ import numpy as np
 
 from core.language_models.language_model import token_count
 
+# How servers say that an answer came to its end (OpenAI, Together, Text Generation Inference,
+# Anthropic, Cohere), and that it came to its limit; in small letters.
+WHOLE = {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete"}
+CUT = {"length", "max_tokens", "max_length", "max_output_tokens"}
+TOOLS = {"tool_calls", "tool_use", "function_call"}
 LEAST = -9999.0  # what servers write for ln 0
 MOST_TOGETHER = 0.1  # nats: ln of what probabilities add up to at most, with what rounding does
 Reply = dict[str, Any]
@@ -18,12 +23,35 @@ Tokens = Sequence[tuple[str, float | None]]
 
 def refusal_of(choice: Reply) -> str:
     """Return why a choice is no answer, in our words; "" where it is one."""
-    if choice.get("finish_reason") == "content_filter":
+    if (reason := finish_of(choice)) in ("content_filter", "safety"):
         return "its filter"
+    if reason in TOOLS:
+        return "a call of a tool that it does not have"
     message = choice.get("message")
     if isinstance(message, dict) and not message.get("content"):
         return "the model declined" if isinstance(message.get("refusal"), str) else ""
     return ""
+
+
+def finish_of(choice: Reply) -> str:
+    """Return why a choice ends, in small letters; "" if it does not say."""
+    reason = choice.get("finish_reason")
+    return reason.casefold() if isinstance(reason, str) else ""
+
+
+def is_whole(choice: Reply, limit: int, used: int, count: int) -> bool:
+    """Whether an answer came to its end.
+
+    One that does not say so may have, if it has fewer than `limit` tokens: those it lists, else
+    by the `used` ones of all `count` answers and its bytes, of which a token has one at least.
+    """
+    if reason := finish_of(choice):
+        return reason in WHOLE
+    message = choice.get("message")
+    text = str(message.get("content") if isinstance(message, dict) else choice.get("text"))
+    size, mean = len(text.encode()), -(-used // count)
+    most = min(used - count + 1, max(size, mean)) if used else size
+    return (len(tokens_of(choice)) or most) < limit
 
 
 def reply_tokens(reply: Reply, name: str) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from core.language_models.backends.openai.abilities import THINKING_ROOM
-from core.language_models.backends.openai.replies import Reply
+from core.language_models.backends.openai.replies import CUT, Reply, finish_of
 from core.language_models.errors import RefusedError
 
 FIELDS: Final = ("reasoning_content", "reasoning")
@@ -36,7 +36,7 @@ def has_thought(choice: Reply, text: str) -> bool:
     if any(isinstance(thought, str) and thought.strip() for thought in all_texts(choice)[2:]):
         return True
     begun = text.lstrip().startswith(tuple(TAGS)) or any(tag in text for tag in TAGS.values())
-    return begun or (choice.get("finish_reason") == "length" and not text and "message" in choice)
+    return begun or (finish_of(choice) in CUT and not text and "message" in choice)
 
 
 def counts_thoughts(reply: Reply) -> bool:

@@ -1182,6 +1182,26 @@ def test_log_probabilities_that_add_up_to_more_than_one_are_not_used(late):
         assert any("add up to more than 1" in note for note in model.capabilities.notes)
 
 
+@pytest.mark.parametrize(
+    ("reason", "about", "used", "whole"),
+    [
+        *((reason, {}, 32, True) for reason in ("stop", "STOP", "eos", "end_turn")),
+        *((reason, {}, 2, False) for reason in ("length", "MAX_TOKENS", "model_length", "abort")),
+        (None, {}, 0, True),  # five bytes are no 32 tokens
+        (None, {"text": "Paris " * 8}, 0, False),
+        (None, {"text": "Paris " * 8}, 9, True),
+        (None, {}, 32, False),
+        (None, {"logprobs": {"tokens": ["x"] * 32, "token_logprobs": [-1] * 32}}, 0, False),
+    ],
+)
+def test_an_answer_is_whole_if_its_server_says_so_or_no_limit_was_reached(
+    reason, about, used, whole
+):
+    choice = {"text": "Paris", "finish_reason": reason} | about
+    assert replies.is_whole(choice, 32, used, 1) is whole
+
+
+TOOL = "a call of a tool that it does not have"
 NOT = b'{"choices": [{"message": {"content": null, "refusal": "I will not"}}]}'
 
 
@@ -1189,6 +1209,7 @@ NOT = b'{"choices": [{"message": {"content": null, "refusal": "I will not"}}]}'
     ("status", "body", "why"),
     [
         (200, b'{"choices": [{"finish_reason": "content_filter"}]}', "its filter"),
+        (200, b'{"choices": [{"text": "", "finish_reason": "tool_calls"}]}', TOOL),
         (200, NOT, "the model declined"),
         (400, said("The prompt was filtered", code="content_filter"), "its filter of prompts"),
     ],
@@ -1252,6 +1273,7 @@ def test_a_key_in_an_answer_is_left_out_before_anything_stores_it(key, repeated,
         (200, b'{"choices": [1]}', TemporaryError, "answers"),
         (200, b'{"choices": []}', TemporaryError, "number of answers"),
         (200, b'{"choices": [{"text": 5}]}', TemporaryError, "text"),
+        (200, b'{"choices": [{"text": "a", "error": {"code": 502}}]}', TemporaryError, "broke off"),
         (200, b" " * 9_000_000, RefusedError, "8 MB"),
     ],
 )
