@@ -56,6 +56,7 @@ from core.language_models.backends.openai.replies import (
     is_whole,
     refusal_of,
     reply_tokens,
+    spells,
     that_begin,
     tokens_of,
     top_of,
@@ -296,6 +297,8 @@ class OpenAICompatible(Scoring):
         if not abilities.own:
             return Response(line.strip(), complete, limit=self.answer_tokens)
         tokens = tokens_of(choice)
+        if tokens and not spells(choice, text):  # log-probabilities of what was not said
+            return Response(line.strip(), complete, limit=self.answer_tokens)
         if line_break:
             tokens = until_line_break(tokens)
         longest = longest_answer(self.answer_tokens)

@@ -21,7 +21,6 @@ What was answered is kept until the end, so that a probe that breaks off goes on
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -38,6 +37,7 @@ from core.language_models.backends.openai.replies import (
     is_uneven,
     log_probability,
     reply_tokens,
+    spells,
     tokens_of,
     top_of,
     total,
@@ -61,7 +61,6 @@ REPEATED = 8  # of them, where a server is made to say them, or draws beside Ope
 TOP = 5  # likeliest next tokens; more is refused by some servers
 FREE = 1.5  # a temperature at which no two long answers are alike
 DRAWS = 4  # long answers that are alike prove that nothing is drawn
-LETTERS = re.compile(r"[^A-Za-z0-9]")  # vocabularies write others in ways of their own
 MALFORMED = 422  # a request whose fields are others than those that are read
 OVERFULL = (
     "It states probabilities of different answers that add up to more than 1, so they are not used."
@@ -177,13 +176,17 @@ class Probe:
     def _barely(self, how: OpenAIAbilities, reply: Reply) -> OpenAIAbilities:
         """Ask without likely tokens where what is listed beside them is not what was said."""
         choices = self.service.choices(reply)
-        if not how.own or any(_spells(c, self.service.text(c)) for c in choices):
+        if not how.own or self._any_spelt(choices):
             return how
         if how.chat or how.flagged:
             _, again = self._ask(how, PROBES[0], limit=SHORT, many=True, top=0, stops=False)
-            if again and _all_listed(self.service.choices(again)):
+            choices = self.service.choices(again) if again else []
+            if again and _all_listed(choices) and self._any_spelt(choices):
                 return replace(how, bare=True)
         return replace(how, own=False, remarks=(ODD,))
+
+    def _any_spelt(self, choices: Sequence[Reply]) -> bool:
+        return any(spells(c, self.service.text(c)) for c in choices)
 
     def _thinks(self, reply: Reply) -> bool:
         return thinking.counts_thoughts(reply) or any(
@@ -454,13 +457,6 @@ class Probe:
 def _all_listed(choices: Sequence[Reply]) -> bool:
     """Whether each choice lists the log-probabilities of its tokens."""
     return all(tokens_of(c) and total(tokens_of(c)) is not None for c in choices)
-
-
-def _spells(choice: Reply, text: str) -> bool:
-    """Whether the listed tokens begin with what was said, by the letters that all know."""
-    listed = "".join(token for token, _ in tokens_of(choice))
-    plain, spelt = (LETTERS.sub("", part) for part in (listed, text))
-    return plain.startswith(spelt)
 
 
 def _differ(choices: Sequence[Reply]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ CUT = {"length", "max_tokens", "max_length", "max_output_tokens"}
 TOOLS = {"tool_calls", "tool_use", "function_call"}
 LEAST = -9999.0  # what servers write for ln 0
 MOST_TOGETHER = 0.1  # nats: ln of what probabilities add up to at most, with what rounding does
+# What vocabularies write in ways of their own: all but letters and digits, and parts of characters.
+OTHERS = re.compile(r"<0x[0-9A-F]{2}>|(bytes:)?(\\x[0-9a-f]{2})+|[^A-Za-z0-9]")
 Reply = dict[str, Any]
 Tokens = Sequence[tuple[str, float | None]]
 
@@ -63,6 +66,18 @@ def reply_tokens(reply: Reply, name: str) -> int:
 def tokens_of(choice: Reply) -> Tokens:
     """Return the tokens that a choice lists, with their log-probabilities."""
     return [(str(token), log_probability(value)) for token, value, _ in _entries(choice)]
+
+
+def spells(choice: Reply, text: str) -> bool:
+    """Whether the tokens of a choice begin with a text, by what all vocabularies write alike.
+
+    mlx-lm lists numbers alone, which spell nothing and are believed.
+    """
+    names = [token for token, _, _ in _entries(choice)]
+    if names and all(type(name) is int for name in names):
+        return True
+    plain, spelt = (OTHERS.sub("", part) for part in ("".join(map(str, names)), text))
+    return plain.startswith(spelt)
 
 
 def is_uneven(choice: Reply) -> bool:
@@ -158,7 +173,8 @@ def _entries(choice: Reply) -> Iterator[tuple[Any, Any, Any]]:
     if isinstance(content, list):
         for entry in content:
             if isinstance(entry, dict):
-                yield entry.get("token"), entry.get("logprob"), entry.get("top_logprobs")
+                name = entry.get("token", entry.get("id"))
+                yield name, entry.get("logprob"), entry.get("top_logprobs")
         return
     tokens, values = listed.get("tokens"), listed.get("token_logprobs")
     if isinstance(tokens, list) and isinstance(values, list) and len(tokens) == len(values):

@@ -653,6 +653,38 @@ def test_log_probabilities_that_cannot_be_true_are_not_used(spoil):
         assert any("contradict" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("token", ["Rome", None])
+def test_log_probabilities_of_what_was_not_said_are_no_scores(token, late):
+    def misspelt(reply):
+        for choice in reply["choices"] if changes or not late else ():
+            for entry in (choice["logprobs"] or {"content": ()})["content"]:
+                entry["token"] = token
+        return reply
+
+    changes = []
+    with serving("chat-top", after=misspelt) as server:
+        model = probed(server)
+        assert model.capabilities.own_log_likelihoods is late
+        changes.append(True)
+        assert [r.log_likelihood for r in model.sample(PROMPT, 2)] == [None] * 2
+
+
+@pytest.mark.parametrize(
+    ("tokens", "spelt"),
+    [
+        (["Ġa", "<0xC3>", "<0xB8>", "b"], True),
+        (["▁a", "bytes:\\xc3\\xb8", "b", "."], True),
+        ([1, 2], True),  # mlx-lm's numbers
+        (["a"], False),
+        ([None, None], False),
+    ],
+)
+def test_tokens_spell_a_text_in_whatever_way_vocabularies_write_them(tokens, spelt):
+    entries = [{"id" if type(t) is int else "token": t, "logprob": -1.0} for t in tokens]
+    assert replies.spells({"logprobs": {"content": entries}}, "aøb") is spelt
+
+
 def test_an_end_token_that_is_not_read_as_one_is_no_part_of_a_score():
     def read_as_text(reply):
         for choice in reply["choices"]:
