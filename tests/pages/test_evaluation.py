@@ -11,11 +11,13 @@ import pytest
 import streamlit as st
 
 from core.language_models.errors import RefusedError
+from core.store.results import THIS_COMPUTER
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run, labelled_csv
 from core.ui.evaluation import form
 from core.ui.evaluation import runs as module
 from core.ui.evaluation.runs import runs
+from core.ui.results import storage
 from core.ui.runs.job import JOB
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
@@ -36,7 +38,7 @@ from tests.sessions import (
     until,
     visit,
 )
-from tests.studies.evaluation.worlds import questions, rows_of
+from tests.studies.evaluation.worlds import questions, rows_of, written
 
 NUMBER = 12
 
@@ -342,3 +344,15 @@ def test_nothing_of_a_public_demo_outlives_its_session(world, monkeypatch, tmp_p
     settled(page)
     assert finished(page)[0].startswith("12 of 12") and not list(tmp_path.iterdir())
     assert said(opened(run=key), "is not here")
+
+
+def test_a_run_put_beside_another_is_looked_at_too():
+    own = runs().root / module._folder_name(THIS_COMPUTER)
+    right, wrong = (
+        {"mutual_information": 0.1, "mutual_information_correct": it} for it in (True, False)
+    )
+    written(own / ("a" * 32), *[right] * NUMBER)
+    written(own / ("b" * 32), *[right] * (NUMBER - 1), wrong)
+    page = session("evaluation", run="a" * 32, results="Compare runs")
+    assert len(storage().looks.all()) == 2
+    assert said(page, "Look 2 at these labels")

@@ -31,6 +31,7 @@ from core.ui import downloads
 from core.ui.evaluation.cells import NATS, digest, display
 from core.ui.evaluation.row_inspection import offer
 from core.ui.evaluation.rows import MOST_SHOWN, in_full
+from core.ui.evaluation.views import note_view
 from core.ui.messages import problem
 from core.ui.runs.job import Job
 from core.ui.runs.widget import run, run_of, want
@@ -81,6 +82,7 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
     if not len(both):
         st.text("No question is in both, so there is nothing to compare.")
         return
+    note_view(there, name="results_view_there")
     every = _scores(both)
     _questions(both, every)
 

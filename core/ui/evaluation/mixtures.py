@@ -84,7 +84,7 @@ def _choice(results: Results) -> tuple[Mixed, Kinds]:
     )
     at = target, confidence
     if at != memory_of("results_first_target", results, lambda: at):
-        note_view(results, at)
+        note_view(results, at, "results_view_of_target")
     scores = [name for name in SCORES if name in scores and name in results.scores]
     mixed = memory_of(
         "results_mixture",

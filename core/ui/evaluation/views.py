@@ -11,9 +11,13 @@ from core.ui.calibration.ledger import all_looks, note
 from core.ui.session import memory_of
 
 
-def note_view(results: Results, target: tuple[float, float] | None = None) -> None:
-    """Note that results are seen, or what another target does to them; say what that costs."""
-    name = "results_view" if target is None else "results_view_of_target"
+def note_view(
+    results: Results, target: tuple[float, float] | None = None, name: str = "results_view"
+) -> None:
+    """Note that results are seen, or what another target does to them; say what that costs.
+
+    `name`: of the place on the page, for `memory_of`.
+    """
     seen = memory_of(name, results, lambda: view(results, all_looks(), target), target)
     if seen is not None:
         note([seen])
