@@ -44,6 +44,7 @@ class Look:
     about: str  # what was looked at, in words
     rows: Rows  # which labels, or the smallest of them
     is_view: bool = False  # whether results were shown and nothing was tested
+    number: int = 0  # of all its rows, of which `rows` may be some
 
 
 def look(
@@ -64,7 +65,7 @@ def look(
     for each in related:
         if each.setting == setting:
             return each
-    new = Look(setting, 0, about, smallest(rows), is_view)
+    new = Look(setting, 0, about, smallest(rows), is_view, len(rows))
     open_views = [each for each in related if each.is_view and not _is_tested(each, related)]
     same = [each for each in open_views if np.array_equal(each.rows, new.rows)]
     if of_all_scores and len(same) == 1:  # seen by several targets, one of them was chosen

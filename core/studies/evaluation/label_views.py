@@ -42,7 +42,8 @@ def view(
     related = related_looks(rows, earlier) if is_watched else ()
     if is_watched:
         for each in related:
-            grows = len(rows) < GROWTH * len(each.rows) and np.isin(each.rows, rows).all()
+            before = max(each.number, len(each.rows))
+            grows = len(rows) < GROWTH * before and np.isin(each.rows, rows).all()
             if each.is_view and grows:
                 return each
     setting = hashlib.blake2b(f"evaluation {target}".encode(), digest_size=16)
@@ -50,8 +51,8 @@ def view(
     name = one_line(str(results.run.manifest["questions"]["name"]))
     about = ", ".join(("shown", count_of(len(results), "row"), name))
     new = look(setting.hexdigest(), about, rows, earlier, is_view=True)
-    before = (each for each in related if each.is_view and np.isin(each.rows, rows).all())
-    return replace(new, place=new.place + 1) if is_watched and not any(before) else new
+    is_first = not any(each.is_view and np.isin(each.rows, rows).all() for each in related)
+    return replace(new, place=new.place + 1) if is_watched and is_first else new
 
 
 def _is_as_bundled(results: Results) -> bool:
