@@ -11,7 +11,6 @@ import pytest
 import streamlit as st
 
 from core.language_models.errors import RefusedError
-from core.store.results import THIS_COMPUTER
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run, labelled_csv
 from core.ui.evaluation import form
@@ -38,7 +37,7 @@ from tests.sessions import (
     until,
     visit,
 )
-from tests.studies.evaluation.worlds import questions, rows_of, written
+from tests.studies.evaluation.worlds import World, questions, rows_of, surveyed, task, written
 
 NUMBER = 12
 
@@ -347,7 +346,7 @@ def test_nothing_of_a_public_demo_outlives_its_session(world, monkeypatch, tmp_p
 
 
 def test_a_run_put_beside_another_is_looked_at_too():
-    own = runs().root / module._folder_name(THIS_COMPUTER)
+    own = runs().folder_of(surveyed(questions(1)), task(World())).parent
     right, wrong = (
         {"mutual_information": 0.1, "mutual_information_correct": it} for it in (True, False)
     )
