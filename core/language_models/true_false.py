@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from core import prompts
 from core.language_models.language_model import LanguageModel, Response
 from core.prompts import FALSE, TRUE
+from core.uncertainty.scores import NEITHER
 
 LEAST_LEFT = 1e-6  # of the probability: what services round away from their lists
 SPACES = "Ġ▁"  # in vocabularies of bytes, and of SentencePiece
@@ -25,7 +26,7 @@ def opinion(model: LanguageModel, prompt: str, *, seed: int = 0) -> NDArray[np.f
     """Return ln p("True") and ln p("False") of a model that cannot score given text, (2,).
 
     Of its next tokens, all spellings of a word together; else of the share of samples, with
-    half a vote for either.
+    half a vote for either. Both are `NEITHER` where it says neither word.
     """
     if model.capabilities.next_token:
         return from_next_token(model.next_token(prompt))
@@ -38,6 +39,8 @@ def from_next_token(listed: dict[str, float]) -> NDArray[np.float64]:
     It has at most the probability of the least likely token that is listed, and at most what
     all of those leave over.
     """
+    if not any(says(token, word) for token in listed for word in (TRUE, FALSE)):
+        return np.full(2, NEITHER)
     left = max(1 - np.exp(list(listed.values())).sum(), LEAST_LEFT)
     least = min(np.log(left), min(listed.values(), default=np.log(0.5)))
     masses = [[p for token, p in listed.items() if says(token, word)] for word in (TRUE, FALSE)]
@@ -48,6 +51,8 @@ def from_next_token(listed: dict[str, float]) -> NDArray[np.float64]:
 def from_samples(responses: Sequence[Response]) -> NDArray[np.float64]:
     """Count the words among samples; half a vote for either, for ten samples prove little."""
     counted = [sum(says(response.text, word) for response in responses) for word in (TRUE, FALSE)]
+    if not any(counted):
+        return np.full(2, NEITHER)
     return np.asarray(np.log((np.array(counted) + 0.5) / (sum(counted) + 1)))
 
 
@@ -57,9 +62,6 @@ def says(text: str, word: str) -> bool:
     Some servers (mlx-lm) write tokens as the vocabulary does, with a sign for that space.
     """
     return text.lstrip(SPACES).strip().strip(".,:;!*()[]\"'").casefold() == word.casefold()
-
-
-NEITHER = (-np.inf, -np.inf)
 
 
 def question(query: str, one: str, other: str) -> str:
@@ -86,22 +88,15 @@ def sameness(model: LanguageModel, contexts: Sequence[str]) -> NDArray[np.float6
     if model.capabilities.scores_given_text:
         opinions = model.log_likelihoods(contexts, [TRUE, FALSE])
     elif model.capabilities.next_token:
-        opinions = np.array([_listed_masses(model.next_token(prompt)) for prompt in contexts])
+        opinions = np.array([from_next_token(model.next_token(prompt)) for prompt in contexts])
     else:
         opinions = np.array(
             [_first_word(model.sample(prompt, 1, temperature=0.0)[0].text) for prompt in contexts]
         )
     log_true, log_false = opinions.reshape(-1, 2).T
     either = np.logaddexp(log_true, log_false)
-    neither = np.isneginf(either)
+    neither = either < NEITHER + 1
     return np.where(neither, np.nan, np.exp(log_true - np.where(neither, 0.0, either)))
-
-
-def _listed_masses(tokens: dict[str, float]) -> Sequence[float]:
-    """Return ln p of the words among next tokens; where neither is listed, nothing is known."""
-    if not any(says(token, word) for token in tokens for word in (TRUE, FALSE)):
-        return NEITHER
-    return from_next_token(tokens).tolist()
 
 
 def _first_word(answer: str) -> Sequence[float]:

@@ -28,6 +28,8 @@ Unit = Literal["nats", "probability"]
 # What the doubt of S.V. and −ln of the sampled mass weigh beside M.I., for every model. Fixed by
 # `benchmarks/default_policy.py --weights` on half of the rows that certify nothing.
 OF_VERIFICATION, OF_MASS = 0.15, 0.15
+# ln p of “True” and of “False” where a model says neither; JSON knows no infinity.
+NEITHER = -9999.0
 FEWEST_SECONDS = 10  # second answers after one told, to speak of their entropy
 
 
@@ -67,13 +69,16 @@ def semantic_entropy(evidence: Evidence) -> Score:
 def self_verification(evidence: Evidence) -> Score:
     """S.V.: p(True) / (p(True) + p(False)), asked about the answer S.E. serves (Kadavath et al.).
 
-    Unavailable, and never 0, if the model was not asked about that text.
+    Unavailable, and never 0, if the model was not asked about that text, or said neither.
     """
     answer = evidence.likeliest_first
     if answer not in evidence.verification:
         reason = f"The model was not asked whether “{answer}” is correct."
         return Score(None, None, answer, reason)
     log_true, log_false = evidence.verification[answer]
+    if max(log_true, log_false) <= NEITHER:
+        reason = f"Asked whether “{answer}” is correct, the model said neither “True” nor “False”."
+        return Score(None, None, answer, reason)
     doubt = float(np.logaddexp(0.0, log_false - log_true))  # -ln(t / (t + f))
     return Score(float(np.exp(-doubt)), doubt, answer)
 

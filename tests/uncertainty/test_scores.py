@@ -81,8 +81,9 @@ def test_self_verification_survives_certainty(record):
     assert score.doubt == pytest.approx(800)
 
 
-def test_a_text_that_was_not_judged_is_unavailable_and_never_zero(record):
-    score = scores.self_verification(Evidence.build(**(record | {"verification": {}})))
+@pytest.mark.parametrize("judged", [{}, {"London": (scores.NEITHER, scores.NEITHER)}])
+def test_a_text_that_was_not_judged_is_unavailable_and_never_zero(judged, record):
+    score = scores.self_verification(Evidence.build(**(record | {"verification": judged})))
     assert not score.available
     assert (score.value, score.doubt) == (None, None)
     assert "London" in score.reason
