@@ -388,6 +388,7 @@ def test_wrong_usage_and_what_cannot_be_done_are_sentences(arguments, says, stat
     [
         *(("inspect",), ("inspect", "one", "two"), ("inspect", "one", "--from", __file__)),
         *(("inspect", "--from", "no such file.json"), ("inspect", "--from", ".")),
+        *((("inspect", QUESTION, "--prices", price, "1")) for price in ("nan", "-1", "inf")),
         ("inspect", QUESTION, "--similarity", "vibes"),
         *(("unknown",), ("calibrate",), ("calibrate", "no such file.csv"), ("calibrate", ".")),
         *(("calibrate", EXAMPLE, "another.csv"), ("calibrate", EXAMPLE, "--out", ".")),

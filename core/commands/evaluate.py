@@ -18,7 +18,7 @@ from core.abstention.intervals import Interval
 from core.codec import count_of, encode, finite, list_of
 from core.commands.columns import COLUMNS, columns
 from core.commands.engines import engine_of, engines
-from core.commands.files import FilesFirst, Folder, Input, Output, write
+from core.commands.files import FilesFirst, Folder, Input, Output, Range, write
 from core.commands.ledger import ledger
 from core.commands.model import asks, open_for_study, payment, tell
 from core.commands.request import reads, request_of
@@ -146,7 +146,7 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
 )
 @click.option(
     "--target-loss",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Range(0, 1, min_open=True, max_open=True),
     default=USUAL_LOSS,
     show_default=True,
     help="Of Figure 6.",

@@ -5,6 +5,7 @@ A command whose answers cost money or minutes must not end at a folder that is n
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 import sys
@@ -68,6 +69,17 @@ class Folder(click.Path):
     def __init__(self, only_with: str = "") -> None:
         super().__init__(file_okay=False, path_type=Path)
         self.only_with = only_with
+
+
+class Range(click.FloatRange):
+    """A number within limits. NaN is none, though no comparison refuses it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is no number.", param, ctx)
+        return number
 
 
 class FilesFirst(click.Command):

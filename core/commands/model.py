@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from core.commands.files import Range
 from core.language_models import opening
 from core.language_models.client.stack import limit, stop
 from core.language_models.forms import Form
@@ -31,6 +32,7 @@ FORM = (
 )
 BUDGET = "Most calls to a service; cached answers are free."
 _UNITS = sorted({back_end.price_unit for back_end in BACK_ENDS.values() if back_end.is_service})
+_PRICE = Range(0, 1e6)
 PRICES = (
     f"Prices per {' or '.join(f'{unit:,}' for unit in _UNITS)} tokens in and out; the run then "
     "states its cost."
@@ -40,7 +42,7 @@ PRICES = (
 def asks(command: Command) -> Command:
     """Add the options on which model is asked, how, and for how much."""
     prices = click.option(
-        "--prices", type=(float, float), default=(0, 0), metavar="IN OUT", help=PRICES
+        "--prices", type=(_PRICE, _PRICE), default=(0, 0), metavar="IN OUT", help=PRICES
     )
     return opens(prices(command))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from core.commands.files import FilesFirst, Input
+from core.commands.files import FilesFirst, Input, Range
 from core.commands.model import open_for_study, opens, tell
 from core.guard import Guard, policy_in
 from core.hosts import LOCAL
@@ -29,7 +29,7 @@ PARTING = 1  # seconds for replies that are under way when it is stopped
 @click.option("--system", default="", help="The system prompt, where a request brings none.")
 @click.option(
     "--deadline",
-    type=click.FloatRange(0, min_open=True),
+    type=Range(0, min_open=True),
     default=120.0,
     show_default=True,
     help="Seconds after which an answer is withheld.",
