@@ -18,14 +18,19 @@ T = TypeVar("T")
 def ledger(
     work: Callable[[Sequence[Look]], T], looks_of: Callable[[T], Iterable[Look | None]]
 ) -> T:
-    """Return what work makes of the looks before; note its own before anybody sees it."""
+    """Return what work makes of the looks before; note its own before anybody sees it.
+
+    It works again where another command has looked meanwhile, whose place it would take.
+    """
     earlier: list[Look] = []
     try:
         with open_database() as database:
-            earlier += map(from_json, Looks(database).all())
-            result = work(earlier)
-            new = [each for each in looks_of(result) if each is not None]
-            Looks(database).save((each.setting, to_json(each)) for each in new)
+            is_noted = False
+            while not is_noted:
+                earlier = [from_json(each) for each in Looks(database).all()]
+                result = work(earlier)
+                new = {each.setting: to_json(each) for each in looks_of(result) if each is not None}
+                is_noted = Looks(database).save(new.items(), {each.setting for each in earlier})
     except StoreError as error:
         tell(f"Not noted, so that later looks at these labels cost too little: {error}")
         result = work(earlier)

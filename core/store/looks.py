@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import Column, Select, select
 
 from core.store import schema
 from core.store.database import Database
@@ -25,8 +25,12 @@ class Looks:
         self._database = database
         self._owner = storable(owner)
 
-    def save(self, looks: Iterable[tuple[str, str]]) -> None:
-        """Keep looks, each as the hash of what it was at and its payload; once."""
+    def save(self, looks: Iterable[tuple[str, str]], known: Set[str] | None = None) -> bool:
+        """Keep looks, each as the hash of what it was at and its payload; once.
+
+        Return whether they are: none is where there are others than the `known` ones. Somebody took
+        those meanwhile, so these have other places.
+        """
         rows = [
             {
                 "owner": self._owner,
@@ -38,12 +42,22 @@ class Looks:
         ]
         if rows:
             with self._database.write() as connection:
+                if known is not None:
+                    if connection.dialect.name != "sqlite":  # which has one writer at a time
+                        connection.exec_driver_sql("LOCK TABLE looks IN EXCLUSIVE MODE")
+                    newest = self._newest(schema.looks.c.setting)
+                    if not known >= {*connection.execute(newest).scalars()}:
+                        return False
                 connection.execute(self._database.insert_new(schema.looks), rows)
+        return True
 
     def all(self) -> tuple[str, ...]:
         """Return the payloads, the newest last."""
-        table = schema.looks.c
-        newest = select(table.payload).where(table.owner == self._owner)
         with self._database.read() as connection:
-            payloads = connection.execute(newest.order_by(table.number.desc()).limit(MOST))
+            payloads = connection.execute(self._newest(schema.looks.c.payload))
             return tuple(payloads.scalars())[::-1]
+
+    def _newest(self, column: Column[str]) -> Select[tuple[str]]:
+        table = schema.looks.c
+        newest = select(column).where(table.owner == self._owner)
+        return newest.order_by(table.number.desc()).limit(MOST)

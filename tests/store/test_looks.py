@@ -8,7 +8,8 @@ def test_looks_are_kept_once_and_in_order(database):
     looks = Looks(database)
     looks.save([("a", "1"), ("b", "2")])
     looks.save([("a", "another"), ("c", "3")])
-    looks.save([])
+    assert looks.save([("d", "4")], {"a", "b"}) is False  # somebody took "c" meanwhile
+    assert looks.save([("c", "5")], {"a", "b", "c"}) and looks.save([])
     assert looks.all() == ("1", "2", "3")
     assert Looks(database, "somebody").all() == ()
     id = SavedResults(database).save("policy", "Title", "", "", "{}")
