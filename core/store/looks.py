@@ -25,11 +25,11 @@ class Looks:
         self._database = database
         self._owner = storable(owner)
 
-    def save(self, looks: Iterable[tuple[str, str]], known: Set[str] | None = None) -> bool:
+    def save(self, looks: Iterable[tuple[str, str]], earlier: Set[str] | None = None) -> bool:
         """Keep looks, each as the hash of what it was at and its payload; once.
 
-        Return whether they are: none is where there are others than the `known` ones. Somebody took
-        those meanwhile, so these have other places.
+        Return whether they are: none is where there are others than the `earlier` ones, taken
+        meanwhile, so that these have other places.
         """
         rows = [
             {
@@ -42,11 +42,11 @@ class Looks:
         ]
         if rows:
             with self._database.write() as connection:
-                if known is not None:
+                if earlier is not None:
                     if connection.dialect.name != "sqlite":  # which has one writer at a time
                         connection.exec_driver_sql("LOCK TABLE looks IN EXCLUSIVE MODE")
                     newest = self._newest(schema.looks.c.setting)
-                    if not known >= {*connection.execute(newest).scalars()}:
+                    if not earlier >= {*connection.execute(newest).scalars()}:
                         return False
                 connection.execute(self._database.insert_new(schema.looks), rows)
         return True
