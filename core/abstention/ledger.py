@@ -45,6 +45,7 @@ class Look:
     rows: Rows  # which labels, or the smallest of them
     is_view: bool = False  # whether results were shown and nothing was tested
     number: int = 0  # of all its rows, of which `rows` may be some
+    scores: Sequence[str] = ()  # that were shown
 
 
 def look(
@@ -53,22 +54,25 @@ def look(
     rows: Rows,
     earlier: Sequence[Look],
     *,
-    is_view: bool = False,
-    of_all_scores: bool = False,
+    view_of: Sequence[str] = (),
+    best_of: Sequence[str] = (),
 ) -> Look:
     """Return a look at rows after earlier ones, whatever rows these were at.
 
     It is the earlier one if nothing has changed. Else it comes after all that share a row with it,
-    but for a test of all scores, which takes the place of a view of the same rows.
+    but for a test of all scores that a view of the same rows has shown, which takes its place.
+
+    `view_of`: scores, where nothing is tested. `best_of`: those that are tested together.
     """
     related = related_looks(rows, earlier)
     for each in related:
         if each.setting == setting:
             return each
-    new = Look(setting, 0, about, smallest(rows), is_view, len(rows))
+    new = Look(setting, 0, about, smallest(rows), bool(view_of), len(rows), tuple(view_of))
     open_views = [each for each in related if each.is_view and not _is_tested(each, related)]
     same = [each for each in open_views if np.array_equal(each.rows, new.rows)]
-    if of_all_scores and len(same) == 1:  # seen by several targets, one of them was chosen
+    # Seen by several targets, one of them was chosen; of some scores, so were these.
+    if len(same) == 1 and same[0].scores and {*same[0].scores} <= {*best_of}:
         return replace(new, place=same[0].place)
     number = len({each.setting for each in (*open_views, *_tests(related))})
     return replace(new, place=1 + max((number, *(each.place for each in related))))

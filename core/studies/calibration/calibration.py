@@ -341,8 +341,8 @@ def look_at_target(data: Labelled, target: Target, earlier: Sequence[Look]) -> L
     shown = list_of([one_line(name) for name in names], most=MOST_NAMED)
     about = f"{shown}: {'price list' if is_list else f'at most {100 * target.error:.6g}%'}"
     is_usual = (target.error, target.confidence) == (Target.error, Target.confidence)
-    of_all = target.score == BEST and not is_list and is_usual
-    return look_at(data, names, what, about, earlier, of_all_scores=of_all)
+    is_best = target.score == BEST and not is_list and is_usual
+    return look_at(data, names, what, about, earlier, is_best=is_best)
 
 
 def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:

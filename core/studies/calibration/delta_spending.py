@@ -26,7 +26,7 @@ def look_at(
     about: str,
     earlier: Sequence[Look],
     *,
-    of_all_scores: bool = False,
+    is_best: bool = False,
 ) -> Look:
     """Return the look at scores of all rows.
 
@@ -38,15 +38,15 @@ def look_at(
         All else that makes it this look and no other, as JSON knows it.
     about : str
         What was looked at, in words.
-    of_all_scores : bool
-        Whether it tests all scores together, so that seeing them all before was no choice.
+    is_best : bool
+        Whether it is the best of these scores: seeing them all before, and no other, was no choice.
     """
     rows = fingerprints(data, scores[0])
     setting = hashlib.blake2b(json.dumps(list(what)).encode(), digest_size=16)
     for name in sorted(scores):
         setting.update(_of_score(data, name, rows))
     about = f"{about}, {count_of(len(data.kept), 'row')} of {one_line(data.name)}"
-    return look(setting.hexdigest(), about, rows, earlier, of_all_scores=of_all_scores)
+    return look(setting.hexdigest(), about, rows, earlier, best_of=scores if is_best else ())
 
 
 def looks_before(current: Look, looks: Sequence[Look]) -> list[str]:
@@ -64,7 +64,8 @@ def to_json(each: Look) -> str:
 def from_json(text: str) -> Look:
     """Return a look that this program saved."""
     fields: dict[str, Any] = json.loads(text)
-    return Look(**{**fields, "rows": from_text(fields["rows"])})
+    scores = tuple(fields.get("scores", ()))
+    return Look(**{**fields, "rows": from_text(fields["rows"]), "scores": scores})
 
 
 def _of_score(data: Labelled, name: str, rows: Rows) -> bytes:

@@ -36,8 +36,8 @@ def view(
     """
     if not len(results) or (target is None and _is_as_bundled(results)):
         return None
-    first = next(iter(results.scores or SCORES))
-    rows = of_questions(results.queries) | results.correct[first].astype(np.uint64)
+    shown = tuple(results.scores or SCORES)
+    rows = of_questions(results.queries) | results.correct[shown[0]].astype(np.uint64)
     is_watched = results.run.manifest["ended"] is None and target is None
     related = related_looks(rows, earlier) if is_watched else ()
     if is_watched:
@@ -50,7 +50,7 @@ def view(
     setting.update(np.sort(rows).tobytes())
     name = one_line(str(results.run.manifest["questions"]["name"]))
     about = ", ".join(("shown", count_of(len(results), "row"), name))
-    new = look(setting.hexdigest(), about, rows, earlier, is_view=True)
+    new = look(setting.hexdigest(), about, rows, earlier, view_of=shown)
     is_first = not any(each.is_view and np.isin(each.rows, rows).all() for each in related)
     return replace(new, place=new.place + 1) if is_watched and is_first else new
 

@@ -132,9 +132,8 @@ def test_after_too_many_looks_nothing_is_left():
 
 def seen(data, looks, target=""):
     """The view that Evaluation takes at labels when it shows them."""
-    return look(
-        f"view {data.kept.tolist()} {target}", "seen", fingerprints(data, "s0"), looks, is_view=True
-    )
+    setting, rows = f"view {data.kept.tolist()} {target}", fingerprints(data, "s0")
+    return look(setting, "seen", rows, looks, view_of=tuple(data.doubts))
 
 
 def test_rows_that_were_shown_are_a_look_which_the_best_of_all_scores_takes_up():

@@ -71,4 +71,5 @@ def test_the_commands_share_one_ledger(tmp_path, monkeypatch):
     named = calibrated("mutual_information")
     assert named["looks"] == 3  # it was named after all scores were seen
     assert [each.split(",")[0] for each in named["spent_by"]] == ["shown"] * 2
+    assert calibrated("mutual_information", "semantic_entropy")["looks"] == 4  # two, chosen of all
     assert calibrated(*SCORES)["looks"] == 1  # the best of all, on just the rows that were shown
