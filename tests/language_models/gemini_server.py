@@ -136,6 +136,7 @@ class Service:
     budgets: tuple[int, ...] = (0, 128)  # what thinking can be limited to
     refuses: tuple[str, ...] = ()  # fields of a request
     limit: int = 8192  # tokens of an answer
+    version: str = NAME  # the model that replies name
     endpoint: str = ""  # host:port
     received: list[Received] = field(default_factory=list)  # in the order of arrival
     delivered: int = 0  # answers that were sent without a fault
@@ -246,7 +247,7 @@ class Service:
         usage["candidatesTokenCount"] = sum(len(text.split()) for text in texts)
         usage["thoughtsTokenCount"] = self.thoughts
         usage["totalTokenCount"] = sum(usage.values())
-        return 200, {"candidates": candidates, "usageMetadata": usage, "modelVersion": NAME}
+        return 200, {"candidates": candidates, "usageMetadata": usage, "modelVersion": self.version}
 
     def candidates_to(
         self, prompt: str, count: int, temperature: float, fault: str | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from core.language_models.language_model import StoredAbilities
 
@@ -16,12 +16,20 @@ CANDIDATES = 8  # what the service gives at most in one reply; some models give 
 class Abilities(StoredAbilities):
     """What was found out about a model."""
 
+    FORMAT: ClassVar[int] = 3
+
+    stated: str | None = None  # the model that its replies name; None until one has come
     candidates: int = CANDIDATES  # how many answers it gives a request
     own: bool = False  # whether it says how likely its answers are, at every temperature the same
     thoughts: int = 0  # the most tokens that an answer was seen to take, thoughts included
     # The tokens that thoughts are limited to; None where that cannot be said.
     thinking: int | None = None
     without: tuple[str, ...] = ()  # the fields of a request that it refuses
+
+    def alias_of(self, model: str) -> list[str]:
+        """Return what a revision says of the model that answers under another name, if it does."""
+        same = not self.stated or model == f"models/{self.stated}"
+        return [] if same else [f"answers as {self.stated}"]
 
     def less(self, name: str) -> Self | None:
         """Return how to ask without a field that was refused; None where it is needed."""
@@ -42,4 +50,5 @@ class Facts:
     lock: threading.Lock = field(default_factory=threading.Lock)
     abilities: Abilities | None = None
     thoughts: int = 0  # as of `Abilities`
+    named: str = ""  # the model that the last reply of a probe names
     stated: Any = None  # the service's description of the model

@@ -70,6 +70,13 @@ class Faults:
     typed: bool  # whether a person typed the key
     timeout: float  # Seconds without a sign of life
 
+    def another_model(self, name: str, before: str) -> RefusedError:
+        """Return the error for a reply of another model than the one that was opened."""
+        return RefusedError(
+            f"{self.name} gives “{name}” as its model now, and gave “{before}” before. Pin one "
+            "model by its full name, or open it anew."
+        )
+
     def sentence(self, error: Exception, several: bool) -> ModelError:
         """Return what to say of a fault; `several` answers were asked for at once."""
         match error:

@@ -13,6 +13,7 @@ from typing import Any
 
 import requests
 
+from core.codec import one_line
 from core.language_models.connections import WatchedAdapter, exceeds
 from core.language_models.errors import RefusedError
 
@@ -21,6 +22,7 @@ with warnings.catch_warnings():  # as beside the model
     from google.api_core.exceptions import from_http_response
 
 CONNECTING = 5.0  # seconds
+LONGEST_NAME = 100  # characters
 
 Reply = dict[str, Any]
 
@@ -83,3 +85,9 @@ def text_of(candidate: Reply) -> str:
     parts = entries(entry(candidate.get("content")).get("parts"))
     texts = [part.get("text") for part in parts if part.get("thought") is not True]
     return "".join(text for text in texts if isinstance(text, str))
+
+
+def model_of(reply: Reply) -> str:
+    """Return the model that a reply names, "" if it names none."""
+    stated = reply.get("modelVersion")
+    return one_line(stated, LONGEST_NAME) if isinstance(stated, str) else ""

@@ -42,7 +42,14 @@ from core.language_models.backends.gemini.abilities import THINKING, Abilities, 
 from core.language_models.backends.gemini.answers import same, shorten, spells, tokens, total
 from core.language_models.backends.gemini.description import KEY_VARIABLE
 from core.language_models.backends.gemini.faults import Faults, NoFieldError
-from core.language_models.backends.gemini.http import Answers, Reply, entries, entry, text_of
+from core.language_models.backends.gemini.http import (
+    Answers,
+    Reply,
+    entries,
+    entry,
+    model_of,
+    text_of,
+)
 from core.language_models.backends.gemini.refusals import name_of, reason_for
 from core.language_models.connections import Fault, WatchedAdapter, exchange
 from core.language_models.errors import (
@@ -175,8 +182,7 @@ class Gemini(LanguageModel):
     def revision(self) -> str:  # type: ignore[override]  # read when it is first wanted
         """How the model is spoken to, and the version that the service states.
 
-        The first access asks the service, once in the life of an instance; when that fails,
-        the next access asks again.
+        The first access asks the service; when that fails, the next asks again.
 
         Raises `ModelError`, as for `sample`.
         """
@@ -190,6 +196,7 @@ class Gemini(LanguageModel):
         parts += [f"without {', '.join(abilities.without)}"] if abilities.without else []
         parts += [f"version {stated.version}"] if stated.version else []
         parts += [f"top-k {stated.top_k}"] if stated.top_k else []
+        parts += abilities.alias_of(self._model)
         parts += [f"at {self._host}"] if self._host != HOST else []
         parts += ["own log-probabilities"] if abilities.own else []
         examples = EXAMPLES if self.form.has_examples else ()
@@ -290,7 +297,7 @@ class Gemini(LanguageModel):
                 own = same(at_one, again)
                 log.append(f"the same at temperature 0.5: {'as' if own else 'not as'} likely")
             able = replace(able, own=bool(at_one) and same(at_one, again))
-        able = replace(able, thoughts=self._facts.thoughts)
+        able = replace(able, thoughts=self._facts.thoughts, stated=self._facts.named)
         self._learn(able)
         return able, log
 
@@ -420,6 +427,13 @@ class Gemini(LanguageModel):
         response_tokens = token_count(max(sum(others[:2]), others[2] - prompt_tokens))
         self.meter.add(prompt_tokens=prompt_tokens, response_tokens=response_tokens)
         self._weigh(-(-response_tokens // max(len(candidates), 1)))
+        name = model_of(reply)
+        if able.stated is None:
+            self._facts.named = name
+        elif name and name != able.stated:
+            if self._memory:
+                self._memory().forget(self.canonical_name)
+            raise self._faults.another_model(name, able.stated)
         if reason := entry(reply.get("promptFeedback")).get("blockReason"):
             reasons = genai.protos.GenerateContentResponse.PromptFeedback.BlockReason
             raise _BlockedPromptError(f"{reason_for(reasons, reason)}, of the prompt")

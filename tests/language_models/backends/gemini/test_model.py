@@ -352,6 +352,20 @@ def test_a_revision_that_could_not_be_had_is_asked_for_again():
         assert len(service.received) == 2
 
 
+def test_each_reply_of_another_model_is_refused_until_it_is_opened_anew():
+    with serving() as service:
+        model = service.open(known=False)
+        revision = model.revision
+        assert model.sample(PROMPT, 1)
+        service.version = "other-2"
+        for _ in range(2):
+            with pytest.raises(RefusedError, match="gives “other-2”"):
+                model.sample(PROMPT, 1)
+        anew = service.open(known=False)
+        assert anew.sample(PROMPT, 1) and "answers as other-2" in anew.revision
+        assert model.revision == revision
+
+
 def test_the_probe_learns_how_many_answers_come_at_once_and_what_thoughts_take():
     with serving(candidates=1, thoughts=1200) as service:
         able = service.open(known=False).capabilities
