@@ -281,6 +281,7 @@ def test_a_file_and_a_policy_end_with_the_session_and_the_page_says_so():
     page, own = session("calibration"), example_bytes() + b"\n"
     page.file_uploader(key="labelled_file").set_value(("mine.csv", own, "text/csv")).run()
     settled(page)
+    assert said(page, "Looks at these labels are counted in this session only.")
     assert said(page, "This public demo saves no files.") and "file" not in page.query_params
     page.button(key="use_policy").click().run()
     settled(page.run())

@@ -16,7 +16,12 @@ from core.store.errors import StoreError
 from core.studies.calibration.delta_spending import from_json, to_json
 from core.studies.calibration.first_calibration import example, first_calibration
 from core.ui.results import storage
+from core.ui.session import alone, person, public
 
+ONLY_HERE = (
+    "Looks at these labels are counted in this session only. After a reload of the page they count "
+    "anew, and the promises of both sessions do not hold together."
+)
 _LOOKS = "calibration_looks"  # by setting; those of the database, too, once they were read
 _OF_EXAMPLE = "calibration_looks_at_example"
 
@@ -24,6 +29,12 @@ _OF_EXAMPLE = "calibration_looks_at_example"
 def is_example(data: Labelled) -> bool:
     """Say whether rows are of the bundled example."""
     return data.sha256 == example().sha256
+
+
+def limit_of_count(data: Labelled) -> str:
+    """Say that a reload forgets which labels were looked at; "" where it does not."""
+    is_lasting = not public() and (alone() or person())
+    return "" if is_lasting or is_example(data) else ONLY_HERE
 
 
 def all_looks(data: Labelled | None = None) -> tuple[Look, ...]:

@@ -10,7 +10,7 @@ from core.abstention.thresholds import Uncertifiable
 from core.reports.calibration import words
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.whole import Whole
-from core.ui.calibration.ledger import is_example
+from core.ui.calibration.ledger import is_example, limit_of_count
 
 WHAT_WAS_READ = (
     "Check it before you look at the result. “What the columns mean” changes each part of it."
@@ -54,6 +54,8 @@ def outcome(whole: Whole) -> None:
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
     with st.container(key="promised"):
         st.text(policy.promise)
+        if limit := limit_of_count(calibration.data):
+            st.text(limit)
         if caution:
             with st.container(key="caution"):
                 st.text(caution)
