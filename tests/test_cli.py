@@ -667,7 +667,7 @@ def test_the_promise_comes_first_and_then_the_numbers(scores):
 
 
 def test_rows_that_do_not_count_are_told_beside_the_policy(tmp_path):
-    rows = [(f"q{i % 30}", i / 100, int(i % 30 < 29)) for i in range(60)]
+    rows = [(f"q{i % 30}", i / 100 if i % 30 < 29 else 0.9, int(i % 30 < 29)) for i in range(60)]
     rows.append(("last", 0.1, "maybe"))
     path = scores_file(tmp_path, ["question", "doubt", "correct"], rows)
     result = believe("calibrate", path, "--target-error", 0.2, "--json", "--meaning", "maybe=out")

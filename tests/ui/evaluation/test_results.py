@@ -200,7 +200,7 @@ def test_a_policy_decides_on_the_rows(runs):
     app.session_state["policy_in_use"] = policy
     shows(app, POLICY)
     assert said(app, policy.sentence) and said(app, "The policy answers ")
-    assert said(app, "All of these questions made this policy, so they are no test of it")
+    assert said(app, "This describes these rows and is no test: it promises nothing.")
     assert download(app, "Decisions (CSV)") == download(app, "PNG") == 1
     assert pictures(app)[0].startswith("one: ")
     app = opened(runs / "other")
