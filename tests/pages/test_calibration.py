@@ -671,7 +671,7 @@ def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says
     upload(app, in_groups("easy", "hard"))
     wrong = certified(RIGHT, WRONG) - RIGHT
     assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
-    assert said(app, f"Not for every group: of “hard”, {wrong} of {wrong} answered are wrong. Have")
+    assert said(app, f"Not for every group: of “hard”, {wrong} of {wrong} answered are wrong.")
     alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong"
     assert pictures(app)[0] == alone
     choose(app, "source_", NO_COLUMN)

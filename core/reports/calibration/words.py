@@ -229,7 +229,7 @@ def caution(every: ByGroup) -> str:
         if worst.errors > policy.target_error * worst.answered:
             return (
                 f"Not for every group: of {_quote(worst)}, {worst.errors:,} of "
-                f"{worst.answered:,} answered are wrong. Have a person check answers there."
+                f"{worst.answered:,} answered are wrong."
             )
     return ""
 

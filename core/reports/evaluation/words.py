@@ -151,7 +151,7 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
                 if measured.interval(each, "auroc").value > auroc.value
             ]
             who = list_of(above, most=len(SCORES))
-            best = f"None is shown to be better than {name}, by which Inspection decides: {does}"
+            best = f"{name} decides, and none is shown better: {does}"
             return [best, f"Chance alone may put {who} above it."]
         every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
         return [f"Use {name}: {does}", f"Its lead over {every} may be chance."]

@@ -200,7 +200,7 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better(found):
     assert first == WEIGHTED and (of.score, of.is_largest) == (INFORMATION, False)
     assert second in of.rivals and WEIGHTED not in of.rivals
     use, why, fitted = words.answer(measured)
-    assert use.startswith("None is shown to be better than Mutual information, by which Inspec")
+    assert use.startswith("Mutual information decides, and none is shown better: ")
     assert re.search(r"Chance alone may put \w.+ above it\.$", why)
     assert fitted == "Weighted doubt is left out: some of these questions chose its weights."
     unknown = lead(measure_run(read_results(Run(FOLDER / "embedded_world")), 0))
