@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from core import cli, prompts
-from core.__main__ import CLEAR, guard_terminal
 from core.abstention.policy import from_json, policy_from_dict, to_json
+from core.commands.terminal import CLEAR, guard
 from core.data.datasets.predictions import predictions_in, read_predictions, row_hashes
 from core.data.tabular.uploads import parse
 from core.language_models import opening
@@ -921,7 +921,7 @@ def test_no_text_of_a_model_moves_the_cursor_of_a_terminal():
     raw = "Lyon\x1b[2K\rBELIEVE IT: Paris \x07\x9b1m\u202e 👩\u200d🚀\n"
     of_terminal = "Lyon�[2K�BELIEVE IT: Paris ��1m� 👩\u200d🚀\n"
     for stream, text in ((io.StringIO(), raw), (Terminal(), of_terminal)):
-        guard_terminal(stream)
+        guard(stream)
         stream.write(raw)
         stream.write(f"{CLEAR}half done")  # our own
         assert stream.getvalue() == f"{text}{CLEAR}half done"

@@ -22,6 +22,7 @@ from core.commands.files import FilesFirst, Folder, Input, Output, Range, write
 from core.commands.ledger import ledger
 from core.commands.model import asks, open_for_study, payment, tell
 from core.commands.request import reads, request_of
+from core.commands.terminal import CLEAR
 from core.data.datasets.in_words import omissions
 from core.data.datasets.tables import QuestionFile
 from core.guard import policy_in
@@ -271,19 +272,19 @@ def _show(run: Run) -> Iterator[Progress]:
         nonlocal last
         if time.monotonic() - last >= (SHOWN if terminal else SAID):
             last = time.monotonic()
-            click.echo(f"\r\033[K{stage}" if terminal else stage, nl=not terminal, err=True)
+            click.echo(f"{CLEAR}{stage}" if terminal else stage, nl=not terminal, err=True)
 
     try:
         yield progress
     except BaseException as error:
         if terminal:
-            click.echo("\r\033[K", nl=False, err=True)
+            click.echo(CLEAR, nl=False, err=True)
         if not isinstance(error, RunError):
             number = count_of(run.finished_questions, "question")
             tell(f"{number} finished; run the same command again to go on.")
         raise
     if terminal:
-        click.echo("\r\033[K", nl=False, err=True)
+        click.echo(CLEAR, nl=False, err=True)
 
 
 def _measures(run: Run, filters: list[Filter], options: dict[str, Any]) -> RunMeasures:

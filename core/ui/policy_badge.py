@@ -51,7 +51,7 @@ def badge(*, fits: bool = True) -> None:
 def _about(policy: Policy | None, *, fits: bool) -> None:
     """Say what a policy promises, of what it was made and whose it is; and lead to Calibration."""
     if policy is None:
-        st.text("Nobody has certified a threshold for this model, so none of its answers stands.")
+        st.text("Nobody has certified a threshold for this model.")
     else:
         if not (fits and _is_of(policy)):
             st.text(cannot_decide(policy) or NO_FIT)

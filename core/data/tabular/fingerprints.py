@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pandas import factorize
 from pandas.util import hash_array
 from pyarrow import compute
 
@@ -28,11 +29,16 @@ def fingerprints(data: Labelled, score: str) -> NDArray[np.uint64]:
 
     A row without a question is known by its cells, whichever of them are read as scores.
     """
-    rows = of_questions(data.queries)
+    return _of_rows(data) | data.correct[score].astype(np.uint64)
+
+
+def _of_rows(data: Labelled) -> NDArray[np.uint64]:
+    codes, distinct = factorize(data.queries)
+    rows = of_questions(distinct)[codes]
     if data.cells is not None:
         without = names_no_question(data)
         rows[without] = data.cells[data.kept[without]]
-    return rows | data.correct[score].astype(np.uint64)
+    return rows
 
 
 def names_no_question(data: Labelled) -> NDArray[np.bool_]:
@@ -71,12 +77,10 @@ def of_questions(texts: NDArray[np.object_]) -> NDArray[np.uint64]:
 def draws(data: Labelled) -> NDArray[np.uint64]:
     """Return a number of every row to draw by, as good as random whatever order they stand in.
 
-    It is made of question, answer and labels; rows that agree in these are told apart by their
-    place among them by the first score, so that no new order draws anew.
+    It is made of what makes a look at them: question, labels and, to tell rows apart that agree in
+    these, their place among them by the first score. No new order or spelling draws anew.
     """
-    content = hash_array(data.queries)
-    if data.answers is not None:
-        content = hash_array(content + hash_array(data.answers))
+    content = _of_rows(data)
     for right in {id(each): each for each in data.correct.values()}.values():
         content = hash_array(content + right.astype(np.uint64))
     order = np.lexsort((next(iter(data.doubts.values())), content))

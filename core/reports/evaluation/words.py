@@ -152,7 +152,7 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
             ]
             who = list_of(above, most=len(SCORES))
             best = f"{name} decides, and none is shown better: {does}"
-            return [best, f"Chance alone may put {who} above it."]
+            return [best, f"Chance alone may put {who} above it."] if above else [best]
         every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
         return [f"Use {name}: {does}", f"Its lead over {every} may be chance."]
     if len(results.scores) < 2:
