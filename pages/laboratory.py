@@ -8,7 +8,7 @@ from core.ui.laboratory.choice import choice
 
 def page() -> None:
     """Draw the page: the claims, or the experiment that tries the chosen one."""
-    page_header("Do the claims hold?", "Seven claims, tried where the truth is known.")
+    page_header("Do the claims hold?")
     if (experiment := choice()) is None:
         cards()
     else:

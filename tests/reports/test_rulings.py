@@ -3,21 +3,26 @@
 from copy import deepcopy
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from core.abstention.metrics import auroc
 from core.charts.theme import LIGHT
 from core.reports.laboratory.catalogue import QUESTIONS
 from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK, picture_of
+from core.studies.evaluation.bundled import FOLDER
+from core.studies.evaluation.reading import Run
+from core.studies.evaluation.results import read_results
 from core.studies.laboratory.shipped import results_of
-from tests.charts.drawing import check
+from tests.charts.drawing import check, drawn
 
 FOUND = {
     "estimator": (HELD, "218 samples"),
-    "missing_mass": (HELD, "0.0%"),
+    "missing_mass": (HELD, "0 of 200"),
     "theorem": (HELD, "200 of 200"),
-    "hallucination": (HELD, "7.0 ×"),
+    "hallucination": (HELD, "7 times"),
     "deciding": (BROKEN, "19 of 30"),
-    "yielding": (WEAK, "+0.20"),
+    "yielding": (WEAK, "Weak link"),
     "related": (HELD, "92%"),
 }
 
@@ -71,6 +76,30 @@ def test_a_lead_that_may_be_chance_holds_weakly():
     finding = found(CLAIMS["Do other scores see it?"])
     finding.drawn["scores"]["S.E."][:] = [0.9, 0.86, 0.94]
     assert CLAIMS["Do other scores see it?"].rule(finding).word == WEAK
+
+
+def test_only_a_search_is_said_not_to_change_with_seed_and_temperature():
+    finding = found(claim := CLAIMS["Is a score stable?"])
+    assert "deterministic: of the 11 others, 10 are seeds" in picture_of(claim, finding).alt
+    assert "deterministic" in drawn(claim.chart(finding.drawn, LIGHT))
+    finding.columns["value"] = [
+        "drawn" if value == "likeliest" else value for value in finding.columns["value"]
+    ]
+    finding.drawn["panels"]["seed"]["usual"][0] = True
+    assert "deterministic" not in picture_of(claim, finding).alt
+    assert "if drawn" not in drawn(claim.chart(finding.drawn, LIGHT))
+
+
+def test_evaluation_finds_less_than_the_laboratory_by_lists_that_were_never_taught():
+    """As the laboratory says where its number stands."""
+    rows = read_results(Run(FOLDER / "embedded_world"))
+    right, doubts = rows.correct["mutual_information"], rows.doubts["mutual_information"]
+    is_taught = rows.sources != "world many answers, never taught"
+    assert right[~is_taught].mean() < 0.5
+    assert np.median(doubts[~is_taught]) < np.median(doubts[is_taught & ~right]) / 2
+    here = found(CLAIMS["Do other scores see it?"]).drawn["scores"]["M.I."][0]
+    all_of_them, taught = auroc(doubts, right), auroc(doubts[is_taught], right[is_taught])
+    assert all_of_them < taught - 0.05 and abs(taught - here) < 0.03
 
 
 @pytest.mark.parametrize("unknown", [None, float("nan")])

@@ -17,7 +17,14 @@ from core.studies.laboratory.deciding import TITLES, Factor
 
 HEIGHT = 210  # pixels of a picture, all of it: the cards of a row are alike
 MOST_ANSWERS = 6
+ROOM = 115  # pixels for the names at the ends of the lines
 NO_TICKS: dict[str, Any] = {"ticks": False, "domain": False}
+PLAIN: dict[str, Any] = {"fontSize": 12, "fontWeight": "normal"}
+SEARCHES = [
+    "The usual search is deterministic:",
+    "temperature and seed belong to drawn answers.",
+]
+NEVER_TAUGHT = "Evaluation is harder: it adds lists never taught."
 OURS, COUNTS, UNSEEN, LIMITS = "this program", "counting alone", "not seen yet", "its limits"
 
 
@@ -29,7 +36,8 @@ def estimator(content: Drawn, palette: Palette) -> Chart:
     every = [value for line in lines.values() for value in line if value > 0]
     y = on_logarithms("error", min(every), max(every))
     columns = {name: CurveColumns([v or None for v in line]) for name, line in lines.items()}
-    return curves(content["k"], columns, palette, x="samples", y=y, muted=[COUNTS], height=HEIGHT)
+    looks: dict[str, Any] = {"muted": [COUNTS], "height": HEIGHT, "room": ROOM}
+    return curves(content["k"], columns, palette, x="samples", y=y, **looks)
 
 
 def missing_mass(content: Drawn, palette: Palette) -> Chart:
@@ -37,8 +45,8 @@ def missing_mass(content: Drawn, palette: Palette) -> Chart:
     low, high = content["limits"]
     columns = {UNSEEN: CurveColumns(content["missing"][1]), LIMITS: CurveColumns(high, low, high)}
     y = alt.Y("middle:Q", **share("share not seen yet", tickCount=4))
-    looks: dict[str, Any] = {"ends": (0.0, 1.0), "muted": [LIMITS], "height": HEIGHT}
-    return curves(content["k"], columns, palette, x="samples", y=y, **looks)
+    looks: dict[str, Any] = {"muted": [LIMITS], "height": HEIGHT, "room": ROOM}
+    return curves(content["k"], columns, palette, x="samples", y=y, ends=(0.0, 1.0), **looks)
 
 
 def theorem(content: Drawn, palette: Palette) -> Chart:
@@ -77,13 +85,15 @@ def hallucination(content: Drawn, palette: Palette) -> Chart:
     bars = base.mark_bar().encode(color=contrast(alt.Color, "is:N", looks))
     numbers = base.mark_text(align="left", dx=5, color=palette.text)
     both = bars + numbers.encode(text=alt.Text("share:Q", format=".0%"))
-    title = alt.TitleParams(one_line(content["question"]), fontSize=12, fontWeight="normal")
+    title = alt.TitleParams(one_line(content["question"]), **PLAIN)
     return theme(both.properties(title=title, autosize=AUTOSIZE), palette)
 
 
 def deciding(content: Drawn, palette: Palette) -> Chart:
     """Every other value of every setting: filled where the verdict stays."""
     rows = []
+    draws = [TITLES[factor] for factor in (Factor.TEMPERATURE, Factor.SEED)]
+    searches = not any(any(content["panels"].get(name, {}).get("usual", ())) for name in draws)
     for setting, values in content["panels"].items():
         if setting == TITLES[Factor.SAMPLING]:
             continue  # its other rule stands under the temperatures, too
@@ -93,8 +103,8 @@ def deciding(content: Drawn, palette: Palette) -> Chart:
             if not usual
         ]
         name = setting.removesuffix(" k").removesuffix(" τ")
-        if setting in (TITLES[Factor.TEMPERATURE], TITLES[Factor.SEED]):
-            name = f"{name}, if drawn"  # a search, which is the usual way, has neither
+        if setting in draws and searches:
+            name = f"{name}, if drawn"
         rows += [(name, place, word) for place, word in enumerate(others)]
     looks = {KEPT: palette.primary, CHANGED: palette.epistemic}
     fills = {KEPT: palette.primary, CHANGED: palette.background}
@@ -108,7 +118,8 @@ def deciding(content: Drawn, palette: Palette) -> Chart:
         color=contrast(alt.Color, "is:N", looks),
         fill=contrast(alt.Fill, "is:N", fills),
     )
-    return theme(chart.properties(autosize=AUTOSIZE), palette)
+    title = alt.TitleParams(SEARCHES if searches else "", **PLAIN)
+    return theme(chart.properties(title=title, autosize=AUTOSIZE), palette)
 
 
 def yielding(content: Drawn, palette: Palette) -> Chart:
@@ -135,4 +146,5 @@ def scores(content: Drawn, palette: Palette) -> Chart:
     names = {"Mutual information": "M.I.", "Semantic entropy": "S.E."}
     rows = {words: content["scores"][name] for words, name in names.items()}
     title = "wrong answer doubted more; 50% is a coin"
-    return forest(rows, title, [0.0, 1.0], palette, beside=0.5, form=".0%")
+    chart = forest(rows, title, [0.0, 1.0], palette, beside=0.5, form=".0%")
+    return chart.properties(title=alt.TitleParams(NEVER_TAUGHT, **PLAIN))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import altair as alt
 import pandas as pd
@@ -57,7 +57,7 @@ def forest(
         ],
         columns=_COLUMNS,
     )
-    y = alt.Y("name:N", sort=list(rows), axis=None, scale=alt.Scale(padding=0))
+    row: Any = {"sort": list(rows), "axis": None, "scale": alt.Scale(padding=0)}
     x = alt.X(
         "value:Q",
         title=title,
@@ -69,11 +69,16 @@ def forest(
         legend=None,
         scale=alt.Scale(domain=["first", "others"], range=[palette.primary, palette.muted]),
     )
-    base = alt.Chart(data).encode(y=y, tooltip=[alt.Tooltip("said:N", title="95% interval")])
+    base = alt.Chart(data).encode(
+        y=alt.Y("name:N", **row), tooltip=[alt.Tooltip("said:N", title="95% interval")]
+    )
     layers = (
-        alt.Chart(pd.DataFrame({"at": [beside]}))
-        .mark_rule(color=palette.muted, strokeDash=[4, 3])
-        .encode(x=alt.X("at:Q")),
+        # Beneath the words, not through them.
+        base.mark_rule(color=palette.muted, strokeDash=[4, 3]).encode(
+            x=alt.datum(beside),
+            y=alt.Y("name:N", bandPosition=0.5, **row),
+            y2=alt.Y2("name:N", bandPosition=1),
+        ),
         base.mark_rule(strokeWidth=3, clip=True, opacity=0.5, yOffset=10).encode(
             x=alt.X("lower:Q", title=title), x2=alt.X2("upper:Q"), color=color
         ),

@@ -61,6 +61,7 @@ def curves(
     ends: tuple[float, float] | None = None,
     muted: Sequence[str] = (),
     height: int = HEIGHT,
+    room: int = NAME_ROOM,
 ) -> Chart:
     """Draw curves over k, each named at its end, and the exact value across.
 
@@ -77,6 +78,8 @@ def curves(
         where the width of the page changes.)
     muted : sequence of str
         Names of those that are there to compare with: grey.
+    room : int
+        Pixels for the names at the ends.
     """
     frames = [
         pd.DataFrame(
@@ -104,7 +107,7 @@ def curves(
     across = alt.X(
         "k:Q",
         title=x,
-        scale=alt.Scale(type="log", nice=False, range=before_names(NAME_ROOM)),
+        scale=alt.Scale(type="log", nice=False, range=before_names(room)),
         axis=alt.Axis(
             values=powers(min(k), max(k)),
             format="~s",
@@ -141,7 +144,7 @@ def curves(
     layers += ends_of_lines(
         [(str(name), float(value), str(name)) for name, value in last.items()],
         *(max(k), across, y, color, scale["domain"], height - AXIS, palette),
-        room=NAME_ROOM,
+        room=room,
         logarithmic=scale.get("type") == "log",
     )
     return theme(alt.layer(*layers).properties(height=height), palette)

@@ -12,12 +12,16 @@ from core.charts.laboratory import cards
 from core.charts.laboratory.pictures import Drawn
 from core.charts.theme import Chart, Palette
 from core.reports.report import Picture
+from core.studies.inspection.request import Sampling
 from core.studies.laboratory.deciding import TITLES, Factor
 from core.studies.laboratory.experiment import Finding
 
 EXACT: Final = 0.001  # nats: what an estimate is off by that counts as exact
 HELD, WEAK, BROKEN = "Held", "Held weakly", "Did not hold"
 _WEAK: Final = 0.3  # a rank correlation below it
+LINKS: Final = {HELD: "Clear link", WEAK: "Weak link", BROKEN: "No sure link"}
+_SEARCH: Final = Sampling.LIKELIEST.value
+_OF_DRAWS: Final = (TITLES[Factor.SEED], TITLES[Factor.TEMPERATURE])
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class Ruling:
     word: str
     number: str
     meaning: str  # what the number is
+    note: str = ""  # a sentence that the picture has, or that stands where one looks closer
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,9 @@ def _missing_mass(finding: Finding) -> Ruling:
     beyond = max(max(of[f"share of samples {side}"]) for side in ("above", "below"))
     allowed = 1 - float(finding.values["confidence"])
     word = HELD if beyond <= allowed else BROKEN
-    return Ruling(word, f"{beyond:.1%}", f"of trials go beyond the limits; {allowed:.0%} may")
+    trials = int(finding.values["samples"])
+    meaning = f"trials leave the limits; {round(allowed * trials):,} may"
+    return Ruling(word, f"{round(beyond * trials):,} of {trials:,}", meaning)
 
 
 def _theorem(finding: Finding) -> Ruling:
@@ -71,8 +78,8 @@ def _hallucination(finding: Finding) -> Ruling:
     divergence = sum(each or 0.0 for each in of_divergence)
     stands = 0.1 * np.log(len(q))
     seen = stands < information <= divergence
-    meaning = "as much doubt as an answer that stands may have"
-    return Ruling(HELD if seen else BROKEN, f"{information / stands:.1f} ×", meaning)
+    meaning = "as much doubt as “Believe it” allows an answer"
+    return Ruling(HELD if seen else BROKEN, f"{information / stands:.2g} times", meaning)
 
 
 def _deciding(finding: Finding) -> Ruling:
@@ -80,31 +87,42 @@ def _deciding(finding: Finding) -> Ruling:
     rows: Any = zip(of["setting"], of["in use"], of["verdict kept, share"], strict=True)
     # Drawn answers at the usual temperature stand under both.
     twice = TITLES[Factor.SAMPLING]
-    shares = [share for setting, used, share in rows if not used and setting != twice]
-    stable = sum(share >= finding.drawn["keeps"] for share in shares)
-    word = HELD if stable == len(shares) else BROKEN
-    return Ruling(word, f"{stable} of {len(shares)}", "other settings give the same verdict")
+    is_stable = [
+        (setting, share >= finding.drawn["keeps"])
+        for setting, used, share in rows
+        if not used and setting != twice
+    ]
+    changes = [setting for setting, stays in is_stable if not stays]
+    draws = sum(setting in _OF_DRAWS for setting in changes)
+    note = ""
+    if draws and (_SEARCH, True) in zip(of["value"], of["in use"], strict=True):
+        note = (
+            f"The usual search is deterministic: of the {len(changes)} others, {draws} are seeds "
+            "and temperatures of drawn answers."
+        )
+    word = BROKEN if changes else HELD
+    number = f"{len(is_stable) - len(changes)} of {len(is_stable)}"
+    return Ruling(word, number, "other settings give the same verdict", note)
 
 
 def _yielding(finding: Finding) -> Ruling:
     value, low, high = finding.drawn["intervals"]["overlap with the large components"]
     word = BROKEN if low is None or not low > 0 else WEAK if value < _WEAK else HELD
-    meaning = "link, −1 to +1"
+    if value is None:
+        return Ruling(word, "No link", "can be computed")
+    meaning = f"rank correlation {value:+.2f}"
     if low is not None:
-        meaning += f" (95%: {low:+.2f} to {high:+.2f})".replace("-", "−")
-    number = "undefined" if value is None else f"{value:+.2f}".replace("-", "−")
-    return Ruling(word, number, meaning)
+        meaning += f" ({low:+.2f} to {high:+.2f})"
+    return Ruling(word, LINKS[word], meaning.replace("-", "−"))
 
 
 def _scores(finding: Finding) -> Ruling:
     (value, low, _), (other, _, high) = (finding.drawn["scores"][name] for name in ("M.I.", "S.E."))
     held = None not in (low, high) and low > high  # without intervals, nothing is held
     word = HELD if held else WEAK if value > other else BROKEN
-    meaning = (
-        f"of pairs have the wrong answer doubted more than the right one; entropy {other:.0%} "
-        f"({finding.drawn['questions']:,} questions, not those of Evaluation)"
-    )
-    return Ruling(word, f"{value:.0%}", meaning)
+    meaning = "of pairs: the wrong answer is doubted more"
+    note = f"Entropy: {other:.0%}. {cards.NEVER_TAUGHT}"
+    return Ruling(word, f"{value:.0%}", meaning, note)
 
 
 #: By the question of the page, in its order.
@@ -113,7 +131,7 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         "With enough samples, the doubt is exact.", "estimator", cards.estimator, _estimator
     ),
     "How many samples?": LaboratoryClaim(
-        "What was not seen yet stays within limits.",
+        "What was not seen stays within limits.",
         "missing_mass",
         cards.missing_mass,
         _missing_mass,
@@ -131,7 +149,7 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         "The verdict does not depend on the settings.", "deciding", cards.deciding, _deciding
     ),
     "Why does it give way?": LaboratoryClaim(
-        "Facts that the weights hold firmly resist repetition.",
+        "Facts held firmly resist repetition.",
         "yielding",
         cards.yielding,
         _yielding,
@@ -148,5 +166,5 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
 def picture_of(claim: LaboratoryClaim, finding: Finding) -> Picture:
     """Return the small picture of a claim; its words say what became of the claim."""
     ruling = claim.rule(finding)
-    words = f"{claim.text} {ruling.word}: {ruling.number} {ruling.meaning}."
+    words = f"{claim.text} {ruling.word}: {ruling.number} {ruling.meaning}. {ruling.note}".strip()
     return Picture(claim.text, words, claim.chart, (finding.drawn,))
