@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import Final
 
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
-from core.codec import count_of
-from core.reports.inspection.words import read_outcome
+from core.reports.inspection.words import STAMPS, Headline, read_outcome
 from core.reports.result_files import MAX_BYTES
 from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
@@ -34,13 +34,19 @@ KINDS: Final = {
     "policies": "policy",
     "evaluations": listing.EVALUATION,
 }
-A_PAGE = 100
+A_PAGE = 25  # questions
+MOST: Final = 1000  # results that are listed and counted
+ALL: Final = "All"
+EVERY_MODEL: Final = "every model"
+_OFFERED = (None, Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN, Headline.TOO_LITTLE)
+VERDICTS: Final = [STAMPS[headline].label if headline else ALL for headline in _OFFERED]
 WHAT_A_ROW_DOES: Final = "Tick one to rename or delete it, or two inspections to compare."
 
 
 def list_results() -> None:
     """Search and list; offer what can be done with the results that the person ticks."""
-    words, kind = st.columns([3, 1])
+    with st.container(key="history_filters"):
+        words, kind, model = st.columns([3, 1, 1])
     text = words.text_input(
         "Search",
         key="history_words",
@@ -56,19 +62,24 @@ def list_results() -> None:
     except StoreError as error:
         problem(str(error))
         return
+    with model:
+        groups = _of_model(_of_one_question(results.results))
     _whose()
-    if not results.total:
-        _nothing(searches=bool(text or KINDS[which]))
+    if not groups:
+        _nothing(searches=bool(text or KINDS[which] or results.total))
         return
-    groups = _of_one_question(results.results)
-    repeats = len(results.results) - len(groups)
-    newest = f"The newest {A_PAGE} of " if results.total > A_PAGE else ""
-    folded = ", repeats under the latest" if repeats else ""
-    older = " Search finds the older ones." if newest else ""
-    number = f"{newest}{count_of(results.total, 'result')}{folded}"
-    st.text(f"{number}{_tally(groups)}.{older} {WHAT_A_ROW_DOES}")
+    groups, verdict = _of_verdict(groups)
+    if not groups:
+        st.text("None of these has this verdict.")
+        return
+    newest = f"The newest {MOST:,} of {results.total:,} results: search finds the older ones. "
+    st.text(f"{newest if results.total > MOST else ''}{WHAT_A_ROW_DOES}")
     panel = st.container()
-    opened, ticked = component.history(groups, key="history")
+    number = _number_listed((text, which, st.session_state["history_model"], verdict))
+    opened, ticked = component.history(groups[:number], key="history")
+    if (older := len(groups) - number) > 0:
+        more = f"Show {min(A_PAGE, older):d} more of {older:,d}"
+        st.button(more, key="history_more", icon=":material/expand_more:", on_click=_list_more)
     if opened is not None:
         frame.show(opened.kind, opened.id)
     with panel:
@@ -76,13 +87,17 @@ def list_results() -> None:
             choice(ticked[0])
         elif ticked:
             compare(ticked)
+    _as_file(list(chain.from_iterable(groups)))
+
+
+def _as_file(results: Sequence[Summary]) -> None:
     downloads.table(
         {
-            "title": [r.title for r in results.results],
-            "verdict": [r.outcome for r in results.results],
-            "kind": [r.kind for r in results.results],
-            "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in results.results],
-            "model": [r.model for r in results.results],
+            "title": [r.title for r in results],
+            "verdict": [r.outcome for r in results],
+            "kind": [r.kind for r in results],
+            "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in results],
+            "model": [r.model for r in results],
         },
         "history",
     )
@@ -96,18 +111,61 @@ def _of_one_question(results: Sequence[Summary]) -> list[list[Summary]]:
     return list(groups.values())
 
 
-def _tally(groups: Sequence[Sequence[Summary]]) -> str:
-    """Count the latest verdicts; "" where there is none."""
-    latest = [group[0] for group in groups if group[0].kind == "inspection"]
-    stamps = Counter(read_outcome(each.outcome)[0] for each in latest)
-    counts = [f"{stamp.label} {number:,}" for stamp, number in stamps.most_common() if stamp]
-    return f": {', '.join(counts)}" if counts else ""
+def _of_model(groups: list[list[Summary]]) -> list[list[Summary]]:
+    """Let the person choose a model; return what it was asked."""
+    key = "history_model"
+    models = Counter(group[0].model for group in groups)
+    # What was chosen stays so where nothing of it is found.
+    options = [EVERY_MODEL, *(name for name, _ in models.most_common())]
+    options.append(st.session_state.get(key, EVERY_MODEL))
+    model = st.selectbox("Model", list(dict.fromkeys(options)), key=key, persist_state="session")
+    return [group for group in groups if model in (EVERY_MODEL, group[0].model)]
+
+
+def _of_verdict(groups: list[list[Summary]]) -> tuple[list[list[Summary]], str]:
+    """Let the person choose a verdict; return the questions whose latest has it, and its words."""
+    key = "history_verdict"
+    label_of = {id(group): _label(group[0]) for group in groups}
+    number = Counter([*label_of.values(), *[ALL] * len(groups)])
+    options = [each for each in VERDICTS if number[each] or each == st.session_state.get(key)]
+    if options == [ALL]:
+        return groups, ALL
+    verdict = st.pills(
+        "Verdict",
+        options,
+        default=ALL,
+        required=True,
+        key=key,
+        format_func=lambda label: f"{label} ({number[label]:,})",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    return [group for group in groups if verdict in (ALL, label_of[id(group)])], str(verdict)
+
+
+def _label(result: Summary) -> str:
+    """Return the verdict of an inspection; "" where there is none."""
+    stamp = read_outcome(result.outcome)[0] if result.kind == "inspection" else None
+    return stamp.label if stamp else ""
+
+
+def _number_listed(of: Hashable) -> int:
+    """Return how many questions are listed: a page of another search at first."""
+    if st.session_state.get("history_of") != of:
+        st.session_state["history_of"], st.session_state["history_listed"] = of, A_PAGE
+    return int(st.session_state["history_listed"])
+
+
+def _list_more() -> None:
+    st.session_state["history_listed"] += A_PAGE
 
 
 def _nothing(*, searches: bool) -> None:
     """Say that the list is empty, and what to do about it."""
     if searches:
-        st.text("No saved result has all of these words. Search for fewer of them.")
+        st.text(
+            "No saved result has all of these words. Search for fewer, or in every kind and model."
+        )
         return
     st.text("Nothing here yet. What Inspection, Amplification and Evaluation ask stands here.")
     if st.button("Ask a question", key="ask_first", type="primary", icon=":material/search:"):
@@ -118,14 +176,14 @@ def _search(text: str, kind: str | None) -> ResultPage:
     """Search saved results and runs of Evaluation; a run that is asking stands first."""
     saved = ResultPage((), 0)
     if kind != listing.EVALUATION:
-        saved = storage().results.search(text, kind, limit=A_PAGE)
+        saved = storage().results.search(text, kind, limit=MOST)
     if kind not in (None, listing.EVALUATION):
         return saved
     evaluations = listing.search(text)
     running = [each for each in evaluations if each.outcome.startswith(listing.RUNNING)]
     rest = [*(each for each in evaluations if each not in running), *saved.results]
     rest.sort(key=attrgetter("created_at"), reverse=True)
-    return ResultPage((*running, *rest)[:A_PAGE], saved.total + len(evaluations))
+    return ResultPage((*running, *rest)[:MOST], saved.total + len(evaluations))
 
 
 def _whose() -> None:

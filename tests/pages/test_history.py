@@ -13,7 +13,7 @@ from core.store.results import LONGEST_TITLE, SavedResults
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.serialise import from_json, to_json
 from core.ui import frame
-from core.ui.history import KINDS
+from core.ui.history import A_PAGE, ALL, EVERY_MODEL, KINDS
 from core.ui.results import storage
 from tests.hostile import TEXTS
 from tests.patience import LONG
@@ -91,6 +91,40 @@ def test_words_and_kinds_find_results():
     page.selectbox(key="history_kind").set_value("curves").run()
     assert not titles(page)
     assert titles(session("history", history_words="mammal")) == ["Name a mammal"]
+
+
+UNTAUGHT = "I don’t know. Not near anything this model was taught."
+
+
+def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest():
+    def save_as(n, model, outcome):
+        results().save("inspection", "", f"Question {n}", model, f"[{n}]", outcome=outcome)
+
+    for n in range(30):
+        save_as(n, "embedded", "Believe it (0.00 λ). Paris")
+    save_as(30, "embedded", "Perhaps. Rome")
+    save_as(31, "openai:gpt@https://x.example/v1", UNTAUGHT)
+    page = session("history")
+    assert len(titles(page)) == A_PAGE and "All (32)" in page.pills[0].options
+    press(page, "history_more")
+    assert len(titles(page)) == 32 and "history_more" not in keys(page)
+    rows = [row for (row,) in listed(page)]
+    whys = [(row["doubt"], row["why"]) for row in rows[:3]]
+    assert whys == [(None, "not taught"), (None, "no λ"), (0, "")]
+    page.selectbox(key="history_model").set_value("openai:gpt@https://x.example/v1").run()
+    assert titles(page) == ["Question 31"]
+    assert page.pills[0].options == ["All (1)", "? I don’t know (1)"]
+    page.selectbox(key="history_model").set_value(EVERY_MODEL).run()
+    assert len(titles(page)) == A_PAGE  # of another search: from its beginning
+    page.pills[0].set_value("≈ Perhaps").run()
+    assert titles(page) == ["Question 30"] and len(page.pills[0].options) == 4
+    page.text_input(key="history_words").set_value("paris").run()
+    assert said(page, "None of these has this verdict.") and not titles(page)
+    assert "≈ Perhaps (0)" in page.pills[0].options  # it can be taken back
+    page.pills[0].set_value(ALL).run()
+    assert len(titles(page)) == A_PAGE
+    page.selectbox(key="history_kind").set_value("curves").run()
+    assert said(page, "No saved result has all of these words.")
 
 
 def test_repeats_of_a_question_are_folded_beneath_the_latest():

@@ -8,22 +8,21 @@ function draw(root, { groups, words, now }, send, setState) {
     const box = element("input", { type: "checkbox", "aria-label": `${words.tick} ${result.title}` });
     box.addEventListener("change", tick);
     boxes.set(result.id, box);
-    const open = element("button", { type: "button", class: "open", "aria-label": `${words.open} ${result.title}` }, words.open);
+    const open = element("button", { type: "button", class: "title", title: result.title, "aria-label": `${words.open} ${result.title}` }, result.title);
     open.addEventListener("click", () => send("opened", result.id));
     const meta = element("div", { class: "meta" }, result.about);
     if (older) meta.append(" · ", fold(older, result.times));
     return element("div", { class: "result" }, box,
-      element("div", {}, element("div", { class: "title", title: result.title }, result.title), meta),
+      element("div", {}, open, meta),
       element("div", { class: "came", title: result.came }, result.came),
       element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}` }, result.stamp.label)] : [])),
-      element("div", { class: "doubt" }, ...(result.doubt === null ? [] : doubt(result.doubt))),
-      open);
+      element("div", { class: "doubt" }, ...(result.doubt === null ? [result.why && `– ${result.why}`] : doubt(result.doubt))));
   }
 
   const doubt = (times) => {
     const bar = element("span", { class: times < 1 ? "" : "above" });
     bar.style.width = `${50 * Math.min(times, 2)}%`;
-    return [element("div", { class: "track" }, bar), words.doubt.replace("{}", times.toFixed(2))];
+    return [element("div", { class: "track" }, bar), times ? words.doubt.replace("{}", times.toFixed(2)) : "0"];
   };
 
   const fold = (older, times) => {
@@ -47,7 +46,7 @@ function draw(root, { groups, words, now }, send, setState) {
     list.append(item);
   }
   root.append(element("div", { class: "head", "aria-hidden": true },
-    ...["", ...words.columns, ""].map((name) => element("span", {}, name))), list);
+    ...["", ...words.columns].map((name) => element("span", {}, name))), list);
   root.follow = (ticked) => boxes.forEach((box, id) => { box.checked = ticked.includes(id); });
   root.follow(now);
 }

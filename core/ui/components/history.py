@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core.reports.inspection.words import read_outcome
+from core.reports.inspection.words import STAMPS, Headline, Stamp, read_outcome
 from core.store.results import Summary
 from core.ui.components.registered import register
 
@@ -54,7 +54,15 @@ def _row(one: Summary, times: int) -> dict[str, Any]:
         "came": came,
         "stamp": stamp and {"look": stamp.look, "label": stamp.label},
         "doubt": doubt,
+        "why": _why(stamp, came) if stamp and doubt is None else "",
     }
+
+
+def _why(stamp: Stamp, came: str) -> str:
+    """Return why no doubt was compared, in a few words."""
+    if came == STAMPS[Headline.UNTAUGHT].reason:
+        return "not taught"
+    return "not decided" if stamp.look == "unsure" else "no λ"
 
 
 def _nothing() -> None:
