@@ -48,7 +48,7 @@ from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.reports.evaluation.words import answer, with_interval
-from core.reports.inspection.words import STAMPS
+from core.reports.inspection.words import STAMPS, outcome
 from core.studies.evaluation import bundled
 from core.studies.evaluation.files import LOCK, UNFINISHED, hold, parts_of, whole_lines
 from core.studies.evaluation.local import Task
@@ -213,7 +213,7 @@ def rows_of(folder: Path) -> Iterator[Row]:
 
 
 def provenance(run: Run, weights: Path, named: dict[str, str]) -> dict[str, Any]:
-    """Return which model a run was of, and what it was asked."""
+    """Return which model a run was of, what it was asked, and what came of each question."""
     rows = run.rows((), ["id", "query"]).table.to_pylist()
     return {
         **file_and(weights, named),
@@ -221,6 +221,7 @@ def provenance(run: Run, weights: Path, named: dict[str, str]) -> dict[str, Any]
         "date": run.manifest["ended"][:10],
         "not_asked": run.manifest["questions"]["number"] - run.finished_questions,
         "questions": {row["id"]: row["query"] for row in rows},
+        "outcomes": {row["id"]: outcome(run.inspection(row["id"])) for row in rows},
     }
 
 

@@ -13,7 +13,7 @@ from core.data.world import grading
 from core.data.world.facts import facts
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.errors import ModelError
-from core.reports.inspection.words import QUICK, likely, untaught_words
+from core.reports.inspection.words import QUICK, likely, read_outcome, untaught_words
 from core.studies.evaluation.recorded import recorded_answers
 from core.studies.examples import EXAMPLES
 from core.studies.inspection import serialise
@@ -312,12 +312,14 @@ def test_what_a_larger_model_answered_before_is_offered_first_and_named_where_it
     untaught = (each for each in recorded_answers() if look_up(each.question, "embedded").outside)
     answer = next(untaught)
     ask(app, answer.question)
-    assert said(app, f"{answer.sentence}: {answer.question}")
+    assert said(app, f"{answer.sentence}, asked “{answer.question}”")
+    stamp, _, came = read_outcome(answer.outcome)
+    assert {stamp.label, came} <= set(texts(app)), "it says what came of it before it opens"
     shown = keys(app)
     assert shown.index("open_recorded") < shown.index("reveal")
     press(app, "open_recorded")
     assert said(app, f"{answer.sentence}. No model was asked now.")
-    assert headings(app)[0] != STAMPS[Headline.BELIEVE].label and "open_recorded" not in keys(app)
+    assert headings(app)[0] == stamp.label and "open_recorded" not in keys(app)
 
 
 def test_what_is_surely_meant_is_asked_with_a_way_back_to_what_was_typed(app):

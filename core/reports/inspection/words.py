@@ -209,32 +209,41 @@ def not_the_first(inspection: Inspection) -> str | None:
 
 
 def caveat(inspection: Inspection) -> str | None:
-    """Return what the promise behind the decision is not, or what would bring one."""
+    """Return why an answer below λ is no more than “Perhaps”, or what would bring a certificate.
+
+    None where the reason of the verdict says why, or nothing is served.
+    """
     rule = inspection.verdict.rule
     if inspection.refused:
-        return None  # the reason says it
+        return None
     if rule is None:
         return _no_certificate(inspection)
-    if rule.error is None or rule.error <= LARGEST_ERROR:
+    if rule.error is None or inspection.headline is not Headline.PERHAPS:
         return None
-    if inspection.decision is not Decision.ANSWER:
+    if rule.error > LARGEST_ERROR:
+        return (
+            f"Of such answers to questions like the labelled ones, up to {rule.error:.0%} are "
+            "wrong: no smaller share could be certified for this model."
+        )
+    if inspection.stands:
         return None
-    return (
-        f"Of such answers to questions like the labelled ones, up to {rule.error:.0%} are wrong: "
-        "no smaller share could be certified for this model."
-    )
+    if len(inspection.clusters) == 1:
+        return "Whether it would keep to this one is not known: hence “Perhaps”."
+    return "To believe it, an answer in the prompt would have to change the next one less."
 
 
 def _no_certificate(inspection: Inspection) -> str:
     """Return that nothing is certified here, why, and what would bring a certificate."""
     label = f"Label {LABELS_WANTED} answers on Calibration to get a λ that applies here."
+    most = ", so “Perhaps” is the most that is said" * (inspection.headline is Headline.PERHAPS)
     model = certified_model(inspection.recording.revision)
     own = default_policy(model).pipeline if model else None
     if own is None:
-        return f"Nothing is certified for this model. {label}"
+        return f"Nothing is certified for this model{most}. {label}"
     here = replace(inspection.pipeline, least_mass=own.least_mass)
     return (
-        f"This model was certified with other settings: {'; '.join(own.differences(here))}. "
+        f"This model was certified with other settings{most}: "
+        f"{'; '.join(own.differences(here))}. "
         f"Restore them, or: {label}"
     )
 

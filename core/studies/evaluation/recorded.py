@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from core.codec import count_of
 from core.data.world.nearest import meant_among
@@ -26,6 +27,7 @@ class RecordedAnswer:
     run: str  # the run's name
     id: str  # of its row
     question: str
+    outcome: str  # the verdict and the answer, as History keeps them of an inspection
     provenance: Provenance
 
     @property
@@ -35,30 +37,30 @@ class RecordedAnswer:
 
 
 @once
-def _recordings() -> dict[str, tuple[Provenance, dict[str, str]]]:
-    """Return every recording by its run's name: whose it is, and its questions by their ids."""
+def _recordings() -> dict[str, dict[str, Any]]:
+    """Return what is written of every recording, by its run's name."""
     files = {name: folder / PROVENANCE for name, folder in folders().items()}
-    contents = {
+    return {
         name: json.loads(file.read_text(encoding="utf-8"))
         for name, file in files.items()
         if file.is_file()
     }
-    return {run: (provenance_in(of), of["questions"]) for run, of in contents.items()}
 
 
 def provenance_of(run: str) -> Provenance | None:
     """Return which model a bundled run is a recording of; None where it is none."""
-    recording = _recordings().get(run)
-    return recording and recording[0]
+    content = _recordings().get(run)
+    return content and provenance_in(content)
 
 
 @once
 def recorded_answers() -> tuple[RecordedAnswer, ...]:
     """Return every recorded question."""
     return tuple(
-        RecordedAnswer(run, id, question, provenance)
-        for run, (provenance, questions) in _recordings().items()
-        for id, question in questions.items()
+        RecordedAnswer(run, id, question, of["outcomes"][id], provenance)
+        for run, of in _recordings().items()
+        for provenance in [provenance_in(of)]
+        for id, question in of["questions"].items()
     )
 
 

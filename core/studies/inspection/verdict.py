@@ -287,12 +287,12 @@ class _About:
     def _objection(self, rule: DecisionRule) -> str | None:
         """Say why an answer below λ is no more than a “Perhaps”; None where nothing is against it.
 
-        An empty sentence: what the reason says already is against it.
+        An empty sentence: what follows from its numbers, the report says.
         """
         if rule.error is None:
-            return "Nothing is promised for this λ."
+            return "Nothing is promised for this λ: hence “Perhaps”."
         if rule.error > LARGEST_ERROR:
-            return ""  # the caveat says how many are wrong
+            return ""
         if self.clusters > 1 and rule.value > self._most(rule.score):
             return (
                 "Even if the model followed every answer that it is told, its doubt would stay "
@@ -301,10 +301,7 @@ class _About:
         if not stands(self.scores, self.clusters, self.others):
             return ""
         if rule.belief is None:
-            return (
-                "This policy has no promise of its own for answers that stand, so it says no more "
-                "than “Perhaps.”"
-            )
+            return "This policy promises nothing of answers that stand: hence “Perhaps”."
         doubt = raised_doubt(self.scores, rule.score, self.others)
         if doubt is None or doubt >= rule.belief.threshold:
             return (

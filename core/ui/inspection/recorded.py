@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.charts import inspection as charts
+from core.reports.inspection.words import read_outcome
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.recorded import (
     RecordedAnswer,
@@ -15,14 +17,23 @@ from core.studies.inspection.inspection import Inspection
 
 
 def offer(inspection: Inspection) -> None:
-    """Offer the recorded answer to the question of an inspection, if there is another one."""
+    """Show the recorded answer to the question of an inspection with its verdict, if there is one.
+
+    It is another one than this, and opens.
+    """
     answer = recorded_elsewhere(inspection.recording)
     if answer is None:
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="recorded"):
-        st.text(f"{answer.sentence}: {answer.question}", width="content")
-        if st.button("Open its inspection", key="open_recorded", icon=":material/history:"):
-            show(answer)
+    stamp, _, came = read_outcome(answer.outcome)
+    assert stamp is not None  # what is bundled is read by the program that wrote it
+    with st.container(key="recorded", gap="xsmall"):
+        st.text(f"{answer.sentence}, asked “{answer.question}”")
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            with st.container(key=f"stamp_{stamp.look}_recorded", width="content"):
+                st.text(stamp.label, width="content")
+            st.text(charts.shown(came), width="content")
+            if st.button("Open its inspection", key="open_recorded", icon=":material/history:"):
+                show(answer)
 
 
 def choice() -> RecordedAnswer | None:

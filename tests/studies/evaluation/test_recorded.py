@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.reports.inspection.words import outcome
 from core.studies.evaluation.bundled import PROVENANCE, folders
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.recorded import (
@@ -41,6 +42,7 @@ def test_a_recorded_question_opens_as_its_inspection_and_says_where_it_is_from()
     for answer in every[:: len(every) // 30]:
         inspection = open_recorded(answer)
         assert inspection.query == answer.question
+        assert answer.outcome == outcome(inspection), "what is offered is what opens"
         assert inspection.recording.revision == answer.provenance.revision
         assert source_of(inspection.recording) == answer
         assert recorded_elsewhere(inspection.recording) is None

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.reports.inspection.words import beneath, caveat, likely, served_sentence
+from core.abstention.policy import Belief
+from core.reports.inspection.words import beneath, caveat, likely, reasons, served_sentence
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import cannot_decide, read, run
 from core.studies.inspection.recorder import record, usual_request
@@ -190,6 +191,36 @@ def test_a_verdict_on_few_answers_says_how_many_it_takes(embedded):
             assert beneath(found)[0] == "Only k = 7: a verdict takes 8."
 
 
+MANY, HALF = "Name a yellow fruit.", "What is the state capital of Nevada?"
+PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
+
+
+@pytest.mark.parametrize(
+    ("question", "change", "why"),
+    [
+        (MANY, {"error": None}, "Nothing is promised for this λ"),
+        (MANY, {"error": 0.3}, "up to 30% are wrong"),
+        (MANY, {"belief": None}, "promises nothing of answers that stand"),
+        (MANY, {"belief": Belief(0.01, 0.02, 100, 1)}, "Too many of the answers with so much"),
+        (MANY, {"value": 9.0}, "withholds none of these answers"),
+        (HALF, {}, "would have to change the next one less"),
+        (HALF, {"score": "semantic_entropy", "value": 2.0}, "have to change the next one less"),
+    ],
+)
+def test_perhaps_says_what_is_missing_to_believe_it(embedded, question, change, why):
+    recording = record(usual_request(question, embedded.capabilities), embedded)
+    there = read(recording, rule=replace(PROMISE, **change))
+    assert there.headline is Headline.PERHAPS
+    assert why in " ".join(reasons(there, quotes=True))
+
+
+def test_a_single_answer_that_was_told_no_other_is_perhaps_for_that_reason(embedded):
+    recording = record(usual_request(KNOWN_BY_HEART, embedded.capabilities), embedded)
+    there = read(replace(recording, others=()), rule=PROMISE)
+    assert there.headline is Headline.PERHAPS and "is not known" in caveat(there)
+    assert caveat(read(recording, rule=PROMISE)) is None
+
+
 # ------------------------------------------------------------------------- when to stop
 
 
@@ -201,7 +232,7 @@ def test_other_settings_than_those_of_the_default_are_said(embedded):
     for changed in (read(recording, Reading(gamma_1=0.1)), read(recording.first(7))):
         assert changed.verdict.rule is None and changed.headline is not Headline.BELIEVE
     other = caveat(read(record(ask(10), knows(5))))
-    assert other.startswith("Nothing is certified for this model. Label 200 answers")
+    assert other.startswith("Nothing is certified for this model") and "Label 200" in other
 
 
 @pytest.mark.parametrize(
