@@ -50,7 +50,7 @@ def _recordings() -> dict[str, dict[str, Any]]:
 def provenance_of(run: str) -> Provenance | None:
     """Return which model a bundled run is a recording of; None where it is none."""
     content = _recordings().get(run)
-    return content and provenance_in(content)
+    return provenance_in(content) if content else None
 
 
 @once
