@@ -9,7 +9,8 @@ Results that are shown without a test are a look, too: whoever sees those of sev
 among them. The first test of all scores on just these rows takes the place of that look.
 
 A row is a number of 64 bits made of its question and its label. Of a look the smallest are kept,
-`MOST_KEPT` at most: a file that has all rows of the look has these, too.
+`MOST_KEPT` at most: a file that has all rows of the look has these, too. Where another column names
+the questions, or none does, rows are known again by cells: scores and answers that are long.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -29,9 +30,11 @@ from core.codec import count_of, one_line
 Rows = NDArray[np.uint64]
 
 MOST_KEPT: Final = 2048  # rows of a look; 1% of a larger one has one of these in 1 of 1e9 cases
+MATERIAL: Final = 0.1  # of the cells: two files have fewer in common by chance
 MOST_PRICES: Final = 3  # looks whose costs are said
 MOST_LOOKS: Final = 30  # of what is left of δ then, no number of labels could prove anything
 LABEL: Final = np.uint64(1)  # the bit that says whether the answer is right
+NO_ROWS: Final[Rows] = np.zeros(0, np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,9 @@ class Look:
     is_view: bool = False  # whether results were shown and nothing was tested
     number: int = 0  # of all its rows, of which `rows` may be some
     scores: Sequence[str] = ()  # that were shown
+    # Cells with their labels, or the smallest of them; and numbers of a score in all rows.
+    cells: Rows = field(default_factory=NO_ROWS.copy)
+    totals: Collection[int] = ()
 
 
 def look(
@@ -54,21 +60,27 @@ def look(
     rows: Rows,
     earlier: Sequence[Look],
     *,
+    cells: Rows = NO_ROWS,
+    totals: Collection[int] = (),
     view_of: Sequence[str] = (),
     best_of: Sequence[str] = (),
 ) -> Look:
     """Return a look at rows after earlier ones, whatever rows these were at.
 
-    It is the earlier one if nothing has changed. Else it comes after all that share a row with it,
+    It is the earlier one if nothing has changed. Else it comes after all `related_looks`,
     but for a test of all scores that a view of the same rows has shown, which takes its place.
 
-    `view_of`: scores, where nothing is tested. `best_of`: those that are tested together.
+    `cells`, `totals`: by which rows are known where their questions do not tell. `view_of`: scores,
+    where nothing is tested. `best_of`: those that are tested together.
     """
-    related = related_looks(rows, earlier)
+    related = related_looks(rows, earlier, cells, totals)
     for each in related:
         if each.setting == setting:
             return each
-    new = Look(setting, 0, about, smallest(rows), bool(view_of), len(rows), tuple(view_of))
+    new = Look(
+        *(setting, 0, about, smallest(rows), bool(view_of), len(rows), tuple(view_of)),
+        *(smallest(cells), tuple(totals)),
+    )
     open_views = [each for each in related if each.is_view and not _is_tested(each, related)]
     same = [each for each in open_views if np.array_equal(each.rows, new.rows)]
     # Seen by several targets, one of them was chosen; of some scores, so were these.
@@ -89,9 +101,31 @@ def _is_tested(view: Look, looks: Sequence[Look]) -> bool:
     )
 
 
-def related_looks(rows: Rows, earlier: Sequence[Look]) -> tuple[Look, ...]:
-    """Return the earlier looks that share a row with these, label included."""
-    return tuple(each for each in earlier if np.isin(each.rows, rows).any())
+def related_looks(
+    rows: Rows, earlier: Sequence[Look], cells: Rows = NO_ROWS, totals: Collection[int] = ()
+) -> tuple[Look, ...]:
+    """Return the earlier looks that share a row with these, label included.
+
+    Or that share many cells, or a score in all rows: so the same table is known again whatever
+    names its questions, with a column more or less.
+    """
+    most = smallest(cells)
+    return tuple(
+        each
+        for each in earlier
+        if np.isin(each.rows, rows).any()
+        or not {*totals}.isdisjoint(each.totals)
+        or _overlap(each.cells, most) >= MATERIAL
+    )
+
+
+def _overlap(one: Rows, other: Rows) -> float:
+    """Return what part of the fewer rows is in both, by those that stand for all."""
+    ends = [each[-1] for each in (one, other) if len(each) == MOST_KEPT]
+    if ends:
+        one, other = one[one <= min(ends)], other[other <= min(ends)]
+    fewer = min(len(one), len(other))
+    return float(np.isin(one, other).sum()) / fewer if fewer else 0.0
 
 
 def smallest(rows: Rows) -> Rows:

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.abstention.ledger import MOST_KEPT, asks_the_same, from_text, smallest, to_text
+from core.abstention.ledger import (
+    MOST_KEPT,
+    NO_ROWS,
+    asks_the_same,
+    from_text,
+    look,
+    smallest,
+    to_text,
+)
 
 ROWS = st.lists(st.integers(0, 2**64 - 1), max_size=50).map(lambda rows: np.array(rows, np.uint64))
 
@@ -26,6 +34,18 @@ def test_of_many_rows_the_smallest_stand_for_all():
 def test_questions_are_compared_and_not_labels():
     rows, others = np.array([2, 5, 8], np.uint64), np.array([3, 4, 7], np.uint64)
     assert asks_the_same(rows, others).tolist() == [True, True, False]
+
+
+def test_rows_whose_questions_differ_are_known_by_many_cells_or_a_score_in_all_rows():
+    cells = np.random.default_rng(0).integers(0, 2**63, 100_000).astype(np.uint64)
+    before = look("a", "seen", NO_ROWS, (), cells=cells[:50_000], totals=(7,))
+
+    def place(cells, totals=()):
+        return look("b", "seen", NO_ROWS, [before], cells=cells, totals=totals).place
+
+    assert place(cells[:50_000]) == place(cells[1000:2000]) == place(cells[40_000:]) == 2
+    assert place(cells[48_000:]) == place(cells[50_000:]) == place(NO_ROWS) == 1
+    assert (place(NO_ROWS, (7,)), place(NO_ROWS, (8,))) == (2, 1)
 
 
 @pytest.mark.parametrize("text", ["A", "AAAA", "é", "!" * 12, to_text(np.zeros(1, np.uint64))[:-1]])

@@ -703,7 +703,8 @@ def test_every_look_at_these_labels_is_paid_for_and_the_same_one_once(app):
     more = session("calibration")
     upload(more, written() + b"\nquestion x,0.5,1", "more.csv")
     assert look(more) == 5
-    upload(more, written().replace(b"question ", b"another "), "other.csv")
+    other = written().replace(b"question ", b"another ")
+    upload(more, other.replace(b",0.", b",0.01"), "other.csv")
     assert look(more) == 1
 
 

@@ -7,7 +7,8 @@ A question counts as the same however its capitals, accents, spaces and marks ar
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,10 @@ from core.data.tabular.uploads import Upload
 
 if TYPE_CHECKING:
     from core.data.tabular.labelled import Labelled
+
+LONG_TEXT: Final = 12  # characters by which an answer is known in another file
+DECIMALS: Final = 3  # a score that has more is known by them
+FEWEST_SCORES: Final = 3  # different ones, without which other files have as many right and wrong
 
 
 def fingerprints(data: Labelled, score: str) -> NDArray[np.uint64]:
@@ -57,6 +62,60 @@ def of_cells(upload: Upload) -> NDArray[np.uint64]:
             texts = objects(compute.utf8_trim_whitespace(column.distinct))
             total += hash_array(texts, categorize=False)[column.codes]  # and no more than 2⁶⁴
     return hash_array(total) & ~np.uint64(1)
+
+
+def contents(data: Labelled) -> tuple[NDArray[np.uint64], tuple[int, ...]]:
+    """Return numbers by which rows are known again when another column names their questions.
+
+    See `of_contents`. Of a table also its rows by their cells, whichever are scores or questions.
+    """
+    texts = () if data.answers is None else (data.answers,)
+    cells, totals = of_contents(data.doubts, data.correct, texts)
+    if data.whole is not None:
+        right = next(iter(data.correct.values()))
+        cells = np.r_[cells, data.whole[data.kept] | right.astype(np.uint64)]
+    return cells, totals
+
+
+def of_contents(
+    scores: Mapping[str, NDArray[np.float64]],
+    correct: Mapping[str, NDArray[np.bool_]],
+    texts: Sequence[NDArray[np.object_]] = (),
+) -> tuple[NDArray[np.uint64], tuple[int, ...]]:
+    """Return the numbers of telling cells with their labels, and one of each score in all rows.
+
+    A cell tells a row where no other row has it and it is long. Short scores do so together.
+
+    Parameters
+    ----------
+    scores, correct : mapping of str to (n,) array
+        Scores in either direction.
+    texts : sequence of (n,) array
+        Columns of answers.
+    """
+    cells, totals = [np.zeros(0, np.uint64)], []
+    for name, score in scores.items():
+        sizes, right = np.abs(score), correct[name]
+        order = np.lexsort((right, sizes))
+        if len(np.unique(sizes[np.isfinite(sizes)])) >= FEWEST_SCORES:
+            totals.append(_number(sizes[order].tobytes() + right[order].tobytes()))
+        with np.errstate(over="ignore"):
+            is_long = np.isfinite(sizes) & (sizes != np.round(sizes, DECIMALS))
+        cells.append(_once(hash_array(sizes[is_long]) & ~np.uint64(1), right[is_long]))
+    right = next(iter(correct.values()))
+    for column in texts:
+        is_long = np.array([len(text) >= LONG_TEXT for text in column], bool)
+        codes, distinct = factorize(column[is_long])
+        if len(distinct):
+            cells.append(_once(of_questions(distinct)[codes], right[is_long]))
+    return np.concatenate(cells), tuple(totals)
+
+
+def _once(numbers: NDArray[np.uint64], right: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return the numbers that come once, each with its label."""
+    _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+    chosen = first[counts == 1]
+    return numbers[chosen] | right[chosen].astype(np.uint64)
 
 
 def of_questions(texts: NDArray[np.object_]) -> NDArray[np.uint64]:

@@ -152,6 +152,7 @@ class Labelled:
     others: Mapping[str, OtherLabels] = field(default_factory=dict)
     # Of every row of the table: what it is known by without a question; None where all have one.
     cells: NDArray[np.uint64] | None = None
+    whole: NDArray[np.uint64] | None = None  # the same of every table that was read
 
     @property
     def questions(self) -> NDArray[np.int64]:
@@ -235,7 +236,8 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
             entropies, complaints = None, [_no_number(upload, columns.entropy, "entropy")]
         problems += complaints
     queries, questions, complaints = _queries(upload, columns.query, usable)
-    cells = None if columns.query and not complaints else of_cells(upload)
+    whole = of_cells(upload)
+    cells = None if columns.query and not complaints else whole
     problems += complaints
     problems += complaints_of_pipeline
     sources = np.full(len(usable), "", object)
@@ -273,6 +275,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         selection=_selection(upload, columns.filters, usable),
         others=by_rule,
         cells=cells,
+        whole=whole,
     )
 
 

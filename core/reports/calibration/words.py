@@ -19,6 +19,10 @@ from core.studies.inspection.inspection import cannot_decide
 MOST_NAMED: Final = 5  # groups in a sentence
 MOST_LISTED: Final = 5  # earlier looks
 NO_VALUE: Final = "no score has a value"  # why a curve ends
+UNKNOWN_ROWS: Final = (
+    "Rows that name no question are known again by their scores and answers. Looks at them with "
+    "other scores and answers are not counted."
+)
 NO_SCORE: Final = "No labelled answer has a score."
 
 
@@ -124,6 +128,8 @@ def looks(calibration: Calibration) -> list[str]:
         )
     if before := looks_before(look, calibration.looks or ()):
         sentences.append(f"Looks before it: {list_of(before, most=MOST_LISTED)}.")
+    if calibration.data.cells is not None:
+        sentences.append(UNKNOWN_ROWS)
     return sentences
 
 

@@ -15,8 +15,10 @@ import numpy as np
 
 from core.abstention.ledger import Look, Rows, from_text, look, related_looks, to_text
 from core.codec import count_of, one_line
-from core.data.tabular.fingerprints import fingerprints
+from core.data.tabular.fingerprints import contents, fingerprints
 from core.data.tabular.labelled import Labelled
+
+_ROWS = "rows", "cells"  # that are numbers
 
 
 def look_at(
@@ -46,26 +48,32 @@ def look_at(
     for name in sorted(scores):
         setting.update(_of_score(data, name, rows))
     about = f"{about}, {count_of(len(data.kept), 'row')} of {one_line(data.name)}"
-    return look(setting.hexdigest(), about, rows, earlier, best_of=scores if is_best else ())
+    cells, totals = contents(data)
+    best_of = scores if is_best else ()
+    return look(
+        *(setting.hexdigest(), about, rows, earlier), cells=cells, totals=totals, best_of=best_of
+    )
 
 
 def looks_before(current: Look, looks: Sequence[Look]) -> list[str]:
     """Return what was looked at before on labels of a look, in words."""
-    related = related_looks(current.rows, looks)
+    related = related_looks(current.rows, looks, current.cells, current.totals)
     before = [each for each in related if each.place < current.place]
     return [each.about for each in sorted(before, key=lambda each: each.place)]
 
 
 def to_json(each: Look) -> str:
     """Return a look as text, to be saved."""
-    return json.dumps({**vars(each), "rows": to_text(each.rows)})
+    texts = {name: to_text(getattr(each, name)) for name in _ROWS}
+    return json.dumps({**vars(each), **texts})
 
 
 def from_json(text: str) -> Look:
     """Return a look that this program saved."""
     fields: dict[str, Any] = json.loads(text)
-    scores = tuple(fields.get("scores", ()))
-    return Look(**{**fields, "rows": from_text(fields["rows"]), "scores": scores})
+    fields |= {name: from_text(fields.get(name, "")) for name in _ROWS}
+    fields |= {name: tuple(fields.get(name, ())) for name in ("scores", "totals")}
+    return Look(**fields)
 
 
 def _of_score(data: Labelled, name: str, rows: Rows) -> bytes:

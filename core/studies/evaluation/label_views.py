@@ -14,7 +14,7 @@ import numpy as np
 
 from core.abstention.ledger import Look, look, related_looks
 from core.codec import count_of, one_line
-from core.data.tabular.fingerprints import of_questions
+from core.data.tabular.fingerprints import of_contents, of_questions
 from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.results import Results
 from core.uncertainty.scores import SCORES
@@ -50,7 +50,10 @@ def view(
     setting.update(np.sort(rows).tobytes())
     name = one_line(str(results.run.manifest["questions"]["name"]))
     about = ", ".join(("shown", count_of(len(results), "row"), name))
-    new = look(setting.hexdigest(), about, rows, earlier, view_of=shown)
+    cells, totals = of_contents({name: results.doubts[name] for name in shown}, results.correct)
+    new = look(
+        *(setting.hexdigest(), about, rows, earlier), cells=cells, totals=totals, view_of=shown
+    )
     is_first = not any(each.is_view and np.isin(each.rows, rows).all() for each in related)
     return replace(new, place=new.place + 1) if is_watched and is_first else new
 

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from benchmarks.promise import LAW_1
-from core.abstention.ledger import look
+from core.abstention.ledger import NO_ROWS, look
 from core.abstention.thresholds import Threshold, for_each_target
 from core.data.datasets.draw import random_order
 from core.data.datasets.questions import Question
+from core.data.tabular.csv_export import to_csv
 from core.data.tabular.fingerprints import fingerprints
 from core.reports.calibration import words
-from core.studies.calibration.calibration import BEST, Target, calibrate, rows
+from core.studies.calibration.calibration import BEST, Target, calibrate, read, rows
 from core.studies.calibration.delta_spending import from_json, looks_before, to_json
 from core.studies.calibration.groups import by_group
 from core.studies.evaluation.label_views import GROWTH
@@ -130,6 +131,49 @@ def test_after_too_many_looks_nothing_is_left():
     assert found.policy is None and "31 looks at these labels have spent δ" in found.outcome.reason
 
 
+TABLE = {
+    "id": [*range(1, 301)],
+    "question": [f"Who mapped islet {7 * at}?" for at in range(300)],
+    "answer": [f"The crew of {at}" for at in range(300)],
+    "confidence": [round(0.5 + at % 50 / 100, 2) for at in range(300)],
+    "margin": [float(each) for each in np.random.default_rng(0).random(300)],
+    "correct": [int(at % 10 > 0) for at in range(300)],
+}
+
+
+def read_with(names, question=None, score="confidence", more=(), first=0, last=300):
+    """Some columns and rows of the table, and one more column."""
+    columns = {name: TABLE[name] for name in names.split()} | dict(more)
+    cells = [values[first:last] for values in columns.values()]
+    content = to_csv(list(columns), zip(*cells, strict=True))
+    return read(content, "own.csv", [score], larger_is_surer=True, question=question)
+
+
+def test_rows_are_known_again_whichever_column_names_their_questions():
+    every = "id question answer confidence margin correct"
+    looks = calibrate(read_with(every), replace(WANTED, score="confidence"), looks=()).looks
+
+    def place(*table, **how):
+        data = read_with(*table, **how)
+        return calibrate(
+            data, replace(WANTED, score=next(iter(data.doubts))), looks=looks
+        ).look.place
+
+    assert place(every, question="") == place(every, question="id") == 2
+    assert place(every, question="", score="margin") == 2
+    short = "confidence correct"
+    assert place(short, question="") == 2
+    for note in (["x"] * 300, ["", "seen"] * 150, TABLE["question"]):
+        assert place(f"answer {short}", question="", more={"note": note}) == 2
+    # Some of the rows, by their answers; others.
+    assert place(f"answer {short}", question="", last=120) == 2
+    other = {"answer": [f"The ship {at}" for at in range(300)]}
+    assert place(short, question="", more=other, last=299) == 1
+    assert words.UNKNOWN_ROWS in words.looks(
+        calibrate(read_with(short, question=""), replace(WANTED, score="confidence"), looks=())
+    )
+
+
 def seen(data, looks, target=""):
     """The view that Evaluation takes at labels when it shows them."""
     setting, rows = f"view {data.kept.tolist()} {target}", fingerprints(data, "s0")
@@ -159,9 +203,13 @@ def test_a_look_out_and_back():
     data = scored(np.random.default_rng(0), 50, 0.1)
     for each in (calibrate(data, WANTED, looks=()).look, seen(data, ())):
         again = from_json(to_json(each))
-        assert vars(again) | {"rows": 0} == vars(each) | {"rows": 0}
+        numbers = {"rows": 0, "cells": 0}
+        assert vars(again) | numbers == vars(each) | numbers
         assert again.rows.tolist() == each.rows.tolist()
-        json.loads(to_json(each))
+        assert again.cells.tolist() == each.cells.tolist()
+        text = json.loads(to_json(each))
+        del text["cells"], text["totals"]  # of an earlier version
+        assert from_json(json.dumps(text)).cells.tolist() == NO_ROWS.tolist()
 
 
 # ------------------------------------------------------------------ the promise, simulated
