@@ -25,10 +25,12 @@ from core.reports.inspection.words import STAMPS
 from core.store import files
 from core.store.errors import StoreError
 from core.store.labels import Labels
+from core.store.looks import Looks
 from core.store.results import SavedResults
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout, whole
 from core.studies.calibration.calibration import BEST, Target, calibrate
+from core.studies.calibration.delta_spending import to_json as to_text
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.calibration.served import ServedPart
 from core.studies.evaluation.reading import Run
@@ -706,6 +708,32 @@ def test_every_look_at_these_labels_is_paid_for_and_the_same_one_once(app):
     other = written().replace(b"question ", b"another ")
     upload(more, other.replace(b",0.", b",0.01"), "other.csv")
     assert look(more) == 1
+
+
+def test_a_look_of_another_page_in_the_same_moment_has_its_place_first(app, monkeypatch):
+    rows = study.read(written(), "there.csv")
+    known, save, others = [0], Looks.save, []
+
+    def save_after_another(self, looks, earlier=None):
+        if others:
+            there = replace(calibrate(rows, Target(), looks=()).look, **others.pop())
+            assert save(self, [(there.setting, to_text(there))])
+        known.append(save(self, looks, earlier))
+        return known[-1]
+
+    monkeypatch.setattr(Looks, "save", save_after_another)
+    others.append({"setting": "first", "place": 1})
+    upload(app, written())
+    assert known == [0, False, True] and look(app) == 2
+    others.append({"setting": "second", "place": 5})
+    press(app, "show_prices")
+    assert known[3:] == [False, True] and table(app, "at most wrong") is not None
+    set_target(app, alpha=0.1)  # of the list
+    assert look(app) == 6
+    app.toggle(key="hold").set_value(True).run()
+    others.append({"setting": "third", "place": 9})
+    press(app, "confirm")
+    assert said(app, "This is look 10 at these labels")
 
 
 def test_a_target_out_of_reach_is_said_and_offers_nothing_to_use(app):

@@ -11,6 +11,7 @@ from core.language_models.errors import BudgetError
 from core.language_models.usage import Budget
 from core.studies.calibration.example import example_bytes
 from core.ui import lending
+from core.ui.calibration.ledger import ONLY_HERE
 from tests.language_models import gemini_server
 from tests.language_models.openai_server import serving
 from tests.sessions import (
@@ -289,3 +290,12 @@ def test_a_file_and_a_policy_end_with_the_session_and_the_page_says_so():
     assert any("a reload of the page goes back" in caption.value for caption in page.caption)
     again = session("calibration", **page.query_params)
     assert "Of the bundled example" in badges(again) and not said(again, "mine.csv")
+
+
+def test_a_confirmation_says_that_looks_of_other_sessions_are_not_counted():
+    page = session("calibration")
+    page.toggle(key="hold").set_value(True).run()
+    own = example_bytes() + b"\n"
+    page.file_uploader(key="labelled_file").set_value(("mine.csv", own, "text/csv")).run()
+    press(settled(page), "confirm")
+    assert [*texts(page)].count(ONLY_HERE) == 2

@@ -190,7 +190,7 @@ def limits_of_test(checked: Confirmation) -> list[str]:
     if look and look.place > 1:
         sentences.append(
             f"This is look {look.place} at these labels, so each bound was computed at "
-            f"{100 * checked.confidence:.6g}%, for all looks together."
+            f"{100 * checked.confidence:.6g}%, for all counted looks together."
         )
     return sentences
 

@@ -16,7 +16,7 @@ from core.studies.calibration.calibration import Calibration, CalibrationError
 from core.studies.calibration.holdout import Confirmation
 from core.ui import downloads
 from core.ui.calibration.data import TYPES
-from core.ui.calibration.ledger import all_looks, note
+from core.ui.calibration.ledger import limit_of_count, take
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of
@@ -71,7 +71,8 @@ def confirmation(calibration: Calibration, untouched: Labelled | None) -> None:
                 st.badge("Confirmed", icon=":material/verified:", color="green")
             else:
                 st.badge("Not confirmed", icon=":material/warning:", color="orange")
-            for sentence in (words.confirmation(checked), *words.limits_of_test(checked)):
+            limits = *words.limits_of_test(checked), limit_of_count(untouched)
+            for sentence in filter(None, (words.confirmation(checked), *limits)):
                 st.text(sentence)
 
 
@@ -79,13 +80,10 @@ def _confirm(
     policy: Policy, untouched: Labelled, confirmed: dict[Policy, Confirmation | str]
 ) -> None:
     try:
-        checked = holdout.confirm_half(policy, untouched, all_looks(untouched))
+        test = partial(holdout.confirm_half, policy, untouched)
+        confirmed[policy] = take(test, lambda checked: checked.look, untouched)
     except CalibrationError as error:
         confirmed[policy] = str(error)
-        return
-    if checked.look:
-        note([checked.look], untouched)
-    confirmed[policy] = checked
 
 
 def new_scores(calibration: Calibration) -> None:

@@ -6,7 +6,8 @@ nobody's own labels are to pay for that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TypeVar
 
 import streamlit as st
 
@@ -17,6 +18,8 @@ from core.studies.calibration.delta_spending import from_json, to_json
 from core.studies.calibration.first_calibration import example, first_calibration
 from core.ui.results import storage
 from core.ui.session import alone, person, public
+
+T = TypeVar("T")
 
 ONLY_HERE = (
     "Looks at these labels are counted in this session only. After a reload of the page they count "
@@ -51,20 +54,41 @@ def all_looks(data: Labelled | None = None) -> tuple[Look, ...]:
     return tuple(looks.values())
 
 
-def note(taken: Iterable[Look], data: Labelled | None = None) -> None:
-    """Remember what is looked at, before it is shown."""
+def note(taken: Iterable[Look], earlier: Collection[Look], data: Labelled | None = None) -> bool:
+    """Remember what is looked at, before it is shown.
+
+    Return whether it is: not where another page has looked meanwhile, whose place it may have.
+
+    `earlier`: the looks after which these were counted.
+    """
     if data is not None and is_example(data):
         _looks_at_example().update({each.setting: each for each in taken})
-        return
+        return True
     looks: dict[str, Look] = st.session_state.setdefault(_LOOKS, {})
     new = {each.setting: each for each in taken if each.setting not in looks}
-    looks |= new
-    if not new:
-        return
-    try:
-        storage().looks.save((each.setting, to_json(each)) for each in new.values())
-    except StoreError as error:
-        st.text(f"A later session does not know that these labels were looked at. {error}")
+    if new:
+        rows = [(each.setting, to_json(each)) for each in new.values()]
+        try:
+            if not storage().looks.save(rows, {*new, *(each.setting for each in earlier)}):
+                return False
+        except StoreError as error:
+            st.text(f"A later session does not know that these labels were looked at. {error}")
+        looks |= new
+    return True
+
+
+def take(
+    work: Callable[[Sequence[Look]], T],
+    look_of: Callable[[T], Look | None],
+    data: Labelled | None = None,
+) -> T:
+    """Return what work makes of the looks before; note its own before anybody sees it."""
+    while True:
+        earlier = all_looks(data)
+        result = work(earlier)
+        look = look_of(result)
+        if look is None or note([look], earlier, data):
+            return result
 
 
 def _looks_at_example() -> dict[str, Look]:

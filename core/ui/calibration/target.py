@@ -102,7 +102,8 @@ def calibration_for(data: Labelled, target: Target) -> Whole | None:
     if data is first_calibration().calibration.data and target == FIRST and not _price_lists(data):
         return first_calibration()
     earlier: dict[Any, Any] = memory_of("calibration_earlier", data, dict)
-    looks = memory_of("calibration_looks_before", data, lambda: all_looks(data), target)
+    times = earlier.setdefault("counted anew", 0)
+    looks = memory_of("calibration_looks_before", data, lambda: all_looks(data), (target, times))
     listing = _price_lists(data).get((target.confidence, target.score))
     result = result_of(
         "calibration",
@@ -110,13 +111,19 @@ def calibration_for(data: Labelled, target: Target) -> Whole | None:
         lambda progress: whole(
             data, target, progress, looks=looks, listing=listing, earlier=earlier
         ),
-        (target, listing is not None),
+        (target, listing, looks),
         large=len(data.kept) * len(data.doubts) > SMALL,
         refuses=CalibrationError,
     )
-    if result is not None:
-        note(result.looks, data)
-    return result
+    if result is None or note(result.looks, (*looks, *(listing or ())), data):
+        return result
+    earlier["counted anew"] += 1  # another page has looked meanwhile
+    if listing is not None:
+        look = earlier[target.confidence, target.score][1]
+        if look.setting not in {each.setting for each in all_looks(data)}:
+            del earlier[target.confidence, target.score]
+            want_prices(data, target)
+    return calibration_for(data, target)
 
 
 def want_prices(data: Labelled, target: Target) -> None:

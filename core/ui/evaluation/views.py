@@ -7,7 +7,7 @@ import streamlit as st
 from core.reports.evaluation.words import price_of_view
 from core.studies.evaluation.label_views import view
 from core.studies.evaluation.results import Results
-from core.ui.calibration.ledger import all_looks, note
+from core.ui.calibration.ledger import take
 from core.ui.session import memory_of
 
 
@@ -18,8 +18,10 @@ def note_view(
 
     `name`: of the place on the page, for `memory_of`.
     """
-    seen = memory_of(name, results, lambda: view(results, all_looks(), target), target)
-    if seen is not None:
-        note([seen])
-        if sentence := price_of_view(seen):
-            st.text(sentence)
+    seen = memory_of(
+        *(name, results),
+        lambda: take(lambda earlier: view(results, earlier, target), lambda look: look),
+        target,
+    )
+    if seen is not None and (sentence := price_of_view(seen)):
+        st.text(sentence)
