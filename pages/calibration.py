@@ -20,51 +20,46 @@ from core.ui.messages import problem
 
 
 def page() -> None:
-    """Draw the page: the result, and beside it what it comes from, the data and the target."""
+    """Draw the page: what a person gives, the data and the target, and what comes out of them."""
     page_header(
         "When should it answer?",
         "Upload marked answers. Say how many may be wrong. **Use the threshold.**",
     )
     policy.banner()
     policy.reopen()
-    answer, asking = st.columns([2, 1], gap="large")
-    with asking:
-        data = labelled_data()
+    bring, aim = st.columns([3, 2], gap="large")
+    with aim:
         fields, costs = st.container(key="aims"), st.container()
         settings = st.expander("Method, score, rows held back")
-        with settings:
-            hold = holding_back()
+    with bring:
+        data = labelled_data()  # after a reload, it knows what was chosen in `settings`
+    with settings:
+        hold = holding_back()
+    with bring:
         if data is not None:
             halves = holdout_split(data) if hold else (data, None)
             data = None if halves is None else data
         if data is not None and halves is not None:
             rows, untouched = halves
             contradictions(rows)
-        try:
-            chosen = target(None if data is None else rows, fields, settings)
-        except CalibrationError as error:
-            problem(str(error))
-            data = None
     whole = None
-    with answer:
-        try:
-            if data is not None:
-                if not is_example(data):
-                    reading_of(data.reading, data.reading_of_others)
-                whole = calibration_for(rows, chosen)
-        except CalibrationError as error:
-            problem(str(error))
-        if data is None:
-            with st.container(key="pending"):  # what asks has more room
-                st.text("The result follows once the data and the target are clear.")
-        elif whole is not None:
-            with costs:
-                prices(whole, rows)
-            threshold(whole)
-            confirmation(whole.calibration, untouched)
-            new_scores(whole.calibration)
-    with asking:
-        policy.bring()
+    try:
+        chosen = target(None if data is None else rows, fields, settings)
+        if data is not None:
+            if not is_example(data):
+                reading_of(data.reading, data.reading_of_others)
+            whole = calibration_for(rows, chosen)
+    except CalibrationError as error:
+        problem(str(error))
+    if data is None:
+        st.text("The result follows once the data and the target are clear.")
+    elif whole is not None:
+        with costs:
+            prices(whole, rows)
+        threshold(whole)
+        confirmation(whole.calibration, untouched)
+        new_scores(whole.calibration)
+    policy.bring()
     if whole is not None:
         st.header("Behind the threshold", help=TERMS["Threshold λ"])
         groups(whole)

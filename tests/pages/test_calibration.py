@@ -79,9 +79,9 @@ PROBLEM, NO_GUARANTEE = "Problem", "No guarantee"
 ASKED = "Your answer is needed"
 OF_EXAMPLE = "Of the bundled example"
 OPENING = [
+    "Example",
     OVERALL,
     OF_EXAMPLE,
-    "Example",
 ]  # the badges of the page that nobody has brought anything to
 READ_APART = isolation.parse_isolated
 
@@ -331,7 +331,7 @@ def test_a_file_that_cannot_be_read_gets_a_sentence_and_leaves_the_last_good_one
     before = metrics(app)
     upload(app, b"", "bad.csv")
     for _ in range(2):
-        assert badges(app) == [GUARANTEED, PROBLEM] and metrics(app) == before
+        assert badges(app) == [PROBLEM, GUARANTEED] and metrics(app) == before
         assert said(app, "bad.csv: The file is empty") and said(app, "good.csv: 200 rows")
         upload(app, b"", "bad.csv")
     app.file_uploader(key="labelled_file").clear().run()  # the person takes it away again
@@ -339,7 +339,7 @@ def test_a_file_that_cannot_be_read_gets_a_sentence_and_leaves_the_last_good_one
     assert said(app, "good.csv: 200 rows") and metrics(app) == before
     upload(app, b"", "bad.csv")
     elsewhere_and_back(app)
-    assert said(app, "good.csv: 200 rows") and badges(app) == [GUARANTEED, PROBLEM]
+    assert said(app, "good.csv: 200 rows") and badges(app) == [PROBLEM, GUARANTEED]
 
 
 def test_what_lacks_scores_or_labels_gets_a_sentence(app):
@@ -654,7 +654,7 @@ def test_another_target_or_method_is_another_promise(app):
     assert not said(app, "no promise")
     settled(app.selectbox(key="method").set_value("ltt").run())
     set_target(app, confidence=0.999)
-    assert "the 99.9% interval" in threshold(app)["words"]["coverage"]
+    assert "the 99.9% interval" in threshold(app)["words"]["band"]
     assert not any("100 %" in c.value or "100%" in c.value for c in app.caption)
 
 
@@ -1082,7 +1082,7 @@ def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_
         for kind in (SavedResults, files.Files):
             broken.setattr(kind, "save", full)
         upload(app, example_bytes(), EXAMPLE_NAME)
-        assert badges(app) == [OVERALL, OF_EXAMPLE, PROBLEM] and "file" not in app.query_params
+        assert badges(app) == [PROBLEM, OVERALL, OF_EXAMPLE] and "file" not in app.query_params
         assert said(app, "The disk is full. Make room. Until then, a reload of the page loses")
         use(app)
         assert "Policy in use" in badges(app) and "policy" not in app.query_params
@@ -1237,7 +1237,7 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     new_scores(app, b"doubt,note\n0.1,\n0.2,\n,missing\n")
     assert badges(app) == [GUARANTEED, "Too few to say"] and said(app, "2 of 3 would be answered.")
     new_scores(app, b"other\n0.5\n")
-    assert badges(app) == [GUARANTEED, PROBLEM]
+    assert badges(app) == [PROBLEM, GUARANTEED]
     assert said(app, "There is no column “doubt” in new.csv.")
     work.clear()
     new_scores(app, b"doubt\n" + b"1,2\n", "ragged.csv")

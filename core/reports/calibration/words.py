@@ -56,14 +56,13 @@ def wrong_label(data: Labelled, score: str) -> dict[str, str]:
 
 
 def promise(calibration: Calibration) -> dict[str, str]:
-    """Return the fewest words for what is promised, and for the line and the axis of a curve."""
+    """Return the fewest words for what is promised, and for the line and the band of a curve."""
     target = calibration.target
     share = f"at most {100 * target.error:.6g}% wrong"
     return {
         "promise": f"{share}{' of all' if target.method == 'crc' else ''}",
         "target": share,
-        "coverage": "share answered; band: the "
-        f"{100 * target.confidence:.4g}% interval of each point by itself",
+        "band": f"band: the {100 * target.confidence:.4g}% interval of each point by itself",
     }
 
 

@@ -36,7 +36,7 @@ function curve({ curve: { lower, upper, target, most }, places, certified, words
   }
 
   const parts = element("div", { class: "curve" },
-    element("div", { class: "key" }, element("span", { class: "plain" }, words.error)),
+    element("div", { class: "key" }, element("span", { class: "plain" }, `${words.error}; ${words.band}`)),
     element("div", { class: "framed" }, up, plot));
   return {
     parts,

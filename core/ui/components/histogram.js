@@ -26,13 +26,12 @@ function histogram({ bins, low, high, places, certified, selected, words }, move
   plot.append(band, origin, line);
   if (certified === null) origin.hidden = true;
   else origin.style.left = across(places.values[certified]);
-  const rows = [[short, words.title], [(value) => places.answered[nearest(places.values, value)], words.coverage]];
-  const axis = element("div", { "aria-hidden": "true" }, ...rows.flatMap(([say, title]) => [
+  const axis = element("div", { "aria-hidden": "true" },
     element("div", { class: "axis" }, ...ticks().map((value) => {
-      const tick = element("span", {}, say(value));
+      const tick = element("span", {}, short(value));
       tick.style.left = across(value);
       return tick;
-    })), element("div", { class: "title" }, title)]));
+    })), element("div", { class: "title" }, words.title));
   cover(selected);
   if (places.movable) line.addEventListener("pointerdown", drag);
   plot.addEventListener("pointerdown", select);

@@ -103,7 +103,7 @@ def threshold(
         "lower" and "upper", each of shape (s,), "target" and "most", the largest share that is
         drawn.
     words : mapping
-        "title", "coverage", "alt" and "curve" say what is drawn, "promise" and "target" what is
+        "title", "band", "alt" and "curve" say what is drawn, "promise" and "target" what is
         promised.
     on_moved : callable
         Called with the place where the threshold was dropped, one of the values.
