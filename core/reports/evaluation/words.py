@@ -40,6 +40,7 @@ NO_TEST: Final = (
     "This describes these rows and is no test: it promises nothing. To test the policy on labelled "
     "rows that did not make it, run: believe calibrate ROWS --policy FILE."
 )
+MOST_LEFT_OUT: Final = 3  # questions that are named
 _RULES: Final = {
     mixing.PAPER: "the paper’s rule",
     mixing.GUARANTEED: "the guaranteed threshold (Learn-then-Test)",
@@ -435,10 +436,18 @@ def decisions(decided: Decided) -> list[str]:
 
 
 def sides(both: Sides) -> str:
-    """Return how many questions two runs share, and how many each has alone."""
-    alone = (count_of(len(run) - len(both), "row") for run in (both.here, both.there))
-    return "{} in both; {} only in this run, {} only in the other.".format(
-        count_of(len(both), "question"), *alone
+    """Return how many questions two runs share, and how many each has alone; name some left out."""
+    others = [f"“{one_line(both.here.queries[row])}”" for row in both.at_others]
+    common = len(both) + len(others)
+    alone = (count_of(len(run) - common, "row") for run in (both.here, both.there))
+    sentence = "{} in both; {} only in this run, {} only in the other.".format(
+        count_of(common, "question"), *alone
+    )
+    if not others:
+        return sentence
+    return (
+        f"{sentence} Left out, for other answers count as right in the other run: "
+        f"{count_of(len(others), 'question')} ({list_of(others, most=MOST_LEFT_OUT)})."
     )
 
 

@@ -1,7 +1,8 @@
 """Two runs side by side: what differs between them, and what became of every question.
 
-Rows belong together that ask the same question. Of a question that a run asks more than once,
-its first row counts.
+Rows belong together that ask the same question, by `question_keys`. Of a question that a run asks
+more than once, its first row counts. Where other answers count as right in the other run, right
+here and wrong there says nothing of the models: such a question is left out.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from core.abstention.paired import holm
 from core.abstention.resampled import Resampled, resample
+from core.data.tabular.columns import question_keys
 from core.studies.evaluation.comparison import ScoreComparison
 from core.studies.evaluation.listing import Table, doubt_cells
 from core.studies.evaluation.reading import Run
@@ -46,6 +50,7 @@ class Sides:
     # at_here, at_there: (n,): their rows of the same questions.
     at_here: NDArray[np.int64]
     at_there: NDArray[np.int64]
+    at_others: NDArray[np.int64]  # rows here of questions with other right answers there, left out
 
     def __len__(self) -> int:
         return len(self.at_here)
@@ -113,17 +118,28 @@ class Sides:
 
 def sides(here: Results, there: Results) -> Sides:
     """Put the rows of two runs beside each other, by their questions."""
-    first: dict[Any, int] = {}
-    for row, query in enumerate(there.queries):
-        first.setdefault(query, row)
-    seen: set[Any] = set()
-    pairs = []
-    for row, query in enumerate(here.queries):
-        if query in first and query not in seen:
-            pairs.append((row, first[query]))
-            seen.add(query)
-    at = np.array(pairs, np.int64).reshape(-1, 2)
-    return Sides(here, there, at[:, 0], at[:, 1])
+    one, other = _first_rows(here), _first_rows(there)
+    pairs = np.array([(one[key], other[key]) for key in one if key in other], np.int64)
+    at_here, at_there = pairs.reshape(-1, 2).T
+    same = np.array(
+        [a == b for a, b in zip(_accepted(here, at_here), _accepted(there, at_there), strict=True)],
+        bool,
+    )
+    return Sides(here, there, at_here[same], at_there[same], at_here[~same])
+
+
+def _first_rows(results: Results) -> dict[Any, int]:
+    """Return the first row of each question, by its key."""
+    rows: dict[Any, int] = {}
+    for row, key in enumerate(question_keys(pa.array(results.queries, pa.large_string()))):
+        rows.setdefault(key.as_py(), row)
+    return rows
+
+
+def _accepted(results: Results, rows: NDArray[np.int64]) -> list[set[str]]:
+    """Return the names of all right answers of some rows, whatever their case."""
+    answers = results.table["answers"].take(pa.array(rows)).to_pylist()
+    return [{name.strip().casefold() for name in chain(*each)} for each in answers]
 
 
 def alike(here: Run, there: Run) -> int:

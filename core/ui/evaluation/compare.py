@@ -80,7 +80,7 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
     both = memory_of("results_sides", results, partial(sides, results, there), version)
     st.text(words.sides(both))
     if not len(both):
-        st.text("No question is in both, so there is nothing to compare.")
+        st.text("Nothing is left to compare.")
         return
     note_view(there, name="results_view_there")
     every = _scores(both)

@@ -1,8 +1,10 @@
 """Two runs side by side: what differs, question by question, worked out by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.stats import binomtest
 
@@ -11,6 +13,7 @@ from core.abstention.paired import holm
 from core.reports.evaluation import words
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import read_results
+from core.studies.evaluation.rows import SCHEMA
 from core.studies.evaluation.run import evaluate
 from core.studies.evaluation.sides import Change, alike, compared_sides, differences, sides
 from tests.studies.evaluation.worlds import World, questions, surveyed, task, written
@@ -26,7 +29,9 @@ def row(doubt, right, answer=None):
 @pytest.fixture
 def both(tmp_path):
     """Five questions of one run, four of which the other asks."""
-    here = (row(0.1, True), row(0.2, False), row(0.9, True), row(None, False), row(0.5, True))
+    right = {"answers": [["blue"]]}
+    here = (row(0.1, True), row(0.2, False) | right, row(0.9, True), row(None, False))
+    here = (*here, row(0.5, True))
     there = (row(0.3, True), row(0.9, True, "blue"), row(0.8, False), row(0.1, False))
     return sides(
         read_results(written(tmp_path / "here", *here)),
@@ -41,6 +46,22 @@ def test_rows_of_the_same_question_are_put_together(both):
     )
     assert both.at_here.tolist() == both.at_there.tolist() == [0, 1, 2, 3]
     assert both.scores == (INFORMATION,)
+
+
+def test_questions_are_the_same_however_typed_and_left_out_with_other_right_answers(both):
+    answers = [*both.there.table["answers"].to_pylist()]
+    answers[1], answers[2], answers[3] = [["Blue", "blue "]], [["red"]], [*answers[3], ["more"]]
+    table = both.there.table.drop(["answers"]).append_column("answers", pa.array(answers))
+    there = replace(both.there, table=table.select(SCHEMA.names))
+    there.queries[:] = [f" {query.upper().rstrip('?')} " for query in there.queries]
+    again = sides(both.here, there)
+    assert again.at_here.tolist() == again.at_there.tolist() == [0, 1]
+    assert again.at_others.tolist() == [2, 3]
+    assert words.sides(again) == (
+        "4 questions in both; 1 row only in this run, 0 rows only in the other. Left out, for "
+        "other answers count as right in the other run: 2 questions (“What is question number "
+        "2?” and “What is question number 3?”)."
+    )
 
 
 def test_of_a_question_asked_twice_the_first_row_counts(both):
