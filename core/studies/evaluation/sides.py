@@ -122,7 +122,10 @@ def sides(here: Results, there: Results) -> Sides:
     pairs = np.array([(one[key], other[key]) for key in one if key in other], np.int64)
     at_here, at_there = pairs.reshape(-1, 2).T
     same = np.array(
-        [a == b for a, b in zip(_accepted(here, at_here), _accepted(there, at_there), strict=True)],
+        [
+            a == b
+            for a, b in zip(_right_names(here, at_here), _right_names(there, at_there), strict=True)
+        ],
         bool,
     )
     return Sides(here, there, at_here[same], at_there[same], at_here[~same])
@@ -136,7 +139,7 @@ def _first_rows(results: Results) -> dict[Any, int]:
     return rows
 
 
-def _accepted(results: Results, rows: NDArray[np.int64]) -> list[set[str]]:
+def _right_names(results: Results, rows: NDArray[np.int64]) -> list[set[str]]:
     """Return the names of all right answers of some rows, whatever their case."""
     answers = results.table["answers"].take(pa.array(rows)).to_pylist()
     return [{name.strip().casefold() for name in chain(*each)} for each in answers]
