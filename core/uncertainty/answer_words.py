@@ -44,7 +44,7 @@ COMPOUNDS = _set(
     "hall heights hospital house jr junior league library museum open palace park peace peninsula "
     "prize road sauce school sea square stadium station strait street syndrome temple theatre "
     "theater times tower treaty tribune united university valley virus war wall hilton acid bomb "
-    "cake cheese chocolate juice milk oil ore painting pie powder soup wine"
+    "bissau cake cheese chocolate juice milk oil ore painting pie powder soup wine"
 )
 #: Without a name these say nothing of who: Prince, Prince Charles.
 TITLES = _set(

@@ -8,6 +8,7 @@ answers differ: an answer that counts as another lends it a certainty that it ha
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ Floats = NDArray[np.float64]
 
 MOST_ITEMS = 30  # of a list in any order; a longer one is compared in its own
 _NOTHING: frozenset[str] = frozenset()
+_HYPHENED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 
 form_of = lru_cache(maxsize=1024)(parse)
 
@@ -182,17 +184,33 @@ def _with_years(form: AnswerForm, other: AnswerForm) -> AnswerForm:
 
 
 def _within(short: AnswerForm, long: AnswerForm, free: frozenset[str]) -> bool:
-    return _item_within(short.items[0], long.items[0], free, short.letters ^ long.letters)
+    letters = short.letters ^ long.letters
+    return _item_within(short.items[0], long.items[0], free, letters, _compounds(long))
+
+
+def _compounds(form: AnswerForm) -> list[set[str]]:
+    """Return the words of each name that hyphens join: neither Guinea nor Bissau is Guinea-Bissau.
+
+    Without particles: Assad is al-Assad.
+    """
+    names = _HYPHENED.findall(form.plain) if "-" in form.plain else ()
+    return [set(each.split("-")) - vocabulary.PARTICLES for each in names]
 
 
 def _item_within(
-    short: Item, long: Item, free: frozenset[str], letters: frozenset[str] = _NOTHING
+    short: Item,
+    long: Item,
+    free: frozenset[str],
+    letters: frozenset[str] = _NOTHING,
+    compounds: Iterable[set[str]] = (),
 ) -> bool:
     """Whether the words of one are among the other's, in order, and name the same thing."""
     if letters:  # hepatitis, hepatitis B
         return False
     few, many = _words(short), _words(long)
     if len(few) > len(many):
+        return False
+    if any({*few} < each & {*many} and many.count(few[0]) == 1 for each in compounds):
         return False
     rest = iter(many)
     if not all(any(_alike(word, other) for other in rest) for word in few):
@@ -292,10 +310,12 @@ def _matches_all(few: AnswerForm, many: AnswerForm, free: frozenset[str]) -> boo
         return few.words == many.words
     if few.letters != many.letters:
         return False
-    left = dict(enumerate(many.items))
+    left, compounds = dict(enumerate(many.items)), _compounds(many)
     for item in few.items:
         exact = (i for i, other in left.items() if _words(other) == _words(item))
-        near = (i for i, other in left.items() if _item_within(item, other, free))
+        near = (
+            i for i, other in left.items() if _item_within(item, other, free, compounds=compounds)
+        )
         place = next(exact, next(near, None))
         if place is None:
             return False

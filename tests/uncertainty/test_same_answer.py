@@ -114,6 +114,11 @@ SAME = [
     ("シェイクスピア", "ウィリアム・シェイクスピア", "a family name"),
     ("pa\u200bris", "Paris", "a space of no width"),
     ("The The", "the the", "fillers alone"),
+    ("Assad", "Bashar al-Assad", "a particle"),
+    ("Sartre", "Jean-Paul Sartre", "a family name"),
+    ("Marie Curie", "Marie Skłodowska-Curie", "more of the name"),
+    ("Spider Man", "Spider-Man", "another spelling"),
+    ("Bissau", "The capital of Guinea-Bissau is Bissau.", "named beside the other"),
 ]
 
 DIFFERENT = [
@@ -149,6 +154,15 @@ DIFFERENT = [
     ("France", "Paris, France", "what comes first is the answer"),
     ("president", "vice president", "another office"),
     ("Lincoln", "Lincoln's wife", "another person"),
+    ("Guinea", "Guinea-Bissau", "another country"),
+    ("Guinea", "Guinea Bissau", "another country"),
+    ("Bissau", "Guinea–Bissau", "its capital"),
+    ("Guinea and Mali", "Guinea-Bissau and Mali", "another country"),
+    ("Hungary", "Austria-Hungary", "a part"),
+    ("Stratford", "Stratford-upon-Avon", "another town"),
+    ("Niger", "Nigeria", "another country"),
+    ("Dominica", "Dominican Republic", "another country"),
+    ("Korea", "South Korea", "which one is not said"),
     ("Prince", "Prince Charles", "a title is no name"),
     ("oil", "oil painting", "made of it"),
     ("Lincoln", "the father of Lincoln", "another person"),
