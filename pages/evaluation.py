@@ -28,9 +28,10 @@ def page() -> None:
         model = study_model()
     except ModelError as error:
         problem(str(error))
+    head = st.container(horizontal=True, vertical_alignment="bottom", key="run_head")
+    listed, others = choice(head)
     answer, controls = st.columns([3, 1], gap="large")
     with controls, st.container(key="run_controls"):
-        listed, others = choice()
         buttons = st.container()
         if model is not None:
             fold("New run", partial(new_run, model), key=FOLD, icon=":material/add:")
@@ -38,7 +39,7 @@ def page() -> None:
         return
     with answer:
         try:
-            if run.draw(listed, model, buttons):
+            if run.draw(listed, model, head, buttons):
                 results(listed.run, others, buttons)
         except RunError as error:
             problem(complaint(error, listed.run.folder))

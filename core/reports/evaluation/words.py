@@ -11,9 +11,10 @@ import numpy as np
 from core.abstention.few import ENOUGH
 from core.abstention.intervals import Interval
 from core.abstention.ledger import MOST_LOOKS, Look, no_budget
-from core.abstention.metrics import MEASURES
+from core.abstention.metrics import MEASURES, auroc
 from core.abstention.mixtures import Bar, Mixture
 from core.codec import count_of, list_of, one_line
+from core.data.datasets.world import NEVER_TAUGHT
 from core.reports import text
 from core.reports.text import brackets, by_other
 from core.studies.evaluation import mixing
@@ -152,13 +153,32 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
                 if measured.interval(each, "auroc").value > auroc.value
             ]
             who = list_of(above, most=len(SCORES))
-            best = f"{name} decides, and none is shown better: {does}"
-            return [best, f"Chance alone may put {who} above it."] if above else [best]
+            chance = f": chance alone may put {who} above it" if above else ""
+            best = f"{name} decides. {does[0].upper()}{does[1:]}"
+            return [best, f"No other doubt is reliably better{chance}."]
         every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
         return [f"Use {name}: {does}", f"Its lead over {every} may be chance."]
     if len(results.scores) < 2:
         return [f"{name} finds wrong answers: {does}", "There is no other score to compare."]
     return [f"Use {name}: {does}", "No other score does so as often."]
+
+
+def never_taught(measured: RunMeasures) -> str:
+    """Return what the score to use is worth without the world's lists that were never taught.
+
+    Where nothing was taught, a model can be wrong with little doubt. "" where there is no such row.
+    """
+    results, of = measured.results, lead(measured)
+    is_list = np.array([each.endswith(NEVER_TAUGHT) for each in results.sources], bool)
+    if of is None or not is_list.any():
+        return ""
+    rest = auroc(results.doubts[of.score][~is_list], results.correct[of.score][~is_list])
+    if math.isnan(rest):
+        return ""
+    return (
+        f"{SCORES[of.score].title} without the {int(is_list.sum()):,} lists that were never "
+        f"taught: {rest:.0%}. The Laboratory asks none of these."
+    )
 
 
 def better_and_worse(every: Sequence[ScoreComparison]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.codec import one_line
 from core.reports.evaluation.words import provenance
@@ -18,6 +19,7 @@ from core.ui.evaluation.runs import runs
 from core.ui.messages import problem
 
 RUN: Final = "run"  # in the address
+WIDTH: Final = 400  # pixels
 _SHOWN, _CHOICE = "evaluation_shown", "evaluation_run"
 NOT_HERE: Final = (
     "The run that this address names is not here: it was deleted, or belongs to somebody else. "
@@ -40,8 +42,8 @@ def choose(key: str) -> None:
     st.session_state[_SHOWN] = st.query_params[RUN] = key
 
 
-def choice() -> tuple[Listed | None, Mapping[str, Run]]:
-    """Let the person choose a run; return it, and the others by their titles."""
+def choice(head: DeltaGenerator) -> tuple[Listed | None, Mapping[str, Run]]:
+    """Let the person choose a run in `head`; return it, and the others by their titles."""
     listed = {each.key: each for each in _list()}
     name = st.query_params.get(RUN) or st.session_state.get(_SHOWN)
     if name and name not in listed:
@@ -58,7 +60,10 @@ def choice() -> tuple[Listed | None, Mapping[str, Run]]:
     if name in listed and st.query_params.get(RUN) != name:
         st.query_params[RUN] = name  # somebody has come back from another page
     st.session_state[_CHOICE] = name if name in listed else _first(listed)
-    st.selectbox("Run", keys, key=_CHOICE, format_func=titles.__getitem__, on_change=_change)
+    with head:
+        st.selectbox(
+            "Run", keys, key=_CHOICE, format_func=titles.__getitem__, on_change=_change, width=WIDTH
+        )
     key = str(st.session_state[_CHOICE])
     if not listed[key].is_own and (of := provenance_of(key)):
         st.text(provenance(of))

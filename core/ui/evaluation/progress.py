@@ -61,9 +61,13 @@ def state_of(run: Run) -> State:
     return State(number, done, failed, Used(**took) if at_a_price else None)
 
 
-def say(run: Run, state: State, introduction: str) -> None:
-    """Say whose answers a run has, after how far it is, and what they took of a service."""
+def say(run: Run, introduction: str) -> None:
+    """Say whose answers a run has, after how far it is."""
     st.text(f"{introduction}Answered by {one_line(run.pipeline.model)}.".lstrip())
+
+
+def say_more(run: Run, state: State) -> None:
+    """Say what was read of the questions, and what the answers took of a service."""
     with st.expander("This is what was read", icon=":material/menu_book:"):
         form = f"Asked in the form {run.manifest['form']}."
         st.text("\n".join([*reading_in(run.manifest), form]))

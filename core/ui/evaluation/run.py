@@ -14,12 +14,14 @@ from core.studies.evaluation.rows import RIGHT, Match
 from core.ui import frame
 from core.ui.calibration import data as calibration
 from core.ui.evaluation.choice import Listed, show_no_longer
-from core.ui.evaluation.progress import go_on, say, state_of, watch
+from core.ui.evaluation.progress import go_on, say, say_more, state_of, watch
 from core.ui.evaluation.runs import complaint, runs
 from core.ui.messages import later, problem
 
 
-def draw(listed: Listed, model: LanguageModel | None, buttons: DeltaGenerator) -> bool:
+def draw(
+    listed: Listed, model: LanguageModel | None, head: DeltaGenerator, buttons: DeltaGenerator
+) -> bool:
     """Draw how far a run is and what can be done with it; return whether it has rows to show."""
     run = listed.run
     with buttons:
@@ -29,8 +31,10 @@ def draw(listed: Listed, model: LanguageModel | None, buttons: DeltaGenerator) -
     if running:  # which says how far it is, more newly than what is drawn here
         done = count_of(state.done, "finished question")
         introduction = f"The results are of {done}. " if state.done else ""
+    with head:
+        say(run, introduction)
     with buttons:
-        say(run, state, introduction)
+        say_more(run, state)
         if running:
             st.button("Show the results so far", key="refresh_run", icon=":material/refresh:")
         elif listed.is_own:

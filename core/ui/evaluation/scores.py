@@ -73,6 +73,8 @@ def _aurocs(measured: RunMeasures) -> Picture:
         st.caption(f"Lines: {CONFIDENCE:.0%} intervals.")
     else:
         st.text(words.intervals(measured))
+    if sentence := words.never_taught(measured):
+        st.text(sentence)
     return picture
 
 

@@ -200,8 +200,11 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better(found):
     assert first == WEIGHTED and (of.score, of.is_largest) == (INFORMATION, False)
     assert second in of.rivals and WEIGHTED not in of.rivals
     use, why, fitted = words.answer(measured)
-    assert use.startswith("Mutual information decides, and none is shown better: ")
-    assert re.search(r"Chance alone may put \w.+ above it\.$", why)
+    assert use.startswith("Mutual information decides. It doubts a wrong answer more than a ")
+    assert re.search(
+        r"No other doubt is reliably better: chance alone may put \w.+ above it\.$", why
+    )
+    assert "without the 25 lists that were never taught: 90%." in words.never_taught(measured)
     assert fitted == "Weighted doubt is left out: some of these questions chose its weights."
     unknown = lead(measure_run(read_results(Run(FOLDER / "embedded_world")), 0))
     assert (unknown.score, unknown.is_largest) == (second, True)
