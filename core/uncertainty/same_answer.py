@@ -210,12 +210,21 @@ def _item_within(
     few, many = _words(short), _words(long)
     if len(few) > len(many):
         return False
-    if any({*few} < each & {*many} and many.count(few[0]) == 1 for each in compounds):
+    if many.count(few[0]) == 1 and any(_is_part(few, long, each) for each in compounds):
         return False
     rest = iter(many)
     if not all(any(_alike(word, other) for other in rest) for word in few):
         return False
     return len(few) == len(many) or _names(few, long, free)
+
+
+def _is_part(few: tuple[str, ...], long: Item, compound: set[str]) -> bool:
+    """Whether words are some of a compound that names the whole, maybe with its kind."""
+    return {*few} < compound.intersection(_words(long)) and any(
+        {*part.words} - vocabulary.KINDS <= compound
+        for part in long
+        if not {*part.words}.isdisjoint(few)
+    )
 
 
 def _names(few: tuple[str, ...], long: Item, free: frozenset[str]) -> bool:
