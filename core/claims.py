@@ -49,9 +49,13 @@ _SHORT: Final = frozenset(
         *("dr", "mr", "mrs", "ms", "prof", "st", "sen", "gov", "gen", "capt", "rev", "hon", "jr"),
         *("sr", "nos", "vs", "cf", "ca", "approx", "fig", "vol", "pp", "ed", "eds", "mt", "e.g"),
         *("i.e", "a.m", "p.m", "u.s", "u.k", "jan", "feb", "mar", "apr", "jun", "jul", "aug"),
-        *("sep", "sept", "oct", "nov", "dec"),
+        *("sep", "sept", "oct", "nov", "dec", "bzw", "z.b", "d.h", "u.a", "h.c"),
+        # In small letters these are other words: 6 ft.
+        *("Pres", "Lt", "Col", "Sgt", "Cpl", "Maj", "Cmdr", "Adm", "Rep", "Amb", "Supt", "Insp"),
+        *("Messrs", "Mme", "Mlle", "Fr", "Hr", "Ft"),
     )
 )
+_BEFORE_NUMBERS: Final = frozenset(("no", "nr", "art", "sec", "ch", "par", "op", "p", "ex"))
 _LOG = logging.getLogger("believe")
 
 
@@ -116,7 +120,9 @@ def _goes_on(piece: str, following: str) -> bool:
     last = (piece[:-1].rsplit(maxsplit=1) or [""])[-1].lstrip("\"'“‘«([")
     initial = len(last) == 1 and last.isupper() and last != "I"
     number = last.isdigit() and piece.strip() == f"{last}."
-    return following.islower() or initial or number or last.lower() in _SHORT
+    short = not _SHORT.isdisjoint((last, last.lower()))
+    numbered = following.isdigit() and last.lower() in _BEFORE_NUMBERS
+    return following.islower() or initial or number or short or numbered
 
 
 def claims(
