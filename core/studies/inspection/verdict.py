@@ -16,6 +16,7 @@ from enum import StrEnum
 from core.abstention.policy import Belief, Policy
 from core.codec import one_line
 from core.studies.inspection.certificates import SCORE, WEIGHTED, strictest_least_mass
+from core.uncertainty.no_answer import is_no_answer
 from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all answers say the same
@@ -25,6 +26,7 @@ LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, t
 LARGEST_ERROR, LEAST_CONFIDENCE = 0.1, 0.9
 CERTIFIED = "certified_mutual_information"
 INFORMED = (SCORE, WEIGHTED)  # the scores that hold M.I., and are raised with it
+NO_ANSWER = "It says that it has no answer."
 DEFAULT = "Default policy."  # with what the origin of a bundled policy's rule begins
 
 
@@ -171,7 +173,7 @@ def decide(
 
     The certified bound is not normalised, and γ does not touch it: where it reaches λ by
     itself, neither the sampled mass nor the estimate matters. With a rule, it answers exactly
-    when `doubt_of` is below λ and no `contradiction` forbids it.
+    when `doubt_of` is below λ, no `contradiction` forbids it, and the text is an answer.
 
     Parameters
     ----------
@@ -187,6 +189,8 @@ def decide(
         return Verdict(Decision.TOO_LITTLE, score.answer, reason, rule)
     about = _About(scores, sampled_mass, clusters, others)
     decision, reason, firm = about.by_rule(rule) if rule else about.without_rule()
+    if is_no_answer(score.answer):
+        contradiction = NO_ANSWER
     if decision is Decision.ANSWER and contradiction:
         decision, reason, firm = Decision.UNDECIDED, contradiction, False
     return Verdict(decision, score.answer, reason, rule, firm)

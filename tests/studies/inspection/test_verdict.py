@@ -207,6 +207,12 @@ def test_answers_that_contradict_each_other_are_not_served_as_one():
     assert withheld.decision is Decision.ABSTAIN
 
 
+def test_what_says_that_it_has_no_answer_is_not_served_as_one():
+    verdict = decide(scored(0.0, answer="I don’t know."), 0.9, 2, PROMISE)
+    assert (verdict.decision, verdict.firm) == (Decision.UNDECIDED, False)
+    assert "no answer" in verdict.reason
+
+
 # ------------------------------------------------------- a single answer, and others told
 
 MADRID, ROME = ("Madrid", 0.2), ("Rome", 0.4)
