@@ -41,6 +41,7 @@ def ends_of_lines(
     palette: Palette,
     *,
     room: int = ROOM,
+    line: int = LINE,
     logarithmic: bool = False,
 ) -> list[Any]:
     """Name lines where they end, with a dot of their colour, none on top of another.
@@ -48,16 +49,18 @@ def ends_of_lines(
     Parameters
     ----------
     ends : sequence of tuple
-        The names, the last values, and what the colours go by.
+        The names, in lines; the last values, and what the colours go by.
     most : float
         Where all lines end, of the field of `x`.
     domain : (float, float)
         Of the axis of `y`.
     logarithmic : bool
         Whether that axis is.
+    line : int
+        Characters at which a line of a name is broken.
     """
     named = [
-        (textwrap.wrap(name, LINE), float(value), key)
+        ([part for own in name.split("\n") for part in textwrap.wrap(own, line)], float(value), key)
         for name, value, key in ends
         if value is not None
     ]

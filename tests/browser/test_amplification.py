@@ -39,6 +39,7 @@ OWN, PUBLISHED, WORLD, WHY = (
     "The embedded world",
     "The mechanism",
 )
+BEHIND = "Everything behind it"
 IMAGE, FORMULA = "![x](http://192.0.2.1/x.png)", '=HYPERLINK("http://192.0.2.1")'
 HOSTILE = Case(
     f'{IMAGE} <img src=http://192.0.2.1/y.png> $5 and $6 :red[x] "it\'s"',
@@ -65,13 +66,14 @@ def shows(page, case):
     expect(question_of(page)).to_have_value(case.query)
     expect(field(page, "Right answer")).to_have_value(case.answer)
     expect(field(page, "Answer to repeat")).to_have_value(case.repeated)
-    expect(listed(page).first).to_contain_text(f"1. Q: {case.query}  A: {case.answer} (")
+    expect(listed(page).first).to_contain_text(f"1. {case.query}")
+    expect(listed(page).first).to_contain_text(f"{case.answer} (")
     at_rest(page)
 
 
 def listed(page):
-    """The lines below the charts: one for every curve, with its number."""
-    return page.get_by_test_id("stText").filter(has_text=re.compile(r"^\d\. Q: "))
+    """The rows below the charts: one for every curve, with its number."""
+    return page.locator('[class*="st-key-curve_row_"]')
 
 
 def verdict(page):
@@ -125,7 +127,8 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     found = amplify(case, embedded, range(101))
     for sentence in (words.meaning(found), words.verdict(found)):
         expect(verdict(page)).to_contain_text(sentence)
-    expect(listed(page).first).to_have_text(document.names([found])[0])
+    for cell in document.answers(found):
+        expect(listed(page).first).to_contain_text(cell)
     said = re.compile(f"^{re.escape(document.pictures([found], 'log')[0].alt)}")
     expect(drawn(page, CURVES)).to_have_attribute("aria-label", said)
     expect(drawn(page, PROBABILITIES)).to_have_attribute(
@@ -134,7 +137,7 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     expect(drawn(page, CURVES)).to_contain_text("George")
     expect(pictures(page)).to_have_count(2)  # those kept beside it are in the first
 
-    page.get_by_role("button", name="The exact prompt").click()
+    opened(page, BEHIND)
     code = page.get_by_test_id("stCode")
     expect(code).to_have_text(case.prompt(2, plain(case.query)), use_inner_text=True)
     at = page.get_by_role("spinbutton", name="At how many repetitions")
@@ -144,7 +147,6 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     assert three.count(case.repeated) == 3
     expect(code).to_have_text(three, use_inner_text=True)
     assert code.inner_text().rstrip("\n") == three
-    page.keyboard.press("Escape")
 
     page.get_by_role("button", name="Keep this curve").click()
     expect(page.get_by_role("button", name="Keep this curve")).to_be_disabled()
@@ -167,7 +169,7 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     given = parse_qs(urlparse(page.url).query)
     assert set(given) == {"query", "answer", "repeated", "most", "scale", "kept"}
     assert len(given["kept"]) == 3
-    lines, said = listed(page).all_inner_texts(), verdict(page).inner_text()
+    lines, said = listed(page).all_text_contents(), verdict(page).inner_text()
 
     again = open_page(page.url)  # as a colleague opens it
     expect(verdict(again)).to_have_text(said)
@@ -191,7 +193,7 @@ def test_from_an_inspection_to_its_curve_and_back_from_another_page(address, ope
     shows(page, FIRST)
     enter(page, "Answer to repeat", "Nobody")
     expect(verdict(page)).to_contain_text("of the two answers")
-    expect(listed(page).first).to_contain_text("repeated, Nobody")
+    expect(listed(page).first).to_contain_text("Nobody (")
     at_rest(page)
     go_to(page, "Home")
     page.get_by_role("button", name="What does repeating an answer do?").click()
@@ -220,11 +222,11 @@ def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embe
     other = [f"two\nlines {IMAGE}", f"{IMAGE} <b>kept</b>", "[$y$](http://192.0.2.1)"]
     page = open_page(link(address, **vars(HOSTILE), most=5, kept=json.dumps(other)), height=2000)
     expect(listed(page)).to_have_count(2)
-    expect(listed(page).first).to_contain_text(f"Q: {HOSTILE.query}  A: {HOSTILE.answer} (")
+    expect(listed(page).first).to_contain_text(f"1. {HOSTILE.query}")
+    expect(listed(page).first).to_contain_text(f"{HOSTILE.answer} (")
     expect(drawn(page, CURVES)).to_contain_text(HOSTILE.answer[:10])
-    page.get_by_role("button", name="The exact prompt").click()
+    opened(page, BEHIND)
     expect(page.get_by_test_id("stCode")).to_contain_text(HOSTILE.repeated)
-    page.keyboard.press("Escape")
     at_rest(page)
     taken_along(page, [amplify(case, embedded, range(6)) for case in (HOSTILE, Case(*other))])
     opened(page, words.PROBABILITIES)
@@ -269,5 +271,5 @@ def taken_along(page, found):
     assert downloaded(page, "PNG", files).startswith(b"\x89PNG\r\n\x1a\n")
 
     page.keyboard.press("Escape")
-    table = opened(page, "Every point as a table")
-    expect(table.locator("canvas").first).to_be_visible()
+    behind = page.get_by_test_id("stExpander").filter(has_text=BEHIND)
+    expect(behind.locator("canvas").first).to_be_visible()

@@ -101,8 +101,15 @@ def typed(page):
 
 
 def listed(page):
-    """The lines below the charts: one for every curve, with its number."""
-    return [text for text in texts(page) if re.match(r"\d\. Q: ", text)]
+    """The rows below the charts: the question, with its number, and the answers of every curve."""
+    cells = texts(page)
+    firsts = [i for i, text in enumerate(cells) if re.match(r"\d\. ", text)]
+    return [tuple(cells[i : i + 3]) for i in firsts]
+
+
+def rows(curves):
+    """What is listed of curves."""
+    return [(f"{i}. {one.case.query}", *document.answers(one)) for i, one in enumerate(curves, 1)]
 
 
 def kept(page):
@@ -117,7 +124,7 @@ def curves_of(model, *wanted, most=100):
 
 def shows(page, curves):
     """Whether the page shows exactly these curves, in words, numbers and alternatives."""
-    assert listed(page) == document.names(curves)
+    assert listed(page) == rows(curves)
     assert pictures(page) == [each.alt for each in document.pictures(curves, "log")]
     points, expected = table(page, SHARE).to_dict("list"), serialise.to_table(curves)
     assert points.keys() == expected.keys()
@@ -206,7 +213,8 @@ def test_of_a_question_of_the_world_the_truth_is_proposed(app):
         assert right(case.answer)
         assert bool(right(case.repeated)) == (fact.band is Band.MANY_ANSWERS)
         assert right(case.repeated) != right(case.answer)
-        assert listed(app)[0].startswith(f"1. Q: {query}  A: {case.answer} (")
+        question, answer, _ = listed(app)[0]
+        assert question == f"1. {query}" and answer.startswith(f"{case.answer} (")
 
 
 def test_of_any_other_question_the_two_likeliest_clusters_are_proposed(app, embedded):
@@ -224,14 +232,14 @@ def test_of_another_question_it_is_said_that_the_answers_are_of_the_one_before(a
     for query in (TEXTS[0], "Who was the first US president?"):
         ask(app, query)
         assert said(app, before)
-        assert not [one for one in listed(app) if query in one]  # and there is no such curve
+        assert not [one for one in listed(app) if query in one[0]]  # and there is no such curve
     assert typed(app).repeated == FIRST.repeated  # nothing that was typed is taken away
     ask(app, query, "George Washington")
     assert not said(app, before)  # somebody who types answers knows whose they are
     ask(app, "Who was the first president of the US?")
     assert said(app, "The answers are still those to “Who was the first US president?”.")
     press(app, "keep_answers")  # the same question in other words
-    assert not said(app, "The answers are still") and "first president of" in listed(app)[0]
+    assert not said(app, "The answers are still") and "first president of" in listed(app)[0][0]
 
 
 def test_what_cannot_be_proposed_is_said_until_something_else_is_asked(use):
@@ -520,7 +528,7 @@ def test_what_costs_calls_is_said_first_and_asked_only_on_demand(use):
     assert model.calls == calls
     expected = amplify(FIRST, Counted(says), FREQUENCY_REPETITIONS)
     assert words.verdict(expected) in texts(page)
-    assert listed(page) == document.names([expected])
+    assert listed(page) == rows([expected])
     assert pictures(page) == [document.pictures([expected], "log")[0].alt]
     assert said(page, "its answers were counted")
     assert "Probabilities of both answers" not in texts(page)  # no picture with nothing in it

@@ -6,7 +6,9 @@ that it takes over, grey that both are alive.
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
@@ -32,7 +34,7 @@ from core.studies.amplification.fate import ALIVE, Fate, last_fate, quartiles
 
 SCALES = ("linear", "log")
 MOST_CURVES = 7  # on one page
-HEIGHT, SMALL, LARGE = 260, 170, 300
+HEIGHT, SMALL, LARGE = 280, 170, 300
 Line = Literal["dashed", "dotted"]
 DASHES: Final[Mapping[Line, list[int]]] = {"dashed": [5, 3], "dotted": [1, 2]}
 MARKED = 20  # points of a line, of which each can be marked
@@ -53,6 +55,14 @@ LEGEND_WIDTH = 46  # characters a line: what a telephone has room for
 # A constant, so that no text of a person or a model is ever read as an expression.
 IN_LINES = "split(datum.label, '\\n')"
 LONGEST_END = 17
+# Behind the curves: the question, or what is left of it, above the answer and its rival.
+CURVES_ROOM, LONGEST_LINE, LONGEST_PAIR = 236, 34, 22
+ASKS = re.compile(r"(?:(?:what|who|where) (?:is|are|was|were)|name) (?:the |an? )?", re.IGNORECASE)
+MEANINGS = {  # of the colours
+    Fate.STAYS: "stands, as what is known",
+    Fate.ALIVE: "both alive, as where many are right",
+    Fate.GIVES_WAY: "gives way, as what is half known",
+}
 TITLE_WIDTH = 22  # characters a line: what a fifth of the page has room for
 # One below the other, so that a telephone shows them.
 CAPTIONS = alt.Legend(columns=1, labelLimit=480, labelExpr=IN_LINES, rowPadding=4)
@@ -95,6 +105,17 @@ def initial(log_likelihood: float | None) -> str:
     return f"{mantissa} × 10{raised}"
 
 
+def end(case: Case) -> str:
+    """Return what stands at the end of a curve, in lines: what is asked, the answer, its rival."""
+    asks = ASKS.match(case.query)
+    topic = case.query[asks.end() if asks else 0 :].strip().rstrip("?.!")
+    topic = topic[:1].upper() + topic[1:]
+    answers = (one_line(case.answer, LONGEST_PAIR), f"told {one_line(case.repeated, LONGEST_PAIR)}")
+    together = ", ".join(answers)
+    last = together if len(together) <= LONGEST_PAIR else ",\n".join(answers)
+    return f"{one_line(topic or case.query, LONGEST_LINE)}\n{last}"
+
+
 # --------------------------------------------------------------------------- the curves
 
 
@@ -122,7 +143,7 @@ def curves(
     ]
     columns = ["place", "query", "t", "share", "lower", "upper", "answer", "told", "fate"]
     data = pd.DataFrame(rows, columns=columns)
-    x = _repetitions(every, scale, room=ROOM)
+    x = _repetitions(every, scale, room=CURVES_ROOM)
     y = alt.Y("share:Q", **share("the answer’s share of the two", tickCount=5))
     colour = _fate(palette)
     base = alt.Chart(data).encode(x=x)
@@ -152,14 +173,19 @@ def curves(
     ticks = own.transform_filter(alt.FieldOneOfPredicate(field="t", oneOf=list(TICKS)))
     layers.append(ticks.mark_point(filled=True, size=35, opacity=1).encode(y=y, color=colour))
     ends = [
-        (
-            one_line(one.case.answer, LONGEST_END),
-            one.points[-1].normalised_probability,
-            last_fate(one).value,
-        )
+        (end(one.case), one.points[-1].normalised_probability, last_fate(one).value)
         for one in every
     ]
-    layers += ends_of_lines(ends, _most(every), x, y, colour, (0, 1), HEIGHT, palette)
+    layers += ends_of_lines(
+        ends,
+        _most(every),
+        *(x, y, colour),
+        (0, 1),
+        HEIGHT,
+        palette,
+        room=CURVES_ROOM,
+        line=LONGEST_LINE,
+    )
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED, REPETITIONS, SHARE]
     layers += crosshair(base, x, y, ["place", "t"], tooltip, palette)
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
@@ -347,8 +373,17 @@ def _colours(palette: Palette) -> dict[Fate, str]:
 
 
 def _fate(palette: Palette) -> alt.Color:
+    """Return a colour for what becomes of the answer, with a legend in words."""
     looks = {fate.value: colour for fate, colour in _colours(palette).items()}
-    return contrast(alt.Color, "fate:N", looks, legend=None)
+    words = json.dumps({fate.value: words for fate, words in MEANINGS.items()})
+    legend = alt.Legend(
+        orient="top",
+        columns=alt.ExprRef("width < 600 ? 1 : 3"),
+        symbolType="circle",
+        symbolOpacity=1,
+        labelExpr=f"{words}[datum.label]",
+    )
+    return contrast(alt.Color, "fate:N", looks, legend=legend)
 
 
 def _marks(series: Sequence[Amplification], size: int = 35, colour: str | None = None) -> Any:

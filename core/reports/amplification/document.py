@@ -69,14 +69,21 @@ def names(curves: Sequence[Amplification]) -> list[str]:
 
 
 def _name(curve: Amplification) -> str:
+    answer, repeated = answers(curve)
+    return f"Q: {curve.case.query}  A: {answer} and, repeated, {repeated}"
+
+
+def answers(curve: Amplification) -> tuple[str, str]:
+    """Return a curve's answer and the repeated one, with their initial probabilities if known."""
     case, first = curve.case, curve.points[0]
-    a, b = (
-        charts.initial(first.log_likelihood_answer),
-        charts.initial(first.log_likelihood_repeated),
+    both = (
+        (case.answer, first.log_likelihood_answer),
+        (case.repeated, first.log_likelihood_repeated),
     )
     if first.log_likelihood_answer is None or first.repetitions:
-        return f"Q: {case.query}  A: {case.answer} and, repeated, {case.repeated}"
-    return f"Q: {case.query}  A: {case.answer} ({a}) and, repeated, {case.repeated} ({b})"
+        return case.answer, case.repeated
+    ours, theirs = (f"{text} ({charts.initial(value)})" for text, value in both)
+    return ours, theirs
 
 
 def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:

@@ -5,7 +5,6 @@ from functools import partial
 import streamlit as st
 
 from core.reports.amplification import document
-from core.reports.amplification.document import names
 from core.reports.amplification.words import (
     PROBABILITIES,
     SHARES,
@@ -18,10 +17,17 @@ from core.reports.result_files import is_from_file
 from core.store.results import Result
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification, Case
+from core.studies.amplification.fate import last_fate
 from core.ui import downloads, figures
 from core.ui.amplification import form
 from core.ui.folds import fold
 from core.ui.glossary import TERMS
+
+HEADINGS = (
+    "Question",
+    "Right answer (probability before)",
+    "Repeated answer (probability before)",
+)
 
 
 def answer(curve: Amplification) -> None:
@@ -33,10 +39,14 @@ def answer(curve: Amplification) -> None:
         st.text(verdict(curve))
 
 
+def title() -> None:
+    """Say what the curves are of."""
+    st.markdown(f"**{SHARES}**", help=TERMS["Normalised conditional probability"])
+
+
 def pictures(amplifications: list[Amplification], scale: str) -> None:
     """Draw the curves, and fold the raw probabilities of the first on a logarithmic axis."""
     shares, *probabilities = document.pictures(amplifications, scale)
-    st.markdown(f"**{SHARES}**", help=TERMS["Normalised conditional probability"])
     figures.show(shares, "curves")
     for remark in remarks(amplifications):
         st.text(remark)
@@ -48,15 +58,21 @@ def pictures(amplifications: list[Amplification], scale: str) -> None:
 def list_curves(
     amplifications: list[Amplification], case: Case | None = None, *, saved: bool = False
 ) -> None:
-    """Name every curve with its initial probabilities.
+    """Name every curve in a row: its question, its answer and the repeated one.
 
     `saved`: of a saved result, of which nothing is kept or removed.
     """
-    for i, (one, name) in enumerate(zip(amplifications, names(amplifications), strict=True)):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.text(name, width="stretch")
-            if not saved:
-                _change(i, one, case)
+    with st.container(key="curve_rows", gap=None):
+        with st.container(key="curve_head"):
+            for heading in HEADINGS:
+                st.caption(heading)
+        for i, one in enumerate(amplifications):
+            look = last_fate(one).name.lower()
+            with st.container(key=f"curve_row_{i}_{look}"):
+                for cell in (f"{i + 1}. {one.case.query}", *document.answers(one)):
+                    st.text(cell)
+                if not saved:
+                    _change(i, one, case)
 
 
 def _change(i: int, one: Amplification, case: Case | None) -> None:
@@ -66,6 +82,7 @@ def _change(i: int, one: Amplification, case: Case | None) -> None:
         st.button(
             "Keep this curve",
             key="keep",
+            type="tertiary",
             icon=":material/push_pin:",
             on_click=form.keep,
             args=(one.case,),
@@ -76,29 +93,30 @@ def _change(i: int, one: Amplification, case: Case | None) -> None:
         st.button(
             "Remove",
             key=f"remove_{i}",
+            type="tertiary",
             icon=":material/close:",
             on_click=form.remove,
             args=(one.case,),
         )
 
 
-def prompt(amplifications: list[Amplification], most: int) -> None:
+def _prompt(amplifications: list[Amplification], most: int) -> None:
     """Show the exact prompt of a curve at any number of repetitions."""
     names = [f"{i + 1}. {one.case.query}" for i, one in enumerate(amplifications)]
-    with st.popover("The exact prompt", icon=":material/article:"):
-        chosen = names[0]
-        if len(names) > 1:
-            chosen = st.selectbox("Curve", names, key="prompt_of")
-        one = amplifications[names.index(chosen)]
-        case = one.case
-        st.text(case.query)
-        times = st.number_input("At how many repetitions", 0, most, min(2, most), key="prompt_at")
-        st.code(case.prompt(times, one.read_as), language=None, wrap_lines=True, height=320)
+    chosen = names[0]
+    if len(names) > 1:
+        chosen = st.selectbox("Curve", names, key="prompt_of")
+    one = amplifications[names.index(chosen)]
+    times = st.number_input("At how many repetitions", 0, most, min(2, most), key="prompt_at")
+    st.code(one.case.prompt(times, one.read_as), language=None, wrap_lines=True, height=320)
 
 
-def details(amplifications: list[Amplification], scale: str, result: Result | None = None) -> None:
-    """Show every number as a table, and offer files to take along."""
-    with st.expander("Every point as a table"):
+def details(
+    amplifications: list[Amplification], scale: str, most: int, result: Result | None = None
+) -> None:
+    """Show the exact prompts and every number as a table, and offer files to take along."""
+    with st.expander("Everything behind it: prompt, points", icon=":material/list:"):
+        _prompt(amplifications, most)
         st.dataframe(serialise.to_table(amplifications), hide_index=True, key="points")
     downloads.menu(partial(_files, amplifications, scale, result))
 

@@ -8,7 +8,7 @@ from core.studies.amplification.curve import Amplification, Case
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification import form
 from core.ui.amplification.curves import curves, draw_usage
-from core.ui.amplification.drawing import answer, details, list_curves, pictures, prompt
+from core.ui.amplification.drawing import answer, details, list_curves, pictures, title
 from core.ui.amplification.saving import keep
 from core.ui.messages import problem
 from core.ui.model import study_model
@@ -17,11 +17,11 @@ from core.ui.model import study_model
 def your_question() -> None:
     """From a typed case to its curve, beside those that were kept."""
     case = form.ask()
-    picture = st.container()  # above what only changes how it is drawn
-    left, right = st.columns([1, 3], vertical_alignment="bottom")
-    with left:
-        most = form.most_repetitions()
-    with right:
+    verdict = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom", key="curve_controls"):
+        title()
+        with st.container(width=180):
+            most = form.most_repetitions()
         scale = st.segmented_control(
             "Axis of repetitions",
             SCALES,
@@ -30,21 +30,23 @@ def your_question() -> None:
             required=True,
             bind="query-params",
             persist_state="session",
+            width="content",
         )
     beside = form.cases_beside(case)
     cases = [*([case] if case else []), *(c for c in beside if c != case)]
     if not cases:
         return
-    with picture:
-        amplifications = _draw(cases, case, most, scale)
-    if amplifications:
+    if amplifications := _draw(cases, most, scale):
+        if amplifications[0].case == case:
+            with verdict:
+                answer(amplifications[0])
+            keep(amplifications)
         list_curves(amplifications, case)
-        prompt(amplifications, most)
-        details(amplifications, scale)
+        details(amplifications, scale, most)
 
 
-def _draw(cases: list[Case], typed: Case | None, most: int, scale: str) -> list[Amplification]:
-    """Draw the curves that are wanted, with the verdict on the one that was typed."""
+def _draw(cases: list[Case], most: int, scale: str) -> list[Amplification]:
+    """Draw the curves that are wanted."""
     try:
         model = study_model()
         times = study.grid(model, most)
@@ -65,9 +67,6 @@ def _draw(cases: list[Case], typed: Case | None, most: int, scale: str) -> list[
             problem(f"{one.query} {result}")
     amplifications = [one for one in results if isinstance(one, Amplification)]
     if amplifications:
-        if amplifications[0].case == typed:
-            answer(amplifications[0])
-            keep(amplifications)
         draw_usage(amplifications)
         pictures(amplifications, scale)
     return amplifications

@@ -9,7 +9,7 @@ from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification.curves import draw_usage
-from core.ui.amplification.drawing import answer, details, list_curves, pictures, prompt
+from core.ui.amplification.drawing import answer, details, list_curves, pictures, title
 from core.ui.messages import problem
 from core.ui.results import save, unsaved_beginning
 
@@ -34,7 +34,7 @@ def saved_curves(result: Result) -> None:
         return
     answer(curves[0])
     draw_usage(curves)
+    title()
     pictures(curves, "log")
     list_curves(curves, saved=True)
-    prompt(curves, curves[0].points[-1].repetitions)
-    details(curves, "log", result)
+    details(curves, "log", curves[0].points[-1].repetitions, result)

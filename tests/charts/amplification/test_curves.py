@@ -129,6 +129,24 @@ def test_a_probability_is_written_as_in_the_papers_captions(log_likelihood, writ
     assert charts.initial(log_likelihood) == written
 
 
+@pytest.mark.parametrize(
+    ("query", "answers", "written"),
+    [
+        (
+            "What is the capital of France?",
+            ("Paris", "Lyon"),
+            "Capital of France\nParis, told Lyon",
+        ),
+        ("Name a yellow fruit.", ("Lemon", "Fig"), "Yellow fruit\nLemon, told Fig"),
+        ("Which is it?", ("The camel", "The horse"), "Which is it\nThe camel,\ntold The horse"),
+        ("Name a ?", ("a", "b"), "Name a ?\na, told b"),
+        ("a\nb", ("c", "d"), "A b\nc, told d"),
+    ],
+)
+def test_the_end_of_a_curve_says_what_is_asked_the_answer_and_its_rival(query, answers, written):
+    assert charts.end(Case(query, *answers)) == written
+
+
 # ------------------------------------------------------------------------------ the curves
 
 
@@ -185,7 +203,7 @@ def test_lines_are_named_at_their_ends_and_no_name_covers_another():
 def test_a_name_that_is_free_stands_where_its_line_ends():
     rows = rows_of(charts.curves(TURNS, "log", LIGHT), "label")
     assert [(row["label"], row["share"]) for row in rows] == [
-        ("Paris", TURNS.points[-1].normalised_probability)
+        (charts.end(FRANCE), TURNS.points[-1].normalised_probability)
     ]
 
 
@@ -226,7 +244,13 @@ def test_where_both_answers_are_alive_the_ground_is_shaded():
 
 
 def legend_in(found):
-    return legend_of(drawn(charts.curves(found, "log", LIGHT, captions=True)))
+    return without_end(found, drawn(charts.curves(found, "log", LIGHT, captions=True)))
+
+
+def without_end(found, picture):
+    """The lines of a picture that do not stand, cut or whole, at the end of its curve."""
+    ends = charts.end(found.case)
+    return [line for line in legend_of(picture) if line.rstrip("…") not in ends]
 
 
 def test_the_legend_names_the_query_with_its_initial_probabilities():
@@ -235,7 +259,9 @@ def test_the_legend_names_the_query_with_its_initial_probabilities():
         "What is the capital of France?",
         "“Paris” 0.810, repeated: “Lyon” 0.090",
     ]
-    assert legend_of(drawn(charts.curves(TURNS, "log", LIGHT))) == []
+    picture = drawn(charts.curves(TURNS, "log", LIGHT))
+    assert without_end(TURNS, picture) == []
+    assert set(charts.MEANINGS.values()) <= set(texts(picture)), "a colour says what it means"
     assert "What is the capital of France?" in legend_in(COUNTED)  # beside a band, too
 
 
@@ -272,7 +298,7 @@ def test_the_logarithmic_axis_has_a_place_for_no_repetition(draw):
 def test_others_stand_beside_it_and_are_named_at_their_ends():
     chart = charts.curves(TURNS, "log", LIGHT, beside=[STAYS])
     assert {row["place"] for row in rows_of(chart, "query")} == {0, 1}
-    assert {row["label"] for row in rows_of(chart, "label")} == {"Paris", "Lemon"}
+    assert {row["label"] for row in rows_of(chart, "label")} == {*map(charts.end, (FRANCE, FRUIT))}
 
 
 def test_the_axis_ends_where_the_curve_does():
