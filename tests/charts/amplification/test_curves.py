@@ -244,23 +244,17 @@ def test_where_both_answers_are_alive_the_ground_is_shaded():
 
 
 def legend_in(found):
-    return without_end(found, drawn(charts.curves(found, "log", LIGHT, captions=True)))
-
-
-def without_end(found, picture):
-    """The lines of a picture that do not stand, cut or whole, at the end of its curve."""
-    ends = charts.end(found.case)
-    return [line for line in legend_of(picture) if line.rstrip("…") not in ends]
+    return legend_of(drawn(charts.curves(found, "log", LIGHT, captions=True)))
 
 
 def test_the_legend_names_the_query_with_its_initial_probabilities():
     """What the paper's captions have, so that it stands in exported figures too."""
-    assert legend_in(TURNS) == [
+    assert legend_in(TURNS)[2:] == [  # behind what stands at its end
         "What is the capital of France?",
         "“Paris” 0.810, repeated: “Lyon” 0.090",
     ]
     picture = drawn(charts.curves(TURNS, "log", LIGHT))
-    assert without_end(TURNS, picture) == []
+    assert len(legend_of(picture)) == 2
     assert set(charts.MEANINGS.values()) <= set(texts(picture)), "a colour says what it means"
     assert "What is the capital of France?" in legend_in(COUNTED)  # beside a band, too
 
