@@ -142,6 +142,8 @@ def calibrate(
         data, held = holdout.halves(data)
     outcome, by_group = _paid_calibration(data, target)
     _say_reading(data, as_json)
+    if outcome.look and delta_spending.other_batches(outcome.look, outcome.looks or ()):
+        tell(words.batches(outcome))
     if outcome.repeated:
         click.echo(calibration.REPEATED.format(outcome.repeated), err=True)
     if against := words.contradiction(diagnostics.contradictions(outcome.data)):

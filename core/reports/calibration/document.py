@@ -41,7 +41,8 @@ READING: Final = (
     "against the share answered. The band is the interval at each point by itself, the dashed "
     "line the target, the diamond the threshold, and a circle one chosen by hand.",
     "Every look at the same labels spends a part of δ, so that all looks at them together keep the "
-    "promise; the report says which one this was.",
+    "promise; the report says which one this was. Other labels have a δ of their own: of batches "
+    "brought until one passes, each may pass by chance.",
     "A price list, if there is one, tests seven targets as one family, so that a promise of it "
     "holds even if it is chosen after looking.",
 )

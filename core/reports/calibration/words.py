@@ -11,7 +11,7 @@ from core.codec import count_of, list_of, one_line
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import BEST, Calibration
-from core.studies.calibration.delta_spending import looks_before
+from core.studies.calibration.delta_spending import looks_before, other_batches
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
 from core.studies.calibration.holdout import Confirmation
 from core.studies.inspection.inspection import cannot_decide
@@ -127,9 +127,27 @@ def looks(calibration: Calibration) -> list[str]:
         )
     if before := looks_before(look, calibration.looks or ()):
         sentences.append(f"Looks before it: {list_of(before, most=MOST_LISTED)}.")
+    if calibration.policy is not None:
+        sentences.append(batches(calibration))
     if calibration.data.cells is not None:
         sentences.append(UNKNOWN_ROWS)
     return sentences
+
+
+def batches(calibration: Calibration) -> str:
+    """Say that new labels, brought until some pass, have more than one chance of a false promise.
+
+    And how often they were, as far as that is known.
+    """
+    look, number = calibration.look, 0
+    if look is not None:
+        number = other_batches(look, calibration.looks or ())
+    others = f" Looks at other labels with this score and target, known here: {number:,}."
+    return (
+        "Other labels have a δ of their own, so the confidence is that of one batch. Of batches "
+        "that are brought until one passes, each may pass by chance, with a probability of up to "
+        f"{1 - calibration.target.confidence:.3g}.{others if number else ''}"
+    )
 
 
 def contradiction(against: Mapping[str, float]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,6 +61,18 @@ def looks_before(current: Look, looks: Sequence[Look]) -> list[str]:
     related = related_looks(current.rows, looks, current.cells, current.totals)
     before = [each for each in related if each.place < current.place]
     return [each.about for each in sorted(before, key=lambda each: each.place)]
+
+
+def other_batches(current: Look, looks: Sequence[Look]) -> int:
+    """Return how many tests before one asked the same of other labels: any may pass by chance."""
+    related = related_looks(current.rows, looks, current.cells, current.totals)
+    same = [each for each in looks if _what(each) == _what(current) and not each.is_view]
+    return len({each.setting for each in same} - {each.setting for each in (*related, current)})
+
+
+def _what(of: Look) -> str:
+    """Return what was tested, whichever rows it was tested on."""
+    return re.split(r", [\d,]+ rows? of ", of.about)[0]
 
 
 def to_json(each: Look) -> str:

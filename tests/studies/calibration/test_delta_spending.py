@@ -15,7 +15,7 @@ from core.data.tabular.csv_export import to_csv
 from core.data.tabular.fingerprints import fingerprints
 from core.reports.calibration import words
 from core.studies.calibration.calibration import BEST, Target, calibrate, read, rows
-from core.studies.calibration.delta_spending import from_json, looks_before, to_json
+from core.studies.calibration.delta_spending import from_json, looks_before, other_batches, to_json
 from core.studies.calibration.groups import by_group
 from core.studies.evaluation.label_views import GROWTH
 from tests.studies.calibration.tables import labelled_rows
@@ -89,6 +89,17 @@ def test_the_same_look_again_is_paid_once_and_every_other_one_anew():
     assert "Look 3 at these labels: it was tested at 98.75%" in found.policy.sentence
     fresh = scored(np.random.default_rng(3), 300, 0.01, first=1000)
     assert places(calibrate(fresh, WANTED, looks=found.looks)) == [1]
+
+
+def test_batches_brought_until_one_passes_are_said():
+    looks, rng = (), np.random.default_rng(0)
+    for first in (0, 1000, 2000):
+        data = scored(rng, 600, 0.01, first=first)
+        found = calibrate(data, WANTED, looks=looks)
+        assert found.look.place == 1 and other_batches(found.look, found.looks) == first / 1000
+        looks = calibrate(data, replace(WANTED, error=0.1), looks=found.looks).looks
+    said = words.looks(found)[-1]
+    assert "with a probability of up to 0.1." in said and said.endswith("known here: 2.")
 
 
 def test_groups_are_a_look_of_their_own_and_share_delta_with_all():
