@@ -1237,7 +1237,7 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     new_scores(app, b"doubt,note\n0.1,\n0.2,\n,missing\n")
     assert badges(app) == [GUARANTEED, "Too few to say"] and said(app, "2 of 3 would be answered.")
     new_scores(app, b"other\n0.5\n")
-    assert badges(app) == [PROBLEM, GUARANTEED]
+    assert badges(app) == [GUARANTEED, PROBLEM]
     assert said(app, "There is no column “doubt” in new.csv.")
     work.clear()
     new_scores(app, b"doubt\n" + b"1,2\n", "ragged.csv")
