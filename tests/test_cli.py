@@ -16,6 +16,7 @@ import pytest
 
 from core import cli, prompts
 from core.abstention.policy import from_json, policy_from_dict, to_json
+from core.commands.ledger import IN_MEMORY
 from core.commands.terminal import CLEAR, guard
 from core.data.datasets.predictions import predictions_in, read_predictions, row_hashes
 from core.data.tabular.uploads import parse
@@ -481,7 +482,7 @@ def test_it_prints_and_writes_the_policy_of_the_study(scores, tmp_path, read_her
     out = tmp_path / "policy.json"
     base = ("calibrate", scores, "--score", "doubt", "--target-error", 0.2, "--out", out)
     result = believe(*base, "--json")
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert (result.exit_code, result.stderr) == (0, f"{IN_MEMORY}\n")
     written = out.read_text("utf-8")
     assert written == studied(scores, "doubt", error=0.2, score="doubt")
     assert first_look(result) == json.loads(written)
@@ -787,9 +788,10 @@ def test_a_half_is_held_back_and_tests_the_policy(scores):
     assert f"On 20 new questions it answered {tested['answered']}, " in said
 
 
-def test_calibrate_runs_as_a_module():
+def test_calibrate_runs_as_a_module(tmp_path):
     done = subprocess.run(
         [*(sys.executable, "-m", "core", "calibrate", str(EXAMPLE)), *("--group", ""), "--json"],
+        env=os.environ | {"BELIEVE_DATABASE_URL": f"sqlite:///{tmp_path}/believe.db"},
         capture_output=True,
         check=False,
     )
@@ -804,7 +806,7 @@ def test_calibrate_runs_as_a_module():
 
 def test_what_was_read_stands_beside_the_policy_and_before_it_in_it(scores):
     done = believe("calibrate", scores, "--score", "doubt", "--target-error", 0.2)
-    assert done.stderr.splitlines()[:3] == [
+    assert done.stderr.splitlines()[1:4] == [
         "Question: “question”; 40 rows ask 40 different questions.",
         "Right: “doubt_correct” is “1” (32 of 40 rows); wrong: “0”.",
         "Score: “doubt”; larger means more doubt.",

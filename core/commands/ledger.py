@@ -14,6 +14,11 @@ from core.studies.calibration.delta_spending import from_json, to_json
 
 T = TypeVar("T")
 
+IN_MEMORY = (
+    "The database is in memory, so looks at these labels are counted in this command only, and "
+    "its promise and those of others do not hold together."
+)
+
 
 def ledger(
     work: Callable[[Sequence[Look]], T], looks_of: Callable[[T], Iterable[Look | None]]
@@ -25,6 +30,8 @@ def ledger(
     earlier: list[Look] = []
     try:
         with open_database() as database:
+            if database.folder is None:
+                tell(IN_MEMORY)
             is_noted = False
             while not is_noted:
                 earlier = [from_json(each) for each in Looks(database).all()]

@@ -704,7 +704,7 @@ def test_every_look_at_these_labels_is_paid_for_and_the_same_one_once(app):
     # Another file with these rows goes on, in another session too; other rows begin anew.
     more = session("calibration")
     upload(more, written() + b"\nquestion x,0.5,1", "more.csv")
-    assert look(more) == 5
+    assert look(more) == 5 and said(more, "5% is look 5 at these labels, and is paid for.")
     other = written().replace(b"question ", b"another ")
     upload(more, other.replace(b",0.", b",0.01"), "other.csv")
     assert look(more) == 1
@@ -793,7 +793,7 @@ def test_the_list_pays_for_itself_and_not_for_other_choices(app):
     set_target(app, alpha=0.2)
     assert said(app, "20% was chosen from the list") and look(app) == 2
     set_target(app, alpha=0.11)
-    assert said(app, "11% is not on the list: it is look 3 at these labels, and is paid for.")
+    assert said(app, "11% is look 3 at these labels, and is paid for.")
     assert answered(app) == share(paid(app, RIGHT, WRONG, 0.11))
     set_target(app, alpha=0.1)
     assert look(app) == 2

@@ -1,12 +1,18 @@
 """Who somebody is, and what a session remembers: nothing is computed twice of one object."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from core.store.database import open_database
 from core.store.results import THIS_COMPUTER
 from core.ui import session
+from core.ui.calibration import ledger
 from tests.patience import LONG
+from tests.studies.calibration.tables import labelled_rows
 
 
 def script():
@@ -128,3 +134,16 @@ def test_who_signed_in_is_the_same_in_every_session_and_nobody_else(server):
     assert len({owner(), *others}) == 4
     assert owner(sub=None) == "person https://a.example a@x.example"
     assert owner(sub=None, email=None).startswith("session ")
+
+
+def test_looks_that_are_not_counted_are_said(server, monkeypatch, tmp_path):
+    def limit(url, **user):
+        with open_database(url) as database:
+            monkeypatch.setattr(ledger, "storage", lambda: SimpleNamespace(database=database))
+            server(**user)
+            return ledger.limit_of_count(labelled_rows({"s": np.arange(9.0)}, {"s": np.ones(9)}))
+
+    file = f"sqlite:///{tmp_path}/believe.db"
+    assert limit(file) == "" and limit("sqlite://") == ledger.ONLY_HERE
+    assert limit(file, is_logged_in=False) == ledger.ONLY_HERE
+    assert limit(file, is_logged_in=True, sub="1") == ledger.ONLY_OWN

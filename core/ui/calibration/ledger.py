@@ -17,13 +17,17 @@ from core.store.errors import StoreError
 from core.studies.calibration.delta_spending import from_json, to_json
 from core.studies.calibration.first_calibration import example, first_calibration
 from core.ui.results import storage
-from core.ui.session import alone, person, public
+from core.ui.session import alone, person
 
 T = TypeVar("T")
 
 ONLY_HERE = (
     "Looks at these labels are counted in this session only. After a reload of the page they count "
     "anew, and the promises of both sessions do not hold together."
+)
+ONLY_OWN = (
+    "Looks of other people at these labels are not counted, and their promises and yours do not "
+    "hold together."
 )
 _LOOKS = "calibration_looks"  # by setting; those of the database, too, once they were read
 _OF_EXAMPLE = "calibration_looks_at_example"
@@ -35,9 +39,12 @@ def is_example(data: Labelled) -> bool:
 
 
 def limit_of_count(data: Labelled) -> str:
-    """Say that a reload forgets which labels were looked at; "" where it does not."""
-    is_lasting = not public() and (alone() or person())
-    return "" if is_lasting or is_example(data) else ONLY_HERE
+    """Say which looks at labels are not counted: of other sessions, of other people; or ""."""
+    if is_example(data):
+        return ""
+    if storage().database.folder is None or not (alone() or person()):
+        return ONLY_HERE
+    return "" if alone() else ONLY_OWN
 
 
 def all_looks(data: Labelled | None = None) -> tuple[Look, ...]:

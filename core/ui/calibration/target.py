@@ -147,15 +147,13 @@ def why(calibration: Calibration) -> str:
             "targets of the list share what it may spend, so that all that it promises holds at "
             "once."
         )
-    if target.error == _first(calibration.data, target.error):
+    if target.looks <= 1 and target.error == _first(calibration.data, target.error):
         return (
             f"{share} was set before these rows were looked at. In the list each target uses one "
             f"part in {len(TARGETS)} of what the list may spend, and answers less: that pays for "
             "choosing one after seeing all."
         )
-    return (
-        f"{share} is not on the list: it is look {target.looks} at these labels, and is paid for."
-    )
+    return f"{share} is look {target.looks} at these labels, and is paid for."
 
 
 def _rows_of(data: Labelled) -> Rows:
