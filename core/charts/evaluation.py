@@ -73,7 +73,12 @@ def estimates(
     ends = np.append(data[["value", "lower", "upper"]].to_numpy(float).ravel(), reference)
     ends = ends[np.isfinite(ends)]
     scale = alt.Scale(domain=[float(ends.min()), float(ends.max())], nice=True, zero=False)
-    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5, format=form))
+    x = alt.X(
+        "value:Q",
+        title=title,
+        scale=scale,
+        axis=alt.Axis(tickCount=5, labelSeparation=8, format=form),
+    )
     # Vega hangs two lines from where one stands: half a line up, they are beside their dot.
     two = {"test": "indexof(datum.label, '\\n') >= 0", "value": -7}
     names = alt.Axis(labelExpr=IN_LINES, labelLimit=200, labelOffset={"condition": two, "value": 0})
@@ -141,6 +146,9 @@ def scatter(points: Points, palette: Palette) -> Chart:
         }
     )
     shapes = largest + [OTHERS] * (len(largest) < len(counts))
+    first = {name.partition(" ")[:2] for name in shapes}
+    # The word that all names begin with tells none apart.
+    alike = len("".join(*first)) if len(first) == 1 < len(shapes) else 0
     kinds = {"right": palette.diverging[0], "wrong": palette.diverging[2]}
     above = alt.Legend(orient="top")  # beside the sources, a phone has no room for it
     chosen = alt.selection_point(CHOSEN, fields=list(FIELDS), on="click", empty=False)
@@ -164,6 +172,7 @@ def scatter(points: Points, palette: Palette) -> Chart:
                 legend=alt.Legend(
                     columns=2,
                     labelLimit=NAME_WIDTH,
+                    labelExpr=f"slice(datum.label, {alike})",
                     symbolFillColor=palette.muted,
                     symbolStrokeColor=palette.muted,
                 ),

@@ -55,6 +55,7 @@ def draw(
     what = pickle.dumps((picture.func.__qualname__, picture.args, picture.keywords))
     digest = hashlib.sha256(what).hexdigest()
     spec = _specification(picture, f"{picture.func.__module__} {digest}")
+    spec = spec | {"padding": {"bottom": 5}}  # Streamlit would leave four times as much
     if height is not None:
         spec = spec | {"height": height, "autosize": {"type": "fit", "contains": "padding"}}
     st.vega_lite_chart(

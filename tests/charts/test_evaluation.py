@@ -85,6 +85,13 @@ def test_any_source_is_drawn_as_text(name):
     assert any(text.startswith(charts.one_line(name)[:10]) for text in texts(picture))
 
 
+def test_a_word_that_all_sources_begin_with_is_left_out_of_the_legend():
+    alike = drawn(charts.scatter(points(9, ("world by heart", "world half known")), LIGHT))
+    assert {"by heart", "half known"} <= {*texts(alike)}
+    differ = drawn(charts.scatter(points(9, ("world by heart", "world")), LIGHT))
+    assert {"world by heart", "world"} <= {*texts(differ)}
+
+
 def test_the_scatter_says_its_finding():
     found = charts.Points(
         np.array([0.0, 2.0, 2.0]),

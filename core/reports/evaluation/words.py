@@ -364,6 +364,21 @@ def mixtures(mixed: Mixed) -> list[str]:
     return [*sentences, *outcomes, brackets(other_label(mixed.match))]
 
 
+def at_high_entropy(mixed: Mixed) -> str:
+    """Return what every score answers where entropy is highest, by the paper's rule.
+
+    "" where one finds no threshold, or has no question there.
+    """
+    of = [each for each in mixed.found if each.rule == mixing.PAPER]
+    if not of or any(len(each.bars) < 2 or math.isnan(each.bars[-2].recall) for each in of):
+        return ""
+    shares = [f"{SCORES[each.score].title} answers {each.bars[-2].recall:.0%}" for each in of]
+    return (
+        f"At an entropy of {of[0].bars[-2].name} nats, {list_of(shares, most=len(shares))} of the "
+        f"questions, on average of {mixing.REPETITIONS} draws."
+    )
+
+
 def finding(results: Results) -> str:
     """Return what one threshold does to both kinds by the paper's rule, where that is worth a box.
 

@@ -30,9 +30,9 @@ def mixtures(results: Results) -> None:
         mixed, by_kind = _choice(results)
     composition, *outcomes = words.mixtures(mixed)
     with outcome:
-        if mixed.found and mixed.each >= FEWEST:
+        if mixed.each >= FEWEST and (high := words.at_high_entropy(mixed)):
             with st.container(key="finding"):
-                st.text(outcomes.pop(0))
+                st.text(high)
         for sentence in outcomes:
             st.text(sentence)
         if mixed.found:

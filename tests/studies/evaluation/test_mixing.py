@@ -96,6 +96,11 @@ def test_entropy_answers_less_where_there_are_many_right_answers(found):
     recall = {each.score: each.bars[-2].recall for each in mixed.found if each.rule == mixing.PAPER}
     assert mixed.found[2].bars[-2].name == "2.0 or more"
     assert recall[INFORMATION] == 1.0 and recall[ENTROPY] < 0.5
+    assert words.at_high_entropy(mixed) == (
+        "At an entropy of 2.0 or more nats, Mutual information answers 100% and Semantic entropy "
+        f"answers {recall[ENTROPY]:.0%} of the questions, on average of 10 draws."
+    )
+    assert words.at_high_entropy(mix(found, ["one"], [])) == ""
     paper, guaranteed, brackets = words.mixtures(mixed)[1:]
     assert brackets == "In brackets: wrong by the paper’s token F1."
     assert paper.startswith("At a target loss of 10%, by the paper’s rule: M.I. answers ")
