@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.charts import inspection as charts
 from core.reports.inspection.words import read_outcome
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.recorded import (
@@ -13,7 +12,7 @@ from core.studies.evaluation.recorded import (
     recorded_elsewhere,
     recording_title,
 )
-from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.inspection import Inspection, display
 
 
 def offer(inspection: Inspection) -> None:
@@ -31,7 +30,7 @@ def offer(inspection: Inspection) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.container(key=f"stamp_{stamp.look}_recorded", width="content"):
                 st.text(stamp.label, width="content")
-            st.text(charts.shown(came), width="content")
+            st.text(display(came), width="content")
             if st.button("Open its inspection", key="open_recorded", icon=":material/history:"):
                 show(answer)
 
