@@ -30,7 +30,7 @@ from core.codec import count_of, one_line
 Rows = NDArray[np.uint64]
 
 MOST_KEPT: Final = 2048  # rows of a look; 1% of a larger one has one of these in 1 of 1e9 cases
-MATERIAL: Final = 0.1  # of the cells: two files have fewer in common by chance
+MATERIAL: Final = 0.2  # of the cells: two files have fewer in common by chance
 MOST_PRICES: Final = 3  # looks whose costs are said
 MOST_LOOKS: Final = 30  # of what is left of δ then, no number of labels could prove anything
 LABEL: Final = np.uint64(1)  # the bit that says whether the answer is right

@@ -7,7 +7,7 @@ A question counts as the same however its capitals, accents, spaces and marks ar
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -69,8 +69,7 @@ def contents(data: Labelled) -> tuple[NDArray[np.uint64], tuple[int, ...]]:
 
     See `of_contents`. Of a table also its rows by their cells, whichever are scores or questions.
     """
-    texts = () if data.answers is None else (data.answers,)
-    cells, totals = of_contents(data.doubts, data.correct, texts)
+    cells, totals = of_contents(data.doubts, data.correct, data.answers)
     if data.whole is not None:
         right = next(iter(data.correct.values()))
         cells = np.r_[cells, data.whole[data.kept] | right.astype(np.uint64)]
@@ -80,34 +79,34 @@ def contents(data: Labelled) -> tuple[NDArray[np.uint64], tuple[int, ...]]:
 def of_contents(
     scores: Mapping[str, NDArray[np.float64]],
     correct: Mapping[str, NDArray[np.bool_]],
-    texts: Sequence[NDArray[np.object_]] = (),
+    answers: NDArray[np.object_] | None = None,
 ) -> tuple[NDArray[np.uint64], tuple[int, ...]]:
     """Return the numbers of telling cells with their labels, and one of each score in all rows.
 
-    A cell tells a row where no other row has it and it is long. Short scores do so together.
+    A cell tells a row where no other row has it and it is long: a score of many decimals, an
+    answer, an answer with its score. Short scores do so together.
 
-    Parameters
-    ----------
-    scores, correct : mapping of str to (n,) array
-        Scores in either direction.
-    texts : sequence of (n,) array
-        Columns of answers.
+    `scores`: in either direction.
     """
     cells, totals = [np.zeros(0, np.uint64)], []
+    first = next(iter(correct.values()))
+    texts = None
+    if answers is not None:
+        codes, distinct = factorize(answers)
+        texts = of_questions(distinct)[codes]
+        is_long = np.array([len(text) >= LONG_TEXT for text in distinct], bool)[codes]
+        cells.append(_once(texts[is_long], first[is_long]))
     for name, score in scores.items():
         sizes, right = np.abs(score), correct[name]
         order = np.lexsort((right, sizes))
         if len(np.unique(sizes[np.isfinite(sizes)])) >= FEWEST_SCORES:
             totals.append(_number(sizes[order].tobytes() + right[order].tobytes()))
+        numbers = hash_array(sizes) & ~np.uint64(1)
         with np.errstate(over="ignore"):
             is_long = np.isfinite(sizes) & (sizes != np.round(sizes, DECIMALS))
-        cells.append(_once(hash_array(sizes[is_long]) & ~np.uint64(1), right[is_long]))
-    right = next(iter(correct.values()))
-    for column in texts:
-        is_long = np.array([len(text) >= LONG_TEXT for text in column], bool)
-        codes, distinct = factorize(column[is_long])
-        if len(distinct):
-            cells.append(_once(of_questions(distinct)[codes], right[is_long]))
+        cells.append(_once(numbers[is_long], right[is_long]))
+        if texts is not None:
+            cells.append(_once(hash_array(numbers + texts) & ~np.uint64(1), right))
     return np.concatenate(cells), tuple(totals)
 
 

@@ -72,7 +72,7 @@ def other_batches(current: Look, looks: Sequence[Look]) -> int:
 
 def _what(of: Look) -> str:
     """Return what was tested, whichever rows it was tested on."""
-    return re.split(r", [\d,]+ rows? of ", of.about)[0]
+    return re.split(r", [\d,]+ row", of.about)[0]
 
 
 def to_json(each: Look) -> str:

@@ -162,7 +162,8 @@ def read_with(names, question=None, score="confidence", more=(), first=0, last=3
 
 def test_rows_are_known_again_whichever_column_names_their_questions():
     every = "id question answer confidence margin correct"
-    looks = calibrate(read_with(every), replace(WANTED, score="confidence"), looks=()).looks
+    confidence = replace(WANTED, score="confidence")
+    looks = calibrate(read_with(every), confidence, looks=()).looks
 
     def place(*table, **how):
         data = read_with(*table, **how)
@@ -176,12 +177,15 @@ def test_rows_are_known_again_whichever_column_names_their_questions():
     assert place(short, question="") == 2
     for note in (["x"] * 300, ["", "seen"] * 150, TABLE["question"]):
         assert place(f"answer {short}", question="", more={"note": note}) == 2
-    # Some of the rows, by their answers; others.
+    # Some of the rows, by their answers, or short ones with their scores; others.
     assert place(f"answer {short}", question="", last=120) == 2
+    crews = {"answer": [f"Crew {at}" for at in range(300)]}
+    looks += calibrate(read_with(every, more=crews), confidence, looks=()).looks
+    assert place(short, question="", more=crews, last=120) == 2
     other = {"answer": [f"The ship {at}" for at in range(300)]}
     assert place(short, question="", more=other, last=299) == 1
     assert words.UNKNOWN_ROWS in words.looks(
-        calibrate(read_with(short, question=""), replace(WANTED, score="confidence"), looks=())
+        calibrate(read_with(short, question=""), confidence, looks=())
     )
 
 
