@@ -273,8 +273,7 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     """One of the three matrices as a heat map; rows are answers in the prompt, columns come next.
 
     The joint and the product share one colour scale, or they would look alike however
-    different they are. The contributions diverge around 0, as far as the threshold and by roots: a
-    small one looks small, and is seen.
+    different they are. The contributions diverge around 0, by roots: a small one is seen.
     """
     m = min(len(inspection.clusters), MOST_CLUSTERS)
     names = [shown(c.text) for c in inspection.clusters[:m]]
@@ -291,7 +290,7 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     signed = "+.3f" if which == "contribution" else ".3f"
     data["label"] = ["0" if abs(value) < 0.0005 else format(value, signed) for value in data[which]]
     if which == "contribution":
-        reach = max(float(abs(shown_part[which]).max()), inspection.information_threshold)
+        reach = contribution_reach(inspection, m)
         low, middle, high = palette.diverging
         ends = [-reach, 0, reach]
         scale = alt.Scale(type="sqrt", domain=ends, range=[low, middle, high], interpolate="rgb")
@@ -343,6 +342,16 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
         )
     title = alt.TitleParams(MATRICES[which])
     return theme(alt.layer(*layers, data=data, height=size, title=title), palette)
+
+
+def contribution_reach(inspection: Inspection, most: int) -> float:
+    """Return where the colours of the contributions end, in nats.
+
+    At the largest of the likeliest `most` clusters, but at no less than a quarter of what M.I. may
+    be: of a tiny one, nothing looks large.
+    """
+    values = inspection.evidence.mutual_information.contributions[:most, :most]
+    return max(float(abs(values).max()), inspection.information_threshold / 4)
 
 
 def _matrices(inspection: Inspection) -> dict[str, NDArray[np.float64]]:

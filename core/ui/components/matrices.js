@@ -11,7 +11,7 @@ const SUM = 2.8, GAP = 1.5; // letters, as in the style sheet
 const minus = (text) => text.replace("-", "−");
 const signed = (value, digits) => minus((value >= 0 ? "+" : "") + value.toFixed(digits));
 
-function draw(root, { names, shares, matrices, reach, prompts, texts, likelihoods, likelihoods_are, words, small }) {
+function draw(root, { names, shares, matrices, reach, prompts, texts, likelihoods, likelihoods_are, words, small, scale: ends }) {
   const m = names.length;
   const maps = element("div", { class: "maps" });
   const choice = element("div", { class: "choice", role: "radiogroup", "aria-label": words.which });
@@ -107,9 +107,10 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   }
 
   function scale(key) {
-    const end = key === "contribution" ? `${signed(reach[key], 2)} (root scale)` : reach[key].toFixed(digits[key]);
-    const start = key === "contribution" ? signed(-reach[key], 2) : "0";
-    return element("div", { class: `scale ${key}` }, start, element("div", { class: "colours" }), end);
+    const isSigned = key === "contribution";
+    const [start, end] = isSigned ? [signed(-reach[key], 3), signed(reach[key], 3)] : ["0", reach[key].toFixed(digits[key])];
+    return element("div", { class: `scale ${key}` }, start, element("div", { class: "colours" }), end,
+      ...(isSigned ? [element("span", {}, ends)] : []));
   }
 
   function short(value, key) {
@@ -122,10 +123,7 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
     const part = Math.min(Math.abs(value) / reach[key], 1);
     const share = key === "contribution" ? Math.sqrt(part) : part; // as on the scale of doubt: small ones are seen
     const ink = key === "contribution" && value > 0 ? "var(--told-ink)" : "var(--own)";
-    // Between the two, neither dark nor light letters could be read.
-    const percentage = share < 0.6 ? Math.round((52 * share) / 0.6) : Math.round(88 + 30 * (share - 0.6));
-    cell.style.background = `color-mix(in srgb, ${ink} ${percentage}%, var(--st-secondary-background-color))`;
-    cell.classList.toggle("dark", percentage >= 88);
+    cell.style.setProperty("--ground", `color-mix(in srgb, ${ink} ${Math.round(100 * share)}%, var(--st-secondary-background-color))`);
   }
 
   function mark(i, j, name, on) {

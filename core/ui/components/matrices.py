@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from core.charts.inspection import MATRICES, shown
+from core.charts.inspection import MATRICES, contribution_reach, shown
 from core.reports.inspection.words import likelihoods
 from core.studies.inspection.inspection import Inspection
 from core.ui.components.registered import register
@@ -29,6 +29,10 @@ WORDS: Final = {
     "texts": "Under this prompt, the texts in this column",
 }
 
+# What the colours of the contributions end at.
+LARGEST: Final = "(the largest; root scale)"
+FLOOR: Final = "(a quarter of what M.I. may be; root scale)"
+
 
 def matrices(inspection: Inspection, most: int, *, small: bool = False, key: str) -> None:
     """Draw the likeliest clusters; rows are answers in the prompt, columns come next.
@@ -47,6 +51,7 @@ def matrices(inspection: Inspection, most: int, *, small: bool = False, key: str
         "product": information.product[:m, :m],
         "contribution": information.contributions[:m, :m],
     }
+    reach = contribution_reach(inspection, m)
     cells = [[inspection.cell(i, j) for j in range(m)] for i in range(m)]
     content = {
         "names": [shown(cluster.text) for cluster in inspection.clusters[:m]],
@@ -56,15 +61,13 @@ def matrices(inspection: Inspection, most: int, *, small: bool = False, key: str
             {"key": name, "title": MATRICES[name], "cells": np.round(values, 7).tolist()}
             for name, values in tables.items()
         ],
-        # The first two share one scale, or they would look alike however different they are; a
-        # contribution is held against λ, so that a small one looks small, by roots, as doubts are.
+        # The first two share one scale, or they would look alike however different they are.
         "reach": {
             "joint": float(max(tables["joint"].max(), tables["product"].max())),
             "product": float(max(tables["joint"].max(), tables["product"].max())),
-            "contribution": float(
-                max(abs(tables["contribution"]).max(), inspection.information_threshold)
-            ),
+            "contribution": reach,
         },
+        "scale": LARGEST if reach <= abs(tables["contribution"]).max() else FLOOR,
         "prompts": [row[0].prompt for row in cells],
         "texts": [[shown(text) for text, _ in cell.log_likelihoods] for cell in cells[0]],
         "likelihoods": [

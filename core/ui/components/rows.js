@@ -1,6 +1,7 @@
 // Rows of bars: what the model says after each answer that it was told.
 
 const LEAST_NAMED = 0.12; // the share of a bar in which a name can be read
+const LEAST_LISTED = 0.01; // below a bar
 // Percent of the ink, the likeliest answer first. Letters can be read on all of them, in both themes;
 // between 55 and 85 neither dark nor light ones could.
 const SHADES = [100, 50, 38, 30, 23, 17, 13, 10];
@@ -10,6 +11,7 @@ const restOf = ({ says }) => Math.max(0, 1 - says.reduce((sum, share) => sum + s
 function draw(root, { answers, rows, words }) {
   const list = element("ol", { class: "rows" });
   const before = rows.find(({ told }) => told === null)?.says ?? [];
+  const bars = [];
   for (const { told, at, says } of rows) {
     const rest = restOf({ says });
     const ownAnswer = at === 0; // the likeliest, whether it is told or not
@@ -22,13 +24,24 @@ function draw(root, { answers, rows, words }) {
     });
     if (rest >= 0.0005) bar.append(part(words.else, rest, -1, false));
     if (rest >= 0.005) spoken.push(`${words.else} ${percent(rest)}`);
+    const below = element("div", { class: "below", "aria-hidden": true });
+    bars.push({ bar, below });
     bar.setAttribute("aria-label", `${label}, ${words.says}: ${spoken.join(", ")}.`);
     list.append(
       element("li", { class: told === null ? "row nothing" : ownAnswer ? "row itself" : "row" },
-        element("div", { class: "name" }, label), bar),
+        element("div", { class: "name" }, label), bar, below),
     );
   }
   root.append(list);
+  // On a telephone, what a bar has no room to name stands below it.
+  const top = (each) => each.getBoundingClientRect().top;
+  const isNamed = (part) => part.firstElementChild !== null && top(part.firstElementChild) <= top(part);
+  const listUnnamed = () => bars.forEach(({ bar, below }) => {
+    const parts = [...bar.children].filter((each) => each.rank >= 0 && each.share >= LEAST_LISTED && !isNamed(each));
+    below.replaceChildren(...parts.map((each) =>
+      element("span", { class: each.classList.contains("told") ? "again-named" : "" }, each.title)));
+  });
+  new ResizeObserver(listUnnamed).observe(list);
   // What no row has room to name.
   const unnamed = (share) => rows.every((row) => share(row) < LEAST_NAMED) && rows.some((row) => share(row) >= 0.0005);
   const keys = answers.flatMap((name, i) => (unnamed(({ says }) => says[i]) ? [key(name, i)] : []));
@@ -52,6 +65,7 @@ function part(name, share, rank, isTold, before) {
   const label = element("span", {}, element("span", {}, name), ...from, ` ${percent(share)}`);
   const named = share >= LEAST_NAMED ? [label] : [];
   const made = element("div", { class: `part ${kind}`, title: `${name} ${percent(share)}` }, ...named);
+  Object.assign(made, { share, rank });
   made.style.width = `${100 * share}%`;
   made.style.setProperty("--shade", `${shade}%`);
   return made;
