@@ -74,8 +74,10 @@ from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.outputs import write as save
+from core.reports.calibration.words import caution
 from core.studies.calibration.calibration import Calibration, Target, calibrate
 from core.studies.calibration.example import example_of
+from core.studies.calibration.groups import by_group
 from core.studies.evaluation import bundled
 from core.studies.evaluation.comparison import ENOUGH_FOR_DELONG, of_test
 from core.studies.evaluation.files import parts_of
@@ -85,6 +87,7 @@ from core.studies.evaluation.rows import Row as ScoredRow
 from core.studies.evaluation.rows import scored_row
 from core.studies.evaluation.run import pipeline_for
 from core.studies.inspection.certificates import (
+    CAUTION,
     DECIDES,
     EMBEDDED,
     MODELS,
@@ -257,8 +260,10 @@ def certify(content: bytes, name: str, errors: Sequence[float], *, write: bool) 
     belief = believed(content, policy.threshold) if name == EMBEDDED else None
     policy = replace(policy, settings_tried=tried, confidence=TARGET.confidence, belief=belief)
     if write:
+        every = {n: p and to_dict(p) for n, p in (policies | {DECIDES[name]: policy}).items()}
+        groups = caution(by_group(calibrations[DECIDES[name]]))
         text = json.dumps(
-            {n: p and to_dict(p) for n, p in (policies | {DECIDES[name]: policy}).items()},
+            every | {CAUTION: groups},
             indent=2,
             ensure_ascii=False,
         )

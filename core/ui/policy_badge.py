@@ -10,12 +10,14 @@ import streamlit as st
 from core.abstention.policy import GUARANTEES, Policy
 from core.codec import count_of, one_line
 from core.language_models.errors import ModelError
-from core.studies.inspection.certificates import certified_model, default_policy
+from core.studies.inspection.certificates import certified_model, default_caution, default_policy
 from core.studies.inspection.inspection import cannot_decide
 from core.ui import frame, model
 
 # In the session: the policy that a person chose. Not in `core.ui.calibration`, which loads Altair.
 IN_USE: Final = "policy_in_use"
+CAUTION: Final = "policy_in_use_caution"  # where its promise does not hold, as a sentence
+UNKNOWN: Final = "Whether it holds for each group by itself, its labelled rows say on Calibration."
 NO_FIT: Final = (
     "It is of another model or of other settings than this page has, so it decides nothing here:"
 )
@@ -37,6 +39,8 @@ def badge(*, fits: bool = True) -> None:
     elif policy.method == "ltt" and policy.confidence is not None:
         target, sure = 100 * policy.target_error, 100 * policy.confidence
         label = f"≤ {target:.6g}% wrong, {sure:.6g}% sure"
+        if _caution(policy):
+            label = f":orange[≤ {target:.6g}% wrong overall, {sure:.6g}% sure]"
     elif policy.method == "crc":
         label = f"≤ {100 * policy.target_error:.6g}% answered and wrong on average"
     else:
@@ -56,6 +60,9 @@ def _about(policy: Policy | None, *, fits: bool) -> None:
         if not (fits and _is_of(policy)):
             st.text(cannot_decide(policy) or NO_FIT)
         st.text(policy.sentence)
+        if policy.method == "ltt" and (caution := _caution(policy)) != "":
+            with st.container(key="policy_caution"):
+                st.text(caution or UNKNOWN)
         model = f" put to {one_line(policy.pipeline.model)}" if policy.pipeline else ""
         whose = (
             "Yours, in use until you stop it" if IN_USE in st.session_state else "It is built in"
@@ -67,6 +74,14 @@ def _about(policy: Policy | None, *, fits: bool) -> None:
     label = "Change it on Calibration" if policy else "Certify one on Calibration"
     if st.button(label, key="open_calibration", icon=":material/tune:"):
         frame.calibrate()
+
+
+def _caution(policy: Policy) -> str | None:
+    """Return in which group a promise does not hold; "" where in each, None where nobody knows."""
+    if IN_USE in st.session_state:
+        return st.session_state.get(CAUTION)
+    model = certified_model(policy.pipeline.revision) if policy.pipeline else None
+    return default_caution(model) if model else None
 
 
 def _policy() -> Policy | None:

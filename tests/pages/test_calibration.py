@@ -34,7 +34,7 @@ from core.studies.calibration.delta_spending import to_json as to_text
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.calibration.served import ServedPart
 from core.studies.evaluation.reading import Run
-from core.studies.inspection.certificates import default_policies, default_policy
+from core.studies.inspection.certificates import default_caution, default_policies, default_policy
 from core.studies.inspection.inspection import cannot_decide, run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.verdict import SCORE, Headline
@@ -1498,9 +1498,10 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     """A question with many answers: much entropy, little mutual information."""
     question = "Name a yellow fruit."
     before = decided(inspect(example, question))
-    assert policy_badges(example) == ["≤ 5% wrong, 90% sure"]
+    assert policy_badges(example) == [":orange[≤ 5% wrong overall, 90% sure]"]
     example.session_state["policy_badge_1"] = True
     example.run()
+    assert said(example, default_caution()), "a group in which the promise is broken is named"
     assert said(example, "It is built in: Learn-then-Test, ") and not said(example, NO_FIT)
     settled(go(example, "calibration").run())
     use_entropy_by_hand(example, 0.25)

@@ -19,6 +19,7 @@ from core.uncertainty.scores import SCORES
 
 EMBEDDED, SMOLLM2 = "embedded", "smollm2"
 MODELS = (EMBEDDED, SMOLLM2)  # the models in the box
+CAUTION = "not for every group"  # beside the policies, in their file
 SCORE, WEIGHTED = "mutual_information", "weighted_doubt"
 #: What decides for each of them unless a person brings another policy: the weighted doubt where it
 #: ranks wrong answers better than M.I. on rows of its world that fixed and certify nothing.
@@ -50,6 +51,13 @@ def default_policy(model: str = EMBEDDED) -> Policy:
     if policy is None:
         raise ValueError("The bundled default policy is missing: it must be certified.")
     return policy
+
+
+@once
+def default_caution(model: str = EMBEDDED) -> str:
+    """Return in which group the promise of `default_policy` does not hold; "" where in each."""
+    sentence: str = json.loads(policies_file(model).read_text(encoding="utf-8"))[CAUTION]
+    return sentence
 
 
 def certificate(pipeline: Pipeline, score: str | None = None) -> Policy | None:

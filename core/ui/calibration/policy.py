@@ -11,7 +11,7 @@ from core.charts.calibration import name_of
 from core.store.errors import StoreError, UnknownResultError
 from core.studies.inspection.inspection import cannot_decide
 from core.ui.messages import notice, problem
-from core.ui.policy_badge import IN_USE
+from core.ui.policy_badge import CAUTION, IN_USE
 from core.ui.results import save, storage, until_saved
 from core.ui.saved_result import open_result
 from core.ui.session import public
@@ -33,9 +33,12 @@ def in_use() -> Policy | None:
     return st.session_state.get(IN_USE)
 
 
-def use(policy: Policy) -> None:
-    """Decide by a policy from now on, in this session and after a reload."""
-    st.session_state[IN_USE] = policy
+def use(policy: Policy, caution: str | None = None) -> None:
+    """Decide by a policy from now on, in this session and after a reload.
+
+    `caution`: in which group its promise does not hold; None where its groups are not known.
+    """
+    st.session_state[IN_USE], st.session_state[CAUTION] = policy, caution
     st.session_state.pop(_ID, None)
     try:
         _save(policy)
@@ -53,7 +56,7 @@ def _save(policy: Policy) -> None:
 
 def stop() -> None:
     """Go back to the default."""
-    for key in (IN_USE, _ID, _WAITING):
+    for key in (IN_USE, CAUTION, _ID, _WAITING):
         st.session_state.pop(key, None)
     st.query_params.pop(_ADDRESS, None)
 

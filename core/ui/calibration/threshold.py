@@ -262,7 +262,7 @@ def _offers(whole: Whole, policy: Policy | None, *, by_hand: bool) -> None:
                 help="Verdicts on Inspection follow it from now on, in this session.",
             )
         ):
-            use(policy)
+            use(policy, words.caution(whole.groups))
             st.rerun()  # all of the page: its top says what is in use
         if (
             reason is not None

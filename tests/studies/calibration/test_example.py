@@ -15,9 +15,11 @@ from core.abstention.policy import from_json, to_json
 from core.data.datasets.questions import Question
 from core.data.tabular.fingerprints import fingerprints
 from core.data.world import grading
+from core.reports.calibration.words import caution
 from core.studies.calibration import calibration
 from core.studies.calibration.calibration import calibrate, pipeline_of_data
 from core.studies.calibration.example import EXAMPLE, EXAMPLE_NAME, example_bytes, example_of
+from core.studies.calibration.groups import by_group
 from core.studies.evaluation.local import Task, ask
 from core.studies.evaluation.reading import labelled_table
 from core.studies.evaluation.run import pipeline_for
@@ -25,6 +27,7 @@ from core.studies.inspection.certificates import (
     DECIDES,
     EMBEDDED,
     SMOLLM2,
+    default_caution,
     default_policies,
     default_policy,
     usual_least_mass,
@@ -101,6 +104,14 @@ def test_the_default_policies_are_a_models_calibration(name, model):
         below = data.doubts[name] < policy.threshold
         assert below.sum() == policy.answered
         assert (below & ~data.correct[name]).sum() == policy.errors
+
+
+@pytest.mark.parametrize("model", [EMBEDDED, SMOLLM2])
+def test_the_group_for_which_a_default_policy_does_not_hold_is_on_file(model):
+    error = default_policy(model).target_error
+    target = replace(TESTED[model], score=DECIDES[model], error=error)
+    worst = caution(by_group(calibrate(of_model(model), target)))
+    assert default_caution(model) == worst, AGAIN
 
 
 @pytest.mark.parametrize("model", [EMBEDDED, SMOLLM2])
