@@ -15,6 +15,7 @@ from core.studies.inspection.quick import ANSWERS, MOST_CALLS
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.taught import Taught
 from core.studies.inspection.verdict import (
+    HENCE,
     INFORMED,
     LARGEST_ERROR,
     LEAST_KEPT,
@@ -228,7 +229,7 @@ def caveat(inspection: Inspection) -> str | None:
     if inspection.stands:
         return None
     if len(inspection.clusters) == 1:
-        return "Whether it would keep to this one is not known: hence “Perhaps”."
+        return f"Whether it would keep to this one is not known{HENCE}"
     return "To believe it, an answer in the prompt would have to change the next one less."
 
 

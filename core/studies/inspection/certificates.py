@@ -19,7 +19,7 @@ from core.uncertainty.scores import SCORES
 
 EMBEDDED, SMOLLM2 = "embedded", "smollm2"
 MODELS = (EMBEDDED, SMOLLM2)  # the models in the box
-CAUTION = "not for every group"  # beside the policies, in their file
+CAUTION = "caution"  # beside the policies, in their file
 SCORE, WEIGHTED = "mutual_information", "weighted_doubt"
 #: What decides for each of them unless a person brings another policy: the weighted doubt where it
 #: ranks wrong answers better than M.I. on rows of its world that fixed and certify nothing.

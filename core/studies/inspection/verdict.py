@@ -294,7 +294,7 @@ class _About:
         An empty sentence: what follows from its numbers, the report says.
         """
         if rule.error is None:
-            return "Nothing is promised for this λ: hence “Perhaps”."
+            return f"Nothing is promised for this λ{HENCE}"
         if rule.error > LARGEST_ERROR:
             return ""
         if self.clusters > 1 and rule.value > self._most(rule.score):
@@ -305,7 +305,7 @@ class _About:
         if not stands(self.scores, self.clusters, self.others):
             return ""
         if rule.belief is None:
-            return "This policy promises nothing of answers that stand: hence “Perhaps”."
+            return f"This policy promises nothing of answers that stand{HENCE}"
         doubt = raised_doubt(self.scores, rule.score, self.others)
         if doubt is None or doubt >= rule.belief.threshold:
             return (
@@ -338,6 +338,7 @@ class _About:
 
 
 _FOLLOWS = "The model does not know: given one answer in the prompt, it changes the next."
+HENCE = ": hence “Perhaps”."
 MANY = 0.7  # nats of semantic entropy: above, a model has several answers; ln 2 are two alike
 
 
