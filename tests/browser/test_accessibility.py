@@ -46,6 +46,15 @@ def calibrated(page, address):
     expect(page.locator(".st-key-outcome")).to_contain_text("Guaranteed")
 
 
+def remembered(page, address):
+    for question in ("What is the capital of Zorvania?", "Name a yellow fruit."):
+        page.goto(f"{address}/inspection?q={question}")
+        inspected(page)
+    page.goto(f"{address}/history")
+    at_rest(page)
+    expect(page.get_by_role("button", name="Open Name a yellow fruit.")).to_be_visible()
+
+
 def choosing_a_model(page, address):
     page.goto(f"{address}/history")
     at_rest(page)
@@ -73,6 +82,8 @@ STATES = (
     opened("/laboratory"),
     opened("/laboratory?experiment=theorem"),
     opened("/questions"),
+    opened("/evaluation"),
+    remembered,
     choosing_a_model,
 )
 

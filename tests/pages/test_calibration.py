@@ -234,7 +234,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     policy = calibrate(
         study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE), looks=()
     ).policy
-    assert said(app, f"{policy.labels:,} questions of the embedded model’s world")
+    assert said(app, f"{policy.labels:,} questions of the embedded world")
     assert badges(app) == OPENING and policy.promise in texts(app)
     assert policy.payment.strip() in texts(app)
     assert metrics(app) == {

@@ -127,6 +127,15 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
     assert said(page, "No saved result has all of these words.")
 
 
+def test_what_is_older_than_what_is_listed_is_said_to_be_there(monkeypatch):
+    monkeypatch.setattr("core.ui.history.MOST", 2)
+    save("Name a mammal"), save("Name a fish"), save("Name a bird")
+    page = session("history")
+    assert titles(page) == ["Name a bird", "Name a fish"]
+    assert said(page, "The newest 2 of 3 results: search finds the older ones.")
+    assert titles(session("history", history_words="mammal")) == ["Name a mammal"]
+
+
 def test_repeats_of_a_question_are_folded_beneath_the_latest():
     for n in range(3):
         save("Name a fish", payload=f"[{n}]")

@@ -155,7 +155,7 @@ def _read_example() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="example"):
         st.badge("Example", icon=":material/dataset:", color="gray")
         st.text(
-            f"{count_of(len(example().kept), 'question')} of the embedded model’s world",
+            f"{count_of(len(example().kept), 'question')} of the embedded world",
             width="stretch",
         )
         downloads.download(
