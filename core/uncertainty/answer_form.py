@@ -67,6 +67,8 @@ class AnswerForm:
     items: tuple[Item, ...]  # what commas and "and" separate
     listed: bool  # whether it says "and" or "or": every item counts
     hard: Hard
+    # Whether it is made of several numbers, or is a tuple: in another order it is another answer.
+    ordered: bool
     dates: tuple[Date, ...]
     words: tuple[str, ...]  # all words, numbers included, of all items
     letters: frozenset[str]  # Single letters that are no initials: "hepatitis B"
@@ -170,7 +172,10 @@ class _Reader:
                     self.signs.append("-")
             case "slash":
                 words = before is TokenKind.WORD and after is TokenKind.WORD and token.tight
-                if words:
+                amount = self._kind(place - 2) is TokenKind.NUMBER or self.signs[-1:] == ["per"]
+                if words and amount:
+                    self.signs.append("per")  # 5 km/h
+                elif words:
                     long = min(len(self.tokens[place + i].text) for i in (-1, 1)) >= 4
                     self.hedges += long
                     if long:
@@ -203,10 +208,35 @@ class _Reader:
         if sign and measured:
             self.signs.append(sign)
             return place + 1
-        if measured and word in vocabulary.UNITS:
-            word = vocabulary.UNITS[word]
+        if self._is_rate(place, word):
+            self.signs.append("per")
+            return place + 1
+        if measured and word in (*vocabulary.UNITS, "in") and self._is_unit(place, token, word):
+            word = vocabulary.UNITS.get(word, "inches")
         self._sort(place, token, word)
         return place + 1
+
+    def _is_unit(self, place: int, token: Token, word: str) -> bool:
+        """Whether the word behind a number is a unit: of 5 m, not of 5M or "5m people"."""
+        after = self.small[place + 1] if place + 1 < len(self.small) else ""
+        ends = self._kind(place + 1) not in (TokenKind.WORD, TokenKind.NUMBER, TokenKind.DATE)
+        if word == "in":
+            return ends or after in ("long", "tall", "high", "wide", "deep", "thick")
+        if word != "m":
+            return True
+        return token.text == "m" and (ends or not token.tight or after in vocabulary.MEASURES)
+
+    def _is_rate(self, place: int, word: str) -> bool:
+        """Whether a word divides an amount: 5 mg per kg, 5 a day, 5 daily."""
+        if TokenKind.NUMBER not in map(self._kind, range(place - 3, place)):
+            return False
+        if word in vocabulary.RATES:
+            return True
+        if self._kind(place + 1) is not TokenKind.WORD:
+            return False
+        return word == "per" or (
+            word in ("a", "an", "each", "every") and self.small[place + 1] in vocabulary.TIMES
+        )
 
     def _sort(self, place: int, token: Token, word: str) -> None:
         dated = self._kind(place - 1) in (TokenKind.NUMBER, TokenKind.DATE)
@@ -235,6 +265,8 @@ class _Reader:
             word = word.replace("'", "")
         if place == 0 and word in ("yes", "no") and self._kind(1) is not TokenKind.WORD:
             self.yes = word == "yes"
+        if token.ordinal and self._names_direction(place, word):
+            word = vocabulary.DIRECTIONS[word]
         if word in vocabulary.SAINTS and self._kind(place + 1) is TokenKind.WORD:
             word = "saint"
         if word in vocabulary.HEDGES:
@@ -272,6 +304,11 @@ class _Reader:
         words = [t.text for t in self.tokens if t.kind is TokenKind.WORD and len(t.text) > 2]
         return bool(words) and all(word.isupper() for word in words)
 
+    def _names_direction(self, place: int, word: str) -> bool:
+        """Whether an initial stands for a direction: in W. Virginia, not in George W. Bush."""
+        begins = not self.items[-1][-1][1]
+        return begins and word in vocabulary.DIRECTIONS and self._kind(place + 1) is TokenKind.WORD
+
     def _follows(self, place: int, start: str) -> bool:
         return place + 1 < len(self.small) and self.small[place + 1].startswith(start)
 
@@ -294,6 +331,8 @@ class _Reader:
         negations = int(not self.yes) if self.yes is not None else self.negations
         if self.yes:
             negations = self.negations
+        words = tuple(w for item in items for part in item for w in part.words)
+        is_tuple = bool(self.tokens) and self.tokens[0].text in ("(", "[", "<", "{")
         return AnswerForm(
             plain=plain,
             items=items,
@@ -306,8 +345,9 @@ class _Reader:
                 self.yes,
                 tuple(sorted(self.qualifiers)),
             ),
+            ordered=len(items) > 1 and (is_tuple or all(w[0] in NUMERIC for w in words)),
             dates=tuple(self.dates),
-            words=tuple(w for item in items for part in item for w in part.words),
+            words=words,
             letters=frozenset(self.letters),
         )
 

@@ -83,6 +83,12 @@ _POWER_OF_TEN = re.compile(r"(?<=\d)[eE](?=[-+]?\d)")
 # In small letters MW is mW, and GB Gb.
 _BYTES = re.compile(r"(?<=\d)\s?([kKMGTP])B\b")
 _MEGA = re.compile(r"(?<=\d)\s?M(?=(?:W|Hz|J|V|Pa|m|b|byte)\b)")
+_HALF_DAY = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]\.)([ap])\.? ?m(?!\w|\.\w)\.?", re.IGNORECASE)
+_INCHES = re.compile(r"(?<=\d)\s?in\.(?=\s|$)")
+_MONEY = re.compile(r"([$€£¥₹]\s?\d[\d,.]*)\s?(k|mm?|mn|mil|bn?|bil|tn?)(?!\w)", re.IGNORECASE)
+_SCALES = {"k": "thousand", "m": "million", "b": "billion", "t": "trillion"}
+# Without these in front, what stands behind a number is a prime, and ends no quotation.
+_QUOTES = re.compile("(?<!\\w)[\"'“”„«]")
 _STROKE = "\u0338"  # through a sign: not
 _SELECTORS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0)), "\u20e3"}
 
@@ -98,6 +104,8 @@ def normalise(text: str) -> str:
         text = without_vowel_marks(without_accents(text))
     text = _POWER_OF_TEN.sub("*10^", text.translate(_SIGNS))
     text = _MEGA.sub(" mega", _BYTES.sub(r" \1byte", text))
+    text = _INCHES.sub(" inches ", _HALF_DAY.sub(r" \1m ", text))
+    text = _MONEY.sub(lambda m: f"{m[1]} {_SCALES[m[2][0].lower()]} ", text)
     return _TAGS.sub(" ", text).replace("US$", "$").strip()
 
 
@@ -138,6 +146,7 @@ _UNSPACED = (
     "\u2e80-\u2fff\u3005-\u3007\u3041-\u30fa\u30fc-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1780-\u17d3"
 )
+UNSPACED = re.compile(f"[{_UNSPACED}]")
 _LETTER = rf"(?:(?![{_UNSPACED}])[^\W\d_])"
 _SCAN = re.compile(
     rf"""
@@ -163,6 +172,7 @@ _GROUPS = re.compile(r"\d{1,3}(?:\.\d{3}){2,}")
 
 def scan(text: str) -> Iterator[Token]:
     """Yield the tokens of a cleaned text."""
+    primes = "'\"”" if not _QUOTES.search(text) else ""
     for match in _SCAN.finditer(text):
         start, end = match.span()
         before = text[start - 1] if start else " "
@@ -187,6 +197,8 @@ def scan(text: str) -> Iterator[Token]:
             case _:
                 if unicodedata.category(part) in ("Sm", "Sc") or part in "°♀♂♭":
                     yield Token(TokenKind.SIGN, part)
+                elif part in primes and (before.isdigit() or before == part):
+                    yield from [Token(TokenKind.SIGN, "'")] * (1 if part == "'" else 2)
 
 
 def _number(digits: str, suffix: str, tight: bool) -> Token:

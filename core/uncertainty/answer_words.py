@@ -23,6 +23,7 @@ FILLERS = _set(
 )
 #: After one of these, an answer begins: "the capital is Paris".
 COPULAS = _set("is was are were")
+ARTICLES = _set("a an the")
 #: A part of a name: "Leonardo da Vinci" is Leonardo, and da Vinci.
 PARTICLES = _set("da das de del della der des di do dos du la las le los van von bin ibn ben al el")
 #: After one of these stands what only says more of what came before: "Treaty of Paris" is no
@@ -153,9 +154,12 @@ ORDINALS = {word: value for value, word in enumerate(_ORDINALS)} | {
 }
 SCALES = {
     **{"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9},
-    **{"trillion": 10**12, "dozen": 12},
+    **{"trillion": 10**12, "dozen": 12, "bn": 10**9, "mn": 10**6, "lac": 10**5},
+    **{"lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7},
 }
-ORDINAL_SCALES = {f"{word}th": value for word, value in SCALES.items() if word != "dozen"}
+ORDINAL_SCALES = {
+    f"{word}th": SCALES[word] for word in _list("hundred thousand million billion trillion")
+}
 #: Parts of one, after a number.
 PARTS = {
     **{"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourths": 4},
@@ -182,12 +186,28 @@ UNITS = {
     **{"metre": "meters", "cm": "centimeters", "centimetres": "centimeters"},
     **{"mm": "millimeters", "millimetres": "millimeters", "kg": "kilograms", "kgs": "kilograms"},
     **{"kilogram": "kilograms", "g": "grams", "gram": "grams", "lb": "pounds", "lbs": "pounds"},
-    **{"pound": "pounds", "ft": "feet", "foot": "feet", "mi": "miles", "mile": "miles"},
+    **{
+        "pound": "pounds",
+        "inch": "inches",
+        "ft": "feet",
+        "foot": "feet",
+        "mi": "miles",
+        "mile": "miles",
+    },
     **{"hr": "hours", "hrs": "hours", "hour": "hours", "h": "hours", "min": "minutes"},
     **{"mins": "minutes", "minute": "minutes", "sec": "seconds", "secs": "seconds"},
     **{"second": "seconds", "yr": "years", "yrs": "years", "year": "years", "day": "days"},
     **{"week": "weeks", "month": "months", "century": "century", "c": "celsius", "f": "fahrenheit"},
 }
+#: How a measure goes on: "5 m long".
+MEASURES = _set(
+    "long tall high wide deep thick apart across away in of at on from to by above below "
+    "run race sprint dash relay"
+)
+#: What an amount is divided by: 5 a day, 5 daily.
+RATES = _set("daily hourly nightly weekly monthly yearly annually twice thrice")
+TIMES = _set("second minute hour day night week month quarter year")
+DIRECTIONS = {"n": "north", "s": "south", "e": "east", "w": "west"}
 #: Other spellings of a name.
 ALIASES = {
     "usa": ("united", "states"),

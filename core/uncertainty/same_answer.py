@@ -133,6 +133,8 @@ def _same(a: AnswerForm, b: AnswerForm, free: frozenset[str] = _NOTHING) -> bool
         return True
     if a.hard.qualifiers != b.hard.qualifiers:
         return False
+    if (a.ordered or b.ordered) and len(a.items) == len(b.items):
+        return [*map(_words, a.items)] == [*map(_words, b.items)]
     if a.listed or b.listed:
         return _same_list(a, b)
     if len(a.items) == len(b.items) == 1:
