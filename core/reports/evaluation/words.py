@@ -323,6 +323,20 @@ def comparison(of: ScoreComparison, one: str = "", two: str = "") -> str:
     return f"{one} {BETTER[of.measure]} {'better' if of.better else 'worse'} than {two}: {numbers}"
 
 
+def above(plotted: Plotted) -> str:
+    """Return how many of the questions drawn either doubts at one threshold, right and wrong."""
+    right, wrong = plotted.right, ~plotted.right
+    entropy, information = (
+        (f"{int((is_above & right).sum()):,}", f"{int((is_above & wrong).sum()):,}")
+        for is_above in (plotted.entropy > DIVERSE, plotted.information > DIVERSE)
+    )
+    return (
+        f"Above {DIVERSE} nats, entropy doubts {entropy[0]} of {int(right.sum()):,} right answers "
+        f"and {entropy[1]} of {int(wrong.sum()):,} wrong ones; mutual information "
+        f"{information[0]} and {information[1]}."
+    )
+
+
 def scatter(plotted: Plotted) -> list[str]:
     """Return which questions are not in the picture."""
     notes = []

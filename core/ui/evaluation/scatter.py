@@ -37,6 +37,8 @@ def scatter(results: Results) -> None:
     # Another chart for other rows: a choice survives in the same one.
     key = f"{KEY}_{digest(results.run.folder, plotted.rows.tobytes())}"
     picture = document.scatter(points)
+    with st.container(key="finding"):
+        st.text(words.above(plotted))
     figures.show(picture, key, selects=charts.CHOSEN)
     for sentence in words.scatter(plotted):
         st.text(sentence)
