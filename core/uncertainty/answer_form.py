@@ -7,11 +7,21 @@ length of the text.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from core.uncertainty import answer_words as vocabulary
 from core.uncertainty.answer_numbers import read_dates, read_numbers
-from core.uncertainty.answer_tokens import Date, Token, TokenKind, fold, initials, normalise, scan
+from core.uncertainty.answer_tokens import (
+    UNSPACED,
+    Date,
+    Token,
+    TokenKind,
+    fold,
+    initials,
+    normalise,
+    scan,
+)
 
 DATE = "\0date"  # stands among the words where a date was
 NUMERIC = "-0123456789\0"  # what a number or a date begins with, and no word does
@@ -71,6 +81,9 @@ class AnswerForm:
     ordered: bool
     dates: tuple[Date, ...]
     words: tuple[str, ...]  # all words, numbers included, of all items
+    # Words with a capital, or of a script that neither has them nor spaces. An answer all in
+    # capitals has none.
+    capitals: frozenset[str]
     letters: frozenset[str]  # Single letters that are no initials: "hepatitis B"
 
     @property
@@ -96,6 +109,7 @@ class _Reader:
         self.qualifiers: list[str] = []
         self.dates: list[Date] = []
         self.letters: set[str] = set()
+        self.capitals: set[str] = set()
         self.negations = self.hedges = 0
         self.yes: bool | None = None
         self.listed = False
@@ -257,7 +271,7 @@ class _Reader:
                 elif each not in vocabulary.FILLERS:
                     self._add(each)
             return
-        if word == "us" and token.text == "US" and not self._shouts:
+        if word == "us" and token.text == "US" and not self.shouts:
             self._add("united")
             self._add("states")
             return
@@ -297,10 +311,12 @@ class _Reader:
                 self._part("particle")
             elif len(word) == 1 and word.isalpha() and not token.ordinal:
                 self.letters.add(word)
+            if UNSPACED.match(token.text) or (token.text[0].isupper() and not self.shouts):
+                self.capitals.add(word)
             self._add(word)
 
-    @property
-    def _shouts(self) -> bool:
+    @cached_property
+    def shouts(self) -> bool:
         words = [t.text for t in self.tokens if t.kind is TokenKind.WORD and len(t.text) > 2]
         return bool(words) and all(word.isupper() for word in words)
 
@@ -319,7 +335,7 @@ class _Reader:
         neither = {self._kind(place - 1), self._kind(place + 1)}
         if TokenKind.SIGN in neither or self._kind(place + 1) is None:
             return True
-        return place > 0 and token.text == "A" and not self._shouts
+        return place > 0 and token.text == "A" and not self.shouts
 
     def form(self, plain: str) -> AnswerForm:
         numbers = sorted(self.numbers)
@@ -348,6 +364,7 @@ class _Reader:
             ordered=len(items) > 1 and (is_tuple or all(w[0] in NUMERIC for w in words)),
             dates=tuple(self.dates),
             words=words,
+            capitals=frozenset(self.capitals),
             letters=frozenset(self.letters),
         )
 

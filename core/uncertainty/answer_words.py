@@ -82,7 +82,14 @@ NEGATIONS = _set(
     "keiner keinen keinem keines nie niemals ohne weder noch nein ne pas jamais sans aucun aucune "
     "nunca sin ninguno ninguna ningun nessun nessuna senza nao nem bez nie ikke inte niet geen ei "
     "degil bukan khong wrong incorrect untrue unlikely unlike but rather instead δεν οχι неверно "
-    "не нет ни без никогда לא لا ليس ليست لم لن غير नहीं 아니"
+    "не нет ни без никогда לא لا ليس ليست لم لن غير नहीं 아니 "
+    # Of further languages in Latin letters; `same_answer` takes any short word of other scripts.
+    "tidak tak tiada belum jangan usah nggak enggak gak hindi wala huwag dili si sio siyo hapana "
+    "hakuna neni nejsou nikoli nikoliv nu nici fara nije nisu nema niso ekki eigi ikki ikkje nav "
+    "nera ez ezin nid ni nad ddim heb nil nior nuk mos yok hayir deyil yox emas yoq "
+    "nincs sem nelkul ilman mitte ilma nemmeno neanche tampoco mai nin nooit "
+    "zonder ej icke aldrig uten uden ingen inget intet chang chua mhux tsy dudu henteu kaore "
+    "aole nenhum nenhuma ninguem nada ningu nul nulle"
 )
 #: In one word with what they deny: n't without its apostrophe.
 CONTRACTED = _set(
@@ -90,7 +97,9 @@ CONTRACTED = _set(
     "hadnt aint mustnt"
 )
 #: Parts of words of scripts that do not separate them.
-NEGATIONS_INSIDE = tuple(_list("不 没 沒 無 无 非 未 ない なかっ ません ไม่ 않 아니 아닙 零下"))
+NEGATIONS_INSIDE = tuple(
+    _list("不 没 沒 無 无 非 未 ない なかっ ません ไม่ 않 아니 아닙 아님 아닌 零下")
+)
 
 #: Words that stand for a sign.
 SIGN_WORDS = {

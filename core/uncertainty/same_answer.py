@@ -24,6 +24,8 @@ from core.uncertainty.answer_form import DATE, NUMERIC, AnswerForm, Item, parse
 Floats = NDArray[np.float64]
 
 MOST_ITEMS = 30  # of a list in any order; a longer one is compared in its own
+SHORT = 5  # letters of the longest word that may be an unknown negation
+LATIN = "\u0250"  # the first character behind Latin letters
 _NOTHING: frozenset[str] = frozenset()
 _HYPHENED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 
@@ -187,7 +189,29 @@ def _with_years(form: AnswerForm, other: AnswerForm) -> AnswerForm:
 
 def _within(short: AnswerForm, long: AnswerForm, free: frozenset[str]) -> bool:
     letters = short.letters ^ long.letters
+    if _may_deny(short, long, free):
+        return False
     return _item_within(short.items[0], long.items[0], free, letters, _compounds(long))
+
+
+def _may_deny(short: AnswerForm, long: AnswerForm, free: frozenset[str]) -> bool:
+    """Whether a short word beside an answer may be a negation that no list here has.
+
+    Latin letters are left to the list of negations. In names every word has a capital.
+    """
+    few = _words(short.items[0])
+    if any(word[0] < LATIN for word in few):
+        return False
+    for part in long.items[0]:
+        beside = [word for word in part.words if not any(_alike(word, each) for each in few)]
+        if len(beside) == len(part.words):
+            continue
+        harmless = vocabulary.KINDS | free
+        if long.capitals.issuperset({*part.words}.difference(beside)):
+            harmless |= long.capitals | vocabulary.PARTICLES
+        if any(len(w) <= SHORT and w[0] not in NUMERIC for w in {*beside} - harmless):
+            return True
+    return False
 
 
 def _compounds(form: AnswerForm) -> list[set[str]]:

@@ -134,6 +134,8 @@ SAME = [
     ("the 100 m sprint", "100m sprint", "a length"),
     ("'6 feet'", "6 feet", "quotation marks"),
     ('"Apollo 11"', "Apollo 11", "quotation marks"),
+    ("Толстой", "Лев Толстой", "a family name"),
+    ("van Gogh", "vincent van gogh", "a family name in small letters"),
     ("J.P.M.", "JPM", "initials, no time of day"),
 ]
 
@@ -265,6 +267,18 @@ DIFFERENT = [
     ("51.5, -0.1", "-0.1, 51.5", "another place"),
     ("1, 2, 3", "3, 2, 1", "another order"),
     ("W. Virginia", "Virginia", "another place"),
+    ("aman", "tidak aman", "a negation in Malay"),
+    ("Bezpečné", "Není bezpečné", "a negation in Czech"),
+    ("sigur", "nu este sigur", "a negation in Romanian"),
+    ("sigurno", "nije sigurno", "a negation in Croatian"),
+    ("segura", "ez segura", "a negation in Basque"),
+    ("sábháilte", "níl sábháilte", "a negation in Irish"),
+    ("নিরাপদ", "নিরাপদ নয়", "a negation in Bengali"),
+    ("ایمن", "ایمن نیست", "a negation in Persian"),
+    ("பாதுகாப்பானது", "பாதுகாப்பானது அல்ல", "a negation in Tamil"),
+    ("안전", "안전 아님", "a negation in Korean"),
+    ("უსაფრთხო", "არ არის უსაფრთხო", "a negation that no list here has"),
+    ("Аман", "Аман емес", "a negation that no list here has"),
     ("N. Korea", "S. Korea", "another country"),
 ]
 
