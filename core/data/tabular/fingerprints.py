@@ -24,6 +24,8 @@ from core.data.tabular.uploads import Upload
 if TYPE_CHECKING:
     from core.data.tabular.labelled import Labelled
 
+#: A question with more text before or behind it: its last and its first sentence.
+SENTENCES: Final = (r"(?s)^.*[.:!?]\s+", r"(?s)[.!?]\s.*$")
 LONG_TEXT: Final = 12  # characters by which an answer is known in another file
 DECIMALS: Final = 3  # a score that has more is known by them
 FEWEST_SCORES: Final = 3  # different ones, without which other files have as many right and wrong
@@ -69,33 +71,44 @@ def contents(data: Labelled) -> tuple[NDArray[np.uint64], tuple[int, ...]]:
 
     See `of_contents`. Of a table also its rows by their cells, whichever are scores or questions.
     """
-    cells, totals = of_contents(data.doubts, data.correct, data.answers)
+    cells, totals = of_contents(data.doubts, data.correct, data.queries, data.answers)
     if data.whole is not None:
         right = next(iter(data.correct.values()))
         cells = np.r_[cells, data.whole[data.kept] | right.astype(np.uint64)]
     return cells, totals
 
 
+def sentences(queries: NDArray[np.object_]) -> tuple[NDArray[np.object_], ...]:
+    """Return the last and the first sentence of every question, (n,) each.
+
+    One of them is the question where an instruction stands before or behind it.
+    """
+    whole = pa.array(queries, pa.large_string())
+    return tuple(objects(compute.replace_substring_regex(whole, rest, "")) for rest in SENTENCES)
+
+
 def of_contents(
     scores: Mapping[str, NDArray[np.float64]],
     correct: Mapping[str, NDArray[np.bool_]],
+    questions: NDArray[np.object_],
     answers: NDArray[np.object_] | None = None,
 ) -> tuple[NDArray[np.uint64], tuple[int, ...]]:
     """Return the numbers of telling cells with their labels, and one of each score in all rows.
 
     A cell tells a row where no other row has it and it is long: a score of many decimals, an
-    answer, an answer with its score. Short scores do so together.
+    answer, an answer with its score, the first or last sentence of a question. Short scores do so
+    together.
 
     `scores`: in either direction.
     """
     cells, totals = [np.zeros(0, np.uint64)], []
     first = next(iter(correct.values()))
-    texts = None
-    if answers is not None:
-        codes, distinct = factorize(answers)
-        texts = of_questions(distinct)[codes]
-        is_long = np.array([len(text) >= LONG_TEXT for text in distinct], bool)[codes]
-        cells.append(_once(texts[is_long], first[is_long]))
+    for column in (*sentences(questions), answers):
+        if column is not None:
+            codes, distinct = factorize(column)
+            texts = of_questions(distinct)[codes]
+            is_long = np.array([len(text) >= LONG_TEXT for text in distinct], bool)[codes]
+            cells.append(_once(texts[is_long], first[is_long]))
     for name, score in scores.items():
         sizes, right = np.abs(score), correct[name]
         order = np.lexsort((right, sizes))
@@ -105,7 +118,7 @@ def of_contents(
         with np.errstate(over="ignore"):
             is_long = np.isfinite(sizes) & (sizes != np.round(sizes, DECIMALS))
         cells.append(_once(numbers[is_long], right[is_long]))
-        if texts is not None:
+        if answers is not None:
             cells.append(_once(hash_array(numbers + texts) & ~np.uint64(1), right))
     return np.concatenate(cells), tuple(totals)
 

@@ -34,10 +34,16 @@ OWN_ITEM = re.compile(
 )
 #: What makes no other question of a text in small letters, as RE2 reads it: a number that counts it
 #: (“3.”, “Q3:”, “iv)”), the word for one (“Question:”), a trial (“(attempt 3)”, “#3” or a hash
-#: behind the mark), thanks, and HTML's tags and blanks.
+#: behind the mark), thanks, how to answer (“Answer briefly.”), and HTML's tags and blanks.
 NO_QUESTION = (
     r"(?s)&(nbsp|amp|#160);|\n\s*(a|answer|antwort|response)\s*:\s*$|\[/?inst\]|</?s>|"
-    r"[?.!]\s*(thanks|thank you)[.!\s]*$|\?\s*[(\[][0-9a-f]{6,40}[)\]]\s*$|"
+    r"[?.!]\s*(thanks|thank you)[.!\s]*$|"
+    r"[?.!:]\s+(please\s+)?((answer|reply|respond)\s+(briefly|shortly|concisely|directly|in|with|"
+    r"using|only|as|step)|think\s+(step|carefully|hard|about)|let.?s think|"
+    r"explain\s+(your|why|how)|be\s+(brief|short|concise|precise|honest|accurate)|"
+    r"keep\s+(it|your)|(no|without) explanation|(just|only)\s+(the|one|give|answer)|"
+    r"give\s+(only|just|your|a short|a brief)|in\s+(one|a single|a few|at most)\s)"
+    r"[^?]{0,80}$|\?\s*[(\[][0-9a-f]{6,40}[)\]]\s*$|"
     r"^\s*[(\[]?[ivxl]{1,7}[.)\]]+\s|"
     r"^(\s*[(\[]?((q|question|frage|nr\.?|no\.?)?\s*[0-9]{1,6}|[a-z])[.:)\]]+\s|"
     r"\s*(question|query|frage)\s*[0-9]{0,6}\s*[.:)\]]+)+|"

@@ -32,6 +32,8 @@ _COUNTER: Final = r"\[[^\]]{0,40}\]|\([^)]{0,40}\)|<[^>]{0,40}>|\pN+|[^\pL\pM\pN
 _LETTER: Final = r"(^|\s)\pL(\s\pL)*(\s|$)"
 #: What may be a prompt in front of a question: all until a sign that ends a clause.
 _FRONT: Final = r"(?s)^.*([:!?,;]\s+|\pL{3}\.\s+|[。：？！，；])"  # not “Dr. ”
+#: What may be a prompt behind a question: all from the first sign that ends a sentence.
+_BEHIND: Final = r"(?s)([!?]|\pL{3}\.)\s.*$"
 #: What such prompts may end with: “Answer:”, behind the question.
 _CUE: Final = r"\s+\pL+\s*[:：]\s*$"
 _LEAST = 5  # questions, each asked several times: fewer may be forms that numbers fill
@@ -67,11 +69,20 @@ def why_open(upload: Upload, question: str) -> str:
             f"“{one_line(question)}” are {counted:,} different ones, {may_be.format('trials of')} "
             "id of each question."
         )
-    if parted := _repeats(_without_fronts(texts.take(pa.array(one_each)))):
-        return (
-            f"The last clauses of “{one_line(question)}” are {parted:,} different ones, "
-            f"{may_be.format('several prompts in front of')} id of each question."
-        )
+    each = texts.take(pa.array(one_each))
+    for clauses, rest, place in (
+        ("last clauses", _without_fronts(each), "in front of"),
+        (
+            "first sentences",
+            question_keys(compute.replace_substring_regex(each, _BEHIND, "")),
+            "behind",
+        ),
+    ):
+        if parted := _repeats(rest):
+            return (
+                f"The {clauses} of “{one_line(question)}” are {parted:,} different ones, "
+                f"{may_be.format(f'several prompts {place}')} id of each question."
+            )
     return ""
 
 

@@ -23,7 +23,13 @@ from core.abstention.ledger import (
 from core.abstention.policy import Policy, PolicyError, check_pipeline, own_rows
 from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
 from core.codec import one_line
-from core.data.tabular.fingerprints import draws, fingerprints, names_no_question
+from core.data.tabular.fingerprints import (
+    draws,
+    fingerprints,
+    names_no_question,
+    of_questions,
+    sentences,
+)
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import (
@@ -111,7 +117,9 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
     if reason := _why_not_new(policy, data):
         raise PolicyError(reason)
     one_each = independent(data)
-    own = int(np.count_nonzero(own_rows(policy, fingerprints(one_each, policy.score))))
+    others = map(of_questions, sentences(one_each.queries))
+    numbers = (fingerprints(one_each, policy.score), *others)
+    own = int(np.count_nonzero(np.logical_or.reduce([own_rows(policy, of) for of in numbers])))
     if data.sha256 == policy.data:
         own = len(one_each.kept)
     if own:

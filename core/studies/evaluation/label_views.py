@@ -50,7 +50,8 @@ def view(
     setting.update(np.sort(rows).tobytes())
     name = one_line(str(results.run.manifest["questions"]["name"]))
     about = ", ".join(("shown", count_of(len(results), "row"), name))
-    cells, totals = of_contents({name: results.doubts[name] for name in shown}, results.correct)
+    doubts = {name: results.doubts[name] for name in shown}
+    cells, totals = of_contents(doubts, results.correct, results.queries)
     new = look(
         *(setting.hexdigest(), about, rows, earlier), cells=cells, totals=totals, view_of=shown
     )

@@ -53,6 +53,13 @@ def test_so_are_prompts_in_front_of_one_question(fronts):
     assert "several prompts in front of one question" in why
 
 
+def test_so_are_prompts_behind_one_question():
+    behind = ("Speak like a pirate.", "Mind the units!", "Use the metric system")
+    upload = table(*(f"Which {noun} did Dr. Lee see? {say}" for noun in NOUNS for say in behind))
+    assert suggest(upload).query is None
+    assert "several prompts behind one question" in why_open(upload, "question")
+
+
 def test_a_place_or_a_text_in_front_of_the_same_few_questions_asks_for_nothing():
     ends = ("who leads it?", "how large is it?", "when was it named?", "where is it?", "why?")
     rows = [f"Of {art} {noun}, {end}" for art in ("a", "the") for noun in NOUNS for end in ends]

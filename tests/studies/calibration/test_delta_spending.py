@@ -102,6 +102,16 @@ def test_batches_brought_until_one_passes_are_said():
     assert "with a probability of up to 0.1." in said and said.endswith("known here: 2.")
 
 
+@pytest.mark.parametrize("form", ["{} Speak like a pirate.", "Mind the units: {}"])
+def test_an_instruction_beside_the_questions_makes_no_other_labels_of_them(form):
+    data = scored(np.random.default_rng(0), 300, 0.01)
+    data.queries[:] = [f"Who mapped islet {number}?" for number in range(300)]
+    first = calibrate(data, WANTED, looks=())
+    told = np.array([form.format(query) for query in data.queries], object)
+    other = replace(data, queries=told, doubts={"s0": data.doubts["s0"].round(2)})
+    assert places(calibrate(other, WANTED, looks=first.looks)) == [2]
+
+
 def test_groups_are_a_look_of_their_own_and_share_delta_with_all():
     data = scored(np.random.default_rng(0), 600, 0.005, kinds=2)
     first = calibrate(data, WANTED, looks=())

@@ -85,6 +85,10 @@ def test_rows_that_made_the_policy_are_no_test_of_it(policy):
     mixed.queries[0] = " Q7?"
     with pytest.raises(PolicyError, match="1 of 34 of these questions made this policy"):
         confirm_on(policy, mixed, ())
+    for other in ("Q7? Mind the units.", "Mind the units: q7?"):
+        mixed.queries[0] = other
+        with pytest.raises(PolicyError, match="1 of 34 of these questions made this policy"):
+            confirm_on(policy, mixed, ())
     with pytest.raises(PolicyError, match="All of these questions made this policy"):
         confirm_on(replace(policy, data="1" * 64), new(30, 2), ())
     with pytest.raises(PolicyError, match="does not say which questions made it"):
