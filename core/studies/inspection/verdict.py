@@ -26,7 +26,7 @@ LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, t
 LARGEST_ERROR, LEAST_CONFIDENCE = 0.1, 0.9
 CERTIFIED = "certified_mutual_information"
 INFORMED = (SCORE, WEIGHTED)  # the scores that hold M.I., and are raised with it
-NO_ANSWER = "It says that it has no answer."
+NO_ANSWER = "It gives no answer."
 DEFAULT = "Default policy."  # with what the origin of a bundled policy's rule begins
 
 
