@@ -197,6 +197,12 @@ def no_test(own: int, questions: int) -> str:
     )
 
 
+UNDER_OTHER_QUESTIONS: Final = (
+    "These rows have the scores and answers of those that made this policy, under other questions, "
+    "so they are no test of it, and nothing is promised here. Ask other questions for that."
+)
+
+
 def no_budget(place: int) -> str:
     """Say that the looks before one have left too little."""
     return f"{place - 1} looks at these labels have spent δ. Bring questions nobody has looked at."

@@ -13,17 +13,22 @@ from core.abstention.codebook import EVERY_ROW
 from core.abstention.ledger import (
     MAYBE_OWN,
     MOST_LOOKS,
+    NO_ROWS,
+    UNDER_OTHER_QUESTIONS,
     UNNAMED_OWN,
     Look,
+    asks_the_same,
     no_budget,
     no_names,
     no_test,
     other_names,
+    related_looks,
 )
 from core.abstention.policy import Policy, PolicyError, check_pipeline, own_rows
 from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
 from core.codec import one_line
 from core.data.tabular.fingerprints import (
+    contents,
     draws,
     fingerprints,
     names_no_question,
@@ -106,8 +111,8 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
     CalibrationError
         When looks at these labels have spent δ, or all labels are of one kind.
     PolicyError
-        When rows made the policy or may have, as where questions have no names to know them by, or
-        another pipeline made their scores.
+        When rows made the policy or may have, as where questions have no names to know them by or
+        a look at what made it has their scores and answers, or another pipeline made their scores.
     """
     if not policy.rows:
         raise PolicyError(MAYBE_OWN)
@@ -124,6 +129,8 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
         own = len(one_each.kept)
     if own:
         raise PolicyError(no_test(own, len(one_each.kept)))
+    if _are_its_own(policy, data, earlier):
+        raise PolicyError(UNDER_OTHER_QUESTIONS)
     if policy.score in data.one_kind:
         raise CalibrationError(one_kind(data, policy.score))
     same = (pipeline is None) == (policy.pipeline is None)
@@ -141,6 +148,15 @@ def confirm_half(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Con
         raise CalibrationError(no_budget(look.place))
     delta = (1 - (policy.confidence or USUAL_CONFIDENCE)) / 2**look.place
     return replace(confirm(policy, data, 1 - delta), look=look)
+
+
+def _are_its_own(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> bool:
+    """Return whether a look at just the rows that made a policy shares cells with these rows."""
+    own = policy.row_hashes
+    return any(
+        asks_the_same(each.rows, own).all() and asks_the_same(own, each.rows).all()
+        for each in related_looks(NO_ROWS, earlier, *contents(data))
+    )
 
 
 def _why_not_new(policy: Policy, data: Labelled) -> str:

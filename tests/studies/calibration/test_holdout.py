@@ -95,6 +95,20 @@ def test_rows_that_made_the_policy_are_no_test_of_it(policy):
         confirm_on(replace(policy, rows=""), new(30, 2), ())
 
 
+def test_rows_that_made_the_policy_under_other_questions_are_no_test_of_it():
+    def under(text, doubts):
+        data = scored(doubts, np.arange(100) % 20 > 0, [f"{text}{at}" for at in range(100)])
+        return replace(data, sha256=text)
+
+    doubts = np.random.default_rng(0).random(100)
+    made = calibrate(under("q", doubts), Target(0.2, 0.9, "ltt", "s"), looks=())
+    whole = calibrate(under("p", doubts), Target(0.3, 0.9, "ltt", "s"), looks=made.looks).looks
+    with pytest.raises(PolicyError, match="that made this policy, under other questions"):
+        confirm_on(made.policy, under("Answer: p", doubts), whole)
+    assert confirm_on(made.policy, under("p", doubts[::-1] + 1), whole).look.place == 3
+    assert confirm_on(made.policy, under("r", doubts[::-1] + 1), whole).look.place == 1
+
+
 def test_rows_by_which_no_question_is_known_again_are_no_test(policy):
     """Its own rows without their questions, or known by a number, would pass for new ones."""
     nameless = new(30, 2, 2)
