@@ -117,7 +117,9 @@ def of_contents(
         numbers = hash_array(sizes) & ~np.uint64(1)
         with np.errstate(over="ignore"):
             is_long = np.isfinite(sizes) & (sizes != np.round(sizes, DECIMALS))
-        cells.append(_once(numbers[is_long], right[is_long]))
+        telling = _once(numbers[is_long], right[is_long])
+        if 2 * len(telling) >= len(score):  # else it takes few values, such as entropies of counts
+            cells.append(telling)
         if answers is not None:
             cells.append(_once(hash_array(numbers + texts) & ~np.uint64(1), right))
     return np.concatenate(cells), tuple(totals)

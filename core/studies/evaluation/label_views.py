@@ -17,6 +17,7 @@ from core.codec import count_of, one_line
 from core.data.tabular.fingerprints import of_contents, of_questions
 from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.results import Results
+from core.studies.inspection.verdict import SCORE
 from core.uncertainty.scores import SCORES
 
 GROWTH: Final = 2  # of a run that goes on, from one look to the next
@@ -50,8 +51,10 @@ def view(
     setting.update(np.sort(rows).tobytes())
     name = one_line(str(results.run.manifest["questions"]["name"]))
     about = ", ".join(("shown", count_of(len(results), "row"), name))
+    answer = f"{SCORE}_answer"  # the one in the table that is calibrated on
+    answers = results.texts(answer) if answer in results.table.column_names else None
     doubts = {name: results.doubts[name] for name in shown}
-    cells, totals = of_contents(doubts, results.correct, results.queries)
+    cells, totals = of_contents(doubts, results.correct, results.queries, answers)
     new = look(
         *(setting.hexdigest(), about, rows, earlier), cells=cells, totals=totals, view_of=shown
     )
