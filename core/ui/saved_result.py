@@ -32,7 +32,7 @@ def open_result(kind: str) -> Result | None:
         return None
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="kept_one"):
         st.badge("Saved result", icon=":material/history:", color="blue")
-        st.text(f"{result.title}, {result.model}, {result.created_at:%Y-%m-%d %H:%M} UTC")
+        st.text(f"{result.title} · {result.model} · {result.created_at:%Y-%m-%d %H:%M} UTC")
         st.button("Ask a new question", key="leave_kept", on_click=leave)
     if is_from_file(result.payload):
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
