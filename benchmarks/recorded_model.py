@@ -73,6 +73,7 @@ AT_ONCE = 6  # questions: what is half done when somebody stops the run is lost
 TITLE, TITLE_OF_REAL = "popular questions", "TriviaQA, AmbigQA and WordNet"
 EACH = 200  # questions of a data set
 POPULAR, OF_REAL = "qwen_popular_questions", "qwen_real_questions"
+LIKELIEST = "its 8 likeliest answers"
 QUESTIONS = Path("benchmarks/popular_questions")
 PAGE = Path("docs/measured/recorded_model.md")
 SETS, TARGETS = {each.title: each for each in REAL_SETS}, (0.15, 0.5)
@@ -263,11 +264,11 @@ def of_real(run: Run, smollm2: Run) -> list[str]:
     beside = {title: same(of_set(smollm2, title), read_results(run)) for title in SETS}
     return [
         "## Real questions",
-        origin(run, what, "ten drawn answers"),
+        origin(run, what, LIKELIEST),
         "AUROC for wrong answers with 95% intervals (Figure 5), and of how many rows that the "
         "paper’s filters leave:",
         table_of_sets(results),
-        "SmolLM2 on the same questions, where its own rows pass the filters:",
+        "SmolLM2 on the same questions, by ten drawn answers, where its own rows pass the filters:",
         table_of_sets(beside),
         *report(run, REAL_SETS, TARGETS),
     ]
@@ -315,7 +316,7 @@ def of_popular(run: Run) -> list[str]:
     what = f"popular questions ({files_of(run)})"
     return [
         f"# What a model of 1.5 billion parameters answered: {of.title}",
-        origin(run, what, "its 8 likeliest answers"),
+        origin(run, what, LIKELIEST),
         " ".join(answer(measured)),
         table_of_scores(measured),
         single_answers(measured),

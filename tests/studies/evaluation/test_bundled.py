@@ -29,7 +29,7 @@ def test_a_bundled_run_is_finished_small_and_opens_without_being_written_to(name
     assert rows.table.num_rows == run.finished_questions > 0
     assert is_recorded or run.finished_questions == run.manifest["questions"]["number"]
     # As on the pages; others as in the paper.
-    asked = ("likeliest", 8) if name.endswith("popular_questions") else ("drawn", 10)
+    asked = ("likeliest", 8) if is_recorded else ("drawn", 10)
     assert run.manifest["ended"] and (run.pipeline.sampling, run.pipeline.samples) == asked
     id = rows.table["id"][0].as_py()
     assert run.inspection(id).query == rows.table["query"][0].as_py()
