@@ -57,8 +57,8 @@ class Hard(NamedTuple):
 class AnswerPart(NamedTuple):
     """A piece of an item up to a preposition, a verb or a mark.
 
-    `after`: what stands before it: "" at the beginning, or "preposition", "particle", "copula",
-    "mark".
+    `after`: what stands before it: "" at the beginning, or "article", "preposition", "particle",
+    "copula", "mark".
     """
 
     after: str
@@ -75,7 +75,7 @@ class AnswerForm:
     # The text in small letters, white space collapsed; what is compared where nothing is left.
     plain: str
     items: tuple[Item, ...]  # what commas and "and" separate
-    listed: bool  # whether it says "and" or "or": every item counts
+    listed: bool  # whether it says "and", "or" or ";": every item counts
     hard: Hard
     # Whether it is made of several numbers, or is a tuple: in another order it is another answer.
     ordered: bool
@@ -112,7 +112,7 @@ class _Reader:
         self.capitals: set[str] = set()
         self.negations = self.hedges = 0
         self.yes: bool | None = None
-        self.listed = False
+        self.listed = self.parted = False  # by "and" or "or"; by a semicolon
         self.items: list[list[tuple[str, list[str]]]] = [[("", [])]]
 
     def read(self) -> None:
@@ -130,6 +130,7 @@ class _Reader:
                     self.dates.append(token.date)
                     self._add(DATE)
                 case TokenKind.COMMA:
+                    self.parted |= token.text == ";"
                     self._item()
                 case TokenKind.MARK:
                     self._part("mark")
@@ -298,11 +299,15 @@ class _Reader:
             self.negations += 1
         elif word and ord(word[0]) > 0xE00 and any(n in word for n in vocabulary.NEGATIONS_INSIDE):
             self.negations += sum(word.count(n) for n in vocabulary.NEGATIONS_INSIDE)
-        if word in vocabulary.QUALIFIERS or (word == "great" and self._follows(place, "grand")):
+        is_grand = word == "great" and self._follows(place, "grand")
+        if is_grand or word in vocabulary.QUALIFIERS or word in vocabulary.RESERVATIONS:
             self.qualifiers.append(word)
         if word in vocabulary.COPULAS and self.fillers:
             self._part("copula")
         elif word in vocabulary.FILLERS and self.fillers and not self._is_grade(place, token):
+            after, words = self.items[-1][-1]
+            if word in vocabulary.ARTICLES and after in ("", "mark") and not words:
+                self.items[-1][-1] = ("article", words)
             return
         elif word in vocabulary.PREPOSITIONS:
             self._part("preposition")
@@ -352,7 +357,7 @@ class _Reader:
         return AnswerForm(
             plain=plain,
             items=items,
-            listed=self.listed,
+            listed=self.listed or (self.parted and len(items) > 1),
             hard=Hard(
                 tuple(numbers),
                 tuple(sorted(self.signs)),

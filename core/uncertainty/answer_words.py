@@ -16,6 +16,10 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def _phrases(text: str) -> frozenset[str]:
+    return frozenset(text.split(", "))
+
+
 #: Words that say nothing of an answer.
 FILLERS = _set(
     "a an the it its this that these those there is was are were be been being about "
@@ -75,6 +79,15 @@ QUALIFIERS = _set(
     "loses past ago norte nord ouest oeste alt ehemaliger ehemalige ancien ancienne mutter vater "
     "sohn tochter mere pere fils madre padre hijo"
 )
+#: What makes less of an answer: partly, perhaps, sometimes, on a condition.
+RESERVATIONS = _set(
+    "partly partially partial mostly mainly largely somewhat sometimes occasionally often usually "
+    "generally typically maybe perhaps possibly probably presumably presumed supposedly allegedly "
+    "alleged apparently reportedly arguably seemingly potentially theoretically likely falsely "
+    "except but unless only solely provided providing if depending depends assuming might could "
+    "vielleicht wahrscheinlich moglicherweise teilweise manchmal nur wenn quiza quizas "
+    "probablemente posiblemente parcialmente probablement forse probabilmente talvez"
+)
 
 NEGATIONS = _set(
     "not no never none nobody nothing nowhere neither nor without cannot non except unless hardly "
@@ -99,6 +112,40 @@ CONTRACTED = _set(
 #: Parts of words of scripts that do not separate them.
 NEGATIONS_INSIDE = tuple(
     _list("不 没 沒 無 无 非 未 ない なかっ ません ไม่ 않 아니 아닙 아님 아닌 零下")
+)
+
+#: A name of one of these behind a comma says where something is: London, England, UK.
+CONTINENTS = _phrases(
+    "africa, antarctica, asia, europe, north america, south america, america, oceania, "
+    "united states, united kingdom, great britain, britain, dc, earth"
+)
+COUNTRIES = _phrases(
+    "afghanistan, albania, algeria, andorra, angola, argentina, armenia, australia, austria, "
+    "azerbaijan, bahamas, bahrain, bangladesh, barbados, belarus, belgium, belize, benin, bhutan, "
+    "bolivia, bosnia, botswana, brazil, brunei, bulgaria, burkina faso, burma, burundi, cambodia, "
+    "cameroon, canada, chad, chile, china, colombia, congo, costa rica, croatia, cuba, cyprus, "
+    "czechia, czech republic, denmark, djibouti, dominica, ecuador, egypt, el salvador, england, "
+    "eritrea, estonia, ethiopia, fiji, finland, france, gabon, gambia, georgia, germany, ghana, "
+    "greece, grenada, guatemala, guinea, guyana, haiti, honduras, hungary, iceland, india, "
+    "indonesia, iran, iraq, ireland, israel, italy, ivory coast, jamaica, japan, jordan, "
+    "kazakhstan, kenya, kosovo, kuwait, kyrgyzstan, laos, latvia, lebanon, lesotho, liberia, "
+    "libya, liechtenstein, lithuania, luxembourg, madagascar, malawi, malaysia, maldives, mali, "
+    "malta, mauritania, mauritius, mexico, moldova, monaco, mongolia, montenegro, morocco, "
+    "mozambique, myanmar, namibia, nepal, netherlands, holland, new zealand, nicaragua, niger, "
+    "nigeria, north korea, northern ireland, north macedonia, norway, oman, pakistan, palestine, "
+    "panama, papua new guinea, paraguay, peru, philippines, poland, portugal, qatar, romania, "
+    "russia, rwanda, samoa, saudi arabia, scotland, senegal, serbia, sierra leone, singapore, "
+    "slovakia, slovenia, somalia, south africa, south korea, south sudan, spain, sri lanka, "
+    "sudan, suriname, sweden, switzerland, syria, taiwan, tajikistan, tanzania, thailand, togo, "
+    "tonga, tunisia, turkey, turkmenistan, uganda, ukraine, uruguay, uzbekistan, venezuela, "
+    "vietnam, wales, yemen, zambia, zimbabwe, "
+    "alabama, alaska, arizona, arkansas, california, colorado, connecticut, delaware, florida, "
+    "hawaii, idaho, illinois, indiana, iowa, kansas, kentucky, louisiana, maine, maryland, "
+    "massachusetts, michigan, minnesota, mississippi, missouri, montana, nebraska, nevada, "
+    "new hampshire, new jersey, new mexico, new york, north carolina, north dakota, ohio, "
+    "oklahoma, oregon, pennsylvania, rhode island, south carolina, south dakota, tennessee, "
+    "texas, utah, vermont, virginia, washington, west virginia, wisconsin, wyoming, "
+    "ontario, quebec, british columbia, alberta, new south wales, queensland, bavaria, catalonia"
 )
 
 #: Words that stand for a sign.

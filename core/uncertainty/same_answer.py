@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 MOST_ITEMS = 30  # of a list in any order; a longer one is compared in its own
 SHORT = 5  # letters of the longest word that may be an unknown negation
 LATIN = "\u0250"  # the first character behind Latin letters
+MOST_DETAILS = 5  # that say more of an answer; what goes on is a list
 _NOTHING: frozenset[str] = frozenset()
 _HYPHENED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 
@@ -113,7 +114,7 @@ def is_right(answer: str, accepted_names: Iterable[str], question: str = "") -> 
         right = form_of(name)
         if form.plain == right.plain:
             return True
-        if _same(form, right, free):
+        if _same(form, right, free) and not _goes_on(form, right, free):
             earning = set(right.words) - free
             if not earning or not form.words or _earns(form, right, earning, question):
                 return True
@@ -133,7 +134,7 @@ def _same(a: AnswerForm, b: AnswerForm, free: frozenset[str] = _NOTHING) -> bool
     a, b = _with_years(a, b), _with_years(b, a)
     if a.listed == b.listed and a.one_word == b.one_word:
         return True
-    if a.hard.qualifiers != b.hard.qualifiers:
+    if _qualifiers(a, free) != _qualifiers(b, free):
         return False
     if (a.ordered or b.ordered) and len(a.items) == len(b.items):
         return [*map(_words, a.items)] == [*map(_words, b.items)]
@@ -147,6 +148,11 @@ def _same(a: AnswerForm, b: AnswerForm, free: frozenset[str] = _NOTHING) -> bool
     return _matches_all(few, many, free) or (
         len(few.items) == len(many.items) and _matches_all(many, few, free)
     )
+
+
+def _qualifiers(form: AnswerForm, free: frozenset[str]) -> list[str]:
+    """Return what qualifies an answer; "only" does not where the question says it."""
+    return [w for w in form.hard.qualifiers if w not in free & vocabulary.RESERVATIONS]
 
 
 def _hard_agrees(a: AnswerForm, b: AnswerForm) -> bool:
@@ -355,7 +361,37 @@ def _matches_all(few: AnswerForm, many: AnswerForm, free: frozenset[str]) -> boo
         if place is None:
             return False
         del left[place]
-    return 0 not in left
+    return 0 not in left and len({_words(item) for item in left.values()}) <= MOST_DETAILS
+
+
+def _goes_on(answer: AnswerForm, name: AnswerForm, free: frozenset[str]) -> bool:
+    """Whether an answer lists more than it was asked for: Mars, Venus, Jupiter."""
+    if answer.listed or answer.hard.yes is not None:  # yes, and why
+        return False
+    if answer.one_word == name.one_word:  # "Kiss Me Kate" has a comma, or not
+        return False
+    among, first = [*map(_words, name.items)], answer.items[0]
+    return any(
+        not _says_more(item, first, free) for item in answer.items[1:] if _words(item) not in among
+    )
+
+
+def _says_more(item: Item, first: Item, free: frozenset[str]) -> bool:
+    """Whether what stands behind a comma tells of the first, and is no further answer.
+
+    "Paris, France" and "Paris, the capital" are Paris; "Paris, Lyon" is more.
+    """
+    if any(part.after in ("preposition", "copula") for part in item):
+        return True
+    if item[0].after == "article" and first[-1].after != "article":
+        return True
+    if vocabulary.KINDS | free | {*_words(first)} >= {*_words(item)}:
+        return True
+    name, place = " ".join(_words(first)), " ".join(_words(item))
+    wider = vocabulary.CONTINENTS
+    return (place in wider and name not in wider) or (
+        place in vocabulary.COUNTRIES and name not in vocabulary.COUNTRIES | wider
+    )
 
 
 def _is_turned(one: AnswerForm, turned: AnswerForm) -> bool:

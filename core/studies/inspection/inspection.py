@@ -50,7 +50,7 @@ from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.same_answer import contradict, same_answer
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
 from core.uncertainty.scores import SCORES, Score
-from core.uncertainty.similarity import JUDGE
+from core.uncertainty.similarity import JUDGE, SAME_ANSWER
 
 MOST_MISSING = 0.1  # of the answers: with more, those that are there may not speak for all
 AT_ODDS = 0.05  # of what was found: so much of two answers counted as one is no slip
@@ -329,6 +329,7 @@ def _contradiction(evidence: Evidence, similarity: str) -> str | None:
     it may know that two names are one's.
     """
     differ = contradict if similarity == JUDGE else _differ
+    ours = "" if similarity == SAME_ANSWER else "the similarity “same answer”, or "
     shares = np.exp(evidence.log_marginal - evidence.log_marginal.max())
     shares = shares / shares.sum()
     weighty = np.flatnonzero(shares > AT_ODDS)
@@ -337,7 +338,7 @@ def _contradiction(evidence: Evidence, similarity: str) -> str | None:
         if evidence.labels[first] == evidence.labels[second] and differ(a, b):
             return (
                 f"“{one_line(a)}” and “{one_line(b)}” count as one answer here, and they are not "
-                "the same. Choose the similarity “same answer”, or a larger τ."
+                f"the same. Choose {ours}a τ nearer 1."
             )
     return None
 

@@ -82,6 +82,19 @@ def test_clusters_hold_every_text_once_and_all_the_probability():
         assert count == [s.text for s in seen.recording.samples].count(text)
 
 
+def test_what_to_choose_is_not_what_is_in_use():
+    """Of two answers in one cluster that are not one: the rule compares each with the first."""
+    texts = ["Washington", "George Washington", "Denzel Washington"]
+    model = TableModel(texts, falling(3), np.tile(falling(3), (3, 1)))
+    recording, rule = record(ask(200), model), DecisionRule(9.0, 0.5, origin="by hand")
+    seen = read(recording, rule=rule)
+    assert len(seen.clusters) == 1
+    assert "they are not the same. Choose a τ nearer 1." in seen.verdict.reason
+    by_words = read(recording, Reading(similarity="token_f1"), rule=rule)
+    assert "Choose the similarity “same answer”, or a τ" in by_words.verdict.reason
+    assert len(read(recording, Reading(tau=0.95)).clusters) == 3
+
+
 def test_a_cell_says_what_it_was_computed_from():
     model = copies(4, share=0.5)
     seen = run(ask(100), model)
