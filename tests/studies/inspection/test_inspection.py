@@ -92,7 +92,7 @@ def test_what_to_choose_is_not_what_is_in_use():
     assert "they are not the same. Choose a τ nearer 1." in seen.verdict.reason
     by_words = read(recording, Reading(similarity="token_f1"), rule=rule)
     assert "Choose the similarity “same answer”, or a τ" in by_words.verdict.reason
-    assert len(read(recording, Reading(tau=0.95)).clusters) == 3
+    assert len(read(recording, Reading(threshold=0.95)).clusters) == 3
 
 
 def test_a_cell_says_what_it_was_computed_from():
