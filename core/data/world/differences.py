@@ -3,8 +3,10 @@
 Shared words and letters find the nearest question. To ask it in place of what was typed they are
 not enough: "unofficial" is spelt much as "official", "city" stands in wordings that ask for the
 country, and "What is France the capital of?" has every word of another question. Here each word
-that matters has to be one of the same name and of one and the same wording, and what is asked for,
-how often, and in which tense must agree. Where it is in doubt, the question is only offered.
+that matters has to be one of the same name and of one and the same wording, and that wording's
+have to be said: "Who played Carmen?" leaves the music out of "Whose music is played in Carmen?".
+What is asked for, how often, and in which tense must agree. Where it is in doubt, the question is
+only offered.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from rapidfuzz.distance import OSA, Prefix
 
 Words = Sequence[str]
 
+FIELDS = SUBJECT, CLAUSE, PLURAL = "0subject", "0clause", "0plural"  # of a wording, as words
 LEAST_STEM = 4  # letters that a word and its other form share
 LEAST_OF_SLIP = 5  # letters; among shorter names a slip is another one: "DNA" and "NDA"
 LEAST_OF_ASKING = 4  # letters of a word that asks for something: "wht"
@@ -44,7 +47,50 @@ _ASK_NOTHING = frozenset(
 )
 _JOINING = frozenset(["in", "to", "from", "after", "before", "under", "name"])
 _PAST = frozenset(["was", "were"])
+# A wording says these besides, and asks for nothing with them.
+_SAYS_NOTHING = frozenset(
+    [
+        *("a", "an", "the", "and", "or", "am", "is", "are", "was", "were", "be", "do", "does"),
+        *("did", "can", "could", "would", "should", "may", "have", "has", "had", "you", "i", "im"),
+        *("me", "us", "we", "it", "this", "that", "there", "they", "so", "hey", "please"),
+        *("tell", "give", "name", "know", "wonder", "any", "idea", "say", "what", "whats"),
+        *("which", "who", "whom", "of"),
+    ]
+)
+# "The capital of Texas" is its state capital, and "the Greek god" the "god or goddess".
+_NEED_NOT_BE_SAID = frozenset(["state", "goddess", "element"])
+_IMPLIED = {  # nor these beside another word
+    "where": frozenset(["in", "city", "country"]),
+    "director": frozenset(["film", "movie"]),
+}
+# These count as often as they are said: "who is in it" does not ask who it is by.
+_RELATING = frozenset(
+    [
+        *("in", "from", "to", "for", "by", "with", "at", "on", "as", "via", "up", "out", "behind"),
+        *("about", "after", "before", "under", "into", "near", "of", "whose"),
+        *("its", "known", "knows"),
+    ]
+)
 _WITHOUT = frozenset(["without", "not", "never", "except", "besides"])
+# "Name any …" asks for one of many: of a fact with one right answer it asks something else.
+_ONE_OF_MANY = frozenset(["any", "one", "some"])
+_BEFORE_IT = frozenset(["name", "me", "give", "tell", "say", "of"])
+# Rare in the world's wordings, and said of any fact.
+CHAT = frozenset(
+    [
+        *("he", "she", "they", "we", "us", "i", "im", "my", "you", "your", "please", "pls", "plz"),
+        *("thank", "thanks", "hi", "hello", "ok", "okay", "got", "must", "mean", "yr", "bloke"),
+        *("guy", "lady", "one", "just", "quick", "question", "remember", "forgot", "again"),
+        *("say", "think", "that", "this", "it"),
+    ]
+)
+# Of two things by one name, people call neither by these: "Georgia", the country and the state.
+KINDS_OF_THING = frozenset(
+    [
+        *("country", "state", "city", "film", "movie", "musical", "album", "song", "book", "novel"),
+        *("play", "opera", "ballet", "painting", "character", "element", "music"),
+    ]
+)
 _NUMBERS = {
     word: str(number)
     for number, words in {
@@ -71,7 +117,8 @@ class FactWords:
     """What a fact is called, and how it is asked for."""
 
     names: Sequence[Words]
-    wordings: Sequence[Words]  # in order, without the name
+    clauses: Sequence[Words]  # which of these stand for a clause
+    wordings: Sequence[Words]  # in order, with one of `FIELDS` for the name
     is_its_own_name: bool  # nothing has to be said besides: a list, a question by itself
 
 
@@ -103,7 +150,6 @@ def differences(
             chain(
                 _foreign_words(typed, taught, content, vocabulary),
                 _no_request(typed, question, taught, vocabulary),
-                _half_a_name(typed, taught, vocabulary),
                 _another_noun(typed, taught, nouns),
                 _another_name(typed, taught, content),
                 _another_order(typed, taught),
@@ -145,13 +191,69 @@ def _foreign_words(
 ) -> Sequence[str]:
     """Return what neither a name nor the one wording that fits best holds, of what matters."""
     named = set(chain.from_iterable(taught.names))
-    content_words = [word for word in dict.fromkeys(typed) if word in content]
-    rest = [word for word in content_words if not _occurs(word, named, vocabulary)]
+    matters = (word for word in dict.fromkeys(typed) if word in content and word != "does")
+    rest = [word for word in matters if not _occurs(word, named, vocabulary)]
+    clause, name = (
+        max(names, key=lambda words: _how_well_said(words, typed, vocabulary), default=())
+        for names in (taught.clauses, [n for n in taught.names if n not in taught.clauses])
+    )
+    own = taught.is_its_own_name
     unsaid = (
-        [w for w in rest if not _occurs(w, each, vocabulary, LEAST_OF_ASKING)]
+        [
+            *(w for w in rest if not _occurs(w, each, vocabulary, LEAST_OF_ASKING)),
+            *(
+                []
+                if own
+                else _left_out(typed, each, clause if CLAUSE in each else name, vocabulary)
+            ),
+        ]
         for each in taught.wordings
+        if own or CLAUSE not in each or clause
     )
     return min(unsaid, key=len, default=rest)
+
+
+def _how_well_said(name: Words, typed: Words, vocabulary: Collection[str]) -> tuple[int, int]:
+    """Return how few words of a name are not said, and how many are."""
+    return -len(_unsaid(name, typed, vocabulary)), len({*name} & {*typed})
+
+
+def _unsaid(name: Words, typed: Words, vocabulary: Collection[str]) -> Sequence[str]:
+    """Return what is missing of a name: Berlin is not the Berlin Wall."""
+    return [
+        w
+        for w in name
+        if len(w) >= LEAST_STEM and not any(is_form(t, w, vocabulary) for t in typed)
+    ]
+
+
+def _left_out(
+    typed: Words, wording: Words, name: Words, vocabulary: Collection[str]
+) -> Iterator[str]:
+    """Yield what a wording by a name says and a question does not, and what either says oftener."""
+    yield from _unsaid(name, typed, vocabulary)
+    implied = _NEED_NOT_BE_SAID.union(*(_IMPLIED.get(word, ()) for word in typed))
+    for word in {*wording} - _SAYS_NOTHING - _RELATING - implied - {*FIELDS}:
+        form = next(
+            (t for t in typed if _occurs(_SHORT.get(t, t), [word], vocabulary, LEAST_OF_ASKING)),
+            None,
+        )
+        if form is None or (
+            # "Which city calls France its capital?" is not "Which city does France call …?".
+            (word == "made" or word not in typed)
+            and _is_behind(form, typed, name) != _is_behind(word, wording, FIELDS)
+        ):
+            yield word
+    there = Counter(word for word in wording if word in _RELATING)
+    slips = {t: w for w in there for t in typed if is_form(t, w, vocabulary, LEAST_OF_ASKING)}
+    here = Counter(w for t in typed if (w := slips.get(t, t)) in _RELATING) - Counter(name)
+    alike = {"of", "for"} if {"of"} & (here | there).keys() else {"of"}
+    yield from ((here - there) + (there - here)).keys() - alike - implied
+
+
+def _is_behind(word: str, words: Words, named: Words) -> bool:
+    before = {*words[: words.index(word)]} - _SAYS_NOTHING
+    return not before.isdisjoint(named)
 
 
 def _occurs(
@@ -176,24 +278,6 @@ def _no_request(
         _occurs(word, around, vocabulary, LEAST_OF_ASKING) for word in asks
     ):
         yield from [word for word in question if word not in typed][:1]
-
-
-def _half_a_name(typed: Words, taught: FactWords, vocabulary: Collection[str]) -> Sequence[str]:
-    """Return what is missing of the name that is said best: Berlin is not the Berlin Wall."""
-    if taught.is_its_own_name:  # people say less than a whole question
-        return ()
-    around = set(chain.from_iterable(taught.wordings)) | {*typed}
-    unsaid = (
-        [
-            w
-            for w in name
-            if len(w) >= LEAST_STEM
-            and w not in around
-            and not any(is_form(t, w, vocabulary) for t in typed)
-        ]
-        for name in taught.names
-    )
-    return min(unsaid, key=len, default=())
 
 
 def _another_noun(typed: Words, taught: FactWords, nouns: Collection[str]) -> Iterator[str]:
@@ -244,6 +328,15 @@ def _repeats(typed: Words, question: Words, content: Set[str]) -> Iterator[str]:
     for word, times in Counter(typed).items():
         if times > 1 and times > once[word] and word in content:
             yield word
+
+
+def of_one_of_many(words: Words) -> tuple[str, ...]:
+    """Return the words of a question by which it asks for one of many."""
+    return tuple(
+        word
+        for before, word in zip(("name", *words), words, strict=False)
+        if word in _ONE_OF_MANY and before in _BEFORE_IT
+    )
 
 
 def numbers_in(words: Iterable[str]) -> set[str]:

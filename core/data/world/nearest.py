@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise
 
 import numpy as np
@@ -24,10 +24,13 @@ from rapidfuzz.process import cdist
 from scipy.sparse import csr_array
 
 from core.data.world.differences import (
+    CHAT,
+    KINDS_OF_THING,
     ONE_SLIP,
     FactWords,
     differences,
     numbers_in,
+    of_one_of_many,
     question_nouns,
 )
 from core.data.world.facts import FIELD, MANY, Fact, facts
@@ -89,23 +92,10 @@ _TURNING = frozenset(
         *("except", "besides", "without"),
     ]
 )
-# "Name any …" asks for one of many: of a fact with one right answer it asks something else.
-_ONE_OF_MANY = frozenset(["any", "one", "some"])
-_BEFORE_IT = frozenset(["name", "me", "give", "tell", "say", "of"])
-# Rare in the world's wordings, and said of any fact.
-_CHAT = frozenset(
-    [
-        *("he", "she", "they", "we", "us", "i", "im", "my", "you", "your", "please", "pls", "plz"),
-        *("thank", "thanks", "hi", "hello", "ok", "okay", "got", "must", "mean", "yr", "bloke"),
-        *("guy", "lady", "one", "just", "quick", "question", "remember", "forgot", "again"),
-        *("say", "think", "that", "this", "it"),
-    ]
-)
 # With one of these, a question asks for one of several, as a superlative does.
 _ORDER = frozenset(["first", "last", "latest", "next", "former", "previous", "current"])
 _FIRST_OF_A_NAME = re.compile(r"[A-Z]\w+ (I|One)\b")  # "World War I", but not "Say, I wonder"
 _FIRST = frozenset(["i", "one", "first"])
-_NAME = "0name0"  # in a wording
 OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
 
 Numbers = NDArray[np.float64]
@@ -149,7 +139,18 @@ def nearest(question: str) -> Nearest | None:
 
 def nearest_questions(question: str, count: int = OFFERS) -> tuple[Nearest, ...]:
     """Return at most `count` taught questions, each of another fact, the likeliest first."""
-    return tuple(islice(_index().nearest(question), count))
+    matches = [*islice(_index().nearest(question), max(count, OFFERS))]
+    for other in matches[1:]:
+        if _is_rival(other, matches[0]):
+            matches[0] = replace(matches[0], unexplained=(other.fact.subject,))
+    return tuple(matches[:count])
+
+
+def _is_rival(other: Nearest, meant: Nearest) -> bool:
+    """Return whether another thing of the same name may be meant, with another answer."""
+    differs = {*other.missing, *other.unexplained, *other.narrowing}
+    answers, own = ({n for a in one.fact.answers for n in a.names} for one in (other, meant))
+    return other.similarity >= MEANT and differs <= KINDS_OF_THING and not answers & own
 
 
 def meant_among(question: str, others: tuple[str, ...]) -> str | None:
@@ -311,7 +312,7 @@ class _Index:
                 missing, unexplained = self._lacking(words, alike, weight, name)
                 if similar >= MEANT:
                     matters = {w for w, heavy in zip(words, weight, strict=True) if heavy > MATTERS}
-                    matters -= {*_CHAT, *_KINDS}
+                    matters -= {*CHAT, *_KINDS}
                     more = self._differences(question, taught, owner, matters)
                     unexplained = tuple(dict.fromkeys((*unexplained, *more)))
                 narrowing = self._narrowing(words, alike, taught)
@@ -333,10 +334,10 @@ class _Index:
             if not numbers_in([word]) <= numbers or (lack and self._decides(word, row))
         ]
         if not self._facts[owner].plural:
-            missing += _of_one_of_many(words)
+            missing += of_one_of_many(words)
         heavy = lacks & (weight > RARE_WORD)
         unexplained = (w for w, is_heavy in zip(words, heavy, strict=True) if is_heavy)
-        return tuple(missing), tuple(word for word in unexplained if word not in _CHAT)
+        return tuple(missing), tuple(word for word in unexplained if word not in CHAT)
 
     def _differences(
         self, typed: str, taught: str, owner: int, content: set[str]
@@ -345,7 +346,8 @@ class _Index:
         fact = self._facts[owner]
         relation = self._relation[owner]
         names = [_in_order(name) for name in _names(fact)]
-        own = FactWords(names, self._wordings[relation], bool(self._bare[relation]))
+        clauses = [_in_order(clause) for clause in fact.clauses]
+        own = FactWords(names, clauses, self._wordings[relation], bool(self._bare[relation]))
         signs = Counter(counting_signs(typed))
         signs.subtract(counting_signs(taught))
         otherwise = differences(
@@ -482,7 +484,8 @@ def _distinct(text: str) -> tuple[str, ...]:
 
 def _in_order(text: str) -> tuple[str, ...]:
     """Return all words of a question, or of a wording with its name as one word."""
-    return tuple(word for word in plain(FIELD.sub(f" {_NAME} ", text)).split() if word.isalnum())
+    words = plain(FIELD.sub(lambda field: f" 0{field[0][1:-1]} ", text)).split()
+    return tuple(filter(str.isalnum, words))
 
 
 def _words_around(wordings: Iterable[str]) -> Iterator[str]:
@@ -493,15 +496,6 @@ def _words_around(wordings: Iterable[str]) -> Iterator[str]:
 def _kinds(words: Iterable[str]) -> set[str]:
     """Return what kinds of answer are asked for."""
     return {_KINDS[word] for word in words if word in _KINDS}
-
-
-def _of_one_of_many(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of a question by which it asks for one of many."""
-    return tuple(
-        word
-        for before, word in zip(("name", *words), words, strict=False)
-        if word in _ONE_OF_MANY and before in _BEFORE_IT
-    )
 
 
 def _stem(word: str) -> str:
