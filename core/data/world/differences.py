@@ -204,7 +204,7 @@ def _foreign_words(
             *(
                 []
                 if own
-                else _left_out(typed, each, clause if CLAUSE in each else name, vocabulary)
+                else _omissions(typed, each, clause if CLAUSE in each else name, vocabulary)
             ),
         ]
         for each in taught.wordings
@@ -215,10 +215,10 @@ def _foreign_words(
 
 def _how_well_said(name: Words, typed: Words, vocabulary: Collection[str]) -> tuple[int, int]:
     """Return how few words of a name are not said, and how many are."""
-    return -len(_unsaid(name, typed, vocabulary)), len({*name} & {*typed})
+    return -len(_rest_of_name(name, typed, vocabulary)), len({*name} & {*typed})
 
 
-def _unsaid(name: Words, typed: Words, vocabulary: Collection[str]) -> Sequence[str]:
+def _rest_of_name(name: Words, typed: Words, vocabulary: Collection[str]) -> Sequence[str]:
     """Return what is missing of a name: Berlin is not the Berlin Wall."""
     return [
         w
@@ -227,13 +227,14 @@ def _unsaid(name: Words, typed: Words, vocabulary: Collection[str]) -> Sequence[
     ]
 
 
-def _left_out(
+def _omissions(
     typed: Words, wording: Words, name: Words, vocabulary: Collection[str]
 ) -> Iterator[str]:
     """Yield what a wording by a name says and a question does not, and what either says oftener."""
-    yield from _unsaid(name, typed, vocabulary)
+    yield from _rest_of_name(name, typed, vocabulary)
     implied = _NEED_NOT_BE_SAID.union(*(_IMPLIED.get(word, ()) for word in typed))
-    for word in {*wording} - _SAYS_NOTHING - _RELATING - implied - {*FIELDS}:
+    counted = _SAYS_NOTHING | _RELATING | implied | {*FIELDS}
+    for word in (word for word in dict.fromkeys(wording) if word not in counted):
         form = next(
             (t for t in typed if _occurs(_SHORT.get(t, t), [word], vocabulary, LEAST_OF_ASKING)),
             None,
@@ -247,7 +248,7 @@ def _left_out(
     there = Counter(word for word in wording if word in _RELATING)
     slips = {t: w for w in there for t in typed if is_form(t, w, vocabulary, LEAST_OF_ASKING)}
     here = Counter(w for t in typed if (w := slips.get(t, t)) in _RELATING) - Counter(name)
-    alike = {"of", "for"} if {"of"} & (here | there).keys() else {"of"}
+    alike = {"of", "for"} if "of" in here | there else {"of"}
     yield from ((here - there) + (there - here)).keys() - alike - implied
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.nearest import other_questions
 from core.data.world import grading
 from core.data.world.facts import facts
 from core.data.world.nearest import (
@@ -193,6 +194,20 @@ def test_few_questions_that_were_written_to_mislead_are_asked_as_others():
     assert np.mean([bool(one and one.is_meant) for one in map(nearest, asked)]) <= 0.02
 
 
+def test_few_questions_for_something_else_about_a_taught_name_are_asked_as_taught_ones():
+    """What was left out decided: most were asked as others, and believed."""
+    asked = [question for question, _ in other_questions(names=2)]
+    assert len(asked) > 700
+    assert np.mean([bool(one and one.is_meant) for one in map(nearest, asked)]) <= 0.02
+
+
+def test_one_name_of_two_things_is_offered_as_both():
+    asked = "What is the capital of Georgia?"
+    assert not nearest(asked).is_meant and nearest("What is the capital of Texas?").is_meant
+    answers = {one.fact.answers[0].text for one in nearest_questions(asked) if one.is_plausible}
+    assert {"Atlanta", "Tbilisi"} <= answers
+
+
 @pytest.mark.parametrize(
     ("asked", "differs"),
     [
@@ -215,6 +230,10 @@ def test_few_questions_that_were_written_to_mislead_are_asked_as_others():
         ("Name an animal with a backbone.", "without"),
         ("What is the boiling point of -water?", "-"),
         ("what is the largest country name in the world", "name"),
+        ("Who played Carmen?", "played"),
+        ("Who is in the painting Sunflowers?", "in"),
+        ("Which city calls France its capital?", "call"),
+        ("In which city is France?", "in"),
     ],
 )
 def test_a_question_that_says_one_thing_otherwise_is_only_offered(asked, differs):
