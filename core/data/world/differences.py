@@ -194,7 +194,7 @@ def _foreign_words(
     matters = (word for word in dict.fromkeys(typed) if word in content and word != "does")
     rest = [word for word in matters if not _occurs(word, named, vocabulary)]
     clause, name = (
-        max(names, key=lambda words: _how_well_said(words, typed, vocabulary), default=())
+        max(names, key=lambda words: _how_explicit(words, typed, vocabulary), default=())
         for names in (taught.clauses, [n for n in taught.names if n not in taught.clauses])
     )
     own = taught.is_its_own_name
@@ -213,7 +213,7 @@ def _foreign_words(
     return min(unsaid, key=len, default=rest)
 
 
-def _how_well_said(name: Words, typed: Words, vocabulary: Collection[str]) -> tuple[int, int]:
+def _how_explicit(name: Words, typed: Words, vocabulary: Collection[str]) -> tuple[int, int]:
     """Return how few words of a name are not said, and how many are."""
     return -len(_rest_of_name(name, typed, vocabulary)), len({*name} & {*typed})
 
