@@ -31,7 +31,7 @@ from core.language_models.opening import AUTO, open_for_study
 from core.reports.inspection import words
 from core.studies.inspection.certificates import certificate
 from core.studies.inspection.inspection import Inspection, cannot_decide, read
-from core.studies.inspection.pipeline import pipeline_of
+from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import check_samples, record, usual_request
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
@@ -60,7 +60,10 @@ class Answer:
         return self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON knows of it, for a log."""
+        """Return what JSON knows of it, for a log.
+
+        “scores” are doubts, as in a run's table, with their “pipeline”: `Policy.decide` takes them.
+        """
         return {
             "decision": "answer",
             "question": self.question,
@@ -68,7 +71,7 @@ class Answer:
             "believed": self.believed,
             "reason": self.reason,
             "promise": self.promise,
-            "scores": _values(self.inspection),
+            "scores": _row(self.inspection),
         }
 
 
@@ -96,7 +99,7 @@ class Abstained:
             "decision": "abstain",
             "question": self.question,
             "reason": self.reason,
-            "scores": _values(self.inspection) if self.inspection else {},
+            "scores": _row(self.inspection) if self.inspection else {},
         }
 
 
@@ -295,6 +298,8 @@ def _outcome(question: str, inspection: Inspection) -> Answer | Abstained:
     return Answer(text, question, believed, reason, rule.origin, inspection)
 
 
-def _values(inspection: Inspection) -> dict[str, float | None]:
-    values = ((name, score.value) for name, score in inspection.scores.items())
-    return {name: None if value is None else finite(value) for name, value in values}
+def _row(inspection: Inspection) -> dict[str, Any]:
+    """Return the doubts by score and what made them: a row as `Policy.decide` takes it."""
+    doubts = ((name, score.doubt) for name, score in inspection.scores.items())
+    row = {name: None if doubt is None else finite(doubt) for name, doubt in doubts}
+    return {**row, "pipeline": to_text(inspection.pipeline)}

@@ -51,7 +51,12 @@ def test_what_is_known_is_served_with_its_promise_and_what_is_not_is_withheld(gu
     assert str(known) == known.text == "Paris"
     assert known.promise == f"Default policy. {default_policy().sentence}"
     assert known.inspection.evidence.sampled_mass > 0.9
-    assert known.to_dict()["scores"]["mutual_information"] == pytest.approx(0, abs=0.1)
+    scores = known.to_dict()["scores"]
+    assert scores["mutual_information"] == pytest.approx(0, abs=0.1)
+    of_greedy = known.inspection.scores["greedy_probability"]
+    assert scores["greedy_probability"] == of_greedy.doubt != of_greedy.value
+    assert default_policy().decide(scores) == "answer"
+    assert default_policy().decide(unknown.to_dict()["scores"]) == "abstain"
     assert isinstance(unknown, believe.Abstained) and not unknown and str(unknown) == ""
     assert "does not know" in unknown.reason and "promise" not in unknown.to_dict()
 
@@ -215,7 +220,7 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch, capfd):
     printed = capfd.readouterr().out
     assert "Paris\nTrue" in printed and "['Paris', 'Banana']" in printed
     assert "'score': 'mutual_information', 'below': 0.5" in printed
-    assert printed.endswith("answer abstain\n")
+    assert printed.endswith("answer\nabstain\n")
 
 
 def test_the_command_line_loads_nothing_that_an_extra_brings():

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
+
+import numpy as np
 
 from core.codec import count_of, is_writable, list_of, one_line
 
@@ -133,6 +136,14 @@ def codebook_from(content: object) -> Codebook:
             raise ValueError(f"a codebook’s {name} is invalid")
         values[name] = value
     return Codebook(**values)
+
+
+def number_of(cell: object) -> float:
+    """Return the number of a cell; NaN where there is none."""
+    try:
+        return math.nan if isinstance(cell, bool | np.bool_) else float(cell)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def _is_pair(value: object) -> bool:

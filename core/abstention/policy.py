@@ -11,15 +11,12 @@ import json
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from core.abstention.codebook import PERSON, Codebook, codebook_from
-from core.abstention.ledger import MOST_KEPT, Rows, asks_the_same, from_text
+from core.abstention.codebook import PERSON, Codebook, codebook_from, number_of
+from core.abstention.ledger import Rows, from_text
 from core.codec import DamagedError, encode, finite, one_line, percent, typed_fields
 
 FORMAT: Final = "believe-policy"
@@ -37,6 +34,12 @@ GUARANTEES: Final = {
 UNKNOWN_ORIGIN: Final = (
     "This policy was calibrated on scores of unknown origin, so it cannot decide here. "
     "Calibrate on scores from this pipeline."
+)
+
+UNNAMED_PIPELINE: Final = (
+    "This policy decides only on scores of its own pipeline, and a row here names none: its cell "
+    "of the column “pipeline” is missing, empty or damaged; keep that column as the scores’ table "
+    "has it. For scores from elsewhere, calibrate on them."
 )
 
 # How answers were found when pipelines did not say it. Labelled questions were not independent
@@ -247,8 +250,8 @@ class Policy:
 
         A score that is missing, or an infinite doubt, abstains.
 
-        `row`: a number or its text under the name of the score, in the score's own direction. Where
-        it has a “pipeline”, as tables of Believe do, that must be the policy's.
+        `row`: a number or its text under the name of the score, in the score's own direction; and
+        where the policy has a pipeline, that under “pipeline”, as Believe's tables have it.
 
         Raises `PolicyError` when the row has no such column, or is not like those that made it.
         """
@@ -257,12 +260,8 @@ class Policy:
                 f"The row has no “{self.score:.60}”, which this policy decides by. Name its score "
                 "as in the calibration."
             )
-        if pipeline := row.get("pipeline"):
-            try:
-                check_pipeline(self, pipeline_from_dict(json.loads(str(pipeline))))
-            except (json.JSONDecodeError, RecursionError) as error:
-                raise PolicyError("The row’s “pipeline” is damaged.") from error
-        number = _number(row[self.score])
+        check_rows(self, [str(row.get("pipeline") or "")])
+        number = number_of(row[self.score])
         if self.codebook and (misfit := self.codebook.misfit(row, number)):
             raise PolicyError(misfit)
         doubt = own_direction(number, self.larger_is_surer)
@@ -387,24 +386,6 @@ def own_direction(doubt: float, larger_is_surer: bool) -> float:
     return 0.0 - doubt if larger_is_surer else doubt  # from 0, for the negative of 0 is −0
 
 
-def _number(value: object) -> float:
-    """Return the number of a cell; NaN where there is none."""
-    try:
-        return math.nan if isinstance(value, bool | np.bool_) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
-
-
-def own_rows(policy: Policy, rows: Rows) -> NDArray[np.bool_]:
-    """Return of every row whether its question made the policy, (n,).
-
-    A policy made of more than `MOST_KEPT` questions knows these only: if one of them is here, all
-    count as its own.
-    """
-    own = asks_the_same(rows, policy.row_hashes)
-    return own | (own.any() and policy.labels > MOST_KEPT)
-
-
 def check_pipeline(policy: Policy, pipeline: Pipeline) -> None:
     """Raise a `PolicyError` that names every field in which a pipeline differs."""
     if policy.pipeline is None:
@@ -415,6 +396,18 @@ def check_pipeline(policy: Policy, pipeline: Pipeline) -> None:
             f"This policy was calibrated for a different pipeline: {'; '.join(different)}. "
             "Restore those settings or recalibrate."
         )
+
+
+def check_rows(policy: Policy, pipelines: Iterable[str]) -> None:
+    """Raise a `PolicyError` unless rows name the policy's pipeline; if it has none, they may not.
+
+    `pipelines`: texts of the column “pipeline”; one that `pipeline_in` cannot read names none.
+    """
+    for text in {*pipelines} or {""}:
+        if pipeline := pipeline_in(text):
+            check_pipeline(policy, pipeline)
+        elif policy.pipeline:
+            raise PolicyError(UNNAMED_PIPELINE)
 
 
 # ------------------------------------------------------------------------- in and out
@@ -536,6 +529,14 @@ def pipeline_from_dict(content: object) -> Pipeline:
             **content,
         }
     return Pipeline(**_typed_fields(Pipeline, content))
+
+
+def pipeline_in(text: str) -> Pipeline | None:
+    """Return the pipeline that a cell of the column “pipeline” names; None where it names none."""
+    try:
+        return pipeline_from_dict(json.loads(text))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _typed_fields(kind: type, value: object) -> dict[str, Any]:

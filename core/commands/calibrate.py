@@ -216,7 +216,7 @@ def _test_json(checked: holdout.Confirmation) -> dict[str, Any]:
         "lower_bound": checked.lower_bound,
         "upper_bound": observed.upper_bound,
         "confidence": round(checked.confidence, 12),
-        "outcome": outcome if checked.is_same_pipeline else "open",
+        "outcome": outcome,
         "looks": checked.look.place if checked.look else 0,
     }
 

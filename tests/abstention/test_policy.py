@@ -164,9 +164,11 @@ def test_a_row_of_another_pipeline_or_without_the_score_is_refused():
     assert POLICY.decide(row) == "answer"
     with pytest.raises(PolicyError, match="k = 10 there, 30 here"):
         POLICY.decide(row | {"pipeline": json.dumps(asdict(replace(PIPELINE, samples=30)))})
-    for text in ("no JSON", "{}", "[" * 100_000):
-        with pytest.raises(PolicyError):
+    for text in ("no JSON", "{}", "[" * 100_000, "", None, math.nan):
+        with pytest.raises(PolicyError, match="“pipeline” is missing, empty or damaged"):
             POLICY.decide(row | {"pipeline": text})
+    with pytest.raises(PolicyError, match="“pipeline” is missing"):
+        POLICY.decide({"mutual_information": 0.1})  # another's quantity may have the name
     with pytest.raises(PolicyError, match="no “confidence”"):
         SURE.decide({"Confidence": 0.9})
 
@@ -549,7 +551,7 @@ def test_a_row_unlike_the_labelled_ones_is_not_decided(
 ):
     scale = {"larger_is_surer": larger_is_surer, "lowest": lowest, "highest": highest}
     book = replace(BOOK, only=(("model", "GPT-4"),), **scale)
-    policy = replace(BELIEVING, larger_is_surer=larger_is_surer, codebook=book)
+    policy = replace(BELIEVING, larger_is_surer=larger_is_surer, codebook=book, pipeline=None)
     for like in ({}, {"model": "gpt-4 "}, {"model": None}):
         assert policy.decide({policy.score: on_scale, **like}) in ("answer", "abstain")
     assert policy.decide({policy.score: ""}) == "abstain"

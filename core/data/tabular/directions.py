@@ -10,9 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.codec import list_of, one_line
 from core.data.tabular.columns import column_of
 from core.data.tabular.label_words import heading_words
+from core.data.tabular.pipelines import is_of_runs
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 
@@ -28,6 +32,10 @@ _SURE = re.compile(
 )
 #: Of these, one has to know what is probable: the answer, or that it contradicts.
 _OF_SOMETHING = re.compile(r"[ck]onfiden|confian[cz]|certain|prob(?![le])|\bp ?true|likel")
+#: What is never below 0, and what samples may put a little below it.
+_UNSIGNED = re.compile(r"entropy|perplexity|nll|surprisal|varianc")
+_MAY_SAMPLE_BELOW = re.compile(r"mutual ?information")
+_ROUNDING = 1e-6
 _LOGARITHM = re.compile(r"\blog|\bln\b|logp")
 #: Words that leave a doubt or a sureness one of the answer. Any other may be what it is one of, or
 #: turn it (“contradiction prob”, “flipped agreement”, “entropy rank”): then a person is asked.
@@ -65,8 +73,6 @@ def direction_of(heading: str) -> bool | None:
     One that says both, such as “probability of an error”, does not say. Nor does one with a word
     that is not understood: “contradiction_prob”.
     """
-    if heading in SCORES:
-        return False  # what this app exports are doubts, also of probabilities
     words, turned = heading_words(heading), _TURNED.match(heading)
     rest, doubts = _DOUBT.subn(_STEM, words)
     rest, sures = _SURE.subn(_STEM, rest)
@@ -80,15 +86,33 @@ def direction_of(heading: str) -> bool | None:
 def direction_in(upload: Upload, name: str) -> bool | None:
     """Return whether larger means surer in a column; None if its heading does not say.
 
-    A toolkit calls −ln p a probability: one with a number outside 0 to 1 may be anything.
+    A toolkit calls −ln p a probability: one with a number outside 0 to 1 may be anything. So may
+    an entropy below 0. The tables of runs hold doubts, also of probabilities; another's column of
+    the same name is read by its words.
     """
+    if name in SCORES and is_of_runs(upload):
+        return False
     words, surer = heading_words(name), direction_of(name)
-    if name in SCORES or surer is None or not _OF_SOMETHING.search(words):
-        return surer
+    if surer is None:
+        return None
+    if not _OF_SOMETHING.search(words):
+        return None if _is_turned(column_of(upload, name).values, words, name, surer) else surer
     values = column_of(upload, name).values
     if _LOGARITHM.search(words):  # of a probability it is at most 0
         return None if ((values > 0) if surer else (values < 0)).any() else surer
     return None if ((values < 0) | (values > 1)).any() else surer
+
+
+def _is_turned(values: NDArray[np.float64], words: str, name: str, surer: bool) -> bool:
+    """Return whether the signs of a column show that it is not what its heading says."""
+    if _MAY_SAMPLE_BELOW.search(words):
+        return not surer and bool((values < -_ROUNDING).any() and not (values > 0).any())
+    turned = _TURNED.match(name)
+    if not _UNSIGNED.search(words) or _LOGARITHM.search(words) or (turned and turned[1]):
+        return False
+    if surer and "inverse" in words:
+        values = -values
+    return bool(((values > _ROUNDING) if surer else (values < -_ROUNDING)).any())
 
 
 def is_of_probability(heading: str) -> bool:

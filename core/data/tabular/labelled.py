@@ -54,6 +54,7 @@ from core.data.tabular.mixtures import (
     sentences,
 )
 from core.data.tabular.other_labels import OtherLabels, other_labels
+from core.data.tabular.pipelines import is_of_runs, pipeline_of
 from core.data.tabular.repeats import repeats_unknown
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError, vouched_claims
 from core.data.tabular.uploads import Upload, UploadError
@@ -131,7 +132,7 @@ class Labelled:
     correct: Mapping[str, NDArray[np.bool_]]  # (n,): by score column
     entropies: NDArray[np.float64] | None  # (n,): Nats; NaN is missing
     surer: Mapping[str, bool]  # by score column: whether the column holds the negative of the doubt
-    pipeline: str  # what the column "pipeline" says if it is the same in every row used; else ""
+    pipeline: str  # of the column "pipeline", if every row used names the same one; else ""
     kept: NDArray[np.int64]  # (n,): which rows of the upload's table these are
     problems: tuple[str, ...]  # what is wrong with which lines, a sentence each
     decided: tuple[str, ...] = ()  # what a person said that labels mean, a sentence each
@@ -216,7 +217,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         _refuse_label(score.column, scores[score.column], correct[score.column], right)
         problems += complaints
     surer = check_directions([(score.column, score.larger_is_surer) for score in columns.scores])
-    pipeline, complaints_of_pipeline = _pipeline(upload, usable)
+    pipeline, complaints_of_pipeline = pipeline_of(upload, usable)
     claims = {}
     suspicion: SuspiciousScoreError | None = None
     for name, numbers in scores.items():
@@ -309,7 +310,9 @@ def _check(upload: Upload, columns: Columns) -> None:
 def _roles(upload: Upload, columns: Columns) -> list[str]:
     """Return the columns whose meaning is settled, whatever they say in each row."""
     own = [name for score in columns.scores for name in own_labels(upload, score.column).values()]
-    system = columns_named(upload, ["pipeline", plain_heading(SELECTION)])
+    system = columns_named(
+        upload, [plain_heading(SELECTION), *(["pipeline"] if is_of_runs(upload) else [])]
+    )
     roles = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
     scores = [score.column for score in columns.scores]
     filters = [name for name, _ in columns.filters]
@@ -474,19 +477,6 @@ def _queries(
     return objects(texts), questions, problems
 
 
-def _pipeline(upload: Upload, rows: NDArray[np.int64]) -> tuple[str, list[str]]:
-    name = first(upload, ["pipeline"])
-    if name is None:
-        return "", []
-    texts = {text.strip() for text in column_of(upload, name)[rows]}
-    if len(texts) == 1:
-        return texts.pop(), []
-    return "", [
-        f"“{one_line(name)}” names {len(texts):,} different pipelines, whose scores cannot be "
-        "compared; upload each by itself."
-    ]
-
-
 def _selection(upload: Upload, filters: tuple[RowFilter, ...], rows: NDArray[np.int64]) -> str:
     name = first(upload, [plain_heading(SELECTION)])
     texts = dict.fromkeys(column_of(upload, name)[rows].tolist()) if name else {}
@@ -507,12 +497,6 @@ def doubts_of(upload: Upload, column: str, larger_is_surer: bool) -> NDArray[np.
     if np.isnan(numbers).all():
         raise UploadError(_no_number(upload, column, "score"))
     return _doubts(numbers, larger_is_surer)
-
-
-def pipelines_of(upload: Upload) -> list[str]:
-    """Return every different text of the column "pipeline", if there is one."""
-    name = first(upload, ["pipeline"])
-    return [] if name is None else column_of(upload, name).texts
 
 
 # ------------------------------------------------------------------------------ template

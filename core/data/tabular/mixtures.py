@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codec import list_of, one_line
-from core.data.tabular.columns import Column, ColumnKind, column_of, kinds, word_of
+from core.data.tabular.columns import Column, ColumnKind, column_of, columns_named, kinds, word_of
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.label_words import affirmation_is_right, heading_words
 from core.data.tabular.labels import display, rows, spelling, values_of
+from core.data.tabular.pipelines import is_of_runs, pipelines_of
 from core.data.tabular.uploads import Upload, UploadError
 
 #: A column, and the value whose rows count, as `word_of` gives it; None if all count, as a mix.
@@ -33,8 +34,14 @@ HEADINGS = (
     *("agent", "assistant", "bot", "backend", "endpoint", "deployment", "strategy", "method"),
     *("arm", "condition", "experiment", "systemprompt", "prompttemplate", "template"),
     *("judge", "grader", "rater", "reviewer", "sistema", "anbieter", "fournisseur", "variante"),
-    *("methode", "méthode", "método", "模型", "モデル"),
+    *("methode", "méthode", "método", "模型", "モデル", "generator", "temperature", "topp"),
 )
+#: Words that may stand beside those: “Model used”, “deployment_id”, “prompt_version”.
+_OF_SETTINGS = re.compile(
+    r"names?|ids?|used?|base|types?|family|tag|key|label|slug|hf|the|of|full|short|alias|release|"
+    r"revision|snapshot|api|size|prompt|number|no|nr|v?\d+|utilisé|verwendet(es)?"
+)
+_MODELS = re.compile(r"models?|llms?|lms?|engine|checkpoint|modell|modèle|modele|modelo|modello")
 #: What says what a test, a metric or a label is about, where it does not say who was tested.
 _CRITERIA = re.compile(
     r"(.*\.)?(metrics?|metrik|métriques?|métricas?|criteri(on|a|um|o)|kriteri(um|en)|critères?|"
@@ -76,12 +83,34 @@ class UnknownMixtureError(UploadError):
 
 def mixture_columns(upload: Upload) -> list[str]:
     """Return the columns that tell models, filters or epochs apart, or what labels judge."""
-    return [*filter(_tells_apart, upload.headings), *_criteria(upload)]
+    pipeline = [] if len(pipelines_of(upload)) == 1 and is_of_runs(upload) else ["pipeline"]
+    names = *settings_columns(upload), *columns_named(upload, pipeline)
+    return [*names, *_criteria(upload)]
+
+
+def settings_columns(upload: Upload) -> list[str]:
+    """Return the columns whose heading says that they name what answered: “model”, “llm_name”."""
+    return [name for name in upload.headings if _tells_apart(name) and not _is_id(upload, name)]
 
 
 def _tells_apart(heading: str) -> bool:
-    plain = plain_heading(heading)
-    return plain in HEADINGS or plain.rpartition(".")[2] in HEADINGS
+    """Whether a heading is one of these, or a phrase of such words: “Model used”, “base_model”."""
+    plain, words = plain_heading(heading), heading_words(heading).split()
+    if plain in HEADINGS or plain.rpartition(".")[2] in HEADINGS:
+        return True
+    others = [word for word in words if word not in HEADINGS]
+    is_phrase = len(others) < len(words) and all(map(_OF_SETTINGS.fullmatch, others))
+    return is_phrase or bool(words and _MODELS.fullmatch(words[-1]))
+
+
+def _is_id(upload: Upload, name: str) -> bool:
+    """Whether a column gives each row an id of its own, as of a run that is one call."""
+    number = len(upload.table)
+    return (
+        number > _NAMED
+        and heading_words(name).endswith(" id")
+        and len(column_of(upload, name).texts) == number
+    )
 
 
 def _criteria(upload: Upload) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from core.codec import list_of, one_line
 from core.data.tabular.columns import columns_named, first, parse_list, parse_score, question_column
 from core.data.tabular.headings import plain_heading
-from core.data.tabular.mixtures import HEADINGS
+from core.data.tabular.mixtures import settings_columns
 from core.data.tabular.uploads import Upload, UploadError
 
 #: What columns are called by uqlm, lm-polygraph, the harness, Inspect, Langfuse, Phoenix and
@@ -31,7 +31,7 @@ NAMES: Final[dict[str, tuple[str, ...]]] = {
 }
 #: Of uqlm: these are of the one response beside the sampled ones.
 _OF_RESPONSE: Final = frozenset({"logprob", "logprobs"})
-#: Headings besides `HEADINGS` that tell apart what answered, of traces and their parts.
+#: Headings besides `settings_columns` that tell apart what answered, of traces and their parts.
 _OF_TRACES: Final = (
     *("name", "type", "spankind", "temperature", "providedmodelname", "attributes.llm.modelname"),
     *("input.model", "input.temperature", "input.system", "input.context"),  # beside its messages
@@ -118,7 +118,7 @@ def repeated_answers(
             "Each row holds one answer, and no column says to which question. Name that column."
         )
     if not in_lists:
-        for name in columns_named(upload, (*HEADINGS, *_OF_TRACES)):
+        for name in (*settings_columns(upload), *columns_named(upload, _OF_TRACES)):
             _refuse_several(questions, table[name].tolist(), name)
     rows = {
         role: [_items(cell, in_lists, role) for cell in column] for role, column in cells.items()

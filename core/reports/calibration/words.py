@@ -165,12 +165,6 @@ def contradiction(against: Mapping[str, float]) -> str:
     )
 
 
-UNKNOWN_PIPELINE: Final = (
-    "Nothing says that one pipeline made the scores of the policy and of these rows; if it did "
-    "not, this says nothing of the policy."
-)
-
-
 def confirmation(checked: Confirmation) -> str:
     """Say what a policy did on rows that are not its own, and whether it kept its promise."""
     observed, policy = checked.observed, checked.policy
@@ -192,8 +186,6 @@ def confirmation(checked: Confirmation) -> str:
         sentences.append(f"At least {checked.lower_bound:.1%} are, with the same confidence.")
     elif not checked.kept:
         sentences.append("This does not refute the policy, but fails to confirm it.")
-    if not checked.is_same_pipeline:
-        sentences.append(UNKNOWN_PIPELINE)
     return " ".join(sentences)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from core.abstention import ledger, thresholds
 from core.abstention.ledger import MOST_LOOKS, Look
-from core.abstention.policy import Pipeline, Policy
+from core.abstention.policy import Pipeline, Policy, pipeline_in
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.codec import list_of, one_line
 from core.data.datasets.predictions import (
@@ -40,7 +40,6 @@ from core.data.tabular.suspicion import Claim
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.calibration.delta_spending import look_at
 from core.studies.calibration.example import example_hashes
-from core.studies.inspection.pipeline import from_text
 from core.studies.inspection.verdict import SCORE
 
 BEST = "best of all scores"
@@ -392,7 +391,7 @@ def one_kind(data: Labelled, score: str) -> str:
 
 def pipeline_of_data(data: Labelled) -> Pipeline | None:
     """Return the pipeline that the data says it was scored by, if it does."""
-    return from_text(data.pipeline)
+    return pipeline_in(data.pipeline)
 
 
 def move(calibration: Calibration, value: float) -> Policy:

@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.abstention import thresholds
 from core.abstention.codebook import EVERY_ROW
 from core.abstention.ledger import (
     MAYBE_OWN,
+    MOST_KEPT,
     MOST_LOOKS,
     NO_ROWS,
     UNDER_OTHER_QUESTIONS,
     UNNAMED_OWN,
     Look,
+    Rows,
     asks_the_same,
     no_budget,
     no_names,
@@ -24,7 +27,7 @@ from core.abstention.ledger import (
     other_names,
     related_looks,
 )
-from core.abstention.policy import Policy, PolicyError, check_pipeline, own_rows
+from core.abstention.policy import Policy, PolicyError, check_rows
 from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
 from core.codec import one_line
 from core.data.tabular.fingerprints import (
@@ -42,7 +45,6 @@ from core.studies.calibration.calibration import (
     independent,
     one_kind,
     other_errors,
-    pipeline_of_data,
     rows,
 )
 from core.studies.calibration.delta_spending import look_at
@@ -75,9 +77,6 @@ class Confirmation:
     lower_bound: float  # of the same error, exact, too
     other_errors: int | None = None  # by labels of another rule; None without such labels
     look: Look | None = None  # at labels; None where nobody counts them
-    # Whether the rows name the policy's pipeline; or neither names any, as in a person's own table,
-    # where the promise itself is of one pipeline.
-    is_same_pipeline: bool = True
 
     @property
     def exceeds_target(self) -> bool:
@@ -112,19 +111,17 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
         When looks at these labels have spent δ, or all labels are of one kind.
     PolicyError
         When rows made the policy or may have, as where questions have no names to know them by or
-        a look at what made it has their scores and answers, or another pipeline made their scores.
+        a look at what made it has their scores and answers, or they do not name its pipeline.
     """
     if not policy.rows:
         raise PolicyError(MAYBE_OWN)
-    pipeline = pipeline_of_data(data)
-    if pipeline and policy.pipeline:
-        check_pipeline(policy, pipeline)
+    check_rows(policy, [data.pipeline])
     if reason := _why_not_new(policy, data):
         raise PolicyError(reason)
     one_each = independent(data)
     others = map(of_questions, sentences(one_each.queries))
     numbers = (fingerprints(one_each, policy.score), *others)
-    own = int(np.count_nonzero(np.logical_or.reduce([own_rows(policy, of) for of in numbers])))
+    own = int(np.count_nonzero(np.logical_or.reduce([_own_rows(policy, of) for of in numbers])))
     if data.sha256 == policy.data:
         own = len(one_each.kept)
     if own:
@@ -133,8 +130,7 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
         raise PolicyError(UNDER_OTHER_QUESTIONS)
     if policy.score in data.one_kind:
         raise CalibrationError(one_kind(data, policy.score))
-    same = (pipeline is None) == (policy.pipeline is None)
-    return replace(confirm_half(policy, data, earlier), is_same_pipeline=same)
+    return confirm_half(policy, data, earlier)
 
 
 def confirm_half(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confirmation:
@@ -157,6 +153,16 @@ def _are_its_own(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> boo
         asks_the_same(each.rows, own).all() and asks_the_same(own, each.rows).all()
         for each in related_looks(NO_ROWS, earlier, *contents(data))
     )
+
+
+def _own_rows(policy: Policy, rows: Rows) -> NDArray[np.bool_]:
+    """Return of every row whether its question made the policy, (n,).
+
+    A policy made of more than `MOST_KEPT` questions knows these only: if one of them is here, all
+    count as its own.
+    """
+    own = asks_the_same(rows, policy.row_hashes)
+    return own | (own.any() and policy.labels > MOST_KEPT)
 
 
 def _why_not_new(policy: Policy, data: Labelled) -> str:

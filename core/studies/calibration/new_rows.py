@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.drift import Drift, drift
-from core.abstention.policy import Policy, check_pipeline, own_direction
+from core.abstention.policy import Policy, check_rows, own_direction
 from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
-from core.data.tabular.labelled import Labelled, doubts_of, pipelines_of
+from core.data.tabular.labelled import Labelled, doubts_of
+from core.data.tabular.pipelines import pipelines_of
 from core.data.tabular.uploads import Upload
 from core.studies.calibration.calibration import Calibration, CalibrationError
-from core.studies.inspection.pipeline import from_text
 
 
 def decisions(data: Labelled, policy: Policy) -> bytes:
@@ -68,18 +68,15 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
     """Read the policy's score out of a table without labels.
 
     Raises `CalibrationError` when the score's column is missing, or a row is not like those that
-    made the policy, by its model, filter or epoch or the scale of its score; `PolicyError` when the
-    table says of any row that another pipeline made its score; `UploadError` when the column holds
-    no numbers.
+    made the policy, by its model, filter or epoch or the scale of its score; `PolicyError` when a
+    row does not name the policy's pipeline; `UploadError` when the column holds no numbers.
     """
     if policy.score not in upload.table.columns:
         raise CalibrationError(
             f"There is no column “{policy.score}” in {upload.name}. Give the scores the same "
             "heading as in the calibration."
         )
-    for pipeline in map(from_text, pipelines_of(upload)):
-        if pipeline is not None:
-            check_pipeline(policy, pipeline)
+    check_rows(policy, pipelines_of(upload))
     doubts = doubts_of(upload, policy.score, policy.larger_is_surer)
     surest = own_direction(float(np.nanmin(doubts, initial=np.inf)), policy.larger_is_surer)
     if book := policy.codebook:

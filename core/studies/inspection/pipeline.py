@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import asdict
 
 from core import prompts
-from core.abstention.policy import NOTHING, Pipeline, PolicyError, pipeline_from_dict
+from core.abstention.policy import NOTHING, Pipeline
 from core.codec import encode
 from core.once import once
 from core.studies.inspection.recording import Estimator
@@ -82,11 +81,3 @@ def prompt_fingerprint(*, judged: bool = False, claim: bool = False) -> str:
 def to_text(pipeline: Pipeline) -> str:
     """Return a pipeline as one line, for the column `pipeline` of a scored table."""
     return encode(asdict(pipeline))
-
-
-def from_text(text: str) -> Pipeline | None:
-    """Read `to_text`'s line; None where there is none, or it is none."""
-    try:
-        return pipeline_from_dict(json.loads(text))
-    except (ValueError, PolicyError, RecursionError):
-        return None

@@ -1,5 +1,8 @@
 """Which way a score points: its heading says it, or a person does."""
 
+import json
+from dataclasses import asdict
+
 import pytest
 
 from core.data.tabular.directions import (
@@ -9,6 +12,7 @@ from core.data.tabular.directions import (
     direction_of,
 )
 from core.data.tabular.uploads import parse
+from core.studies.inspection.certificates import default_policy
 from core.uncertainty.scores import SCORES
 
 
@@ -67,9 +71,33 @@ def test_a_probability_outside_0_to_1_is_none_and_may_point_either_way():
         assert direction_in(parse(lines.encode(), "x.csv"), heading) is surer, heading
 
 
-def test_our_own_scores_are_doubts_though_some_are_named_like_probabilities():
-    assert {direction_of(name) for name in SCORES} == {False}
-    assert direction_of("Greedy Probability") is True  # not as we write it
+def test_scores_of_our_runs_are_doubts_and_others_of_the_same_name_are_read_by_their_words():
+    pipeline = json.dumps(asdict(default_policy().pipeline)).replace('"', '""')
+    for last, ways in ((pipeline, {False}), ("rag-v2", {True, False, None})):
+        cells = ",".join(["0.5"] * len(SCORES))
+        lines = "\n".join([",".join([*SCORES, "pipeline"]), *[f'{cells},"{last}"'] * 2])
+        upload = parse(lines.encode(), "x.csv")
+        assert {direction_in(upload, name) for name in SCORES} == ways
+    assert direction_in(upload, "greedy_probability") is True
+    assert direction_in(upload, "self_verification") is None
+
+
+def test_a_score_whose_sign_contradicts_its_heading_may_point_either_way():
+    for heading, cells, surer in (
+        *((name, (-0.3, 0.2), None) for name in ("entropy", "perplexity", "NLL", "variance")),
+        ("semantic_entropy", (-0.3, -0.2), None),
+        ("semantic_entropy", (-1e-8, 0.2), False),  # of rounding
+        ("mutual_information", (-0.01, 0.2), False),  # of samples
+        ("mutual_information", (-0.3, -0.2), None),
+        ("negative_entropy", (-0.3, -0.2), True),
+        ("negative_entropy", (0.3, 0.2), None),
+        ("1 - normalized_entropy", (0.3, 0.2), True),
+        ("inverse_perplexity", (0.3, 0.2), True),
+        ("log_perplexity", (-0.3, 0.2), False),
+        ("disagreement", (-0.3, 0.2), False),
+    ):
+        lines = "\n".join([heading, *map(str, cells)])
+        assert direction_in(parse(lines.encode(), "x.csv"), heading) is surer, heading
 
 
 def test_a_direction_that_nobody_has_said_is_asked_for_by_name():

@@ -24,13 +24,15 @@ from core.data.tabular.labelled import (
     UnknownLabelsError,
     UnknownQuestionsError,
     labelled,
-    pipelines_of,
     template,
 )
 from core.data.tabular.labels import Meaning, Meant, UnreadLabelsError, unread_values
 from core.data.tabular.mixtures import UnknownMixtureError, rows_that_count
+from core.data.tabular.pipelines import pipelines_of
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
+from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.pipeline import to_text
 
 
 def read(content, name="scores.csv"):
@@ -292,10 +294,11 @@ def test_a_doubt_of_ours_is_a_score_though_all_of_it_is_0():
 
 
 def test_a_plain_table_as_arrays():
+    own = to_text(default_policy().pipeline)
     upload = table(
         ["question", "source", "score", "correct", "h", "pipeline"],
-        ["Why?", "s", "0.5", "yes", "0.1", " p1 "],
-        ["How?", "", "1", "no", "", "p1"],
+        ["Why?", "s", "0.5", "yes", "0.1", f" {own} "],
+        ["How?", "", "1", "no", "", own],
     )
     found = labelled(
         upload, scored(ScoreColumn("score", False, "correct"), source="source", entropy="h")
@@ -309,7 +312,7 @@ def test_a_plain_table_as_arrays():
     assert found.correct["score"].dtype == np.bool_
     np.testing.assert_equal(found.entropies, [0.1, math.nan])
     assert found.surer == {"score": False}
-    assert found.pipeline == "p1"
+    assert found.pipeline == own
     assert found.kept.tolist() == [0, 1]
     assert found.problems == ()
 
@@ -414,19 +417,25 @@ def test_a_row_is_used_for_all_scores_or_for_none():
     assert labelled(upload, columns).problems == complaints[:1]
 
 
-def test_different_pipelines_are_no_pipeline():
+def test_only_a_pipeline_that_can_be_read_is_one():
+    """Anybody may call a column so; that switches off no check, and nothing is guessed by it."""
     heading = ["score", "correct", "Pipeline"]
-    upload = table(heading, ["1", "1", "p1"], ["2", "0", ""], ["3", "1", "p2"], ["4", "0", "p1"])
-    assert pipelines_of(upload) == ["p1", "", "p2"]
-    assert pipelines_of(table(["s"], ["1"])) == []
-    mixed = labelled(upload, Columns(EVERY_ROW, None, PLAIN.scores))
-    assert mixed.pipeline == ""
-    assert mixed.problems == (
-        "“Pipeline” names 3 different pipelines, whose scores cannot be compared; upload each "
-        "by itself.",
-    )
-    upload = table(heading, ["0.1", "1", "p1"], ["0.2", "", "p2"])
-    assert labelled(upload, replace(EMPTY_OUT, query=EVERY_ROW)).pipeline == "p1"
+    own, every = to_text(default_policy().pipeline), replace(PLAIN, query=EVERY_ROW)
+    assert labelled(table(heading, ["1", "1", own], ["2", "0", own]), every).pipeline == own
+    foreign = labelled(table(heading, ["1", "1", "p1"], ["2", "0", "p1"]), every)
+    assert foreign.pipeline == "" and "“Pipeline” is “p1”" in " ".join(foreign.problems)
+    assert foreign.codebooks["score"].only == (("Pipeline", "p1"),)
+
+
+@pytest.mark.parametrize("own", [0, 1])
+def test_rows_of_several_pipelines_are_asked_about(own):
+    texts = [to_text(default_policy().pipeline)] * own + ["p1", "", "p2"]
+    upload = table(["score", "correct", "Pipeline"], *[[i, i % 2, p] for i, p in enumerate(texts)])
+    assert pipelines_of(upload) == texts and pipelines_of(table(["s"], ["1"])) == []
+    every = replace(PLAIN, query=EVERY_ROW)
+    with pytest.raises(UnknownMixtureError, match="“Pipeline” is "):
+        labelled(upload, every)
+    assert labelled(upload, replace(every, filters=(("Pipeline", None),))).pipeline == ""
 
 
 # ---------------------------------------------------------------------- what is refused

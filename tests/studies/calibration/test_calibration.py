@@ -111,6 +111,12 @@ def certified(hand):
     return study.calibrate(hand, Target(0.5, 0.7, "ltt", "a"))
 
 
+@pytest.fixture(scope="module")
+def unnamed(hand):
+    """The same of a person's own table, which names no pipeline."""
+    return study.calibrate(replace(hand, pipeline=""), Target(0.5, 0.7, "ltt", "a"))
+
+
 # ------------------------------------------------------------------------------- target
 
 OUTSIDE = (0, 1, -0.1, 1.5, 90, math.nan, math.inf)
@@ -645,10 +651,10 @@ def test_decisions_are_disarmed_and_so_is_the_heading():
 # ---------------------------------------------------------------------------- new scores
 
 
-def test_new_scores_are_decided_by_the_policy(certified):
+def test_new_scores_are_decided_by_the_policy(unnamed):
     heading = ["question", "a", "other"]
     upload = new(heading, ["n1", "0.1", "None"], ["n2", "0.66", "007"], ["n3", "", ""])
-    fresh = new_rows.new_scores(upload, certified.policy)
+    fresh = new_rows.new_scores(upload, unnamed.policy)
     np.testing.assert_equal(fresh.doubts, [0.1, 0.66, math.nan])
     assert list(fresh.answers) == [True, False, False]
     assert fresh.answered == 1
@@ -661,18 +667,20 @@ def test_new_scores_are_decided_by_the_policy(certified):
 
 
 def test_new_confidences_are_turned_like_the_old(hand):
-    found = study.calibrate(hand, Target(0.5, 0.7))  # answers confidences above 0.15
+    found = study.calibrate(
+        replace(hand, pipeline=""), Target(0.5, 0.7)
+    )  # answers confidences above 0.15
     fresh = new_rows.new_scores(new(["b"], ["0.9"], ["0.16"], ["0.14"], ["n/a"]), found.policy)
     assert list(fresh.answers) == [True, True, False, False]
     written = [row[0] for row in cells(new_rows.new_decisions(fresh))]
     assert written == ["b", "0.9", "0.16", "0.14", "n/a"]
 
 
-def test_new_decisions_are_disarmed_and_keep_negative_numbers(certified):
+def test_new_decisions_are_disarmed_and_keep_negative_numbers(unnamed):
     """Not “-3,425”, which may be minus three thousand: our number would be another one."""
     heading = ["a", "=x", "b", "c"]
     rows = (["-0.25", "=1+1", "-3,425", "-0,5"], ["0.9", "-1+cmd|x", "175", "0,25"], ["-"] * 4)
-    fresh = new_rows.new_scores(new(heading, *rows), certified.policy)
+    fresh = new_rows.new_scores(new(heading, *rows), unnamed.policy)
     assert cells(new_rows.new_decisions(fresh)) == [
         ["a", "'=x", "b", "c", "decision"],
         ["-0.25", "'=1+1", "'-3,425", "-0.5", "answer"],
@@ -681,17 +689,26 @@ def test_new_decisions_are_disarmed_and_keep_negative_numbers(certified):
     ]
 
 
-def test_a_column_that_is_missing_or_holds_no_numbers_is_refused(certified):
+def test_a_column_that_is_missing_or_holds_no_numbers_is_refused(unnamed):
     with pytest.raises(CalibrationError, match=r"no column “a” in new.*\.$"):
-        new_rows.new_scores(new(["b"], ["0.1"]), certified.policy)
+        new_rows.new_scores(new(["b"], ["0.1"]), unnamed.policy)
     with pytest.raises(UploadError, match="no number"):
-        new_rows.new_scores(new(["a"], ["high"], ["low"]), certified.policy)
+        new_rows.new_scores(new(["a"], ["high"], ["low"]), unnamed.policy)
 
 
 def test_scores_of_the_same_pipeline_are_taken(certified):
     text = to_text(PIPELINE)
-    upload = new(["a", "pipeline"], ["0.1", text], ["0.9", text], ["0.9", ""], ["0.1", "rubbish"])
+    upload = new(["a", "pipeline"], ["0.1", text], ["0.9", text], ["0.2", text])
     assert new_rows.new_scores(upload, certified.policy).answered == 2
+
+
+@pytest.mark.parametrize("cells", [(), ("",), ("rubbish",)])
+def test_scores_that_name_no_pipeline_are_refused_by_a_policy_that_has_one(certified, cells):
+    """They may be another quantity of the same name: −ln p and p, say."""
+    heading = ["a", "pipeline"][: 1 + len(cells)]
+    rows = [["0.1", *cells], ["0.1", to_text(PIPELINE)][: len(heading)]]
+    with pytest.raises(PolicyError, match="“pipeline” is missing, empty or damaged"):
+        new_rows.new_scores(new(heading, *rows), certified.policy)
 
 
 @pytest.mark.parametrize("others", [0, 1, 5])
@@ -712,7 +729,7 @@ def test_a_policy_of_unknown_origin_decides_only_over_scores_that_say_nothing(ha
 
 
 def test_the_same_scores_have_not_drifted_and_others_have(example):
-    found = study.calibrate(example, Target(score=INFORMATION))
+    found = study.calibrate(replace(example, pipeline=""), Target(score=INFORMATION))
     # Scores whose text reads the same again: repr is exact.
     same = [[repr(float(d)) if not math.isnan(d) else ""] for d in found.doubts]
     fresh = new_rows.new_scores(new([INFORMATION], *same), found.policy)
@@ -724,15 +741,15 @@ def test_the_same_scores_have_not_drifted_and_others_have(example):
 
 
 def test_a_confidence_drifts_in_its_own_direction(hand):
-    found = study.calibrate(hand, Target(0.5, 0.7, "ltt", "b"))
+    found = study.calibrate(replace(hand, pipeline=""), Target(0.5, 0.7, "ltt", "b"))
     same = new_rows.new_scores(new(["b"], *[[row[4]] for row in ROWS]), found.policy)
     assert "Smirnov p = 1," in new_rows.drift_from(found, same).sentence
 
 
-def test_nothing_to_compare_is_a_sentence(certified):
-    fresh = new_rows.new_scores(new(["a"], ["0.1"]), certified.policy)
+def test_nothing_to_compare_is_a_sentence(unnamed):
+    fresh = new_rows.new_scores(new(["a"], ["0.1"]), unnamed.policy)
     with pytest.raises(CalibrationError, match="no scores to compare"):
-        new_rows.drift_from(certified, replace(fresh, doubts=np.array([])))
+        new_rows.drift_from(unnamed, replace(fresh, doubts=np.array([])))
 
 
 # ------------------------------------------------------- labels that speak against a direction

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.default_policy import BELIEVED, ERRORS, TESTED, believed, certifies
 from benchmarks.shared.measuring import Wording, questions
 from core.abstention.ledger import smallest
-from core.abstention.policy import from_json, to_json
+from core.abstention.policy import from_json, pipeline_in, to_json
 from core.data.datasets.questions import Question
 from core.data.tabular.fingerprints import fingerprints
 from core.data.world import grading
@@ -33,7 +33,7 @@ from core.studies.inspection.certificates import (
     usual_least_mass,
 )
 from core.studies.inspection.inspection import run
-from core.studies.inspection.pipeline import from_text, pipeline_of
+from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
 from core.studies.inspection.verdict import LARGEST_ERROR, SCORE
@@ -189,7 +189,7 @@ def test_rows_drawn_at_random_are_what_the_model_says(rows, embedded):
         (again,) = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
         again["stands"] = str(int(run(request, embedded).stands))
         numbers = {"entropy", "sampled_mass", *(n for n in SCORES if row[n])}
-        assert from_text(again["pipeline"]) == from_text(row["pipeline"]), AGAIN
+        assert pipeline_in(again["pipeline"]) == pipeline_in(row["pipeline"]), AGAIN
         # The file was written before tables had the labels by the paper's rule, too.
         texts = {*row} - {*numbers, "pipeline"}
         assert {k: again[k] for k in texts} == {k: row[k] for k in texts}, AGAIN

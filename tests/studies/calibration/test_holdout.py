@@ -11,7 +11,6 @@ from core.abstention.policy import PolicyError
 from core.reports.calibration import words
 from core.studies.calibration.calibration import CalibrationError, Target, calibrate
 from core.studies.calibration.holdout import confirm_on
-from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.pipeline import to_text
 from tests.studies.calibration.test_calibration import PIPELINE, scored
 
@@ -54,13 +53,16 @@ def test_the_first_look_at_new_rows_has_half_of_delta(policy, rows, outcome, sen
     assert (checked.kept, checked.exceeds_target) == outcome
     assert sentence in words.confirmation(checked)
     assert f"On {sum(rows)} new questions" in words.confirmation(checked)
-    assert words.UNKNOWN_PIPELINE not in words.confirmation(checked)
 
 
-def test_of_rows_that_name_no_pipeline_a_policy_that_has_one_learns_nothing(policy):
-    named = replace(policy, pipeline=default_policy().pipeline)
-    checked = confirm_on(named, new(98, 2, 20), ())
-    assert checked.kept and words.confirmation(checked).endswith(words.UNKNOWN_PIPELINE)
+def test_rows_that_name_no_pipeline_do_not_test_a_policy_that_has_one(policy):
+    named, rows = replace(policy, pipeline=PIPELINE), new(98, 2, 20)
+    for text in ("", "rag-v2"):
+        with pytest.raises(PolicyError, match="“pipeline” is missing, empty or damaged"):
+            confirm_on(named, replace(rows, pipeline=text), ())
+    assert confirm_on(named, replace(rows, pipeline=to_text(PIPELINE)), ()).kept
+    with pytest.raises(PolicyError, match="unknown origin"):
+        confirm_on(policy, replace(rows, pipeline=to_text(PIPELINE)), ())
 
 
 def test_without_a_wrong_or_a_right_answer_a_bound_is_at_its_end(policy):

@@ -6,8 +6,8 @@ from dataclasses import fields, replace
 import pytest
 
 from core import prompts
-from core.abstention.policy import SHARED_DRAWS, Pipeline
-from core.studies.inspection.pipeline import from_text, pipeline_of, prompt_fingerprint, to_text
+from core.abstention.policy import SHARED_DRAWS, Pipeline, pipeline_in
+from core.studies.inspection.pipeline import pipeline_of, prompt_fingerprint, to_text
 from core.studies.inspection.request import Reading, Request
 
 REQUEST = Request("q", 20, 0.5, seed=3)
@@ -51,10 +51,10 @@ def test_the_query_and_the_seed_are_no_part_of_it():
 
 def test_a_pipeline_is_one_line_and_comes_back():
     assert "\n" not in to_text(PIPELINE)
-    assert from_text(to_text(PIPELINE)) == PIPELINE
+    assert pipeline_in(to_text(PIPELINE)) == PIPELINE
     hostile = replace(PIPELINE, model='é"\n,=1', estimator="\u2028")
     assert "\n" not in to_text(hostile)
-    assert from_text(to_text(hostile)) == hostile
+    assert pipeline_in(to_text(hostile)) == hostile
 
 
 def changed(**values):
@@ -70,14 +70,14 @@ NEEDED = [field.name for field in fields(Pipeline) if field.name not in LATER]
 def test_a_pipeline_that_lacks_something_is_none(name):
     pipeline = json.loads(to_text(PIPELINE))
     del pipeline[name]
-    assert from_text(json.dumps(pipeline)) is None
+    assert pipeline_in(json.dumps(pipeline)) is None
 
 
 @pytest.mark.parametrize("name", LATER)
 def test_a_pipeline_that_lacks_what_came_later_is_of_before(name):
     pipeline = json.loads(to_text(PIPELINE))
     del pipeline[name]
-    assert from_text(json.dumps(pipeline)) == replace(PIPELINE, **{name: LATER[name]})
+    assert pipeline_in(json.dumps(pipeline)) == replace(PIPELINE, **{name: LATER[name]})
 
 
 @pytest.mark.parametrize(
@@ -96,11 +96,11 @@ def test_a_pipeline_that_lacks_what_came_later_is_of_before(name):
     ],
 )
 def test_rubbish_is_none(text):
-    assert from_text(text) is None
+    assert pipeline_in(text) is None
 
 
 def test_more_than_a_pipeline_is_read_as_one():
-    assert from_text(changed(more="of it")) == PIPELINE
+    assert pipeline_in(changed(more="of it")) == PIPELINE
 
 
 # --------------------------------------------------------------------------- fingerprint
