@@ -10,6 +10,8 @@ from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError, vouched_claims
 from core.data.tabular.uploads import parse
+from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.pipeline import to_text
 
 HALVES = np.repeat([True, False], 10)
 PERFECT = np.linspace(0.9, 0.1, 20)
@@ -100,7 +102,9 @@ def test_only_what_is_odd_is_said_to_be_vouched_for():
 
 
 def test_the_scores_of_a_run_saw_no_labels_but_a_column_may_be_called_like_them():
-    of_run = scored("semantic_entropy", lambda n: n / 100, more=",embedded")
+    own = to_text(default_policy().pipeline).replace('"', '""')
+    of_run = scored("semantic_entropy", lambda n: n / 100, more=f',"{own}"')
     assert labelled(*of_run).codebooks["semantic_entropy"].claims == ()
-    with pytest.raises(SuspiciousScoreError):
-        labelled(*scored("semantic_entropy", lambda n: n / 100))
+    for more in ("", ",rag-v2"):  # no pipeline of ours
+        with pytest.raises(SuspiciousScoreError):
+            labelled(*scored("semantic_entropy", lambda n: n / 100, more=more))
