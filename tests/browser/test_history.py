@@ -55,7 +55,7 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     page.get_by_role("button", name="Rename").click()
 
     other = open_page(permalink)  # a session of its own
-    expect(other.get_by_text("What swims, embedded")).to_be_visible()
+    expect(other.get_by_text("What swims · embedded")).to_be_visible()
     expect(other.locator(".st-key-verdict")).to_have_text(verdict, use_inner_text=True)
     other.get_by_role("button", name="Ask a new question").click()
     expect(other.get_by_label("Question", exact=True)).to_be_visible()
