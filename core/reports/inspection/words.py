@@ -241,10 +241,11 @@ def _no_certificate(inspection: Inspection) -> str:
     own = default_policy(model).pipeline if model else None
     if own is None:
         return f"Nothing is certified for this model{most}. {label}"
-    here = replace(inspection.pipeline, least_mass=own.least_mass)
+    differences = own.differences(replace(inspection.pipeline, least_mass=own.least_mass))
+    if not differences:
+        return f"These are the weights of {model}, named otherwise: nothing is certified{most}."
     return (
-        f"This model was certified with other settings{most}: "
-        f"{'; '.join(own.differences(here))}. "
+        f"This model was certified with other settings{most}: {'; '.join(differences)}. "
         f"Restore them, or: {label}"
     )
 
@@ -293,7 +294,10 @@ def truth(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
     """Return whether the verdict was good and what is true; then how often training showed it."""
     deciding = inspection.verdict.score
     decided = next(score for score in judgement.scores if score.name == deciding)
-    did = "It answered, and was" if decided.answered else "It abstained; its answer was"
+    did = {
+        Decision.ANSWER: "It answered, and was",
+        Decision.UNDECIDED: "Its answer is",
+    }.get(inspection.verdict.decision, "It abstained; its answer was")
     if inspection.samples_needed is not None:
         did = "Its answer is"
     right = "right" if decided.right else "wrong"

@@ -63,9 +63,13 @@ def default_caution(model: str = EMBEDDED) -> str:
 def certificate(pipeline: Pipeline, score: str | None = None) -> Policy | None:
     """Return the bundled policy that fits a pipeline, of a score or of the one that decides.
 
-    None where none does. The least sampled mass is the policy's own and is not compared.
+    None where none does, or by the name of another model in the box: only an edited file says so.
+    The least sampled mass is the policy's own and is not compared.
     """
     for model in MODELS:
+        # SmolLM2 is also opened from a path; nothing else is opened as, or by, another's name.
+        if pipeline.model != model and (model == EMBEDDED or pipeline.model in MODELS):
+            continue
         policy = default_policies(model)[score or DECIDES[model]]
         if policy is not None and fits(policy, pipeline):
             return policy

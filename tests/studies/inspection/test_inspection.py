@@ -10,8 +10,9 @@ import pytest
 
 from core import prompts
 from core.abstention.policy import Belief
-from core.reports.inspection.words import beneath, caveat, likely, reasons, served_sentence
+from core.reports.inspection.words import beneath, caveat, likely, reasons, served_sentence, truth
 from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import cannot_decide, read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator
@@ -242,8 +243,15 @@ def test_other_settings_than_those_of_the_default_are_said(embedded):
     assert caveat(read(recording)) is None
     assert "γ₁ = 0.0 there, 0.1 here" in caveat(read(recording, Reading(gamma_1=0.1)))
     assert "k = 8 there, 7 here" in caveat(read(recording.first(7)))
+    for name in ("smollm2", "another"):
+        renamed = read(replace(recording, model=name))
+        assert renamed.headline is not Headline.BELIEVE and renamed.verdict.rule is None
+        assert caveat(renamed).startswith("These are the weights of embedded, named otherwise")
     for changed in (read(recording, Reading(gamma_1=0.1)), read(recording.first(7))):
         assert changed.verdict.rule is None and changed.headline is not Headline.BELIEVE
+    foreign = read(replace(recording, revision="0" * 12))
+    assert foreign.verdict.rule is None and foreign.headline is Headline.PERHAPS
+    assert truth(judge(foreign), foreign)[0].startswith("It answered, and was right.")
     other = caveat(read(record(ask(10), knows(5))))
     assert other.startswith("Nothing is certified for this model") and "Label 200" in other
 
