@@ -184,8 +184,8 @@ def untaught_words(taught: Taught) -> str:
     if taught.near:
         return "The model was not taught these words, so its answer may be made up."
     return (
-        "It makes up its answers to questions that it was not taught: that decides, for nobody "
-        "here can check them."
+        "It makes up its answers to questions that it was not taught, and nobody here can check "
+        "them."
     )
 
 

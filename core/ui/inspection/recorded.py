@@ -25,8 +25,8 @@ def offer(inspection: Inspection) -> None:
         return
     stamp, _, came = read_outcome(answer.outcome)
     assert stamp is not None  # what is bundled is read by the program that wrote it
-    with st.container(key="recorded", gap="xsmall"):
-        st.text(f"{answer.sentence}, asked “{answer.question}”")
+    with st.container(key="recorded", gap="xsmall", border=True):
+        st.text(f"What another model said, asked “{answer.question}”. {answer.sentence}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.container(key=f"stamp_{stamp.look}_recorded", width="content"):
                 st.text(stamp.label, width="content")
