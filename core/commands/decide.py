@@ -29,6 +29,8 @@ def decide(policy: Path, table: Path, out: Path | None, as_json: bool) -> None:
     """Print every row with its decision; what is promised goes to standard error."""
     rule = policy_in(policy)
     upload = parse_isolated(beginning(table, rows.MAX_BYTES), table.name)
+    for note in upload.notes:
+        tell(note)
     fresh = new_scores(upload, rule)
     decisions = new_decisions(fresh)
     if out is not None:

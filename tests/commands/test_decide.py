@@ -48,6 +48,14 @@ def test_every_row_gets_its_decision_and_formulas_are_disarmed(files):
     assert to_file.stdout == "" and (place / "out.csv").read_text("utf-8-sig") == done.stdout
 
 
+def test_headings_among_the_rows_are_none_and_their_lines_are_named(files):
+    place, _ = files
+    (place / "joined.csv").write_text(f"{ROWS}question,confidence\nWhy?,0.7\n")
+    done = believe(place / "policy.json", place / "joined.csv")
+    assert "Line 6: the headings again (left out)." in done.stderr
+    assert "3 of 5 rows are answered." in done.stderr and "question,conf" not in done.stdout[20:]
+
+
 def test_what_cannot_decide_is_a_sentence(files):
     place, policy = files
     (place / "other.csv").write_text("question,surety\nWho?,0.9\n")

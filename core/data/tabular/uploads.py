@@ -29,6 +29,7 @@ from core.codec import one_line
 from core.data.tabular import rows as limits
 from core.data.tabular.delimited_rows import delimiter_of, read_separated
 from core.data.tabular.excel_rows import is_workbook, read_excel
+from core.data.tabular.joined_tables import without_headings
 from core.data.tabular.json_rows import read_json, read_table_within
 from core.data.tabular.long_form import one_row_a_trace
 from core.data.tabular.parquet_rows import read_parquet
@@ -178,8 +179,10 @@ def _parse(content: bytes, name: str) -> Upload:
         notes.insert(0, f"The name ends in {suffix}, but the file holds {KINDS[kind]}.")
     if not rows.lines:
         raise UploadError("The file has a heading and no rows; add at least one row.")
-    table = rows.table(_distinct(headings, notes))
-    table, lines = one_row_a_trace(table, np.array(rows.lines, np.int64), notes)
+    table, lines = rows.table(_distinct(headings, notes)), np.array(rows.lines, np.int64)
+    unit = "row" if kind in _WITHOUT_LINES else "line"
+    table, lines = without_headings(table, headings, lines, unit, notes)
+    table, lines = one_row_a_trace(table, lines, notes)
     table = table.set_axis(_distinct(table.columns.tolist(), notes), axis=1)
     return Upload(name, hashlib.sha256(content).hexdigest(), kind, table, lines, tuple(notes))
 

@@ -27,7 +27,7 @@ from core.data.tabular.labelled import (
     template,
 )
 from core.data.tabular.labels import Meaning, Meant, UnreadLabelsError, unread_values
-from core.data.tabular.mixtures import UnknownMixtureError, rows_that_count
+from core.data.tabular.mixtures import UnknownMixtureError, mixture_columns, rows_that_count
 from core.data.tabular.pipelines import pipelines_of
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
@@ -425,6 +425,30 @@ def test_only_a_pipeline_that_can_be_read_is_one():
     foreign = labelled(table(heading, ["1", "1", "p1"], ["2", "0", "p1"]), every)
     assert foreign.pipeline == "" and "“Pipeline” is “p1”" in " ".join(foreign.problems)
     assert foreign.codebooks["score"].only == (("Pipeline", "p1"),)
+
+
+@pytest.mark.parametrize(
+    ("heading", "asks"),
+    [
+        *((name, True) for name in ("llm_name", "llm_model", "base_model", "Model used")),
+        *(
+            (name, True)
+            for name in ("model_version", "deployment_id", "prompt_version", "judgeLLM")
+        ),
+        *(
+            (name, False)
+            for name in ("model_answer", "system_output", "dataset", "runtime", "lang")
+        ),
+    ],
+)
+def test_a_phrase_about_models_tells_them_apart(heading, asks):
+    upload = table(["score", "correct", heading], *[[i / 9, i % 2, f"m{i % 2}"] for i in range(9)])
+    assert (heading in mixture_columns(upload)) is asks
+
+
+def test_an_id_of_each_row_tells_nothing_apart():
+    rows = [[i / 9, i % 2, f"m{i}"] for i in range(9)]
+    assert mixture_columns(table(["score", "correct", "run_id"], *rows)) == []
 
 
 @pytest.mark.parametrize("own", [0, 1])

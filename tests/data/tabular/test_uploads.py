@@ -881,3 +881,29 @@ def test_a_title_of_one_word_or_above_two_columns(content, heading, first):
 def test_a_text_with_a_comma_below_one_heading_makes_no_title_of_it(content):
     why = refused(content)
     assert "has 2 cells, the heading has 1" in why and "if it is a title." in why
+
+
+@pytest.mark.parametrize(
+    ("again", "rows"),
+    [
+        ("question,confidence,correct", 2),
+        (" Question ,CONFIDENCE,correct", 2),
+        ("confidence,0.5,1", 3),  # a question of one word
+        ("question,0.5,correct", None),  # most of them
+        ("question,correct,confidence", None),  # the columns below are others
+    ],
+)
+def test_headings_among_the_rows_are_left_out_or_refused(again, rows):
+    """They stand where files were put one below the other; “correct” would count as right."""
+    content = f"question,confidence,correct\na,0.9,1\n{again}\nb,0.2,0\n".encode()
+    if rows is None:
+        with pytest.raises(UploadError, match="In line 3 stand headings again"):
+            parse(content, "x.csv")
+        return
+    upload = parse(content, "x.csv")
+    assert upload.lines.tolist() == ([2, 4] if rows == 2 else [2, 3, 4])
+    assert upload.notes == (("Line 3: the headings again (left out).",) if rows == 2 else ())
+
+
+def test_headings_again_need_several_columns():
+    assert parse(b"answer\nanswer\nyes\n", "x.csv").table["answer"].tolist() == ["answer", "yes"]
