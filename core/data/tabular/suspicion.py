@@ -8,11 +8,12 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codec import one_line
+from core.codec import count_of, one_line
 from core.data.tabular.directions import is_of_probability
 from core.data.tabular.rows import UploadError
 
 EACH = 10  # right and wrong answers from which on it is no chance that a score parts them all
+_MISTAKES = 0.02  # of the rarer ones, right or wrong: a label that somebody mended, or copied badly
 _SHARE = 0.05  # of the numbers, in each of two scales
 _GAP = 5.0  # no number between 1 and this, where a heading does not say that they are shares
 
@@ -87,14 +88,24 @@ def _without_mistake(name: str, sureness: NDArray[np.float64], right: NDArray[np
         "A score this good is mostly the label itself, or was made from the right answers, which "
         "no new question brings along. Choose another score; or say so if it was made without."
     )
-    if rights.min() > wrongs.max():
-        return f"“{one_line(name)}” parts {numbers} without a mistake (AUROC 1). {so}"
-    if rights.max() < wrongs.min():
+    fewest = int(_MISTAKES * min(len(rights), len(wrongs)))
+    _, at = np.unique(sureness, return_inverse=True)
+    below, wrongs_below = np.cumsum(np.bincount(at))[:-1], np.cumsum(np.bincount(at, ~right))[:-1]
+    mistakes = (below - wrongs_below) + (len(wrongs) - wrongs_below)  # by a cut above each value
+    if mistakes.min(initial=len(right)) <= fewest:
+        return f"“{one_line(name)}” parts {numbers} {_with(mistakes.min(), 1)}. {so}"
+    if (len(right) - mistakes).min(initial=len(right)) <= fewest:
         return (
-            f"“{one_line(name)}” parts {numbers} without a mistake, with the wrong ones as the "
-            f"surer ones (AUROC 0): the labels may stand upside down. {so}"
+            f"“{one_line(name)}” parts {numbers} {_with(len(right) - mistakes.max(), 0)}, with the "
+            f"wrong ones as the surer ones: the labels may stand upside down. {so}"
         )
     return ""
+
+
+def _with(mistakes: float, area: int) -> str:
+    if not mistakes:
+        return f"without a mistake (AUROC {area})"
+    return f"with {count_of(int(mistakes), 'mistake')}"
 
 
 def _mixed_scales(name: str, numbers: NDArray[np.float64], larger_is_surer: bool) -> str:

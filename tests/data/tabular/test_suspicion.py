@@ -14,6 +14,7 @@ from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.pipeline import to_text
 
 HALVES = np.repeat([True, False], 10)
+MANY = np.repeat([True, False], 50)
 PERFECT = np.linspace(0.9, 0.1, 20)
 ONE_ODD = np.append(PERFECT[:-1], 0.895)  # a wrong answer above nine right ones
 ONE_TIE = np.append(PERFECT[:10], PERFECT[9:19])
@@ -39,6 +40,12 @@ def claim_wanted(name, numbers, right=HALVES, larger_is_surer=True):
         (PERFECT[1:], HALVES[1:], True, None),  # nine may be chance
         (ONE_ODD, HALVES, True, None),
         (ONE_TIE, HALVES, True, None),
+        # A label of which somebody changed a few.
+        (np.repeat([1.0, 0, 1], [50, 49, 1]), MANY, True, Claim.BLIND),
+        (np.repeat([1.0, 0, 1], [50, 48, 2]), MANY, True, None),
+        (np.append(np.linspace(0.9, 0.5, 99), 1), MANY, True, Claim.BLIND),
+        (np.append(np.linspace(0.9, 0.5, 99), 1), MANY, False, Claim.BLIND),
+        (np.append(np.linspace(0.9, 0.5, 98), [1, 1]), MANY, True, None),
         (np.repeat([100, 0], [19, 1]), np.repeat([True, False], [19, 1]), True, Claim.BLIND),
         (np.repeat([100, 0], [18, 2]), np.repeat([True, False], [19, 1]), True, None),
     ],
