@@ -99,7 +99,7 @@ NOT_INSTALLED = (
     "The package “{}” is not installed. Install what {} needs with pip install 'believe[{}]'."
 )
 SAY_SHOW = "Add --show-untaught to see what it would have said."
-SAY_RECORDED = "{}, to “{}”. Add --recorded to read its inspection."
+SAY_RECORDED = "{0.sentence}, to “{0.question}”: {0.outcome}. Add --recorded to open it."
 SAY_OTHER = "Add --model smollm2 to ask a model that learnt from real texts."
 
 
@@ -337,7 +337,7 @@ def _report(inspection: Inspection, untaught: bool = False) -> str:
         *words.beneath(inspection, untaught=untaught)[len(first) :],
         *([withheld] if inspection.conceals and untaught else []),
         *([] if quotes else [SAY_SHOW]),
-        *([SAY_RECORDED.format(answer.sentence, answer.question)] if answer else []),
+        *([SAY_RECORDED.format(answer)] if answer else []),
         *([SAY_OTHER] if inspection.conceals and find_spec(SMOLLM2) else []),
         *([MORE_ANSWERS] if inspection.more_can_help else []),
         "",

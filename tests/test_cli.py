@@ -123,7 +123,7 @@ def test_another_model_is_offered_where_it_is_installed(installed, monkeypatch):
 
 def test_what_a_larger_model_answered_before_is_offered_and_opens_without_any_model(monkeypatch):
     answer = recorded_answers()[0]
-    offer = cli.SAY_RECORDED.format(answer.sentence, answer.question)
+    offer = cli.SAY_RECORDED.format(answer)
     assert offer in believe("inspect", answer.question).stdout.splitlines()
     assert "Recorded: " not in believe("inspect", "Who is at the door?").stdout
     monkeypatch.setattr("core.cli.open_for_study", None)
