@@ -28,6 +28,7 @@ from core.data.tabular.labelled import Labelled
 from core.data.tabular.labels import Meaning
 from core.data.tabular.mixtures import RowFilter
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError
+from core.data.tabular.uploads import Upload
 from core.guard import policy_in
 from core.reports.calibration import words
 from core.reports.text import brackets
@@ -119,7 +120,7 @@ def calibrate(
     try:
         data = calibration.read(
             *(content, file.name, scores, options["correct"], options["surer"], meant),
-            parse=parse_isolated,
+            parse=_parse,
             group=options["group"],
             question=options["question"],
             vouched=options["vouched"],
@@ -180,6 +181,14 @@ def calibrate(
             click.echo("\n".join(["", *words.limits_of_test(checked), words.confirmation(checked)]))
     if as_json:
         click.echo(encode(printed, indent=2))
+
+
+def _parse(content: bytes, name: str) -> Upload:
+    """Read a file, and say what had to be decided: that headings among its rows were left out."""
+    upload = parse_isolated(content, name)
+    for note in upload.notes:
+        tell(note)
+    return upload
 
 
 def _say_reading(data: Labelled, as_json: bool) -> None:
