@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,28 @@ class Codebook:
     # lowest, highest: of the score in the rows used; None where nobody knows.
     lowest: float | None = None
     highest: float | None = None
+
+    def of_grader(self, promises: bool) -> str:
+        """Say who made the labels, and that a program's promise agreement; "" where nobody knows.
+
+        `promises`: whether something is promised on them.
+        """
+        if not self.grader:
+            return ""
+        who = f" The labels were made by {self.grader}"
+        if not promises or self.grader == PERSON:
+            return f"{who}."
+        return f"{who}: what it calls wrong counts, so this promises agreement with it, not truth."
+
+    def of_rule(self, is_ours: bool, promises: bool) -> str:
+        """Say that a rule made the labels of an evaluation, which name no grader; "" of others.
+
+        `is_ours`: whether the rows say which pipeline scored them.
+        """
+        by_rule = self.other or (is_ours and self.label == f"{self.score}_correct")
+        if self.grader or not by_rule:
+            return ""
+        return replace(self, grader="a rule").of_grader(promises)
 
     def misfit(self, row: Mapping[str, object], number: float) -> str:
         """Return why a row is not like those that were read; "" where nothing says so.

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final, Literal
 
-from core.abstention.codebook import PERSON, Codebook, codebook_from, number_of
+from core.abstention.codebook import Codebook, codebook_from, number_of
 from core.abstention.ledger import Rows, from_text
 from core.codec import DamagedError, encode, finite, one_line, percent, typed_fields
 
@@ -270,7 +270,7 @@ class Policy:
     @property
     def sentence(self) -> str:
         """The guarantee in words, or that there is none."""
-        return self.promise + self.payment
+        return self.promise + self.agreement + self.payment
 
     @property
     def promise(self) -> str:
@@ -294,6 +294,12 @@ class Policy:
                 "among them afterwards weakens the guarantee."
             )
         return sentence
+
+    @property
+    def agreement(self) -> str:
+        """Say that a rule made the labels, unless `promise` says who."""
+        book, own = self.codebook, self.pipeline is not None
+        return book.of_rule(own, self.has_guarantee) if book else ""
 
     @property
     def payment(self) -> str:
@@ -323,12 +329,7 @@ class Policy:
                 f" Of the {self.answered:,} answered, {self.errors:,} are wrong by {label}, which "
                 f"counts, and {self.other_errors:,} by {other}."
             )
-        if not self.codebook.grader:
-            return ""
-        who = f" The labels were made by {self.codebook.grader}"
-        if not self.has_guarantee or self.codebook.grader == PERSON:
-            return f"{who}."
-        return f"{who}: what it calls wrong counts, so this promises agreement with it, not truth."
+        return self.codebook.of_grader(self.has_guarantee)
 
     @property
     def _of_error(self) -> str:

@@ -571,6 +571,12 @@ def test_labels_made_by_a_program_promise_agreement_with_it():
     )
     assert policy.with_threshold(1.0, 1, 1).sentence.endswith("by the rule “same answer”.")
     by_a_person = replace(policy, codebook=replace(book, grader=PERSON))
+    of_a_run = replace(BOOK, label=f"{BELIEVING.score}_correct")
+    evaluated = replace(BELIEVING, codebook=of_a_run, pipeline=PIPELINE)
+    assert "made by a rule: what it calls wrong counts" in evaluated.sentence
+    assert "made by" not in replace(evaluated, pipeline=None).sentence
+    beside = replace(BELIEVING, codebook=replace(BOOK, other="correct_f1"), other_errors=3)
+    assert beside.sentence.endswith("so this promises agreement with it, not truth.")
     assert by_a_person.sentence.endswith("The labels were made by a person.")
     assert from_json(to_json(policy)) == policy and book.grading[0] in book.sentences
     found = to_dict(replace(BELIEVING, codebook=BOOK))

@@ -53,7 +53,8 @@ def outcome(whole: Whole) -> None:
         if is_example(calibration.data):
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
     with st.container(key="promised"):
-        st.text(policy.promise)
+        # Of the example it is said beneath: what one sees first has few words.
+        st.text(policy.promise + ("" if is_example(calibration.data) else policy.agreement))
         if limit := limit_of_count(calibration.data):
             st.text(limit)
         if caution:
@@ -67,6 +68,8 @@ def grounds(calibration: Calibration) -> None:
     for sentence in filter(None, [*rows.decided, words.choice(calibration)]):
         st.text(sentence)
     more = [words.counts(policy), policy.payment.strip()] if policy else []
+    if policy and is_example(rows):
+        more.append(policy.agreement.strip())
     more = [*filter(None, [*more, words.upper_limit(calibration)]), *words.looks(calibration)]
     if not more and not is_example(rows):
         return
