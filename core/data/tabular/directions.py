@@ -32,7 +32,7 @@ _SURE = re.compile(
 )
 #: Of these, one has to know what is probable: the answer, or that it contradicts.
 _OF_SOMETHING = re.compile(r"[ck]onfiden|confian[cz]|certain|prob(?![le])|\bp ?true|likel")
-#: What is never below 0 (a “negentropy” is a sureness from 0 to 1), and what samples may put a little below it.
+#: What is never below 0 (a “negentropy” is a sureness), and what samples may put a little below.
 _UNSIGNED = re.compile(r"(?<!neg)entropy|perplexity|nll|surprisal|varianc")
 _MAY_SAMPLE_BELOW = re.compile(r"mutual ?information")
 _ROUNDING = 1e-6
