@@ -247,6 +247,7 @@ def _cell(text: object) -> str:
 def _offers(whole: Whole, policy: Policy | None, *, by_hand: bool) -> None:
     """Offer the policy to decide here, and its files; say the next step where it cannot decide."""
     reason = None if policy is None else words.no_use(policy)
+    caution = words.caution(whole.groups)
     with st.container(horizontal=True, vertical_alignment="center"):
         if policy is not None and in_use() == policy:
             if st.button("Inspect with this policy", key="to_inspection", icon=":material/search:"):
@@ -257,12 +258,12 @@ def _offers(whole: Whole, policy: Policy | None, *, by_hand: bool) -> None:
             and st.button(
                 "Use this policy",
                 key="use_policy",
-                type="primary" if policy.has_guarantee else "secondary",
+                type="primary" if policy.has_guarantee and not caution else "secondary",
                 icon=":material/policy:",
                 help="Verdicts on Inspection follow it from now on, in this session.",
             )
         ):
-            use(policy, words.caution(whole.groups))
+            use(policy, caution)
             st.rerun()  # all of the page: its top says what is in use
         if (
             reason is not None
