@@ -11,7 +11,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.abstention.policy import from_json
 from core.studies.calibration.calibration import BEST
-from core.studies.inspection.certificates import usual_least_mass
+from core.studies.inspection.certificates import default_policy, usual_least_mass
 from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
@@ -338,7 +338,9 @@ def test_the_target_stands_in_the_address_and_new_scores_are_decided(address, op
     page.set_viewport_size({"width": 1280, "height": 1000})
     section = opened(page, "New questions: are they like these?")
     at_rest(page)
-    content = written(("name", "mutual_information"), ((FORMULA, row % 3) for row in range(90)))
+    names = ("name", "mutual_information", "pipeline")
+    pipeline = to_text(default_policy().pipeline)
+    content = written(names, ((FORMULA, row % 3, pipeline) for row in range(90)))
     section.locator("input[type=file]").set_input_files(
         {"name": "new.csv", "mimeType": "text/csv", "buffer": content}
     )

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError
+from core.codec import quotes
 from core.data.tabular.labelled import Labelled
 from core.data.tabular.uploads import UploadError
 from core.reports.calibration import words
@@ -92,9 +93,10 @@ def new_scores(calibration: Calibration) -> None:
     if policy is None:
         return
     with st.expander("New questions: are they like these?", icon=":material/difference:"):
+        columns = [calibration.score, *(["pipeline"] if policy.pipeline else [])]
         st.text(
-            f"Upload new rows with the column “{calibration.score}”, without labels. Their scores "
-            "are compared with the calibration’s; the policy then decides each row."
+            f"Upload new rows with {quotes(columns)}, without labels. Their scores are compared "
+            "with the calibration’s; the policy then decides each row."
         )
         wait_for("new_scores", TYPES)
         file = st.file_uploader("New scores", TYPES, key="new_scores")
