@@ -38,9 +38,9 @@ OWN_ITEM = re.compile(
 NO_QUESTION = (
     r"(?s)&(nbsp|amp|#160);|\n\s*(a|answer|antwort|response)\s*:\s*$|\[/?inst\]|</?s>|"
     r"[?.!]\s*(thanks|thank you)[.!\s]*$|"
-    r"[?.!:]\s+(please\s+)?((answer|reply|respond)\s+(briefly|shortly|concisely|directly|in|with|"
+    r"[?.!]\s+(please\s+)?((answer|reply|respond)\s+(briefly|shortly|concisely|directly|in|with|"
     r"using|only|as|step)|think\s+(step|carefully|hard|about)|let.?s think|"
-    r"explain\s+(your|why|how)|be\s+(brief|short|concise|precise|honest|accurate)|"
+    r"explain\s+your|be\s+(brief|short|concise|precise|honest|accurate)|"
     r"keep\s+(it|your)|(no|without) explanation|(just|only)\s+(the|one|give|answer)|"
     r"give\s+(only|just|your|a short|a brief)|in\s+(one|a single|a few|at most)\s)"
     r"[^?]{0,80}$|\?\s*[(\[][0-9a-f]{6,40}[)\]]\s*$|"

@@ -200,6 +200,7 @@ def test_questions_are_numbered_in_the_order_of_their_texts_and_spelling_makes_n
         (["Who mapped it?", "Q: Who mapped it?\nA:", "[INST] Who mapped it? [/INST]"], 1),
         (["Who ma\u00adpped\u200b it?", "Who mapped it? Thanks!"], 1),
         (["Who mapped it?", "Who mapped it? Answer briefly.", "Who mapped it? Please be brief"], 1),
+        (["In physics: explain why ice floats.", "In physics: explain why it rains."], 2),
         (["Name a bay. Give its depth.", "Name a bay. Give its size.", "Name a bay."], 3),
         (["IV. Who mapped it?", "Who mapped&nbsp;it?", "Who mapped it? [1a2b3c4d]"], 1),
         (["<p>Who mapped it?</p>", "Who mapped <b>it</b>?"], 1),
