@@ -47,14 +47,9 @@ class Blocks:
 def blocks(doubts: ArrayLike, correct: ArrayLike) -> Blocks:
     """Sort queries by doubt and count, per distinct doubt, the answered and the wrong.
 
-    Parameters
-    ----------
-    doubts : array_like of shape (n,)
-        Larger means "doubt more"; NaN is missing, and an infinite doubt as good as missing.
-    correct : array_like of shape (n,)
-        Whether the answer that this score serves is right: booleans, or 0 and 1.
-
-    Raises `ValueError` when the shapes differ, or a correctness is neither 0 nor 1.
+    Of doubts, (n,), larger means "doubt more"; NaN is missing, and an infinite one as good as
+    missing. `correct`, (n,), is whether the answer that this score serves is right, 0 or 1. Raises
+    `ValueError` when the shapes differ, or a correctness is neither 0 nor 1.
     """
     doubt, wrong = checked_rows(doubts, correct)
     answerable = doubt < np.inf

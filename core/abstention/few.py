@@ -35,11 +35,8 @@ def random_weights(
     """Yield row weights, and those of a wrong and a right answer that were not seen.
 
     Of shapes (d, n), (d,) and (d,): some draws at a time, all of them together `number`.
-
-    Parameters
-    ----------
-    clusters : array_like of shape (n,)
-        The query of each row. One that was not seen has as many rows as the largest.
+    `clusters`, (n,), is the query of each row. One that was not seen has as many rows as the
+    largest.
     """
     _, at, rows = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)
     rng = np.random.default_rng(seed)
@@ -55,19 +52,10 @@ def extremes(
 ) -> tuple[Floats, Floats, list[Blocks], list[Blocks]]:
     """Return the least and the largest of each of `metrics.MEASURES`, and the worst and best order.
 
-    Parameters
-    ----------
-    ranks : Blocks
-        Of weighted rows, of d draws: its sums are of shape (d, b).
-    wrong, right : ndarray of shape (d,)
-        The weights of a wrong and a right answer that were not seen. AUROC and PRR are of both
-        kinds, so that each is misplaced, or in its place; the others need only the first answer.
-
-    Returns
-    -------
-    least, largest : ndarray of shape (d, m)
-    worst, best : list of Blocks
-        Of each draw, with the wrong or the right answer before all others.
+    Of d draws: the measures (d, m), and the blocks of each draw with the wrong or the right answer
+    before all others. The sums of `ranks`, of weighted rows, are (d, b). `wrong` and `right`, (d,),
+    weigh a wrong and a right answer that were not seen. AUROC and PRR are of both kinds, so that
+    each is misplaced, or in its place; the others need only the first answer.
     """
     # Four orders: two of pairs, which have the other answer after all others, and two without it.
     parts = np.zeros((2, 4, len(wrong), len(ranks.doubts) + 2))  # of all, and of the wrong

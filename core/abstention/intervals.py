@@ -91,15 +91,10 @@ class Ranked:
 
 
 def precision_at(ranks: Blocks, recalls: Floats) -> Floats:
-    """Return the precision where so large a share of all queries is answered.
+    """Return the precision where so large a share of all queries is answered, (r,).
 
-    The mean over all orders of tied queries; NaN where fewer queries have a score.
-
-    Parameters
-    ----------
-    ranks : Blocks
-        Of all queries; those never answered are one last block, or left out.
-    recalls : ndarray of shape (r,)
+    The mean over all orders of tied queries; NaN where fewer queries have a score. `ranks` are of
+    all queries; those never answered are one last block, or left out.
     """
     scored = np.count_nonzero(ranks.doubts < np.inf)
     answered, sums = (
@@ -122,13 +117,7 @@ def _running(weights: Weights) -> Weights:
 
 
 def resamples(clusters: ArrayLike, number: int = RESAMPLES, seed: int = 0) -> Iterator[Weights]:
-    """Yield row weights: how often each row's query was drawn, of shape (n,).
-
-    Parameters
-    ----------
-    clusters : array_like of shape (n,)
-        What belongs together: the query of each row.
-    """
+    """Yield row weights, (n,): how often each row's query, (n,), was drawn."""
     _, at = np.unique(np.asarray(clusters), return_inverse=True)
     queries = int(at.max()) + 1 if len(at) else 0
     rng = np.random.default_rng(seed)
@@ -150,6 +139,9 @@ def compare(
 ) -> Comparison:
     """Compare scores by AUROC, on the same resamples [1]_; of few rows as `few` says.
 
+    The 95% intervals are each by itself. Raises `ValueError` when shapes differ, or a correctness
+    is neither 0 nor 1.
+
     Parameters
     ----------
     scores, correct : mapping of str to array_like of shape (n,)
@@ -160,13 +152,6 @@ def compare(
         The score that all are subtracted from.
     progress : callable
         Told the share of resamples done; may raise to cancel.
-
-    Returns
-    -------
-    Comparison
-        95% intervals, each by itself.
-
-    Raises `ValueError` when shapes differ, or a correctness is neither 0 nor 1.
     """
     n = len(np.asarray(clusters))
     if any(len(np.asarray(each)) != n for each in scores.values()):
@@ -225,18 +210,12 @@ def rank_correlation(
     number: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval:
-    """Return Spearman's rank correlation of pairs with its bootstrap interval [1]_.
+    """Return Spearman's rank correlation of pairs, (n,), with its bootstrap interval [1]_.
 
     Equal values share their mean rank, so that values that are only known to be large may all be
     given the same large one. NaN where all values of one kind are equal; so are the interval's
-    ends where they are in a resample.
-
-    Parameters
-    ----------
-    x, y : array_like of shape (n,)
-    groups : array_like of shape (n,), optional
-        Each rank is taken less the mean rank of its group: what groups have in common, and by what
-        they differ, has no part in the correlation.
+    ends where they are in a resample. With `groups`, each rank is taken less the mean rank of its
+    group: what groups have in common, and by what they differ, has no part in the correlation.
     """
     pairs = np.stack([np.asarray(x, float), np.asarray(y, float)])  # (2, n)
     n = pairs.shape[1]
@@ -290,14 +269,8 @@ def interval(
     """Return a number with its percentile interval; without ends where nothing was drawn.
 
     Where all resamples are alike, as those of a perfect AUROC are, they say nothing of others: then
-    the ends are those of `limits_of_constant`, and there are none without a span.
-
-    Parameters
-    ----------
-    span : pair of float, optional
-        The least and the largest value of one pair of rows, whose mean the number is.
-    pairs : int
-        How many pairs have no row in common.
+    the ends are those of `limits_of_constant`, and there are none without a span, the least and the
+    largest value of one pair of rows, whose mean the number is. `pairs` have no row in common.
     """
     if not len(values):
         return Interval(float(value), float("nan"), float("nan"))
@@ -327,15 +300,8 @@ def limits_of_constant(
 
     If the mean is A, one observation is `value` with probability (A − low) / (value − low) at most,
     and all of n are with that to the power of n. Of shares this is Clopper and Pearson's limit.
-
-    Parameters
-    ----------
-    span : pair of float
-        What one observation can be.
-    pairs : int
-        n, of independent observations.
-    tail : float
-        The probability that a limit is wrong, each by itself.
+    `span` is what one of the n independent `pairs` can be; `tail`, the probability that a limit is
+    wrong, each by itself.
     """
     if span is None or not pairs:
         return float("nan"), float("nan")

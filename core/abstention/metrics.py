@@ -214,17 +214,8 @@ def by_entropy(
 ) -> list[Bin]:
     """Return recall and error by the entropy of the model's answers: the paper's test [1]_.
 
-    A score that takes many right answers for doubt answers nothing where entropy is high.
-
-    Parameters
-    ----------
-    entropies : array_like of shape (n,)
-        Semantic entropies, nats. Queries without one are left out.
-    scores, correct : array_like of shape (n,)
-    threshold : float
-        λ of the score.
-    other : array_like of shape (n,), optional
-        As of `by_kind`.
+    A score that takes many right answers for doubt answers nothing where entropy is high. Queries
+    without a semantic entropy, nats, are left out. `threshold` is λ; `other` is as of `by_kind`.
     """
     entropy = np.asarray(entropies, float)
     at = np.digitize(entropy, ENTROPY_EDGES)

@@ -81,24 +81,17 @@ def mixtures(
 ) -> list[Mixture]:
     """Repeat: calibrate on some questions of both kinds, and test on as many others [1]_.
 
+    Every score is tried by both rules. Raises `ValueError` when a pool has fewer than two queries.
+
     Parameters
     ----------
     single, diverse : Pool
         Questions with mostly one right answer, and with many. They have the same scores.
     target_error : float
         α: the largest share of wrong ones among the answered, on the calibration questions; of
-        the guaranteed rule, what is promised.
-    confidence : float
-        Of the guaranteed rule.
+        the guaranteed rule, what is promised, with the confidence.
     each : int
         How many queries of each pool go into each half; half of the smaller pool at most.
-
-    Returns
-    -------
-    list of Mixture
-        Every score by both rules.
-
-    Raises `ValueError` when a pool has fewer than two queries.
     """
     fewest = min(len(set(pool.queries)) for pool in (single, diverse))
     if fewest < 2:

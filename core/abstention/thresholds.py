@@ -99,6 +99,8 @@ def learn_then_test(
     everywhere, the most answers prove the most. The proof that both together are wrong with
     probability δ at most is in ``docs/calibration.md``.
 
+    Raises `ValueError` when shapes, labels, α or the confidence are not as below.
+
     Parameters
     ----------
     scores : array_like of shape (n,)
@@ -110,12 +112,6 @@ def learn_then_test(
         α, in (0, 1): the share of wrong ones among answered queries.
     confidence : float
         1 − δ, in (0, 1): over draws of the labelled queries.
-
-    Returns
-    -------
-    Threshold or Uncertifiable
-
-    Raises `ValueError` when shapes, labels, α or the confidence are not as above.
     """
     _check(target_error, confidence)
     ranks = blocks(scores, correct)
@@ -279,12 +275,8 @@ def best_of(
 ) -> tuple[str, Threshold | Uncertifiable]:
     """Certify several scores, each at δ divided by their number; keep the one that answers most.
 
-    Choosing a score after looking costs confidence, and the division (Bonferroni) pays it.
-
-    Returns
-    -------
-    (str, Threshold or Uncertifiable)
-        The score's name, and its threshold, whose `upper_bound` is at the divided δ.
+    Choosing a score after looking costs confidence, and the division (Bonferroni) pays it; the
+    `upper_bound` of the threshold is at the divided δ.
     """
     if not scores:
         raise ValueError("Name at least one score.")

@@ -65,12 +65,7 @@ def output(head: Head, z: ArrayLike) -> Floats:
 def weight_on_query(gap: float, repetitions: ArrayLike) -> Floats:
     """Return the softmax weight on X in closed form: 1 / (1 + t·e^(−gap)).
 
-    Parameters
-    ----------
-    gap : float
-        The logit of X less that of Y.
-    repetitions : array_like of int
-        t; the copies of Y together have the rest of the weight.
+    `gap` is the logit of X less that of Y; the t `repetitions` of Y have the rest together.
     """
     t = np.asarray(repetitions, float)
     with np.errstate(divide="ignore"):
@@ -106,14 +101,8 @@ class Principal:
 def principal(query: ArrayLike, key: ArrayLike, share: float = 0.5) -> Principal:
     """Return the fewest principal components that hold a share of all squared singular values.
 
-    Raises `ValueError` when the share is out of range, or the product is 0.
-
-    Parameters
-    ----------
-    query, key : array_like of shape (d', d)
-        W_Q and W_K.
-    share : float
-        In (0, 1]. What is large is nowhere defined; half of all is taken.
+    Of W_Q and W_K, (d', d) each. What is large is nowhere defined; half of all is taken. Raises
+    `ValueError` when the share is not in (0, 1], or the product is 0.
     """
     if not 0 < share <= 1:
         raise ValueError(f"The share of the components is {share}; choose one above 0, at most 1.")

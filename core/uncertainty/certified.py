@@ -29,7 +29,7 @@ ROUNDING = 1e-2
 
 
 def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) -> float:
-    """Return a certain lower bound of the model's mutual information.
+    """Return a certain lower bound of the model's mutual information, nats, in [0, ln r].
 
     Raises `ValueError` if shapes do not fit, there is NaN, no mass, or any probabilities of
     distinct answers add up to more than 1 and `ROUNDING`; what is within it is normalised.
@@ -40,11 +40,6 @@ def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) 
         ln Q(X_i|x) of distinct texts, in nats: likelihoods of whole answers, not normalised.
     log_conditionals : array_like, (r, c)
         Row i: ln Q(X_t|F₁(x, X_i)) of distinct texts, in nats; rows sum to at most 1.
-
-    Returns
-    -------
-    float
-        In nats, in [0, ln r].
     """
     marginal, rows = _table(log_marginal, log_conditionals)
     log_first, log_mass = log_normalise(marginal)
@@ -69,7 +64,7 @@ def complete(log_rows: Floats) -> Floats:
 def lump(
     log_marginal: ArrayLike, log_conditionals: ArrayLike, labels: ArrayLike
 ) -> tuple[Floats, Floats]:
-    """Count all the answers of a cluster as one outcome, rows and columns alike.
+    """Count all the answers of a cluster as one outcome, rows and columns alike: (m,) and (m, m).
 
     The row of a cluster is the mixture of its members' rows with the members' weights: what
     the model says after *some* answer of the cluster. (Algorithm 3 conditions on the centre
@@ -80,18 +75,10 @@ def lump(
 
     Parameters
     ----------
-    log_marginal : array_like, (r,)
-        ln Q(X_i|x), in nats.
-    log_conditionals : array_like, (r, r)
-        Row i: ln Q(X_t|F₁(x, X_i)), in nats, not normalised.
+    log_marginal, log_conditionals : array_like, (r,) and (r, r)
+        See :func:`certified_lower_bound`, which takes what is returned.
     labels : array_like of int, (r,)
         0..m-1, all in use.
-
-    Returns
-    -------
-    log_marginal : ndarray, (m,)
-    log_conditionals : ndarray, (m, m)
-        What :func:`certified_lower_bound` takes.
     """
     marginal, rows = _table(log_marginal, log_conditionals)
     validation.shape(rows, (marginal.size, marginal.size), "log_conditionals")

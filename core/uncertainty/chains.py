@@ -25,6 +25,9 @@ def informations(
 ) -> tuple[MutualInformation, ...]:
     """Return Algorithm 3 for chains of 2, 3, … n answers, from every answer after every chain.
 
+    For γ = 0, no value is below the one before it, and the first is that of
+    :func:`core.uncertainty.mutual_information.from_conditionals`.
+
     Raises `ValueError` if shapes do not fit, or anything cannot be normalised.
 
     Parameters
@@ -36,12 +39,6 @@ def informations(
         normalised.
     **gammas : float
         ``gamma_1`` and ``gamma_2``, at least 0.
-
-    Returns
-    -------
-    tuple of MutualInformation
-        For γ = 0, no value is below the one before it, and the first is that of
-        :func:`core.uncertainty.mutual_information.from_conditionals`.
     """
     validation.normalisable(log_first, "log_first")
     joint = log_normalise(log_first)[0]
@@ -97,12 +94,8 @@ def deal(codes: Integers, log_steps: Floats, labels: Integers, **gammas: float) 
 def estimate(labels: Integers, log_p: Floats, **gammas: float) -> MutualInformation:
     """Return Algorithm 2's estimate of distinct chains of texts, by the clusters of their answers.
 
-    Parameters
-    ----------
-    labels : ndarray of int64, (u, n)
-        The clusters of the answers of each distinct chain.
-    log_p : ndarray of float64, (u,)
-        ln of the probability of each; not normalised.
+    `labels`, (u, n), are these clusters; `log_p`, (u,), is ln of each chain's probability, not
+    normalised.
     """
     cells, cell = np.unique(labels, axis=0, return_inverse=True)
     added = aggregate(log_p, cell.ravel())

@@ -42,13 +42,9 @@ def adjustment_of_counts(weights: Floats, counts: Floats) -> float:
     here in nats. In between it is too low where n draws see few of the mixture's answers. A value
     below 0 is M - R itself.
 
-    Parameters
-    ----------
-    weights : ndarray of float64, (m,)
-        Of the first answers; they sum to 1.
-    counts : ndarray of float64, (m, c)
-        Whole numbers, at least one in each row. n is the smallest row's sum, at most
-        `MOST_DRAWS`; with n = 1 nothing can be told from chance, and the adjusted value is 0.
+    `weights`, (m,), of the first answers, sum to 1. `counts`, (m, c), are whole numbers, at least
+    one in each row. n is the smallest row's sum, at most `MOST_DRAWS`; with n = 1 nothing can be
+    told from chance, and the adjusted value is 0.
     """
     counts = counts[:, counts.any(axis=0)]
     draws = counts.sum(axis=1)
@@ -142,17 +138,9 @@ def adjustment_of_pairs(information: float, of_second: float, dealt: Floats) -> 
     would show in dealt pairs, becomes H₂ (I - E) / (H₂ - E): the form of the adjusted mutual
     information of Vinh, Epps and Bailey (2010), here in nats. That adds at most H₂ / k to the
     mean of 0. If each answer follows from the first, it is H₂. The value jumps where I passes the
-    largest dealt estimate; see `can_tell` for where that is everywhere.
-
-    Parameters
-    ----------
-    information : float
-        I, nats.
-    of_second : float
-        H₂, nats; for γ = 0 no less than I.
-    dealt : ndarray of float64, (k - 1,)
-        As :func:`dealt_estimates` returns them. Without any, nothing can be told from
-        chance, and the adjusted estimate is 0.
+    largest dealt estimate; see `can_tell` for where that is everywhere. For γ = 0, H₂ is no less
+    than I. Without `dealt`, as :func:`dealt_estimates` returns them, nothing can be told from
+    chance, and the adjusted estimate is 0.
     """
     if not dealt.size:
         return -information

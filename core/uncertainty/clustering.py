@@ -14,25 +14,16 @@ from core.uncertainty.validation import Floats, Integers
 
 
 def likelihood_order(log_likelihoods: ArrayLike) -> Integers:
-    """Return the indices that put answers in order of falling likelihood; ties keep theirs.
+    """Return the indices, (n,), that put answers in order of falling likelihood; ties keep theirs.
 
     Raises `ValueError` if there are none, or one is NaN.
-
-    Parameters
-    ----------
-    log_likelihoods : array_like, (n,)
-        In nats.
-
-    Returns
-    -------
-    ndarray of int64, (n,)
     """
     values = validation.numbers(log_likelihoods, "log_likelihoods", dimensions=1)
     return np.argsort(-values, kind="stable").astype(np.int64)
 
 
 def cluster(similarity_matrix: ArrayLike, threshold: float) -> Integers:
-    """Group answers that come in order of falling likelihood.
+    """Return each answer's label, (n,); they come in order of falling likelihood, as centres do.
 
     Each answer joins the most similar centre at or above the threshold (of several equally
     similar ones, the earliest), or becomes a centre itself. So a centre is the likeliest
@@ -48,11 +39,6 @@ def cluster(similarity_matrix: ArrayLike, threshold: float) -> Integers:
         only the lower triangle is read: a later answer's likeness to an earlier centre.
     threshold : float
         The paper's τ, in [0, 1]; the paper takes 0.25.
-
-    Returns
-    -------
-    ndarray of int64, (n,)
-        The label of each answer, 0..m-1 in order of the centres.
     """
     similarity = validation.numbers(similarity_matrix, "The similarity matrix", dimensions=2)
     validation.shape(similarity, (len(similarity), len(similarity)), "The similarity matrix")
@@ -73,22 +59,12 @@ def cluster(similarity_matrix: ArrayLike, threshold: float) -> Integers:
 
 
 def centres(labels: ArrayLike) -> Integers:
-    """Return the index of each cluster's first member: its centre, as :func:`cluster` labels.
-
-    Parameters
-    ----------
-    labels : array_like of int, (n,)
-        0..m-1, all in use.
-
-    Returns
-    -------
-    ndarray of int64, (m,)
-    """
+    """Return the index of each cluster's first member: its centre, as :func:`cluster` labels."""
     return np.unique(validation.labels(labels), return_index=True)[1].astype(np.int64)
 
 
 def aggregate(log_likelihoods: ArrayLike, labels: ArrayLike, axis: int = -1) -> Floats:
-    """Add up the likelihoods within each cluster, on logarithms.
+    """Add up the likelihoods within each cluster, on logarithms; m entries along the axis remain.
 
     Raises `ValueError` if there is NaN, or the labels do not fit the axis.
 
@@ -98,13 +74,6 @@ def aggregate(log_likelihoods: ArrayLike, labels: ArrayLike, axis: int = -1) -> 
         In nats, with n entries along `axis`; -inf is probability 0.
     labels : array_like of int, (n,)
         0..m-1, all in use.
-    axis : int, default -1
-        The axis whose entries are grouped.
-
-    Returns
-    -------
-    ndarray of float64
-        The shape of `log_likelihoods`, with m entries along `axis`.
     """
     values = validation.numbers(log_likelihoods, "log_likelihoods")
     if not -values.ndim <= axis < values.ndim:

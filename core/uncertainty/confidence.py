@@ -40,25 +40,14 @@ def lower_confidence_limit(
     draws: int | None = None,
     confidence: float = CONFIDENCE,
 ) -> float:
-    """Return a lower limit of the model's mutual information that holds with a confidence.
+    """Return a lower limit of the model's mutual information, nats, in [0, ln K].
 
-    The draws must be independent, at temperature 1, and their number chosen before any was seen.
-    Which of them are scored, and which texts make the columns, may depend on what was drawn.
+    It holds with a confidence of 1 - δ, between 0 and 1. The draws must be independent, at
+    temperature 1, and their number chosen before any was seen. Which of them are scored, and which
+    texts make the columns, may depend on what was drawn.
 
-    Raises `ValueError` if the confidence is out of its range, or :func:`empirical_information`
-    refuses the rest.
-
-    Parameters
-    ----------
-    counts, log_rows, draws
-        See :func:`empirical_information`.
-    confidence : float, default 0.9
-        1 - δ, between 0 and 1.
-
-    Returns
-    -------
-    float
-        In nats, in [0, ln K].
+    Raises `ValueError` if the confidence is out of its range, or :func:`empirical_information`,
+    which has the other parameters, refuses them.
     """
     if not 0 < confidence < 1:
         raise ValueError(f"The confidence is {confidence}, but must lie between 0 and 1.")
@@ -70,7 +59,13 @@ def lower_confidence_limit(
 def empirical_information(
     counts: ArrayLike, log_rows: ArrayLike, *, draws: int | None = None
 ) -> float:
-    """Return the information between a draw and an answer after it: at most L of the module.
+    """Return the information between a draw and an answer after it, nats, in [0, ln K].
+
+    It is at most L of the module.
+
+    Raises `ValueError` if shapes do not fit; if a count is no whole number of at least 0, or all
+    are 0; if there were fewer draws than are counted; if there is NaN, or a row adds up to more
+    than 1.
 
     Parameters
     ----------
@@ -80,15 +75,6 @@ def empirical_information(
         Row i: ln Q of c distinct outcomes after text i was told, in nats; rows sum to at most 1.
     draws : int, optional
         K, all first answers that were drawn; by default, all of them are among the texts.
-
-    Returns
-    -------
-    float
-        In nats, in [0, ln K].
-
-    Raises `ValueError` if shapes do not fit; if a count is no whole number of at least 0, or all
-    are 0; if there were fewer draws than are counted; if there is NaN, or a row adds up to more
-    than 1.
     """
     rows = validation.log_probabilities(log_rows, "log_rows", dimensions=2)
     draws_of = validation.counts(counts, "counts", dimensions=1)

@@ -17,18 +17,10 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
 
 
 def plug_in(counts: ArrayLike) -> Floats:
-    """Return the entropy of the shares counted, nats: too small on average.
+    """Return the entropy of the shares counted, nats, (...): too small on average.
 
-    Raises `ValueError` if a count is no whole number of at least 0, or nothing was counted.
-
-    Parameters
-    ----------
-    counts : array_like of int, (..., c)
-        How often each kind came; kinds that never came make no difference.
-
-    Returns
-    -------
-    ndarray of float64, (...)
+    `counts`, (..., c), say how often each kind came; kinds that never came make no difference.
+    Raises `ValueError` if one is no whole number of at least 0, or nothing was counted.
     """
     return _of_shares(_count(counts))
 

@@ -233,16 +233,10 @@ class Evidence:
     def certified_table(self) -> tuple[Floats, Floats]:
         """Return what the certified bound is computed from: each cluster counts as one answer.
 
-        The bound is lower than that of single wordings. It needs independence of right meanings
-        only, not of their wordings.
-
-        Returns
-        -------
-        tuple of ndarray, (c,) and (c, c)
-            ``log_marginal, log_conditionals`` of the clusters of complete responses, not
-            normalised.
-
-        Raises `ValueError` with why there is none, for a person.
+        ``log_marginal, log_conditionals`` of the clusters of complete responses, (c,) and (c, c),
+        not normalised. The bound is lower than that of single wordings. It needs independence of
+        right meanings only, not of their wordings. Raises `ValueError` with why there is none, for
+        a person.
         """
         whole, labels = self._whole()
         rows = self.log_conditionals[np.ix_(whole, whole)]
@@ -251,16 +245,10 @@ class Evidence:
     def drawn_table(self) -> tuple[Integers, Floats]:
         """Return what the lower limit with a confidence is computed from.
 
-        Every sample is a draw of its own, cut off or not. What the model says next counts by
-        cluster, so that right meanings must be independent, not their wordings.
-
-        Returns
-        -------
-        tuple of ndarray, (r,) and (r, c)
-            ``counts, log_rows`` of the responses, and after each the clusters of complete ones,
-            not normalised.
-
-        Raises `ValueError` with why there is none, for a person.
+        ``counts, log_rows`` of the responses, and after each the clusters of complete ones, (r,)
+        and (r, c), not normalised. Every sample is a draw of its own, cut off or not. What the
+        model says next counts by cluster, so that right meanings must be independent, not their
+        wordings. Raises `ValueError` with why there is none, for a person.
         """
         whole, labels = self._whole()
         return self.counts, certified.lump_seconds(self.log_conditionals[:, whole], labels)

@@ -27,14 +27,8 @@ def states(n: int) -> Integers:
 def log_probabilities(n: int, temperature: float) -> Floats:
     """Return ln μ of all tuples of {−1, 1}ⁿ in the order of :func:`states`, (2ⁿ,), nats.
 
-    Raises `ValueError` if n or the temperature is out of its range.
-
-    Parameters
-    ----------
-    n : int
-        The number of coordinates, 2 to 16.
-    temperature : float
-        The paper's τ, 0.01 or more: the lower, the more the coordinates depend on each other.
+    n is 2 to 16, the paper's τ 0.01 or more: the lower, the more the coordinates depend on each
+    other. Raises `ValueError` if either is out of its range.
     """
     _in_range(n, temperature)
     return log_normalise(_potential(states(n).sum(axis=1), n) / temperature)[0]

@@ -114,21 +114,11 @@ def from_table(
 ) -> MutualInformation:
     """Return the mutual information of a whole table; for n > 2, D(joint, product of marginals).
 
+    Its arrays have the shape of `log_joint`: ln of the probability of every outcome, in nats, -inf
+    of one that never comes; divided by its sum before anything else. γ are the paper's, at least 0.
+
     Raises `ValueError` if the table has fewer than two dimensions, NaN, or no mass, or a γ is
     negative.
-
-    Parameters
-    ----------
-    log_joint : array_like, n-dimensional, n >= 2
-        The log probability of every outcome, in nats; -inf is an outcome that never comes.
-        Divided by its sum before anything else.
-    gamma_1, gamma_2 : float, default 0
-        The paper's stabilisation parameters, at least 0.
-
-    Returns
-    -------
-    MutualInformation
-        With arrays of the shape of `log_joint`.
     """
     table = validation.numbers(log_joint, "log_joint")
     if table.ndim < 2:

@@ -31,21 +31,9 @@ def log_sum_exp(
 
 
 def log_normalise(log_weights: Floats, axis: int | None = None) -> tuple[Floats, Floats]:
-    """Divide weights by their sum.
+    """Divide weights, not all 0 along `axis`, by their sum; over everything, if that is None.
 
-    Parameters
-    ----------
-    log_weights : ndarray
-        Natural logarithms of weights that are not all 0 along `axis`.
-    axis : int, optional
-        The axis to normalise along; over everything, if None.
-
-    Returns
-    -------
-    log_probabilities : ndarray
-        Of the shape of `log_weights`; their exponentials sum to 1.
-    log_mass : ndarray
-        The logarithm of what was divided by, without `axis`.
+    Returns ln of the probabilities, and ln of what was divided by, without `axis`.
     """
     log_mass = log_sum_exp(log_weights, axis, keepdims=True)
     return log_weights - log_mass, np.squeeze(log_mass, axis=axis)

@@ -66,12 +66,8 @@ def information_of_counts(
 ) -> Floats:
     """Return Σ H(Y_j) − H(Y_1 … Y_n) of each sample, (r,), by an estimator of entropies, nats.
 
-    Parameters
-    ----------
-    counts : ndarray of int, (r, v, …, v)
-        How often each tuple came in each sample.
-    entropy : callable, default ``entropies.plug_in``
-        A function of :mod:`core.uncertainty.entropies`.
+    `counts`, (r, v, …, v), say how often each tuple came in each sample; `entropy` is a function of
+    :mod:`core.uncertainty.entropies`.
     """
     axes = range(1, counts.ndim)
     of_one = [counts.sum(axis=tuple(a for a in axes if a != axis)) for axis in axes]
@@ -84,13 +80,7 @@ def certified_bounds(seen: Booleans, table: Floats) -> Floats:
 
     Σ_j Z_j I(beginnings seen; Y_j), with Z_j the probability of the beginnings of length j − 1
     that were seen; see :mod:`core.uncertainty.certified`. All next answers are scored after each.
-
-    Parameters
-    ----------
-    seen : ndarray of bool, (r, v, …, v)
-        Which tuples each sample holds; one at least.
-    table : ndarray, (v, …, v)
-        μ, summing to 1.
+    `seen`, (r, v, …, v), has one tuple at least of each sample; `table`, (v, …, v), is μ.
     """
     total = np.zeros(len(seen))
     for weights, rows in _steps(table):
@@ -106,16 +96,8 @@ def between(counts: Integers, table: Floats) -> tuple[Floats, Floats]:
 
     L = Σ_j [H(M_j) − mean_i H(R_ij)], with R_ij what comes as answer j after the first j − 1
     answers of draw i and M_j the mean of these rows; U = Σ_j mean_i D(R_ij ‖ M_j without R_ij).
-    Both take two draws or more. See :mod:`core.uncertainty.confidence`.
-
-    Raises `ValueError` with fewer draws.
-
-    Parameters
-    ----------
-    counts : ndarray of int, (r, v, …, v)
-        How often each tuple came in each sample.
-    table : ndarray, (v, …, v)
-        μ, summing to 1.
+    See :mod:`core.uncertainty.confidence`. `counts`, (r, v, …, v), say how often each tuple came in
+    each sample; `table`, (v, …, v), is μ. Raises `ValueError` with fewer than two draws.
     """
     draws = counts.reshape(len(counts), -1).sum(axis=1).astype(np.float64)
     lower, upper = np.zeros(len(counts)), np.zeros(len(counts))
@@ -140,16 +122,8 @@ def limit(lower: Floats, draws: int, n: int, confidence: float = CONFIDENCE) -> 
     """Return the lower limit of mutual information that L of k tuples gives, at a confidence.
 
     One draw moves each of the n − 1 terms of L by at most h(1/k), so all of them by n − 1 times
-    that: McDiarmid's inequality, as for pairs in :mod:`core.uncertainty.confidence`.
-
-    Parameters
-    ----------
-    lower : ndarray
-        L, as :func:`between` returns it, nats.
-    draws, n : int
-        k, chosen beforehand, and the length of the tuples.
-    confidence : float, default 0.9
-        1 − δ.
+    that: McDiarmid's inequality, as for pairs in :mod:`core.uncertainty.confidence`. `lower` is L,
+    as :func:`between` returns it, nats; k was chosen beforehand.
     """
     return np.maximum(0.0, lower - (n - 1) * allowance(draws, confidence))
 

@@ -24,38 +24,20 @@ LOWER_TAIL = 1.9205
 
 
 def missing_mass(probabilities: ArrayLike, counts: ArrayLike) -> Floats:
-    """Return U_k, the probability of all that did not come (Section 4.1).
+    """Return U_k, the probability of all that did not come, in [0, 1], (...) (Section 4.1).
 
-    Parameters
-    ----------
-    probabilities : array_like, (s,)
-        Of each kind; they sum to at most 1.
-    counts : array_like of int, (..., s)
-        How often each came.
-
-    Returns
-    -------
-    ndarray of float64, (...)
-        In [0, 1].
+    `probabilities`, (s,), of each kind, sum to at most 1; `counts`, (..., s), say how often it
+    came.
     """
     p = _probabilities(probabilities)
     return np.asarray((np.asarray(counts) == 0) @ p)
 
 
 def expected_missing_mass(probabilities: ArrayLike, draws: ArrayLike) -> Floats:
-    """Return E U_k = Σ μ(x) (1 − μ(x))^k, exactly (Appendix E.1).
+    """Return E U_k = Σ μ(x) (1 − μ(x))^k of each k, exactly (Appendix E.1).
 
-    Parameters
-    ----------
-    probabilities : array_like, (s,)
-        Of each kind. If they sum to less than 1, this is the missing mass within these kinds, the
-        paper's Ũ_k; that of everything is larger by what they lack of 1, at most.
-    draws : array_like of int, (...)
-        k, at least 0.
-
-    Returns
-    -------
-    ndarray of float64, (...)
+    If the probabilities, (s,), sum to less than 1, this is the missing mass within these kinds, the
+    paper's Ũ_k; that of everything is larger by what they lack of 1, at most.
     """
     p = _probabilities(probabilities)
     k = _draws(draws, 0)
@@ -82,14 +64,7 @@ def finite_support_bound(support: int, draws: ArrayLike) -> Floats:
     """Return a bound of E U_k for any distribution over N kinds (Berend and Kontorovich, 2012).
 
     e^(−k/N) for k <= N, and N / (e k) beyond. Appendix E.1 prints n for k. For tuples, N is
-    |X|ⁿ.
-
-    Parameters
-    ----------
-    support : int
-        N, at least 1.
-    draws : array_like of int, (...)
-        k, at least 1.
+    |X|ⁿ. N and k are at least 1.
     """
     if support < 1:
         raise ValueError(f"The support has {support} kinds, but must have one at least.")
@@ -98,17 +73,10 @@ def finite_support_bound(support: int, draws: ArrayLike) -> Floats:
 
 
 def entropy_bound(entropy: float, draws: ArrayLike) -> Floats:
-    """Return a bound of E U_k for any distribution of an entropy: h / Σ_{i <= k} 1/i.
+    """Return a bound of E U_k for any distribution of an entropy h, nats: h / Σ_{i <= k} 1/i.
 
     Theorem E.2 (Berend and Kontorovich, 2017), which prints n for k; Section 4.1 gives the
-    weaker h / ln k.
-
-    Parameters
-    ----------
-    entropy : float
-        h, nats, at least 0.
-    draws : array_like of int, (...)
-        k, at least 1.
+    weaker h / ln k. k is at least 1.
     """
     if not (np.isfinite(entropy) and entropy >= 0):
         raise ValueError(f"The entropy is {entropy}, but must be a finite number of at least 0.")
@@ -118,19 +86,12 @@ def entropy_bound(entropy: float, draws: ArrayLike) -> Floats:
 def zipf_rate(alpha: float, draws: ArrayLike) -> Floats:
     """Return what E U_k tends to under Zipf's law over all numbers, ∝ i^(−α), α > 1.
 
-    Γ(1 − 1/α) / α · ζ(α)^(−1/α) · k^(−(α − 1)/α): the paper’s Corollary E.3, with
+    Γ(1 − 1/α) / α · ζ(α)^(−1/α) · k^(−(α − 1)/α), k >= 1: the paper’s Corollary E.3, with
     its constant. The corollary has the rate only, k^(−((α − 1)/α − β)) for any β > 0. It states it
     for N kinds, and takes N to infinity first: with N kinds, E U_k leaves this line at
     k ≈ N^α and falls exponentially. Its proof bounds the accrual function from below where
     the upper bound needs it from above, and estimates a sum by an integral on the wrong side; the
     rate is right all the same, for the accrual function is of the order v^((α − 1)/α) both ways.
-
-    Parameters
-    ----------
-    alpha : float
-        The exponent, above 1.
-    draws : array_like of int, (...)
-        k, at least 1.
     """
     if not (np.isfinite(alpha) and alpha > 1):
         raise ValueError(f"The exponent is {alpha}, but must be above 1.")
@@ -142,17 +103,10 @@ def zipf_rate(alpha: float, draws: ArrayLike) -> Floats:
 
 
 def upper_deviation(draws: ArrayLike, confidence: float) -> Floats:
-    """Return t such that U_k <= E U_k + t with a confidence: √(ln(1/δ) / k).
+    """Return t such that U_k <= E U_k + t with a confidence 1 − δ, k >= 1: √(ln(1/δ) / k).
 
     The upper tail of Theorem E.1 (Berend and Kontorovich, 2013), P(U_k > E U_k + t) <= e^(−k t²);
     the paper prints e^(−t k²), and uses what stands here.
-
-    Parameters
-    ----------
-    draws : array_like of int, (...)
-        k, at least 1.
-    confidence : float
-        1 − δ, between 0 and 1.
     """
     return np.sqrt(_log_of_chance(confidence) / _draws(draws, 1))
 
@@ -178,18 +132,10 @@ def lower_deviation(draws: ArrayLike, confidence: float) -> Floats:
 def stabilisers(
     draws: int, support: float, n: int, sampled_mass: ArrayLike
 ) -> tuple[float, Floats]:
-    """Return γ₁ = 1 / (k |X̃|) and γ₂ = γ₁ + n (1 − Z) of Theorem 4.6.
+    """Return γ₁ = 1 / (k |X̃|) and γ₂ = γ₁ + n (1 − Z) of Theorem 4.6, k >= 1.
 
-    Parameters
-    ----------
-    draws : int
-        k, at least 1.
-    support : float
-        |X̃|, the number of tuples in the effective support; |X|ⁿ in the first of the two bounds.
-    n : int
-        The length of the tuples.
-    sampled_mass : array_like, (...)
-        Z, the probability of all tuples sampled.
+    |X̃| is the number of tuples in the effective support; |X|ⁿ in the first of the two bounds. Z is
+    the probability of all tuples of n answers that were sampled.
     """
     gamma_1 = 1 / (draws * support)
     return gamma_1, gamma_1 + n * np.maximum(0.0, 1 - np.asarray(sampled_mass, dtype=np.float64))

@@ -43,7 +43,13 @@ def from_tuples(
     """Estimate from sampled tuples and their probabilities (Algorithm 1, Section 4.1).
 
     Algorithm 2 (Section 4.2) is the same with the labels and log probabilities of
-    :func:`cluster_tuples`.
+    :func:`cluster_tuples`. There is one entry for each distinct tuple, (u,), in the order first
+    seen. For γ = 0 the value is at least 0 and at most ΣH_i - max H_i over the coordinates'
+    entropies; it is 0 for independent answers only if the tuples form a full product.
+
+    Raises `ValueError` if the tuples are empty, ragged, shorter than 2 or do not fit the
+    probabilities; if a repeated tuple has two probabilities; if there is NaN, a positive logarithm,
+    no mass, or a negative γ.
 
     Parameters
     ----------
@@ -53,17 +59,6 @@ def from_tuples(
         The log probability of each tuple under the pseudo joint distribution, in nats.
     gamma_1, gamma_2 : float, default 0
         The stabilisation parameters, at least 0; the paper often takes 1/k.
-
-    Returns
-    -------
-    MutualInformation
-        With one entry for each distinct tuple, (u,), in the order first seen. For γ = 0 its
-        value is at least 0 and at most ΣH_i - max H_i over the coordinates' entropies; it
-        is 0 for independent answers only if the tuples form a full product.
-
-    Raises `ValueError` if the tuples are empty, ragged, shorter than 2 or do not fit the
-    probabilities; if a repeated tuple has two probabilities; if there is NaN, a positive logarithm,
-    no mass, or a negative γ.
     """
     codes = encode(tuples)
     sampled = validation.log_probabilities(log_probabilities, "log_probabilities", dimensions=1)
@@ -88,6 +83,9 @@ def from_conditionals(
 ) -> MutualInformation:
     """Estimate from the likelihoods of every answer after every answer (Algorithm 3, Section 6).
 
+    The arrays are (m, m), rows the first answer; `log_mass` is ln Z, the sampled mass. For γ = 0,
+    0 <= value <= min(H(first), H(second)) <= ln m.
+
     Raises `ValueError` if shapes do not fit; if there is NaN, a positive logarithm, a marginal or a
     row without mass, or a negative γ.
 
@@ -99,12 +97,6 @@ def from_conditionals(
         Row i, column t: ln μ'₂(t|i) = ln Q(t|F₁(x, i)), in nats; need not be normalised.
     gamma_1, gamma_2 : float, default 0
         The stabilisation parameters, at least 0; the paper's experiments take 0.
-
-    Returns
-    -------
-    MutualInformation
-        With (m, m) arrays, rows the first answer; `log_mass` is ln Z, the sampled mass. For
-        γ = 0, 0 <= value <= min(H(first), H(second)) <= ln m.
     """
     marginal = validation.log_probabilities(log_marginal, "log_marginal", dimensions=1)
     rows = validation.log_probabilities(log_conditionals, "log_conditionals", dimensions=2)
@@ -126,7 +118,9 @@ def from_counts(
     """Estimate from how often answers came, for a back end without probabilities.
 
     Not in the paper. Ask for at least 30 second answers after each distinct first answer:
-    fewer leave little to tell dependence from chance by.
+    fewer leave little to tell dependence from chance by. The arrays are (m, c), rows weighted by
+    how often the first answer came; ``value = plug_in + correction`` may be negative. `log_mass`
+    is the logarithm of the number of first answers.
 
     Raises `ValueError` if shapes do not fit; if a count is NaN, negative or no whole number; if
     there is no first answer, or a first answer without second answers; if the correction is
@@ -140,13 +134,6 @@ def from_counts(
         Row i: how often each second answer came after first answer i was told.
     correction : {"chance", "miller-madow", None}, default "chance"
         How to correct for the bias of entropies of counts.
-
-    Returns
-    -------
-    MutualInformation
-        With (m, c) arrays, rows weighted by how often the first answer came;
-        ``value = plug_in + correction`` may be negative. `log_mass` is the logarithm of the
-        number of first answers.
 
     Notes
     -----

@@ -16,24 +16,13 @@ LEAST = 1e-6
 
 
 def without_continuations(texts: Sequence[str], log_likelihoods: ArrayLike) -> Floats:
-    """Take from each text's likelihood those of the texts that go on from it.
+    """Take from each text's likelihood those of the texts that go on from it, nats.
 
     What remains are likelihoods of events of which no two can happen at once, so that they may
-    be added up: “Santiago”, and then anything but “ de Chile”.
+    be added up: “Santiago”, and then anything but “ de Chile”. The r texts are distinct;
+    `log_likelihoods`, (..., r), are ln Q of each as the beginning of an answer.
 
     Raises `ValueError` if the likelihoods do not fit the texts, or are none.
-
-    Parameters
-    ----------
-    texts : sequence of str, (r,)
-        Distinct.
-    log_likelihoods : array_like, (..., r)
-        ln Q of each text as the beginning of an answer, in nats.
-
-    Returns
-    -------
-    ndarray of float64, (..., r)
-        At most as large, in nats.
     """
     whole = validation.log_probabilities(log_likelihoods, "log_likelihoods")
     if whole.shape[-1] != len(texts):

@@ -81,14 +81,10 @@ class Candidates:
     def doubt(self, least: float, fewest: int = 2) -> float:
         """Return the two-stage doubt: −min of the entropies of those at least so probable.
 
-        Parameters
-        ----------
-        least : float
-            The threshold of the first stage; at 0 all are kept.
-        fewest : int, default 2
-            With fewer kept, the model is sure, and the doubt −∞. The paper leaves open what then
-            happens. With 1, a single candidate is tested like several, and a sure answer looks
-            copied: telling it leaves nothing open.
+        `least` is the threshold of the first stage; at 0 all are kept. With fewer kept than
+        `fewest`, the model is sure, and the doubt −∞. The paper leaves open what then happens. With
+        1, a single candidate is tested like several, and a sure answer looks copied: telling it
+        leaves nothing open.
         """
         is_candidate = self.probabilities >= least
         if is_candidate.sum() < max(fewest, 1):

@@ -72,18 +72,11 @@ def contradict(a: str, b: str) -> bool:
 
 
 def pairwise_same(texts: Sequence[str]) -> Floats:
-    """Compare every text with every other.
+    """Compare every text with every other: symmetric, (n, n).
 
-    Parameters
-    ----------
-    texts : sequence of str, (n,)
-
-    Returns
-    -------
-    ndarray of float64, (n, n)
-        Symmetric. 0 where two texts are not the same answer; where they are, (1 + token F1 of
-        their words) / 2. So every threshold up to 1/2 is the rule, and a larger one is stricter
-        by words. Equal texts have 1.
+    0 where two texts are not the same answer; where they are, (1 + token F1 of their words) / 2. So
+    every threshold up to 1/2 is the rule, and a larger one is stricter by words. Equal texts have
+    1.
     """
     distinct = list(dict.fromkeys(texts))
     forms = [form_of(text) for text in distinct]

@@ -147,20 +147,12 @@ def from_tallies(
 ) -> Evidence:
     """Build evidence from how often answers came, adjusted for chance.
 
-    A cluster's second answers are those after any of its members was told: the same meaning
-    was told, and they were paid for.
+    `firsts` counts each distinct first answer, `seconds` which second answers came after it was
+    told; all else as in :func:`from_chains`. A cluster's second answers are those after any of its
+    members was told: the same meaning was told, and they were paid for.
 
     Raises `ValueError` if there is no first answer, or one without second answers; if a second
     answer came after what was no first answer; if a count is below 1.
-
-    Parameters
-    ----------
-    firsts : mapping of str to int
-        How often each distinct first answer came.
-    seconds : mapping of str to mapping of str to int
-        After each of them was told: how often which second answer came.
-    complete, greedy, verification, parameters, compared
-        See :func:`from_chains`.
     """
     if not firsts:
         raise ValueError("There are no first answers: sample at least one.")

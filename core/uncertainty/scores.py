@@ -162,14 +162,8 @@ def weight(
 ) -> Floats:
     """Return M.I. + a · (doubt of S.V.) + b · (−ln of the sampled mass), nats.
 
-    M.I. is normalised by the answers that were seen, so it cannot tell how little that was.
-
-    Parameters
-    ----------
-    information, verification, sampled_mass : array_like of one shape
-        M.I. and the doubt of S.V. in nats; the mass in [0, 1].
-    weights : (float, float)
-        a and b.
+    M.I. is normalised by the answers that were seen, so it cannot tell how little that was. M.I.
+    and the doubt of S.V. are in nats, the mass in [0, 1].
     """
     unseen = -np.log(np.maximum(np.asarray(sampled_mass, float), sys.float_info.min))
     doubted = np.asarray(verification, float)

@@ -93,23 +93,11 @@ def tokens(text: str) -> list[str]:
 
 
 def token_f1(a: str, b: str) -> float:
-    """Return the token F1 of two texts (Section 6 of the paper).
+    """Return the token F1 of two texts in either order, in [0, 1] (Section 6 of the paper).
 
-    Parameters
-    ----------
-    a, b : str
-        The texts; the order does not matter.
-
-    Returns
-    -------
-    float
-        In [0, 1]: 2 · overlap / (words of `a` + words of `b`), where a repeated word counts
-        as often as it stands in both. A text always matches itself.
-
-    Notes
-    -----
-    Exactly in this form: the equal 2pr / (p + r) rounds thrice, and drops pairs that stand
-    at the paper's threshold of 0.25 below it.
+    2 · overlap / (words of `a` + words of `b`), where a repeated word counts as often as it stands
+    in both. A text always matches itself. Exactly in this form: the equal 2pr / (p + r) rounds
+    thrice, and drops pairs that stand at the paper's threshold of 0.25 below it.
 
     Examples
     --------
@@ -122,23 +110,12 @@ def token_f1(a: str, b: str) -> float:
 
 
 def pairwise(responses: Sequence[str], method: str = DEFAULT) -> Floats:
-    """Compare every response with every other.
+    """Compare every response with every other: symmetric, (n, n), in [0, 1], equal texts 1.
+
+    `method` is a key of `SIMILARITIES`. By token F1, each entry is :func:`token_f1` of its pair to
+    the last bit. The ratios compare the texts as they stand, letter case and punctuation included.
 
     Raises `ValueError` if there are no responses, one is no text, or the method is unknown.
-
-    Parameters
-    ----------
-    responses : sequence of str, (n,)
-        The texts; repeats are allowed.
-    method : str, default `DEFAULT`
-        A key of `SIMILARITIES`. The ratios compare the texts as they stand, letter case and
-        punctuation included.
-
-    Returns
-    -------
-    ndarray of float64, (n, n)
-        Symmetric, in [0, 1], equal texts 1. By token F1, each entry is :func:`token_f1` of
-        its pair to the last bit.
     """
     texts = validation.texts(responses, "responses")
     if method not in SIMILARITIES:
@@ -149,21 +126,9 @@ def pairwise(responses: Sequence[str], method: str = DEFAULT) -> Floats:
 
 
 def reorder(responses: Sequence[str], texts: Sequence[str], similarity_matrix: ArrayLike) -> Floats:
-    """Return a given matrix of similarities in another order of its texts.
+    """Return a matrix of the similarities of distinct `texts` in the order of the responses.
 
     Raises `ValueError` if the matrix does not fit the texts, or lacks a response.
-
-    Parameters
-    ----------
-    responses : sequence of str, (n,)
-        The order that is wanted; every one of them among `texts`.
-    texts : sequence of str, (v,)
-        The order of the matrix; distinct.
-    similarity_matrix : array_like, (v, v)
-
-    Returns
-    -------
-    ndarray of float64, (n, n)
     """
     matrix = validation.numbers(similarity_matrix, "similarity_matrix", dimensions=2)
     validation.shape(matrix, (len(texts), len(texts)), "similarity_matrix")

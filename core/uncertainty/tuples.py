@@ -33,21 +33,11 @@ class ClusteredTuples:
 
 
 def encode(tuples: Tuples) -> Integers:
-    """Replace the answers of each coordinate by numbers.
+    """Replace the answers of each coordinate, anything hashable, by numbers: (k, n).
 
-    Raises `ValueError` if there are no tuples, tuples differ in length, or have fewer than two
-    coordinates.
-
-    Parameters
-    ----------
-    tuples : sequence of k sequences of n answers, or ndarray of int, (k, n)
-        Answers are strings, numbers or anything hashable.
-
-    Returns
-    -------
-    ndarray of int64, (k, n)
-        Two entries of one column are equal exactly if the answers are; every column uses
-        all the numbers from 0 on.
+    Two entries of one column are equal exactly if the answers are; every column uses all the
+    numbers from 0 on. Raises `ValueError` if there are no tuples, tuples differ in length, or have
+    fewer than two coordinates.
     """
     if isinstance(tuples, np.ndarray) and tuples.ndim == 2 and tuples.dtype.kind in "iu":
         columns = [np.unique(column, return_inverse=True)[1] for column in tuples.T]
@@ -77,18 +67,7 @@ def _numbers(values: Iterable[Hashable]) -> Integers:
 
 
 def distinct(codes: Integers) -> Integers:
-    """Return the index of the first occurrence of each distinct row: the paper's set U.
-
-    Parameters
-    ----------
-    codes : ndarray of int64, (k, n)
-        As :func:`encode` returns them.
-
-    Returns
-    -------
-    ndarray of int64, (u,)
-        Rising.
-    """
+    """Return the index of the first occurrence of each distinct row, rising: the paper's set U."""
     # One integer for each row, like the digits of a number: sorting k integers is far
     # quicker than sorting k rows. Re-numbered wherever the next digit would not fit.
     keys, size = codes[:, 0], int(codes[:, 0].max()) + 1
@@ -137,21 +116,8 @@ def cluster_tuples(
 
     One vocabulary serves every coordinate: a text is in the same cluster wherever it
     stands. A text is as likely as all the distinct tuples it stands in, once for each place.
-
-    Parameters
-    ----------
-    tuples : sequence of k sequences of n texts
-        The sampled tuples; a repeated tuple counts once, as in the paper's set U.
-    log_probabilities : array_like, (k,)
-        The log probability of each tuple, in nats.
-    threshold : float, default 0.25
-        The paper's τ, in [0, 1].
-    method : str, default ``similarity.DEFAULT``
-        A key of ``similarity.SIMILARITIES``.
-
-    Returns
-    -------
-    ClusteredTuples
+    A repeated tuple counts once. `log_probabilities`, (k,), are in nats; the threshold is the
+    paper's τ, and the method a key of ``similarity.SIMILARITIES``.
 
     Raises `ValueError` on bad input, as :func:`encode`, :func:`deduplicate`,
     ``similarity.pairwise`` and ``clustering.cluster`` do.

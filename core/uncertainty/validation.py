@@ -17,18 +17,9 @@ LARGEST_COUNT = 10**9  # beyond, logarithms of factorials have no digits left fo
 
 
 def numbers(values: ArrayLike, name: str, *, dimensions: int | None = None) -> Floats:
-    """Return `values` as a non-empty array of float64 without NaN.
+    """Return `values` as a non-empty array of float64 without NaN; the error calls them `name`.
 
     Raises `ValueError` if they are no numbers, ragged, empty, NaN, or have other dimensions.
-
-    Parameters
-    ----------
-    values : array_like
-        Numbers.
-    name : str
-        What the error calls them.
-    dimensions : int, optional
-        How many dimensions they must have; any number if None.
     """
     try:
         array = np.asarray(values, dtype=np.float64)
