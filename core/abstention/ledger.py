@@ -139,10 +139,7 @@ def to_text(rows: Rows) -> str:
 
 
 def from_text(text: str) -> Rows:
-    """Return the rows in a text.
-
-    Raises `ValueError` when it is none of `to_text`.
-    """
+    """Return the rows in a text; raise `ValueError` when it is none of `to_text`."""
     try:
         content = base64.b64decode(text.encode("ascii"), validate=True)
         rows = np.frombuffer(content, "<u8").astype(np.uint64)

@@ -161,10 +161,7 @@ def _try_folder(folder: Path) -> None:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file, all of it or nothing.
-
-    Raises `ClickException` when it cannot be written.
-    """
+    """Write a file, all of it or nothing; raise `ClickException` when it cannot be written."""
     try:
         outputs.write(path, content)
     except OSError as error:

@@ -25,10 +25,7 @@ def report_option(command: Command) -> Command:
 
 
 def write(path: Path, report: Report, *, from_file: bool = False) -> None:
-    """Write a report.
-
-    Raises `ClickException` when the file cannot be written.
-    """
+    """Write a report; raise `ClickException` when the file cannot be written."""
     from core.reports.report import to_html  # Altair takes long to load
 
     write_file(path, to_html(report, from_file=from_file))

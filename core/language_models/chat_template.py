@@ -28,19 +28,11 @@ def around(
     """Return what a template puts in front of a user's message, and behind it.
 
     Templates come from strangers, with the models: this one runs in a sandbox, in a process of its
-    own with limits.
+    own with limits. Some write the `marks` ``bos_token`` and ``eos_token``. With `system`, a system
+    prompt stands in front of all, in a turn of its own: as `SYSTEM`, for which the caller puts text
+    that is never read as a mark; behind it, the examples are turns of before.
 
     Raises `ModelError` when the template fails, or does not repeat each message once.
-
-    Parameters
-    ----------
-    marks : mapping
-        ``bos_token`` and ``eos_token``, which some templates write.
-    examples : sequence of Example, optional
-        Turns of before.
-    system : bool
-        Whether a system prompt stands in front of all, in a turn of its own: as `SYSTEM`, for which
-        the caller puts text that is never read as a mark.
     """
     turns = [{"role": "system", "content": SYSTEM}] if system else []
     turns += messages(PROMPT, examples)

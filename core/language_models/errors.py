@@ -26,14 +26,7 @@ class NeedsKeyError(ModelError):
 def refused_key(whose: str, variable: str, *, typed: bool) -> NeedsKeyError:
     """Return the error for a key that a service did not accept, at first or any more.
 
-    Parameters
-    ----------
-    whose : str
-        Who did not accept it.
-    variable : str
-        The environment variable that may hold such a key.
-    typed : bool
-        Whether it came from a person, and not from there.
+    A key that no person typed is in the environment variable.
     """
     if typed:
         which, mend = "that was typed", "Type another one under “Model”."

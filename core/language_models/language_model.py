@@ -304,15 +304,11 @@ class LanguageModel(ABC):
     ) -> NDArray[np.float64]:
         """Return ln Q(answer | prompt) for every prompt and every answer, in one batch.
 
-        Values are at temperature 1, in nats, at most 0, and include the end token of
-        every answer. An answer stands behind its prompt after one space.
+        Values are at temperature 1, in nats, at most 0, and include the end token of every answer.
+        An answer stands behind its prompt after one space. Of shape (len(prompts), len(answers));
+        NaN where a service cannot say it of one answer behind one prompt.
 
         Raises `ModelError`, also when `capabilities.scores_given_text` is false.
-
-        Returns
-        -------
-        ndarray of shape (len(prompts), len(answers))
-            NaN where a service cannot say it of one answer behind one prompt.
         """
 
     def score_together(

@@ -37,15 +37,11 @@ COMPARISONS: dict[str, Callable[[str, Sequence[str]], NDArray[np.float64]]] = {}
 def open_comparison(name: str, *, fetches: bool = True) -> str:
     """Open a model, and return the name under which it compares, with the hash of its files.
 
-    Raises `ModelError` when it is none, cannot be opened, or is another one than the hash says.
+    The name is ``meaning:`` and a folder in the format of Hugging Face, or a name of its hub. A
+    classifier with a class *entailment* compares by that, any other encoder by its embeddings. A
+    model that is not here may be fetched, but not by a name that a file brings.
 
-    Parameters
-    ----------
-    name : str
-        ``meaning:`` and a folder in the format of Hugging Face, or a name of its hub. A classifier
-        with a class *entailment* compares by that, any other encoder by its embeddings.
-    fetches : bool
-        Whether a model that is not here may be fetched: not by a name that a file brings.
+    Raises `ModelError` when it is none, cannot be opened, or is another one than the hash says.
     """
     place, _, pinned = name.removeprefix(PREFIX).partition("#")
     if not (importlib.util.find_spec("torch") and importlib.util.find_spec("transformers")):

@@ -45,16 +45,8 @@ def open_for_study(
 ) -> LanguageModel:
     """Open a model as a study should ask it; a service's answers are kept in the database.
 
+    The form is one of `Form`, or `AUTO` to try them; the budget, the most requests to a service.
     Raises `ModelError` with a sentence.
-
-    Parameters
-    ----------
-    name : str or LanguageModel
-        As `registry.open_model` takes it, or a model that is open.
-    form : str
-        One of `Form`, or `AUTO` to try them.
-    budget : int
-        Most requests to a service.
     """
     allowed = Budget(budget)
     model = by_name(name, tell) if isinstance(name, str) else name

@@ -119,14 +119,8 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
 def model_names(kind: str, url: str, key: str | None = None) -> tuple[str, ...]:
     """Return the names of the models that a service lists.
 
-    Raises `ModelError` with a sentence, also when it lists none.
-
-    Parameters
-    ----------
-    kind : str
-        Of `BACK_ENDS`.
-    url : str
-        Its base URL, where the kind has several.
+    `kind` is one of `BACK_ENDS`, and `url` its base URL, where the kind has several. Raises
+    `ModelError` with a sentence, also when it lists none.
     """
     names: tuple[str, ...] = attribute_at(BACK_ENDS[kind].lists)(url, key)
     return names

@@ -32,7 +32,8 @@ def likeliest(
 ) -> list[tuple[str, float]]:
     """Return the `count` likeliest distinct answers, the likeliest first; fewer if it finds fewer.
 
-    They are exactly these unless so many beginnings are as likely that some had to be left.
+    They are exactly these unless so many beginnings are as likely that some had to be left. Each
+    has ln Q of the tokens by which it was found, nats.
 
     Parameters
     ----------
@@ -49,11 +50,6 @@ def likeliest(
         Says of tokens, (n,), which end an answer, too, but stand for no whole one.
     text_of : callable
         The text of an answer's tokens; of answers that read alike, the likelier counts.
-
-    Returns
-    -------
-    list of (str, float)
-        Each with ln Q of the tokens by which it was found, nats.
     """
     width = max(LEAST_WIDTH, 2 * count)
     answers: dict[str, float] = {}

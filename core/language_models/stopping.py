@@ -148,14 +148,8 @@ def at_least(seconds: float) -> float:
 def in_time(request: Callable[[], T]) -> T:
     """Make a request, and leave it when it takes too long or is stopped.
 
-    `request`: runs in a thread of its own. Connections that it makes through `connections` are shut
-    when it is left.
-
-    Returns
-    -------
-    T
-        What the request returns. A reply that is there counts, even where somebody has just
-        said stop: it is paid for.
+    It runs in a thread of its own; connections that it makes through `connections` are shut when it
+    is left. A reply that is there counts, even where somebody has just said stop: it is paid for.
 
     Raises `TooLateError` when `LONGEST_REQUEST` or the time that `patience` allows is over;
     `StoppedError` when the stop that `patience` names is set; and what the request raises.

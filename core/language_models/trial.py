@@ -128,13 +128,8 @@ def in_its_form(
 ) -> InItsForm:
     """Return a model as it is to be asked, and the trials that were made, its own last.
 
-    Parameters
-    ----------
-    wish : Form, optional
-        By default the best that suits, of a service the first. A model with no choice of forms
-        is not tried.
-    memory : callable, optional
-        Opens the place where the trial of a model on this machine is kept, and looked up.
+    By default in the best form that suits, of a service the first. A model with no choice of forms
+    is not tried. `memory` opens the place where the trial of a model on this machine is kept.
 
     Raises `ModelError` when the model cannot be asked in the form that is wanted, or no form suits
     it; the sentence says what it answered. Forms that do not fit into its context are passed over.

@@ -72,18 +72,10 @@ def question(query: str, one: str, other: str) -> str:
 def sameness(model: LanguageModel, contexts: Sequence[str]) -> NDArray[np.float64]:
     """Return how sure a model is that two answers mean the same, question by question.
 
-    Exact where the model scores given text, all questions in one call; else of its next
-    tokens; else its one greedy answer, 1 or 0: ten samples a pair would cost ten times as much.
-
-    Parameters
-    ----------
-    contexts : sequence of str, (n,)
-        Made by `question`.
-
-    Returns
-    -------
-    ndarray of float64, (n,)
-        p("True") / (p("True") + p("False")), in [0, 1]; NaN where the model says neither.
+    p("True") / (p("True") + p("False")), in [0, 1]; NaN where the model says neither. Exact where
+    the model scores given text, all questions in one call; else of its next tokens; else its one
+    greedy answer, 1 or 0: ten samples a pair would cost ten times as much. `question` makes the
+    contexts.
     """
     if model.capabilities.scores_given_text:
         opinions = model.log_likelihoods(contexts, [TRUE, FALSE])

@@ -133,16 +133,9 @@ STATED = (
 class Budget:
     """How many requests a person has allowed; shared by all that is done for one purpose.
 
-    `stop`: set by `close`, also of a whole: it ends what was allowed and is still under way.
-
-    Parameters
-    ----------
-    most : int or None
-        None allows any number.
-    wholes : sequence of Budget
-        What this is a part of: all must allow a request, and all count it.
-    used_up : str
-        The sentence at the end, with ``{most}`` in it.
+    `most` is None for any number. It is a part of its `wholes`: all must allow a request, and all
+    count it. `used_up` is the sentence at the end, with ``{most}`` in it. `stop` is set by `close`,
+    also of a whole: it ends what was allowed and is still under way.
     """
 
     def __init__(

@@ -98,14 +98,9 @@ class Calls:
         return {key: values[key] for key in digests if key in values}
 
     def put_many(self, payloads: Mapping[CallKey, str]) -> dict[CallKey, str]:
-        """Keep the answers to calls, each as JSON text, all or none.
+        """Keep the answers to calls, each JSON text, all or none; they are safe when this returns.
 
-        They are safe when this returns.
-
-        Returns
-        -------
-        dict of CallKey to str
-            What is kept now: for a key that was kept before, the earlier payload.
+        Returns what is kept now: for a key that was kept before, the earlier payload.
 
         Raises `StoreError`, also when a payload is not text that a database can hold. Otherwise the
         calls are held in memory: `get_many` finds them, and `check` saves them when that is

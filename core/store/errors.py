@@ -58,14 +58,7 @@ def newer(address: str, version: int, newest: int) -> str:
 def sentence(error: BaseException, address: str, secrets: Iterable[str] = ()) -> str:
     """Return what went wrong with the database at `address`, in words for a person.
 
-    Parameters
-    ----------
-    error : BaseException
-        From a driver, from SQLAlchemy, or from the system.
-    address : str
-        Where the database is, without a password.
-    secrets : iterable of str
-        What must not show, should the driver repeat it.
+    The address has no password; the secrets must not show, should the driver repeat them.
     """
     origin = error.orig if isinstance(error, DBAPIError) else error
     words = " ".join(str(origin).split())

@@ -222,16 +222,9 @@ def migrate(
 ) -> None:
     """Run the migrations that a database has not seen yet, each in one transaction.
 
-    Processes that start at once wait for each other here, and every migration runs once.
-
-    Parameters
-    ----------
-    read : callable
-        Opens a transaction that waits for nobody, such as `Database.read`.
-    write : callable
-        Opens a transaction that no other writer is in, such as `Database.write`.
-    address : str
-        Where the database is, without a password.
+    Processes that start at once wait for each other here, and every migration runs once: `read`
+    opens a transaction that waits for nobody, `write` one that no other writer is in. `address` is
+    where the database is, without a password.
 
     Raises `StoreError` when the database was written by a newer version; it is not altered.
     """

@@ -66,15 +66,10 @@ _SUMMARY: Final = [schema.results.c[name] for name in Summary.__dataclass_fields
 
 
 class SavedResults:
-    """One owner's saved results in a database. Every method raises `StoreError` when that fails.
+    """One owner's saved results in a database, which may hold those of others too.
 
-    Parameters
-    ----------
-    database : Database
-        It may hold the results of others too.
-    owner : str
-        Whose results are kept, listed, renamed and deleted. Only `open` finds those of others:
-        it takes an id, and whoever knows one was told.
+    Only `open` finds results of others: it takes an id, and whoever knows one was told. Every
+    method raises `StoreError` when the database fails.
     """
 
     def __init__(self, database: Database, owner: str = THIS_COMPUTER) -> None:
@@ -97,21 +92,17 @@ class SavedResults:
         An owner keeps the same payload of the same kind once: saving it again changes nothing
         and returns the first id, whatever the other arguments say.
 
+        Raises `ValueError` for another kind than those of `KINDS`; `StoreError`, also when the
+        payload is not text that a database can hold, or has more than `MAX_BYTES`.
+
         Parameters
         ----------
-        kind : str
-            One of `KINDS`.
-        title : str
-            Cut to `LONGEST_TITLE` characters; where it is empty, the query stands for it.
+        title, outcome : str
+            Cut to `LONGEST_TITLE` characters; where the title is empty, the query stands for it.
         query, model : str
             What was asked, and whom.
         payload : str
             JSON text; megabytes are welcome.
-        outcome : str
-            What came of it; cut as a title is.
-
-        Raises `ValueError` for another kind; `StoreError`, also when the payload is not text that a
-        database can hold, or has more than `MAX_BYTES`.
         """
         _check_kind(kind)
         query, model = storable(query), storable(model)
@@ -173,19 +164,10 @@ class SavedResults:
         """Return the owner's results that have all words of `text`, newest first, without payloads.
 
         A word may stand anywhere in title, query, model, kind or outcome, inside other words
-        too, in upper or lower case.
-
-        Parameters
-        ----------
-        text : str
-            At most `LONGEST_SEARCH` characters; nothing finds everything.
-        kind : str, optional
-            One of `KINDS`: only those.
-        limit : int
-            How many at most; not negative.
+        too, in upper or lower case; no word finds everything, of one of the `KINDS` or of all.
 
         Raises `ValueError` for another kind, or a limit that is out of range; `StoreError`, also
-        when the text is too long.
+        when the text has more than `LONGEST_SEARCH` characters.
         """
         if not 0 <= limit < 2**31:
             raise ValueError("limit must not be negative, nor enormous")
@@ -244,10 +226,7 @@ class SavedResults:
             )
 
     def delete(self, id: str) -> None:
-        """Forget a result.
-
-        Raises `UnknownResultError` when the owner has none.
-        """
+        """Forget a result; raise `UnknownResultError` when the owner has none."""
         statement = delete(schema.results).where(self._is(id))
         with self._database.write() as connection:
             if connection.execute(statement).rowcount == 0:

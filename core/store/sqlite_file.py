@@ -69,19 +69,10 @@ class _DamagedError(Exception):
 
 
 def prepare(path: Path, newest: int) -> str | None:
-    """Make sure that a database of this version or an older one can be opened at `path`.
+    """Make sure that a database of the newest version or an older one can be opened at `path`.
 
-    Parameters
-    ----------
-    path : Path
-        Absolute, without symbolic links: SQLite keeps its other files beside the real one.
-    newest : int
-        The newest version that is known here.
-
-    Returns
-    -------
-    str or None
-        A sentence for the person when a damaged file was set aside.
+    The path is absolute, without symbolic links: SQLite keeps its other files beside the real one.
+    Returns a sentence for the person when a damaged file was set aside.
 
     Raises `StoreError` when the file cannot be used. It is not altered then.
     """

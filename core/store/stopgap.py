@@ -20,14 +20,8 @@ AGAIN: Final = 2.0  # seconds between two tries
 class Stopgap:
     """The database that is wanted, or one in memory until it can be opened.
 
-    `url`: as of `open_database`.
-
-    Attributes
-    ----------
-    database : Database
-        The same object before and after the move.
-    why : str or None
-        A sentence why it is one in memory; None once it is the one that is wanted.
+    `url` is as of `open_database`. `database` is the same object before and after the move; `why`
+    is a sentence why it is one in memory, None once it is the one that is wanted.
     """
 
     def __init__(self, url: str | None = None) -> None:

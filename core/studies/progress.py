@@ -36,12 +36,7 @@ def part(progress: Progress, number: int, of: int, begins: str = "") -> Progress
 class Stages:
     """Progress of one stage after another as one share, which never falls.
 
-    Parameters
-    ----------
-    progress : Progress
-        Told the share of all stages.
-    *stages : str
-        In their order; one may be left out, or come in several parts.
+    `progress` is told it. The stages are in order; one may be left out, or come in several parts.
     """
 
     def __init__(self, progress: Progress, *stages: str) -> None:

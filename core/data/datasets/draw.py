@@ -36,14 +36,7 @@ def random_order(
 
     However many are taken, they are a random sample of all, so that a run that stops half way
     through a file sorted by difficulty says something of the whole file. About `AT_ONCE` questions
-    are in memory: they are read once for each so many.
-
-    Parameters
-    ----------
-    read : callable
-        Returns the questions, as often as it takes.
-    number : int
-        About how many there are.
+    are in memory: of about `number` of them, `read` returns all once for each so many.
     """
     parts = max(-(-number // AT_ONCE), 1)
     for part in range(parts):

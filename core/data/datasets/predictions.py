@@ -245,16 +245,9 @@ def with_grades(
     grader: str,
     labels: Mapping[str, NDArray[np.float64]],
 ) -> Upload:
-    """Return a table with the labels of a grader, compared with those of others that have any.
+    """Return a table with a grader's labels, compared with those of other graders that have any.
 
     Raises `UploadError` when no row has a label.
-
-    Parameters
-    ----------
-    grader : str
-        As a sentence names it.
-    labels : mapping of str to ndarray of shape (n,)
-        By their grader.
     """
     own = labels[grader]
     if np.isnan(own).all():

@@ -134,12 +134,15 @@ def read_questions(
 ) -> Iterator[Question]:
     """Read questions from JSON lines, one at a time.
 
+    Keys are recognised as the headings of an upload are: `query` or "question", `answers` or
+    "answer", "aliases" and such. The answers may be a flat list of texts, each an answer of its
+    own, or one text; an empty list says that no answer is right.
+
+    Raises `MalformedRowError` when a row cannot be used: with its line; `UploadError` when the file
+    cannot be read, or has no question.
+
     Parameters
     ----------
-    path : path
-        Keys are recognised as the headings of an upload are: `query` or "question", `answers`
-        or "answer", "aliases" and such. The answers may be a flat list of texts, each an answer
-        of its own, or one text; an empty list says that no answer is right.
     on_malformed : {"refuse", "skip"}
         Whether a row that cannot be used ends the reading, or is left out.
     tell : callable
@@ -148,9 +151,6 @@ def read_questions(
         Of rows that name none.
     prefix : str
         With the number of its line, the id of a row that has none.
-
-    Raises `MalformedRowError` when a row cannot be used: with its line; `UploadError` when the file
-    cannot be read, or has no question.
     """
 
     def make(line: bytes, number: int) -> Question:
@@ -172,17 +172,9 @@ def questions_from(
 ) -> Iterator[Question]:
     """Yield what `make` makes of rows, no id twice.
 
-    Parameters
-    ----------
-    rows : iterable of (int, row)
-        Each with the number by which it is named.
-    make : callable
-        Gets a row and its number; returns None for one that is left out on purpose. A
-        `ValueError` of it says what is wrong with the row.
-    on_malformed, tell
-        As of `read_questions`.
-    unit : str
-        What the numbers count.
+    Each row has the number by which it is named; `unit` is what the numbers count. `make` returns
+    None for one that is left out on purpose; a `ValueError` of it says what is wrong with the row.
+    See `read_questions` for the rest.
 
     Raises `MalformedRowError` when a row cannot be used, and `on_malformed` is not "skip";
     `UploadError` when there is no question, or there are more than `MAX_QUESTIONS`.

@@ -38,19 +38,12 @@ class QuestionFile:
     """Anybody's file of questions, which can be read as often as it takes.
 
     A file of our own, and JSON that is larger than an upload may be, are read row by row; another
-    one is read whole, as the page reads it.
+    one is read whole, as the page reads it. `meaning` is what the file is, and which of its columns
+    means what, in words. `source` is that of questions that name none; `roles`, what a person says
+    of columns, as arguments of `answer_key`.
 
     Raises `UploadError` as of `core.data.datasets.questions.read_questions`; also when no column
     holds questions, or none their right answers.
-
-    `meaning`: what the file is, and which of its columns means what, in words.
-
-    Parameters
-    ----------
-    source : str
-        Of questions that name none.
-    roles : mapping of str to str or None
-        What a person says of columns, as arguments of `answer_key`.
     """
 
     def __init__(self, path: str | os.PathLike[str], source: str = "", **roles: str | None) -> None:

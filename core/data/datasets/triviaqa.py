@@ -31,18 +31,10 @@ def read_triviaqa(
 
     Of the official answer all aliases count, and what people answered: as its own evaluation
     does. Normalised aliases add nothing, since answers are compared without case and articles.
+    Rows of EVOUNA whose question or answer is wrong by its own mark have the source `IMPROPER`, or
+    are dropped, and `dropped` is called for each.
 
-    Raises `UploadError` as of `core.data.datasets.questions.read_questions`.
-
-    Parameters
-    ----------
-    path, on_malformed, tell
-        As of `core.data.datasets.questions.read_questions`.
-    improper : {"drop", "keep"}
-        What becomes of EVOUNA's rows whose question or answer is wrong, by its own mark. Those
-        that are kept have the source `IMPROPER`.
-    dropped : callable
-        Called for each that is dropped.
+    The rest, and what it raises, is as of `core.data.datasets.questions.read_questions`.
     """
     if beginning(path, 1000).startswith(b"{"):
         yield from questions_from(array(path, "Data"), official_question, on_malformed, tell)

@@ -35,19 +35,11 @@ def uploaded_questions(
     key: AnswerKey | None = None,
     source: str = "",
 ) -> Iterator[Question]:
-    """Yield the questions of an upload.
+    """Yield the questions of an upload; of EVOUNA, rows that are marked improper are left out.
 
-    Raises `UploadError` as of `core.data.datasets.questions.read_questions`; also when no column
-    holds questions, or none their right answers.
-
-    Parameters
-    ----------
-    upload : Upload
-        Of EVOUNA, rows that are marked improper are left out.
-    on_malformed, tell, source
-        As of `core.data.datasets.questions.read_questions`.
-    key : AnswerKey, optional
-        Where its questions are; as the headings say if not given.
+    `key` says where its questions are; if not given, the headings do. The rest is as of
+    `core.data.datasets.questions.read_questions`, `UploadError` too; it is also raised when no
+    column holds questions, or none their right answers.
     """
     key = key or answer_key(upload)
     if key is None:

@@ -20,13 +20,8 @@ def world_questions(
 ) -> Iterator[Question]:
     """Yield a question for each fact; its source is its set.
 
-    Parameters
-    ----------
-    sets : collection of str
-        Those of `SETS` that are asked for.
-    wording : {"trained", "held-out"}
-        The first wording of the training, or one that it never used. Of these, the fact's name
-        chooses.
+    The wording is the first of the training, or one that it never used, which the fact's name
+    chooses.
     """
     for name, fact in _facts():
         if name in sets:

@@ -39,20 +39,14 @@ def codebooks_of(
 
     Parameters
     ----------
-    usable : ndarray of shape (n,)
-        Which rows are used.
-    questions : ndarray of shape (n,)
-        Which question each asks.
+    usable, questions : ndarray of shape (n,)
+        Which rows are used, and which question each asks.
     right : mapping of str to ndarray of shape (n,)
         Whether the answer is right, by column of labels.
     problems : sequence of str
         What became of the other rows, a sentence each.
-    claims : mapping of str to tuple of str
-        By score, what a person vouched for.
-    others : mapping of str to OtherLabels
-        By score, labels by another rule.
-    scores : mapping of str to ndarray of shape (n,)
-        By score, the numbers of the rows used.
+    claims, others, scores : mapping of str
+        By score: what a person vouched for, labels by another rule, and the numbers of used rows.
     """
     roles = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
     used = {*roles, *columns.labels, *(score.column for score in columns.scores)}

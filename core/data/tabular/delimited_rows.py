@@ -32,14 +32,9 @@ Again = Callable[[], io.TextIOWrapper]
 def delimiter_of(again: Again, first: str) -> str:
     """Return what separates most columns in the heading, if the rows below agree.
 
-    What takes the first line for a heading comes before what takes it for a title.
-
-    Parameters
-    ----------
-    again : callable
-        Returns the text from its beginning, with the ends of its lines as they are.
-    first : str
-        The delimiter that wins where several separate equally many columns.
+    What takes the first line for a heading comes before what takes it for a title; of several that
+    separate equally many columns, `first` wins. `again` returns the text from its beginning, with
+    the ends of its lines as they are.
     """
     widths: dict[str, tuple[bool, int]] = {}
     fitting: set[str] = set()
@@ -62,18 +57,11 @@ def delimiter_of(again: Again, first: str) -> str:
 def read_separated(
     stream: io.TextIOWrapper, delimiter: str, before: int, notes: list[str]
 ) -> tuple[TableRows, list[str]]:
-    """Read separated values; return their rows and headings.
+    """Read separated values, lines ending as they are; return their rows and headings.
 
-    Parameters
-    ----------
-    stream : text stream
-        With the ends of its lines as they are.
-    before : int
-        How many lines of the file come before the stream.
-    notes : list of str
-        Gets a sentence on each title and comment above the heading.
-
-    Raises `UploadError` when rows differ in width, quotes do not match, or a limit is not kept.
+    `before` lines of the file come before the stream; `notes` gets a sentence on each title and
+    comment above the heading. Raises `UploadError` when rows differ in width, quotes do not match,
+    or a limit is not kept.
     """
     above: list[str] = []
     records = _without_titles(_records(stream, delimiter, before), above)
@@ -110,10 +98,7 @@ def read_separated(
 class _Lines:
     """The lines of a text, none of which may be longer than a row.
 
-    Attributes
-    ----------
-    taken : int
-        The characters of the lines since somebody set it to 0, which is done for every row.
+    `taken`: their characters since somebody set it to 0, which is done for every row.
     """
 
     def __init__(self, stream: io.TextIOWrapper) -> None:

@@ -93,12 +93,7 @@ def parse_isolated(
 ) -> Upload:
     """Read a file as `core.data.tabular.uploads.parse` does, in a process of its own.
 
-    Parameters
-    ----------
-    content, name : bytes, str
-        As of `parse`.
-    cancelled : callable
-        Asked ten times a second whether to stop. What it raises stops the reading, too.
+    `cancelled` is asked ten times a second whether to stop. What it raises stops the reading, too.
 
     Raises `UploadError` as of `parse`; also when a limit is exceeded, the process dies, or somebody
     stops it.

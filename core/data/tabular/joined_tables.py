@@ -21,16 +21,8 @@ def without_headings(
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Return the rows of a table, and where they are, but for those that repeat its headings.
 
-    Parameters
-    ----------
-    headings : sequence of str
-        As the file has them.
-    lines : ndarray of shape (n,)
-        Where each row begins.
-    unit : str
-        What `lines` counts.
-    notes : list of str
-        Gets a sentence on the rows left out.
+    `lines` is where each row begins, counted in `unit`; `notes` gets a sentence on the rows left
+    out.
 
     Raises `UploadError` when a row holds most headings in their places, or all in others: the
     columns below it mean something else. Also when no row is left.

@@ -33,20 +33,11 @@ class _KeyTwiceError(Exception):
 def read_json(
     stream: io.TextIOWrapper, is_array: bool, before: int, notes: list[str]
 ) -> tuple[TableRows, list[str]]:
-    """Read JSON; return its rows and keys.
+    """Read an array of objects, or an object on every line; return its rows and keys.
 
-    Parameters
-    ----------
-    stream : text stream
-        With universal newlines.
-    is_array : bool
-        Whether it is an array of objects, not an object on every line.
-    before : int
-        How many lines of the file come before the stream.
-    notes : list of str
-        Gets a sentence for what was decided.
-
-    Raises `UploadError` when it is broken, an object has a key twice, or a limit is not kept.
+    The stream has universal newlines, and `before` lines of the file in front of it; `notes` gets a
+    sentence for what was decided. Raises `UploadError` when it is broken, an object has a key
+    twice, or a limit is not kept.
     """
     columns: dict[str, int] = {}
     rows = TableRows()
@@ -74,14 +65,8 @@ def read_json(
 def read_table_within(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]] | None:
     """Read the table within a file that is one JSON object; None where it is none, or has none.
 
-    Parameters
-    ----------
-    content : bytes
-        Text in UTF-8 or an encoding that shares its first 128 characters.
-    notes : list of str
-        Gets a sentence on where the rows were found.
-
-    Raises `UploadError` when a limit is not kept.
+    The content is UTF-8 or an encoding that shares its first 128 characters; `notes` gets a
+    sentence on where the rows were found. Raises `UploadError` when a limit is not kept.
     """
     try:
         document = json.loads(content, parse_constant=_constant, object_pairs_hook=_object)
@@ -204,12 +189,7 @@ def _line_items(stream: io.TextIOWrapper, before: int) -> Iterator[tuple[int, di
 class _Window:
     """The part of a text that is at hand; the text is read on as it is used up.
 
-    Attributes
-    ----------
-    at : int
-        Where in it reading goes on.
-    line : int
-        The line of the file on which that is.
+    Reading goes on `at` a place in it, which is on this `line` of the file.
     """
 
     def __init__(self, stream: io.TextIOWrapper, before: int) -> None:
@@ -274,15 +254,9 @@ def items_of(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a JSON array one by one, each with the line on which it begins.
 
-    Parameters
-    ----------
-    stream : text stream
-        With universal newlines. No more of it is in memory than a few rows may take.
-    key : str
-        If given, the array may also be the value of this key in a JSON object; what else that
-        object has is passed over.
-    before : int
-        How many lines of the file come before the stream.
+    If a key is given, the array may also be its value in a JSON object; what else that object has
+    is passed over. The stream has universal newlines, and `before` lines of the file in front of
+    it; no more of it is in memory than a few rows may take.
 
     Raises `UploadError` when the JSON is broken, there is no such array, or a limit is not kept.
     """

@@ -143,16 +143,8 @@ def says_nothing_else(heading: str) -> bool:
 def is_judgement(word: str, heading: str, others: frozenset[str]) -> bool:
     """Return whether a word means right or wrong whatever its heading affirms.
 
-    “PASS” does not under “format_check”, which names another test than that of an answer.
-
-    Parameters
-    ----------
-    word : str
-        One of `RIGHT` or `WRONG`.
-    heading : str
-        Of its column.
-    others : frozenset of str
-        The words of its column.
+    “PASS” does not under “format_check”, which names another test than that of an answer. The word
+    is one of `RIGHT` or `WRONG`, `others` those of its column.
     """
     if word in _OF_ANY_TEST and not _is_of_answers(heading):
         return False
@@ -171,12 +163,7 @@ def _is_of_answers(heading: str) -> bool:
 def rightness_of(word: str, heading: str, others: frozenset[str]) -> bool | None:
     """Return whether a word under a heading means right; None if they do not say.
 
-    Parameters
-    ----------
-    word : str
-        One of `RIGHT` or `WRONG`.
-    others : frozenset of str
-        The words of the column.
+    The word is one of `RIGHT` or `WRONG`, `others` those of its column.
     """
     if is_judgement(word, heading, others):
         return word in RIGHT

@@ -186,16 +186,12 @@ class Labelled:
 def labelled(upload: Upload, columns: Columns) -> Labelled:
     """Return the scored and labelled queries of an upload.
 
-    Raises
-    ------
-    UploadError
-        When a column does not exist or does not fit, nobody has said what a larger score means
-        (`UnknownDirectionError`), which column has the labels (`UnknownLabelsError`) or the
-        questions (`UnknownQuestionsError`), or which of several models counts
-        (`UnknownMixtureError`), there are more than `MAX_SCORED` scores times rows, no
-        row says whether its answer is right, nothing says what a label means
-        (`UnreadLabelsError`), a score has no number or is the label, looks as no score should
-        (`SuspiciousScoreError`), or its commas can be read in two ways.
+    Raises `UploadError` when a column does not exist or does not fit, nobody has said what a larger
+    score means (`UnknownDirectionError`), which column has the labels (`UnknownLabelsError`) or the
+    questions (`UnknownQuestionsError`), or which of several models counts (`UnknownMixtureError`),
+    there are more than `MAX_SCORED` scores times rows, no row says whether its answer is right,
+    nothing says what a label means (`UnreadLabelsError`), a score has no number or is the label,
+    looks as no score should (`SuspiciousScoreError`), or its commas can be read in two ways.
     """
     _check(upload, columns)
     correct = check_labels(columns)

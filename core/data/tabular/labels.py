@@ -281,15 +281,7 @@ def check_meanings(
     meant: Mapping[tuple[str, str], Meaning],
     counts: NDArray[np.bool_] | None = None,
 ) -> None:
-    """Refuse columns of labels of which a value has no meaning.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The columns.
-    meant : mapping of (column, value) to Meaning
-    counts : ndarray of shape (n,), optional
-        Which rows of the table count; all by default.
+    """Refuse columns of labels of which a value in the rows that count, or all, has no meaning.
 
     Raises `UploadError` when a column is no column of labels; `UnreadLabelsError` when nobody has
     said what a value means.
@@ -328,17 +320,10 @@ def decisions(
 def meanings_in(
     upload: Upload, names: Sequence[str], meanings: Mapping[str, Meaning]
 ) -> tuple[Meant, ...]:
-    """Return what values mean, in whichever of these columns they occur.
+    """Return what values, however they are written, mean in whichever of these columns they occur.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Columns of labels.
-    meanings : mapping of str to Meaning
-        By value, however it is written; "" is the empty cell.
-
-    Raises `UploadError` when no column has a value: it is misspelt, and what was meant has no
-    meaning.
+    "" is the empty cell. Raises `UploadError` when no column has a value: it is misspelt, and what
+    was meant has no meaning.
     """
     values_by_name = {name: values_of(column_of(upload, name)) for name in dict.fromkeys(names)}
     meant = []

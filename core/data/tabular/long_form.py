@@ -24,16 +24,9 @@ def one_row_a_trace(
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Return a table of single scores as one of traces; any other as it is.
 
-    A score that several sources gave (a person, a judge) becomes a column for each of them.
-
-    Parameters
-    ----------
-    table : DataFrame of shape (n, columns)
-        Of text.
-    lines : ndarray of shape (n,)
-        Where each row begins; of a trace, where its first score does.
-    notes : list of str
-        Gets a sentence for what was decided.
+    A score that several sources gave (a person, a judge) becomes a column for each of them. `lines`
+    is where each row begins; of a trace, where its first score does. `notes` gets a sentence for
+    what was decided.
 
     Raises `UploadError` when a trace has two scores of one name, or there are too many names.
     """

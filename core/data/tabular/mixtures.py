@@ -68,13 +68,7 @@ _LONGEST_CONSTANT = 60  # characters
 
 
 class UnknownMixtureError(UploadError):
-    """Nobody has said which model, filter or epoch counts.
-
-    Attributes
-    ----------
-    column : str
-        The column that tells them apart.
-    """
+    """Nobody has said which model, filter or epoch counts; `column` tells them apart."""
 
     def __init__(self, column: str, why: str) -> None:
         super().__init__(why)
@@ -172,14 +166,8 @@ def check_mixtures(
 ) -> None:
     """Refuse rows of several models, filters or epochs of which nobody has said which count.
 
-    Labels that may judge something else than right answers are refused alike.
-
-    Parameters
-    ----------
-    usable : ndarray of shape (n,)
-        Which rows would be used.
-    others : sequence of str
-        Columns that mean something else.
+    Labels that may judge something else than right answers are refused alike. `usable` are the rows
+    that would be used; `others`, columns that mean something else.
     """
     settled = {*others, *(name for name, _ in filters)}
     criteria = _criteria(upload)

@@ -73,14 +73,8 @@ def repeated_answers(
 ) -> tuple[list[RepeatedAnswers], list[str]]:
     """Return the answers to every question of a table, and what its columns were read as.
 
-    Parameters
-    ----------
-    columns : mapping of str to (str or None)
-        By the keys of `NAMES`; found by their headings where None.
-    question : str, optional
-        The column of questions; found likewise.
-    filters : sequence of (str, str)
-        Columns, and the one value of each whose rows count.
+    `columns` has the keys of `NAMES`; those that are None, and the question's, are found by their
+    headings. Only the rows of the filters' values count.
 
     Raises `UploadError` when a column is missing, a list is none, or one question's answers are of
     several models.

@@ -148,14 +148,8 @@ class TableRows:
     """Rows of text on their way into columns, counted against the limits.
 
     A text is a large object in Python, so that a million rows of them need many times the
-    file; therefore they are packed every few thousand rows.
-
-    Attributes
-    ----------
-    lines : array of int
-        The line on which each row begins.
-    characters : int
-        Of all cells so far.
+    file; therefore they are packed every few thousand rows. `lines` is where each row begins;
+    `characters` counts those of all cells so far.
     """
 
     def __init__(self) -> None:

@@ -117,15 +117,10 @@ def label_columns(
 ) -> tuple[str, ...]:
     """Return the columns that could say whether answers are right, whatever the score.
 
-    `own`: the labels of scores that have some of their own; where any has, only a heading such as
-    "correct" speaks of the others.
-
-    Returns
-    -------
-    tuple of str
-        Labels that were made here; else those whose heading or words say so; only where there is
-        none, those of 0 and 1 or yes and no whose heading says nothing; and else grades, numbers
-        whose heading says so. More than one: a person has to choose.
+    Labels that were made here; else those whose heading or words say so; only where there is none,
+    those of 0 and 1 or yes and no whose heading says nothing; and else grades, numbers whose
+    heading says so. More than one: a person has to choose. `own`: the labels of scores that have
+    some of their own; where any has, only a heading such as "correct" speaks of the others.
     """
     if upload.grading:
         return (upload.grading.label,)

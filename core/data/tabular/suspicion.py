@@ -28,12 +28,8 @@ class Claim(StrEnum):
 class SuspiciousScoreError(UploadError):
     """A score for which nobody vouches.
 
-    Attributes
-    ----------
-    claim : Claim
-        What a person would have to vouch for.
-    reading : tuple of str
-        What the table was read as, a sentence each, as far as `labelled` came.
+    `claim` is what a person would have to vouch for; `reading`, what the table was read as, a
+    sentence each, as far as `labelled` came.
     """
 
     def __init__(self, score: str, claim: Claim, why: str) -> None:
@@ -51,19 +47,8 @@ def vouched_claims(
 ) -> tuple[str, ...]:
     """Refuse a score that mixes two scales or is too good, unless a person vouches for it.
 
-    Parameters
-    ----------
-    numbers, right : ndarray of shape (n,)
-        A number that is missing is NaN.
-    vouched : collection of Claim
-        What a person vouches for.
-
-    Returns
-    -------
-    tuple of str
-        What the promise rests on because a person said it, a sentence each.
-
-    Raises `SuspiciousScoreError`.
+    Returns what the promise rests on because a person said it, a sentence each. A number that is
+    missing is NaN. Raises `SuspiciousScoreError`.
     """
     there = ~np.isnan(numbers)
     numbers, right = numbers[there], right[there]

@@ -140,13 +140,9 @@ class Upload:
 def parse(content: bytes, name: str) -> Upload:
     """Read a file; one that a stranger wrote through `core.data.tabular.isolation.parse_isolated`.
 
-    Parameters
-    ----------
-    content : bytes
-        CSV (separated by commas, tabs, semicolons or bars), JSON lines, a JSON array of
-        objects, a JSON object with a table in it, Parquet, or an Excel workbook (.xlsx).
-    name : str
-        Only its ending is looked at.
+    It is CSV (separated by commas, tabs, semicolons or bars), JSON lines, a JSON array of objects,
+    a JSON object with a table in it, Parquet, or an Excel workbook (.xlsx). Of its name only the
+    ending is looked at.
 
     Raises `UploadError` when the file is none of these, is damaged or too large, or has no row.
     """

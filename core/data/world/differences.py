@@ -135,9 +135,7 @@ def differences(
     Parameters
     ----------
     typed, question : sequence of str
-        The words of either, in order; see `plain`.
-    taught : FactWords
-        The fact that `question` asks for.
+        The words of either, in order; see `plain`. `taught` is the fact that `question` asks for.
     content : collection of str
         The typed words that matter, as "the" does not.
     nouns : collection of str

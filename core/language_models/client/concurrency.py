@@ -37,13 +37,8 @@ def at_once(
 ) -> list[T]:
     """Make calls that are independent of each other, and return their results in order.
 
-    Parameters
-    ----------
-    workers : int
-        See `stream`.
-    tick : callable
-        Told several times a second what share is done, in [0, 1]; see `stream`. What is under way
-        when a call fails is waited for: it is paid for, and whoever tries again finds it saved.
+    `tick` is told several times a second what share is done, in [0, 1]; see `stream`. What is under
+    way when a call fails is waited for: it is paid for, and whoever tries again finds it saved.
 
     Raises the first exception that a call or `tick` raises.
     """

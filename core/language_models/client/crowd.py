@@ -47,10 +47,7 @@ class Crowd:
     def halve(self, before: int) -> bool:
         """Make half as many at once, unless that was done since there were `before`.
 
-        Returns
-        -------
-        bool
-            Whether fewer are made now: not below one.
+        Returns whether fewer are made now: not below one.
         """
         with self._changed:
             if self.at_once == before and self._under_way > 1:  # alone, nobody stood before it

@@ -61,16 +61,10 @@ class Resilient(Wrapper):
     A server that cannot be reached at all ends every call that is open. Once it has not accepted
     the key, it is asked nothing more through this object; replies on their way are waited for.
 
-    Parameters
-    ----------
-    budget : Budget, optional
-        What stops it; every try counts, for a service may charge for it.
-    at_once : int
-        How many requests may be under way at the same time; after a time-out half as many.
-    wait : callable
-        Sleeps for some seconds; may raise to stop. By default until the budget is closed.
-    tell : callable
-        Told in a sentence what is waited for, where that takes long.
+    The budget stops it; every try counts, for a service may charge for it. `at_once` requests may
+    be under way at the same time; after a time-out half as many. `wait` sleeps for some seconds,
+    and may raise to stop; by default until the budget is closed. `tell` is told in a sentence what
+    is waited for, where that takes long.
     """
 
     def __init__(

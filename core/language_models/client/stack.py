@@ -45,16 +45,9 @@ def with_layers(
 ) -> LanguageModel:
     """Put the layers around a service; a local model is returned as it is.
 
-    Raises `ModelError` when its abilities cannot be found out.
-
-    Parameters
-    ----------
-    calls : callable, optional
-        Opens the call cache; called only where there is something to keep.
-    budget : Budget, optional
-        What the requests are counted against.
-    tell : callable
-        Told in a sentence why it takes long, such as a model that is still being loaded.
+    `calls` opens the call cache, only where there is something to keep; the requests are counted
+    against the budget; `tell` is told in a sentence why it takes long, such as a model that is
+    still being loaded. Raises `ModelError` when its abilities cannot be found out.
     """
     stored = once(calls) if calls else None
     if stored:

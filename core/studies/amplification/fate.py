@@ -43,14 +43,9 @@ def last_fate(curve: Amplification) -> Fate:
 
 
 def quartiles(curves: Sequence[Amplification]) -> NDArray[np.float64]:
-    """Return the quartiles of the normalised probability at every t.
+    """Return the quartiles of the normalised probability at every t, (3, points).
 
     `curves`: at least one, all over the same numbers of repetitions; NaN where one has no share.
-
-    Returns
-    -------
-    ndarray of shape (3, points)
-        The lower quartile, the median, the upper quartile.
     """
     shares = [[point.normalised_probability for point in curve.points] for curve in curves]
     return np.quantile(np.array(shares, float), [0.25, 0.5, 0.75], axis=0)

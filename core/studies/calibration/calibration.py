@@ -233,6 +233,12 @@ def read(
 ) -> Labelled:
     """Read a labelled file, guessing what is not said about its columns.
 
+    Raises `UnknownMixtureError` when rows are of several models, filters or epochs, and nothing
+    says which of them count; `UnknownDirectionError` when neither a heading nor `larger_is_surer`
+    says which way a score points; `UnreadLabelsError` when a label says neither right nor wrong,
+    and nothing is said of its meaning; `UploadError` when the file cannot be read, or lacks what it
+    takes.
+
     Parameters
     ----------
     larger_is_surer : bool, optional
@@ -241,27 +247,15 @@ def read(
         What values of the labels mean; "" is the empty cell.
     parse : callable
         For a file that a stranger may have written, `core.data.tabular.isolation.parse_isolated`.
-    group : str, optional
-        The column of groups, or "" for none; guessed if None.
-    question : str, optional
-        The column that says which question a row asks, or "" if each asks another; guessed if None.
+    group, question : str, optional
+        The column of groups, and the one that says which question a row asks: "" if there is none,
+        or each row asks another; guessed if None.
     vouched : sequence of str
         Scores that a person vouches for: `core.data.tabular.suspicion`.
     graded : callable, optional
         Makes the labels of a table, of predictions beside references.
     filters : sequence of RowFilter
         Which rows count, of those of several models, filters or epochs.
-
-    Raises
-    ------
-    UnknownMixtureError
-        When rows are of several models, filters or epochs, and nothing says which of them count.
-    UnknownDirectionError
-        When neither a heading nor `larger_is_surer` says which way a score points.
-    UnreadLabelsError
-        When a label says neither right nor wrong, and nothing is said of its meaning.
-    UploadError
-        When the file cannot be read, or lacks what it takes.
     """
     upload = parse(content, name)
     if graded:

@@ -31,18 +31,11 @@ def look_at(
     *,
     is_best: bool = False,
 ) -> Look:
-    """Return the look at scores of all rows.
+    """Return the look at scores of all rows, tested together.
 
-    Parameters
-    ----------
-    scores : sequence of str
-        Tested together.
-    what : sequence
-        All else that makes it this look and no other, as JSON knows it.
-    about : str
-        What was looked at, in words.
-    is_best : bool
-        Whether it is the best of these scores: seeing them all before, and no other, was no choice.
+    `what` is all else that makes it this look and no other, as JSON knows it; `about` says in words
+    what was looked at. `is_best`: of the best of these scores, for seeing them all before, and no
+    other, was no choice.
     """
     rows = fingerprints(data, scores[0])
     setting = hashlib.blake2b(json.dumps(list(what)).encode(), digest_size=16)

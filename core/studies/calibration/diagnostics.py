@@ -24,11 +24,8 @@ def curves(data: Labelled) -> dict[str, Curve]:
 def contradictions(data: Labelled) -> dict[str, float]:
     """Return the scores that the labels contradict: wrong answers look surer than right ones.
 
-    Returns
-    -------
-    dict of str to float
-        The AUROC of each that is three standard errors of a score that knows nothing below one
-        half (Mann and Whitney, without ties, which only makes them smaller).
+    By score, the AUROC of each that is three standard errors of a score that knows nothing below
+    one half (Mann and Whitney, without ties, which only makes them smaller).
     """
     by_score = {}
     for name, doubts in data.doubts.items():
@@ -121,11 +118,8 @@ def compare(
 def shares(calibration: Calibration, edges: int = 40) -> Mapping[str, NDArray[np.float64]]:
     """Return the histogram of the score in its own direction, right and wrong apart.
 
-    Returns
-    -------
-    mapping
-        "start", "end", "right", "wrong", each of shape (bins,). Missing and infinite scores
-        are left out.
+    "start", "end", "right", "wrong", each of shape (bins,). Missing and infinite scores are left
+    out.
     """
     numbers = calibration.numbers
     finite = np.isfinite(numbers)

@@ -105,13 +105,10 @@ def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmat
 def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confirmation:
     """Test a policy on new labelled rows, as the next look at them after `earlier` ones.
 
-    Raises
-    ------
-    CalibrationError
-        When looks at these labels have spent δ, or all labels are of one kind.
-    PolicyError
-        When rows made the policy or may have, as where questions have no names to know them by or
-        a look at what made it has their scores and answers, or they do not name its pipeline.
+    Raises `CalibrationError` when looks at these labels have spent δ, or all labels are of one
+    kind; `PolicyError` when rows made the policy or may have, as where questions have no names to
+    know them by or a look at what made it has their scores and answers, or they do not name its
+    pipeline.
     """
     if not policy.rows:
         raise PolicyError(MAYBE_OWN)

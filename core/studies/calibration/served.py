@@ -81,12 +81,7 @@ def serve(calibration: Calibration, value: float) -> Served:
 def beside(rows: Served, answered: NDArray[np.int64], number: int) -> NDArray[np.int64]:
     """Return the ranks of rows near thresholds, rising: of right, wrong and all rows alike.
 
-    Parameters
-    ----------
-    answered : ndarray of shape (s,)
-        How many rows each threshold answers.
-    number : int
-        How many rows of each kind before and behind each threshold.
+    `number` rows of each kind before and behind each threshold, which answers so many, (s,).
     """
     ranks = []
     for kind in (

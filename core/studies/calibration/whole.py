@@ -50,19 +50,10 @@ def whole(
 ) -> Whole:
     """Calibrate, and work out all that is shown of it.
 
-    Target, groups and list of prices are a look each, and the last is taken on request alone.
-
-    Raises `CalibrationError` as of `calibrate`.
-
-    Parameters
-    ----------
-    looks : sequence of Look, optional
-        As of `calibrate`.
-    listing : sequence of Look, optional
-        All looks before the list of prices was asked for; there is no list where it was not.
-    earlier : mutable mapping, optional
-        What earlier calls worked out of the same data that does not depend on the target's
-        error or method; what this one works out is added.
+    Target, groups and list of prices are a look each, and the last is taken on request alone:
+    `listing` are all looks before it was asked for. `earlier` has what earlier calls worked out of
+    the same data that does not depend on the target's error or method; what this one works out is
+    added. The rest, and `CalibrationError`, is as of `calibrate`.
     """
     earlier = {} if earlier is None else earlier
     progress("Looking for the threshold", 0.0)

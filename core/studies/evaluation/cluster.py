@@ -80,10 +80,7 @@ class RayCluster:
 
 
 def check_installation() -> None:
-    """Check that Ray is installed.
-
-    Raises `RunError` when it is not.
-    """
+    """Check that Ray is installed; raise `RunError` when it is not."""
     if find_spec("ray") is None:
         raise RunError(INSTALL)
 
@@ -93,13 +90,8 @@ def engine_on(
 ) -> Engine:
     """Return the engine that asks on a cluster.
 
-    Parameters
-    ----------
-    folder : Path
-        The run's.
-    opening : callable
-        Opens the model in a worker, asked in its form. It is sent there, so it must be made of
-        what can be pickled, and hold no secret: keys are in the environment of the machines.
+    `opening` opens the model in a worker, asked in its form. It is sent there, so it must be made
+    of what can be pickled, and hold no secret: keys are in the environment of the machines.
     """
 
     def engine(questions: Iterator[Question], task: Task, tick: Tick) -> Generator[Row, None, None]:

@@ -65,15 +65,7 @@ class ScoreComparison:
 def compare(
     measured: RunMeasures, score: str, measure: str = "auroc"
 ) -> tuple[ScoreComparison, ...]:
-    """Hold every other score of a run against one.
-
-    Parameters
-    ----------
-    score : str
-        One of the results' scores.
-    measure : str
-        One of `metrics.MEASURES`.
-    """
+    """Hold every other score of a run against one, by one of `metrics.MEASURES`."""
     comparisons = [
         _compare(measured, score, other, measure)
         for other in measured.results.scores

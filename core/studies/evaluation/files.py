@@ -163,10 +163,7 @@ def _lock(file: int) -> bool:
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """Return what a run is.
-
-    Raises `RunError` when the folder holds no run that can be read.
-    """
+    """Return what a run is; raise `RunError` when the folder holds no run that can be read."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         if manifest["format"] != FORMAT or type(manifest["version"]) is not int:
@@ -186,10 +183,7 @@ def parts_of(folder: Path, kind: str = "rows") -> list[Path]:
 
 
 def batches(part: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield what a part holds, piece by piece.
-
-    Raises `RunError` when it is damaged.
-    """
+    """Yield what a part holds, piece by piece; raise `RunError` when it is damaged."""
     try:
         with parquet.ParquetFile(part) as file:
             wanted = list(SCHEMA.names if columns is None else columns)
@@ -224,10 +218,7 @@ def whole_lines(path: Path) -> tuple[list[Row], int]:
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Write to a folder until the end of the block.
-
-    Raises `RunError` when it cannot be written.
-    """
+    """Write to a folder until the end of the block; raise `RunError` when it cannot be written."""
     try:
         yield
     except OSError as error:

@@ -112,15 +112,9 @@ def mix(
 ) -> Mixed:
     """Calibrate on half of the questions of both kinds and test on the other, ten times.
 
-    Parameters
-    ----------
-    single, many : collection of str
-        Sources. One that is in both counts as one of many right answers.
-    diverse_only : bool
-        Whether of those with many right answers only questions count whose entropy is above
-        `DIVERSE`, as in the paper.
-    scores : sequence of str
-        Those without any value are left out.
+    `single` and `many` are sources; one that is in both counts as one of many right answers. Of
+    these, with `diverse_only`, only questions count whose entropy is above `DIVERSE`, as in the
+    paper. Scores without any value are left out.
     """
     names = [name for name in scores if name in results.scores]
     is_many = np.isin(results.sources, list(many))

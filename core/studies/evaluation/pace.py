@@ -16,17 +16,7 @@ WINDOW: Final = 30.0
 
 
 class Pace:
-    """Counts finished questions over time.
-
-    Parameters
-    ----------
-    number : int
-        All questions.
-    done : int
-        Those that were finished before.
-    clock : callable
-        Seconds.
-    """
+    """Counts finished questions over time, in seconds, and those that were finished before."""
 
     def __init__(
         self, number: int, done: int = 0, clock: Callable[[], float] = time.monotonic

@@ -156,16 +156,9 @@ class Run:
         return whole_lines(self.folder / UNFINISHED)[0]
 
     def rows(self, filters: Sequence[Filter] = (), columns: Sequence[str] | None = None) -> RunRows:
-        """Return the rows that did not fail and that the filters keep.
+        """Return the rows that did not fail and that the filters, one after the other, keep.
 
-        Parameters
-        ----------
-        filters : sequence of Filter
-            Each drops of what those before it keep.
-        columns : sequence of str, optional
-            All by default.
-
-        Raises `RunError` when no row has the source that a filter names.
+        All columns by default. Raises `RunError` when no row has the source that a filter names.
         """
         names = list(columns or SCHEMA.names)
         looked_at = {c for f in filters for c in FILTERS[f.name].columns} | {"source", "error"}

@@ -171,19 +171,10 @@ def read_results(
     columns: Sequence[str] | None = None,
     served: str | None = None,
 ) -> Results:
-    """Read the rows of a run that count.
+    """Read the rows of a run that count: of all sources, if none is named.
 
-    Parameters
-    ----------
-    match : {"same_answer", "f1", "exact"}
-    sources : iterable of str
-        Those that count; all, if it is empty.
-    columns : sequence of str, optional
-        All by default; see `columns_for`.
-    served : str, optional
-        The score whose answer is judged for all.
-
-    Raises `RunError` when the run is damaged, or has no source that is named.
+    `columns` are all by default; see `columns_for`. `served` is the score whose answer is judged
+    for all. Raises `RunError` when the run is damaged, or has no source that is named.
     """
     rows = run.rows(filters, list(columns or SCHEMA.names))
     table, dropped = rows.table, rows.dropped

@@ -112,14 +112,9 @@ def scored_row(
     """Return the row of a question that was answered.
 
     Where too little of the probability was seen for a verdict the doubts are missing: the pipeline
-    abstains there whatever the score.
-
-    Parameters
-    ----------
-    used : Used, optional
-        What the question took of a service; None where calls cost nothing but time.
-    seconds : float
-        From its first call to its scores, those included in which it waited beside others.
+    abstains there whatever the score. `used` is what the question took of a service, None where
+    calls cost nothing but time; `seconds` go from its first call to its scores, those included in
+    which it waited beside others.
     """
     recording, mass = inspection.recording, inspection.sampled_mass
     values = _about(question, used, seconds) | {

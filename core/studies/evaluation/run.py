@@ -110,26 +110,14 @@ def evaluate(
     engine: Engine = local,
     again: bool = False,
 ) -> RunOutcome:
-    """Ask every question that has no row yet, and write its row.
+    """Ask every question that has no row yet, and write its row into the run's folder.
 
-    Parameters
-    ----------
-    folder : Path
-        The run's; made where there is none.
-    progress : callable
-        Called several times a second, in this thread, with how far it is, how fast it goes and
-        how long it will take. May raise to stop: what is finished is kept.
-    engine : callable
-        What asks.
-    again : bool
-        Whether questions that failed before are asked once more.
+    `progress` is called several times a second, in this thread, with how far it is, how fast it
+    goes and how long it will take. It may raise to stop: what is finished is kept. The engine asks.
+    `again`: questions that failed before are asked once more.
 
-    Raises
-    ------
-    RunError
-        When the folder holds another run, or cannot be written.
-    UnreachableError, BudgetError, …
-        What ended the run. Every finished question is kept.
+    Raises `RunError` when the folder holds another run, or cannot be written; and what ended the
+    run, such as `UnreachableError` or `BudgetError`. Every finished question is kept.
     """
     with hold(folder) as files:
         manifest = begin(files, questions, task)

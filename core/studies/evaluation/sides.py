@@ -176,12 +176,7 @@ def differences(here: Run, there: Run) -> list[str]:
 
 @dataclass(frozen=True)
 class RunSide:
-    """One score in both runs, on the questions that they share.
-
-    Notes
-    -----
-    Both p-values of every score are adjusted together, by Holm's method.
-    """
+    """One score in both runs, on shared questions; all p-values are adjusted by Holm's method."""
 
     score: str
     # right_here, right_there: shares of right answers.

@@ -180,10 +180,7 @@ class Worker:
         return row_block(number, rows)
 
     def _look(self) -> None:
-        """Look now and then whether the run is stopped.
-
-        Raises `Cancelled`.
-        """
+        """Look now and then whether the run is stopped; raise `Cancelled` then."""
         if time.monotonic() - self._looked >= LOOK:
             self._looked = time.monotonic()
             if self._desk("is_over"):

@@ -40,13 +40,9 @@ def counter_answers(
 ) -> list[str]:
     """Return what to tell a model that answers `answer`, the best first; maybe nothing.
 
-    Parameters
-    ----------
-    model : str
-        Its name: the embedded model's world knows what people take for the answer, which comes
-        first, and which answers are of its kind: they fill up what `texts` lack.
-    texts : sequence of str
-        What it said besides, the likeliest first.
+    The embedded model's world knows what people take for the answer, which comes first, and which
+    answers are of its kind: they fill up what `texts`, what it said besides, the likeliest first,
+    lack.
     """
     fact = _fact(query) if model == WORLD_OF else None
     taken = set(_names_of(answer, model))

@@ -32,13 +32,8 @@ def weightless(weight: NDArray[np.float64], greedy: float) -> NDArray[np.bool_]:
 
     Each is compared with the greedy answer and those before it, so that more draws change nothing
     of it; the first always has weight. One without a score is none of them: see `without_gaps`.
-
-    Parameters
-    ----------
-    weight : ndarray of shape (r,)
-        ln Q(text | F_0), nats, in the order in which they were drawn.
-    greedy : float
-        That of the greedy answer; NaN where it has no score.
+    Weights are ln Q(text | F_0), nats, in the order in which they were drawn; the greedy answer's
+    is NaN where it has no score.
     """
     best = np.fmax.accumulate(np.r_[greedy, weight])[:-1]
     light: NDArray[np.bool_] = weight < best + math.log(NO_WEIGHT)
@@ -54,16 +49,8 @@ def with_weight(
 ) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.float64], float]:
     """Leave out the answers of no weight, before anything is asked about them.
 
-    `weigh`: given new texts, ln Q(text | F_0), nats.
-
-    Returns
-    -------
-    texts, unlikely : tuple of str
-        Those to compare, and those left out, of the previous recording too.
-    weight : ndarray of shape (len(texts),)
-        ln Q(text | F_0), nats.
-    weight_of_greedy : float
-        That of the greedy answer.
+    `weigh`: given new texts, ln Q(text | F_0), nats. Returns the texts to compare, those left out,
+    of the previous recording too, the weight of each that stays, and that of the greedy answer.
     """
     before, unlikely = (previous.texts, previous.unlikely) if previous else ((), ())
     new = list(texts[len(before) :])

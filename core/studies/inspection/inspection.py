@@ -287,16 +287,11 @@ def read(
 ) -> Inspection:
     """Turn a recording into an inspection; asks the model nothing.
 
-    Raises `InvalidRequestError` where the model is to compare the answers, and was not asked to.
+    Without a rule, the bundled policy that was certified for this pipeline decides; where none was,
+    nothing is promised. A `policy` decides instead. One that was calibrated for another pipeline
+    decides nothing, and no other takes its place.
 
-    Parameters
-    ----------
-    rule : DecisionRule, optional
-        How to decide; if there is none, by the bundled policy that was certified for this
-        pipeline. Where none was, nothing is promised.
-    policy : Policy, optional
-        Decide by this policy instead. One that was calibrated for another pipeline decides
-        nothing, and no other takes its place.
+    Raises `InvalidRequestError` where the model is to compare the answers, and was not asked to.
     """
     reading = reading or Reading()
     evidence = evidence_of(recording, reading)

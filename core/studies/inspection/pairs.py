@@ -25,19 +25,10 @@ def compare(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return how alike texts are as far as that is known, and which pairs must be asked about.
 
-    Parameters
-    ----------
-    texts : sequence of str, (n,)
-        Distinct; the first `firsts` of them are first answers.
-    old_texts, old_firsts, old_matrix
-        The same of another recording, with the matrix of what the model said there.
-
-    Returns
-    -------
-    matrix : ndarray of float64, (n, n)
-        Symmetric, in [0, 1]; by `same_answer` where nothing else is known.
-    missing : ndarray of bool, (n, n)
-        Pairs that nobody has asked about, each once, above the diagonal.
+    The first is symmetric, (n, n), in [0, 1]; by `same_answer` where nothing else is known. The
+    second, (n, n), has each pair that nobody has asked about once, above the diagonal. Texts are
+    distinct; the first `firsts` of them are first answers. The old ones are of another recording,
+    with the matrix of what the model said there.
     """
     matrix = pairwise(texts)
     places = np.arange(len(texts))

@@ -134,15 +134,9 @@ class Request:
 class Reading(Hyperparameters):
     """How a recording is read: everything that can be moved without asking the model.
 
-    Attributes
-    ----------
-    similarity : str
-        A key of `COMPARISONS`; by `JUDGE`, the recording must have been judged. Or a model that is
-        open: see `core.language_models.meaning`.
-    threshold : float
-        τ, in (0, 1]: responses at least this similar share a cluster.
-    gamma_1, gamma_2 : float
-        The paper's stabilisation parameters, in [0, 1].
+    The similarity is a key of `COMPARISONS`; by `JUDGE`, the recording must have been judged. Or a
+    model that is open: see `core.language_models.meaning`. The threshold τ is in (0, 1]; γ in [0,
+    1].
     """
 
     def __post_init__(self) -> None:

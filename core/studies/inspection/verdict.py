@@ -173,14 +173,9 @@ def decide(
 
     The certified bound is not normalised, and γ does not touch it: where it reaches λ by
     itself, neither the sampled mass nor the estimate matters. With a rule, it answers exactly
-    when `doubt_of` is below λ, no `contradiction` forbids it, and the text is an answer.
-
-    Parameters
-    ----------
-    rule : DecisionRule or None
-        None where nothing is certified: then an answer that stands is served without a promise.
-    contradiction : str, optional
-        Why the answers that count as one cannot be one, as a sentence.
+    when `doubt_of` is below λ, no `contradiction` forbids it (why the answers that count as one
+    cannot be one, as a sentence), and the text is an answer. Without, nothing is certified: then an
+    answer that stands is served without a promise.
     """
     score = scores[rule.score if rule else SCORE]
     if score.doubt is None:

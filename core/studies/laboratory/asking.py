@@ -19,17 +19,11 @@ Seldom = Callable[[], None]
 def of_each(
     model: LanguageModel, items: Sequence[A], work: Callable[[A, Seldom], T], progress: Progress
 ) -> list[T]:
-    """Return what `work` makes of every item, in their order.
+    """Return what `work` makes of every item, in their order, asking the model.
 
-    Parameters
-    ----------
-    model : LanguageModel
-        Whom the work asks.
-    work : callable
-        Given an item, and a function to call between two requests, which raises when nobody wants
-        the result any more.
-    progress : Progress
-        May raise, to stop; see :func:`core.language_models.client.concurrency.stream`.
+    It is given an item, and a function to call between two requests, which raises when nobody wants
+    the result any more: `progress` may raise, see
+    :func:`core.language_models.client.concurrency.stream`.
     """
     results: dict[int, T] = {}
 

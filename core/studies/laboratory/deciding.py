@@ -331,17 +331,11 @@ def run(
 ) -> Variations:
     """Move everything that a score depends on, one thing at a time.
 
-    Raises `InvalidRequestError` when there is no question.
+    `request` and `reading` are the person's, by default as usual for the model; the request's
+    question is not looked at. By default the policy decides that is certified for these settings.
+    Where none is, every setting is decided as an inspection with it would be.
 
-    Parameters
-    ----------
-    request : Request, optional
-        How the person asks; its question is not looked at. As usual for the model by default.
-    reading : Reading, optional
-        How the person reads the answers.
-    rule : DecisionRule, optional
-        How it is decided; by the policy that is certified for these settings, if there is none.
-        Where none is, every setting is decided as an inspection with it would be.
+    Raises `InvalidRequestError` when there is no question.
     """
     if not queries:
         raise InvalidRequestError("There is no question. Give at least one.")

@@ -139,10 +139,7 @@ class Experiment:
         model: LanguageModel | None = None,
         progress: Progress = silent,
     ) -> Finding:
-        """Run it.
-
-        Raises `InvalidRequestError` when a value is out of its limits.
-        """
+        """Run it; raise `InvalidRequestError` when a value is out of its limits."""
         whole = self.complete(values or {})
         outcome = self.work(self.settings.of(whole), model, progress)  # type: ignore[arg-type]
         return Finding(

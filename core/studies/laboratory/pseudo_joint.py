@@ -94,13 +94,10 @@ def support_of(model: LanguageModel, fact: Fact, likeliest: int) -> list[str]:
 
 
 def same_answer(fact: Fact, texts: Sequence[str]) -> Floats:
-    """Return which texts are which answer of a fact, each row divided by its sum.
+    """Return which texts are which answer of a fact, each row divided by its sum, (answers + 1, m).
 
-    Returns
-    -------
-    ndarray, (answers + 1, m)
-        A row for each right answer and one for the misconception: the texts that are one of its
-        names, whatever their case and marks, share it alike. 0 where none of them is.
+    A row for each right answer and one for the misconception: the texts that are one of its names,
+    whatever their case and marks, share it alike. 0 where none of them is.
     """
     names = [{plain(name) for name in answer.names} for answer in fact.answers]
     names.append({plain(fact.misconception)} if fact.misconception else set())
@@ -116,19 +113,13 @@ def truth_of(fact: Fact, texts: Sequence[str]) -> Floats:
 
 
 def corpus_of(fact: Fact, texts: Sequence[str]) -> tuple[Floats, Floats] | None:
-    """Return what the embedded model's training documents say: first answers, and after each.
+    """Return what the embedded model's training documents say: first answers, (m,), and after each.
 
-    A document has one author. Where one answer is right, the answers in the prompt are what its
-    author believes, and the author answers the same: told another than anybody believes, what
-    authors believe. Where many are right, each is drawn anew. So the documents break the
-    independence that the paper assumes of the truth, on purpose: a model that does not know shall
-    repeat what it is told.
-
-    Returns
-    -------
-    first : ndarray, (m,)
-    rows : ndarray, (m, m)
-        Before any smoothing. None for a fact that no document is about.
+    Before any smoothing. None for a fact that no document is about. A document has one author.
+    Where one answer is right, the answers in the prompt are what its author believes, and the
+    author answers the same: told another than anybody believes, what authors believe. Where many
+    are right, each is drawn anew. So the documents break the independence that the paper assumes of
+    the truth, on purpose: a model that does not know shall repeat what it is told.
     """
     if not fact.exposures:
         return None
@@ -165,7 +156,6 @@ def divergence(log_q: Floats, log_p: Floats) -> float:
 
 
 def _normalise(weights: Floats) -> Floats:
-    """Divide by the sum; a truth of which no text is in the support leaves nothing to compare."""
     if weights.sum() <= 0:
         raise InvalidRequestError("No right answer is in the support. Add one.")
     return weights / weights.sum()

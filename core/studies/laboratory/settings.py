@@ -128,10 +128,7 @@ def draw_of_questions(
 
 
 def query_of(text: str) -> str:
-    """Return a question as a model is asked it.
-
-    Raises `InvalidRequestError` when it is none.
-    """
+    """Return a question as a model is asked it; raise `InvalidRequestError` when it is none."""
     return Request(text).query
 
 

@@ -124,6 +124,9 @@ class _BlockedPromptError(RefusedError):
 class Gemini(LanguageModel):
     """A Gemini model of Google's API.
 
+    Raises `UnknownModelError` when `model` cannot be the name of one; `NeedsKeyError` when there is
+    no key, or what there is cannot be one.
+
     Parameters
     ----------
     model : str
@@ -134,9 +137,6 @@ class Gemini(LanguageModel):
         ``host:port`` of another server that speaks the same API over plain HTTP; for tests.
     timeout : float
         Seconds without a sign of life after which a request is given up.
-
-    Raises `UnknownModelError` when `model` cannot be the name of one; `NeedsKeyError` when there is
-    no key, or what there is cannot be one.
     """
 
     form = Form.CHAT
@@ -332,20 +332,13 @@ class Gemini(LanguageModel):
         break, or else between two words at the limit, which leaves it incomplete. An
         answer without a character is a response like any other.
 
-        Raises
-        ------
-        SmallerRequestsError
-            When the model gives one response a request, and more are wanted.
-        NeedsKeyError, UnknownModelError, PromptTooLongError
-            When the service does not accept the key, the model's name or the prompt's length.
-        RefusedError
-            When the day's quota is used up, and when it does not accept the request. A prompt or
-            an answer that it blocks, or thinking that used up all tokens, is a response with a
-            `refusal`.
-        TemporaryError
-            When it is worth another try.
-        UnreachableError
-            When there is no way to the service.
+        Raises `SmallerRequestsError` when the model gives one response a request, and more are
+        wanted; `NeedsKeyError`, `UnknownModelError` and `PromptTooLongError` when the service does
+        not accept the key, the model's name or the prompt's length; `RefusedError` when the day's
+        quota is used up, and when it does not accept the request (a prompt or an answer that it
+        blocks, or thinking that used up all tokens, is a response with a `refusal`);
+        `TemporaryError` when it is worth another try; `UnreachableError` when there is no way to
+        the service.
         """
         abilities = self._abilities  # another thread may find out more meanwhile
         most = abilities.candidates

@@ -109,10 +109,7 @@ def tokenizer(fields: Fields) -> Tokenizer:
 
 
 def check_fields(fields: Fields) -> None:
-    """Refuse a file that says more of its vocabulary than we read.
-
-    Raises `BrokenModelError`.
-    """
+    """Raise `BrokenModelError` for a file that says more of its vocabulary than we read."""
     for name in fields.names("tokenizer.ggml."):
         there = name not in ABSENT or bool(fields.get(f"tokenizer.ggml.{name}"))
         if there and name not in READ | UNREAD:

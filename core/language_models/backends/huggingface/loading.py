@@ -77,19 +77,10 @@ class LoadedNetwork:
 
 
 def open_files(name: str, key: str | None = None, device: str | None = None) -> LoadedNetwork:
-    """Open a folder, or a model of the hub.
+    """Open a folder on this machine, which is never looked for on the hub, or a model of the hub.
 
-    Raises `ModelError` with a sentence: libraries, device, key, folder, weights or memory are
-    missing.
-
-    Parameters
-    ----------
-    name : str
-        A folder on this machine is never looked for on the hub.
-    key : str, optional
-        The hub's token; by default ``HF_TOKEN``.
-    device : str, optional
-        ``cpu``, ``cuda`` or ``cuda:1``; by default a GPU if there is one.
+    See `HuggingFace` for key and device. Raises `ModelError` with a sentence: libraries, device,
+    key, folder, weights or memory are missing.
     """
     folder = _local_folder(name)
     torch, transformers = libraries()

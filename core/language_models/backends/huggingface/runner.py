@@ -53,18 +53,9 @@ class Past:
 class Network:
     """A causal language model of transformers, and the machine that it is on.
 
-    Raises `BrokenModelError` when what comes later in a text changes what it says of the earlier.
-
-    Parameters
-    ----------
-    name : str
-        What sentences call it.
-    model : object
-        As transformers has it.
-    trial : list of int
-        The tokens of a short text, to try the network on.
-    speed : Speed
-        Measures every pass.
+    Sentences call it by its name; it is tried on `trial`, the tokens of a short text, and `speed`
+    measures every pass. Raises `BrokenModelError` when what comes later in a text changes what it
+    says of the earlier.
     """
 
     def __init__(self, name: str, model: Any, device: Any, trial: list[int], speed: Speed) -> None:
@@ -94,12 +85,8 @@ class Network:
     ) -> tuple[Tensor, Past]:
         """Run tokens of shape (rows, length) behind `past`, which is used up.
 
-        Returns
-        -------
-        logits : Tensor of shape (rows, keep, V)
-            At the last `keep` positions.
-        past : Past
-            All that was read, to go on from.
+        Returns the logits at the last `keep` positions, (rows, keep, V), and all that was read, to
+        go on from.
         """
         with self.speed.passing(tokens.numel()):
             return self._read(tokens, past, keep)

@@ -37,14 +37,9 @@ QUESTIONS_AT_ONCE = 64  # so that enough passes gather while others are computed
 class LlamaModel(LanguageModel):
     """A network, its vocabulary, and how it is asked.
 
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        Whose `encode` never reads a text as one of the end tokens.
-    end_tokens : sequence of int
-        They end a text, and so does a token with a line break behind any text.
-    scored_ends : sequence of int, optional
-        Those that count as the end of an answer in its likelihood: all of these by default.
+    The tokenizer's `encode` never reads a text as one of the end tokens. These end a text, and so
+    does a token with a line break behind any text; the `scored_ends` count as the end of an answer
+    in its likelihood, by default all of them.
     """
 
     title: str  # what sentences call it
@@ -246,12 +241,8 @@ class LlamaModel(LanguageModel):
         `states`: filled with one array a layer, (tokens, W): what comes into it, not yet
         normalised. The last row is the last position's, which may stand behind the prompt.
 
-        Returns
-        -------
-        spans : list of (int, int)
-            Where each token begins and ends in the prompt, in characters.
-        weights : ndarray of shape (layers, heads, tokens)
-            Each head's weights sum to 1, with those on what stands around the prompt.
+        Returns where each token begins and ends in the prompt, in characters, and the weights,
+        (layers, heads, tokens): each head's sum to 1, with those on what stands around the prompt.
         """
         head, tail = self.frame.head, self.frame.tail
         weights: list[NDArray[np.float32]] = []
@@ -316,21 +307,9 @@ class LlamaModel(LanguageModel):
 class GreedyPath:
     """The greedy answer, which goes along with the beginnings of a search.
 
-    Parameters
-    ----------
-    stops, stops_at_once, is_blank : ndarray of shape (V,)
-        See `LlamaModel`.
-    opening : ndarray of shape (V,)
-        ln p of the first token.
-
-    Attributes
-    ----------
-    tokens, next : list of int, int
-        Those read so far, and the one that follows.
-    ended : bool
-        Whether `next` ends the answer.
-    row : int
-        Its place among the rows of the last pass.
+    `stops`, `stops_at_once` and `is_blank`, (V,), are as of `LlamaModel`; `opening`, (V,), is ln p
+    of the first token. `tokens` are those read so far, `next` the one that follows, which may have
+    `ended` the answer, and `row` its place among the rows of the last pass.
     """
 
     def __init__(

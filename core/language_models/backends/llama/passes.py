@@ -55,14 +55,9 @@ class Pass:
 
 
 class Passes:
-    """Where the threads that ask one network leave their passes.
+    """Where the threads that ask one network leave their passes, which `speed` measures.
 
-    Parameters
-    ----------
-    ends : (E,)
-        The tokens that end an answer.
-    speed : Speed
-        Where passes are measured.
+    `ends`, (E,), are the tokens that end an answer.
     """
 
     def __init__(self, llama: Llama, ends: Tokens, speed: Speed) -> None:

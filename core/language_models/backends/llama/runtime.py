@@ -133,8 +133,9 @@ class Llama:
     ) -> tuple[Array, Segment]:
         """Run `tokens`, of shape (B, L), behind `past` and return what they became.
 
-        Padding on the right needs no mask of its own: under causal attention nothing
-        looks at it but itself.
+        That is the final hidden states, (B, L, W), normalised, ready for `log_softmax`, and the
+        keys and values of `tokens`, to continue from. Padding on the right needs no mask of its
+        own: under causal attention nothing looks at it but itself.
 
         Parameters
         ----------
@@ -143,13 +144,6 @@ class Llama:
             position of every row attends to all that it sees.
         states : list, optional
             Filled with one array a layer, (B·L, W): what comes into it, not yet normalised.
-
-        Returns
-        -------
-        hidden : (B, L, W)
-            Final hidden states, normalised, ready for `log_softmax`.
-        segment : Segment
-            The keys and values of `tokens`, to continue from.
         """
         return self.forward_all([(tokens, past)], attention, states)[0]
 

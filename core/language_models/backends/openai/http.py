@@ -81,12 +81,8 @@ MOST_SAID = 20_000  # characters of a service's own words that are looked at
 class Rejected(RefusedError):
     """A refusal that may mean that something is not offered.
 
-    Attributes
-    ----------
-    words : str
-        What the service says, up to `MOST_SAID` characters, without the key.
-    named : tuple of str
-        The fields of a request that it speaks of.
+    `words` is what the service says, up to `MOST_SAID` characters, without the key; `named`, the
+    fields of a request that it speaks of.
     """
 
     def __init__(self, message: str, status: int, words: str, named: tuple[str, ...]) -> None:
@@ -125,13 +121,8 @@ class Service:
     def post(self, path: str, body: Reply, *, beside: bool = False, free: bool = False) -> Reply:
         """Send a request and return the JSON of its reply.
 
-        Parameters
-        ----------
-        beside : bool
-            Whether the path is not one of OpenAI's, and stands beside their ``/v1``. Its reply
-            may be a list, which becomes the field "data".
-        free : bool
-            Whether it is not counted, since no model computes anything.
+        A path that is not one of OpenAI's stands `beside` their ``/v1``; its reply may be a list,
+        which becomes the field "data". One is `free`, not counted, if no model computes anything.
 
         Raises `TemporaryError` for what may pass, `Rejected` for what may not be offered.
         """

@@ -104,8 +104,7 @@ class OpenAICompatible(Scoring):
         ``NAME@BASE_URL``, or the name of a model of OpenAI's own.
     key : str, optional
         By default that of the environment, where it may be used: the service's own, or
-        ``OPENAI_API_KEY``. Many local
-        servers want none.
+        ``OPENAI_API_KEY``. Many local servers want none.
     end : str, optional
         The text that this server reads as its end token; see the module.
     """
