@@ -72,10 +72,7 @@ def _counts(doubt: NDArray[np.float64], wrong: NDArray[np.int64], queries: int) 
 def checked_rows(
     doubts: ArrayLike, correct: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return doubts as floats and the wrong ones as 1, or say what is amiss.
-
-    Raises `ValueError` when the shapes differ, or a correctness is neither 0 nor 1.
-    """
+    """Return doubts as floats and the wrong ones as 1, or raise `ValueError` with what is amiss."""
     doubt, right = np.asarray(doubts, float), np.asarray(correct)
     if doubt.ndim != 1 or doubt.shape != right.shape:
         raise ValueError(

@@ -282,10 +282,7 @@ def interval(
 
 
 def of_few(value: float, least: Floats, largest: Floats, confidence: float = 0.95) -> Interval:
-    """Return a number between the quantiles of its least and of its largest values.
-
-    `least`, `largest`: of every resample, as of `few.extremes`.
-    """
+    """Return a number between quantiles of its least and largest values in the resamples."""
     if not len(least) or np.isnan(value):
         return Interval(float(value), float("nan"), float("nan"))
     tail = (1 - confidence) / 2

@@ -233,7 +233,6 @@ class Policy:
 
     @property
     def _rule(self) -> str:
-        """When it answers."""
         return f"answer if {self.score} is {self.where}"
 
     @property

@@ -24,10 +24,7 @@ class NeedsKeyError(ModelError):
 
 
 def refused_key(whose: str, variable: str, *, typed: bool) -> NeedsKeyError:
-    """Return the error for a key that a service did not accept, at first or any more.
-
-    A key that no person typed is in the environment variable.
-    """
+    """Return the error for a key, typed or of the variable, that a service did not accept."""
     if typed:
         which, mend = "that was typed", "Type another one under “Model”."
     else:

@@ -218,10 +218,7 @@ class LanguageModel(ABC):
         return Speed()
 
     def in_form(self, form: Form) -> LanguageModel:
-        """Return the same model, asked in a form.
-
-        Raises `ModelError` when it cannot be asked so.
-        """
+        """Return the same model, asked in a form, or raise `ModelError`."""
         if form is self.form:
             return self
         raise unknown_form(self.name, [self.form])

@@ -70,10 +70,7 @@ def price_unit(name: str) -> int:
 
 
 def _attribute_of(kind: str, place: str) -> Any:
-    """Return what stands at a place of a back end.
-
-    Raises `ModelError` with a sentence: a package that it needs is not installed.
-    """
+    """Return what stands at a place of a back end; `ModelError` if it lacks a package."""
     try:
         return attribute_at(place)
     except ModuleNotFoundError as error:

@@ -26,10 +26,7 @@ LONGEST: Final = 1_000_000  # characters of the text
 
 
 def render(template: str, variables: dict[str, Any]) -> str:
-    """Fill a template in.
-
-    Raises whatever a stranger's program can raise.
-    """
+    """Fill a template in; raises whatever a stranger's program can raise."""
 
     def refuse(words: str) -> None:
         raise TemplateError(words)

@@ -26,7 +26,6 @@ class Used:
     response_tokens: int = 0
 
     def __add__(self, other: Used) -> Self:
-        """Return what both have used."""
         return type(self)(*map(operator.add, astuple(self), astuple(other)))
 
     def __sub__(self, other: Used) -> Used:
@@ -76,10 +75,7 @@ class Meter:
             self._too.take = None
 
     def begin(self) -> None:
-        """Hear from a back end that a request is about to be made.
-
-        Raises `BudgetError` when it is not allowed.
-        """
+        """Hear that a request is about to be made; raise `BudgetError` if it may not be."""
         take: Callable[[], None] | None = getattr(self._too, "take", None)
         if take:
             take()

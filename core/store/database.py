@@ -98,10 +98,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Open a transaction that only reads.
-
-        Raises `StoreError` when the database fails, here or in the body.
-        """
+        """Open a transaction that only reads; raise `StoreError` if it fails, or its body."""
         with self._explain(), self._reading, self.engine.begin() as connection:
             yield connection
 

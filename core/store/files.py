@@ -37,10 +37,7 @@ def hash_of(content: bytes) -> str:
 
 
 class Files:
-    """One owner's saved files in a database. Every method raises `StoreError` when that fails.
-
-    `owner`: whose they are, as of `Results`.
-    """
+    """One owner's saved files in a database; every method raises `StoreError` when that fails."""
 
     def __init__(self, database: Database, owner: str = THIS_COMPUTER) -> None:
         self._database = database

@@ -19,10 +19,7 @@ AT_ONCE: Final = 500  # items of one query
 
 
 class Labels:
-    """One owner's labels. Every method raises `StoreError` when that fails.
-
-    `owner`: whose they are, as of `SavedResults`.
-    """
+    """One owner's labels in a database; every method raises `StoreError` when that fails."""
 
     def __init__(self, database: Database, owner: str = THIS_COMPUTER) -> None:
         self._database = database

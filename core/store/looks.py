@@ -16,10 +16,7 @@ MOST: Final = 2_000  # that are read: the newest
 
 
 class Looks:
-    """One owner's looks at labels. Every method raises `StoreError` when that fails.
-
-    `owner`: whose they are, as of `SavedResults`.
-    """
+    """One owner's looks at labels; every method raises `StoreError` when the database fails."""
 
     def __init__(self, database: Database, owner: str = THIS_COMPUTER) -> None:
         self._database = database

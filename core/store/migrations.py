@@ -253,7 +253,6 @@ def migrate(
 
 
 def _version(connection: Connection) -> int:
-    """Return how many migrations a database has seen."""
     if not inspect(connection).has_table(schema.schema_version.name):
         return 0
     return connection.execute(select(func.max(schema.schema_version.c.version))).scalar() or 0

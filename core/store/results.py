@@ -142,10 +142,7 @@ class SavedResults:
                     return str(older)
 
     def open(self, id: str) -> Result:
-        """Return a result with its payload, whoever kept it.
-
-        Raises `UnknownResultError` when there is none.
-        """
+        """Return a result with its payload, whoever kept it, or `UnknownResultError`."""
         table = schema.results.c
         statement = select(*_SUMMARY, table.payload).where(table.id == storable(id))
         with self._database.read() as connection:
@@ -233,7 +230,6 @@ class SavedResults:
                 raise _unknown_result()
 
     def _is(self, id: str) -> ColumnElement[bool]:
-        """Say which row is the owner's result of this id."""
         return and_(schema.results.c.id == storable(id), self._own)
 
 

@@ -17,10 +17,7 @@ def storable(text: str) -> str:
 
 
 def checked_payload(payload: str) -> str:
-    """Return a payload as it is: it comes back exactly, or is not taken.
-
-    Raises `StoreError` when a database cannot hold it.
-    """
+    """Return a payload as it is; raise `StoreError` if a database cannot give it back."""
     if _UNSTORABLE.search(payload):
         raise StoreError(
             "This cannot be saved: it contains a NUL or half a character. Write it as JSON "

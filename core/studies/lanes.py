@@ -159,7 +159,6 @@ def _share(log_likelihood: float | None) -> float:
 
 
 def _spellings(inspection: Inspection, text: str) -> list[str]:
-    """Return the other texts that an inspection counts as the same answer."""
     texts = ([member for member, *_ in cluster.members] for cluster in inspection.clusters)
     return next(([t for t in group if t != text] for group in texts if text in group), [])
 

@@ -49,10 +49,7 @@ def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) 
 
 
 def complete(log_rows: Floats) -> Floats:
-    """Add a column for all that the rows, (r, c), do not cover: “anything else”, (r, c + 1).
-
-    Raises `ValueError` if a row adds up to more than 1 and `ROUNDING`.
-    """
+    """Add “anything else” to rows, (r, c), that add up to at most 1 and `ROUNDING`: (r, c + 1)."""
     log_covered = log_sum_exp(log_rows, axis=1)
     _at_most_one(log_covered, "The conditional likelihoods of one row")
     # Rounding may cover a little more than all.

@@ -214,7 +214,6 @@ def from_tallies(
 
 
 def _first_values(items: Iterable[tuple[K, float]]) -> dict[K, float]:
-    """Return each key with the first of its values."""
     scores: dict[K, float] = {}
     for key, value in items:
         scores.setdefault(key, value)
@@ -222,7 +221,6 @@ def _first_values(items: Iterable[tuple[K, float]]) -> dict[K, float]:
 
 
 def _sums(items: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Return the logarithm of each key's summed probabilities."""
     sums: dict[str, float] = {}
     for key, value in items:
         sums[key] = float(np.logaddexp(sums.get(key, -np.inf), value))

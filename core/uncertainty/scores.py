@@ -49,10 +49,7 @@ class Score:
 
 
 def greedy_probability(evidence: Evidence) -> Score:
-    """T0: the probability of the response at temperature zero, which it serves.
-
-    The doubt is -ln p: 1 - p would tie long answers at 1.
-    """
+    """T0: the probability of the greedy response; −ln p, for 1 − p would tie long answers."""
     if evidence.greedy_log_likelihood is None:
         reason = "This model does not report how probable its answers are."
         return Score(None, None, evidence.greedy, reason)

@@ -62,10 +62,7 @@ def counts(values: ArrayLike, name: str, *, dimensions: int | None = None) -> Fl
 
 
 def normalisable(log_weights: Floats, name: str, axis: int | None = None) -> None:
-    """Refuse weights that are all zero along `axis` (everywhere, if None).
-
-    Raises `ValueError` if every logarithm of some row is -inf.
-    """
+    """Raise `ValueError` for weights all zero along `axis` (everywhere, if None)."""
     if np.isneginf(log_weights.max(axis=axis)).any():
         where = "" if axis is None else " in one row"
         raise ValueError(
@@ -75,10 +72,7 @@ def normalisable(log_weights: Floats, name: str, axis: int | None = None) -> Non
 
 
 def finite_log(value: float, name: str) -> None:
-    """Refuse what is no finite logarithm of a probability.
-
-    Raises `ValueError` if it is NaN, infinite or above 0.
-    """
+    """Raise `ValueError` for what is no finite logarithm of a probability."""
     if not (np.isfinite(value) and value <= TOLERANCE):
         raise ValueError(
             f"{name} is {value}, but must be a finite logarithm of a probability: "

@@ -31,10 +31,7 @@ def read_ambigqa(
 
 
 def ambigqa_question(item: Mapping[str, Any], _: int) -> Question:
-    """Return the question in an object of AmbigNQ.
-
-    Raises `ValueError` when it is none: the sentence says why.
-    """
+    """Return the question of AmbigNQ's object; `ValueError` says why there is none."""
     annotations = _objects(item.get("annotations"), "annotations")
     kinds = {str(annotation.get("type")) for annotation in annotations}
     answers: list[list[str]] = []

@@ -117,10 +117,7 @@ class AnswerKey:
         return (*lines, f"Columns not used: {quotes(self.unused) if self.unused else 'none'}.")
 
     def question_in(self, row: Cells, id: str, source: str = "") -> Question:
-        """Return the question of a row.
-
-        Raises `ValueError` when there is none: the sentence says why.
-        """
+        """Return the question of a row; `ValueError` says why there is none."""
         query, answers = self._parts_of(row)
         context = row[self.context].strip() if self.context else ""
         if self.context and not context:

@@ -16,10 +16,7 @@ _MARK = b"\xef\xbb\xbf"  # some programs begin UTF-8 with it
 
 
 def lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file that are not blank, and cut off one that is too long.
-
-    Raises `UploadError` when the file cannot be read.
-    """
+    """Yield a file's lines that are not blank, cut off if too long, or raise `UploadError`."""
     with _reading(path), Path(path).open("rb") as file:
         number = 0
         while line := file.readline(_MOST_BYTES + 1):
@@ -33,10 +30,7 @@ def lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
 
 
 def object_of(line: bytes, number: int) -> dict[str, Any]:
-    """Return the JSON object on a line.
-
-    Raises `ValueError` when the line is too long, or holds anything else.
-    """
+    """Return the JSON object on a line, or raise `ValueError`."""
     if len(line) > _MOST_BYTES:
         raise too_long_a_row(number)
     try:
@@ -60,10 +54,7 @@ def array(path: str | os.PathLike[str], key: str = "") -> Iterator[tuple[int, di
 
 
 def beginning(path: str | os.PathLike[str], most: int) -> bytes:
-    """Return the first bytes of a file, without white space before them.
-
-    Raises `UploadError` when the file cannot be read.
-    """
+    """Return a file's first bytes behind white space, or raise `UploadError`."""
     with _reading(path), Path(path).open("rb") as file:
         return file.read(most).removeprefix(_MARK).lstrip()
 

@@ -184,10 +184,7 @@ def _only(text: str) -> str:
 def grade(
     rows: Predictions, grader: Grader, progress: Callable[[str, float], object] = lambda _, __: None
 ) -> NDArray[np.float64]:
-    """Return what a rule says of every prediction, (n,): 1 right, 0 wrong, NaN if it says nothing.
-
-    Each different row is compared once.
-    """
+    """Return a rule's grades, (n,): 1 right, 0 wrong, NaN none; each different row once."""
     labels = np.full(len(rows.texts), math.nan)
     verdicts: dict[tuple[str, str, tuple[str, ...]], bool] = {}
     for number, (query, text, names) in enumerate(
@@ -275,10 +272,7 @@ def predictions_of(
     reference: str | None = None,
     question: str | None = None,
 ) -> Predictions:
-    """Return every row of a table that has predictions beside references, as it will be compared.
-
-    Raises `UploadError` when it has none.
-    """
+    """Return every row with predictions beside references, or raise `UploadError`."""
     columns = predictions_in(upload, prediction, reference, question)
     if columns is None:
         raise UploadError(

@@ -69,10 +69,7 @@ def judged_question(item: Mapping[str, Any], number: int, improper: Improper) ->
 
 
 def official_question(item: Mapping[str, Any], _: int) -> Question:
-    """Return the question in an object of the official files.
-
-    Raises `ValueError` when there is none: the sentence says why.
-    """
+    """Return the question of an official object; `ValueError` says why there is none."""
     answer = item.get("Answer")
     if not isinstance(answer, dict):
         raise ValueError("there is no right answer: “Answer” is missing.")

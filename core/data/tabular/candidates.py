@@ -28,10 +28,7 @@ def no_score(upload: Upload, has_labels: bool = False) -> str:
 
 
 def why_no_score(upload: Upload, has_labels: bool = False) -> str:
-    """Say which columns were looked at for a score, and why none is taken for one.
-
-    `has_labels`: whether a person has named the column of labels.
-    """
+    """Say which columns were looked at for a score, and why none is taken for one."""
     looks = kinds(upload)
     labels = label_columns(upload, looks)
     if not labels and ColumnKind.NUMBER in looks.values() and not has_labels:

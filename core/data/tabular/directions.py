@@ -126,10 +126,7 @@ def _is_neutral(word: str) -> bool:
 
 
 def check_directions(directions: Sequence[tuple[str, bool | None]]) -> dict[str, bool]:
-    """Return whether larger means surer, by score column.
-
-    Raises `UnknownDirectionError` when nobody has said it of a column.
-    """
+    """Return whether larger means surer, by column, or raise `UnknownDirectionError`."""
     unknown = [f"“{one_line(name)}”" for name, surer in directions if surer is None]
     if unknown:
         raise UnknownDirectionError(

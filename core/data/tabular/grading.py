@@ -85,10 +85,7 @@ def comparison(grader: str, other: str, of: Disagreement) -> str:
 
 
 def with_labels(upload: Upload, grading: Grading, labels: NDArray[np.float64]) -> Upload:
-    """Return a table with a column of labels, and how they were made.
-
-    `labels`: of shape (n,); 1 right, 0 wrong, NaN for none.
-    """
+    """Return a table with labels, (n,), 1 right, 0 wrong, NaN none, and how they were made."""
     texts = np.where(np.isnan(labels), NO_LABEL, np.where(labels == 1, RIGHT, WRONG))
     label = label_heading(upload, grading.label)
     table = upload.table.assign(**{label: texts.astype(object)}).astype({label: "str"})

@@ -64,10 +64,7 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
 
 
 def flat(row: Row) -> Row:
-    """Return a row with what is nested in it as columns with dots.
-
-    Raises `UploadError` when two columns of it would have one heading.
-    """
+    """Return a row with nested parts as dotted columns; `UploadError` if two are called alike."""
     nested = any(type(value) is dict or type(value) is list for value in row.values())
     return _once(_flatten(row)) if nested else row
 

@@ -129,10 +129,7 @@ def leaves_rightness_open(heading: str) -> bool:
 
 
 def says_nothing_else(heading: str) -> bool:
-    """Return whether a heading names nothing but rightness: “correct”, “is_right”.
-
-    “Success” and “passed” may be of any test.
-    """
+    """Return whether a heading names rightness alone: not “success”, of any test."""
     return all(
         (_RIGHTNESS.fullmatch(word) and not _PASSED.fullmatch(word))
         or word in ("is", "was", "answer")
@@ -161,10 +158,7 @@ def _is_of_answers(heading: str) -> bool:
 
 
 def rightness_of(word: str, heading: str, others: frozenset[str]) -> bool | None:
-    """Return whether a word under a heading means right; None if they do not say.
-
-    The word is one of `RIGHT` or `WRONG`, `others` those of its column.
-    """
+    """Return whether one of `RIGHT` or `WRONG` means right beside `others` of its column."""
     if is_judgement(word, heading, others):
         return word in RIGHT
     meaning = None if word in _JUDGED_RIGHT | _JUDGED_WRONG else affirmation_is_right(heading)

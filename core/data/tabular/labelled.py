@@ -316,10 +316,7 @@ def _roles(upload: Upload, columns: Columns) -> list[str]:
 
 
 def check_labels(columns: Columns) -> dict[str, str]:
-    """Return the columns that say whether answers are right, by score.
-
-    Raises `UnknownLabelsError` when nobody has said it of a score.
-    """
+    """Return the columns of labels by score; raise `UnknownLabelsError` if nobody said."""
     labels = {each.column: each.correct for each in columns.scores if each.correct}
     unclear = [f"“{one_line(s.column)}”" for s in columns.scores if s.correct is None]
     if unclear:

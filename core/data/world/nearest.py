@@ -494,7 +494,6 @@ def _words_around(wordings: Iterable[str]) -> Iterator[str]:
 
 
 def _kinds(words: Iterable[str]) -> set[str]:
-    """Return what kinds of answer are asked for."""
     return {_KINDS[word] for word in words if word in _KINDS}
 
 

@@ -19,10 +19,7 @@ ROOM = 2.0  # times as long as expected
 
 
 class Crowd:
-    """A lock for as many as a server bears.
-
-    `at_once`: how many requests may be under way; it only falls.
-    """
+    """A lock for as many requests `at_once` as a server bears, which may become fewer."""
 
     def __init__(self, at_once: int) -> None:
         self.at_once = at_once

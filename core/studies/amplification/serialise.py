@@ -56,10 +56,7 @@ def to_dict(amplification: Amplification) -> dict[str, Any]:
 
 
 def all_from_json(text: str) -> list[Amplification]:
-    """Read a JSON list of curves.
-
-    Raises `InvalidRequestError` when it is none.
-    """
+    """Read a JSON list of curves; raise `InvalidRequestError` when it is none."""
     try:
         curves = [_from_dict(one) for one in json.loads(text)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -48,10 +48,7 @@ class Binned:
 
 
 def by_entropy(calibration: Calibration, others: Sequence[str] = ()) -> tuple[Binned, ...]:
-    """Return recall and error by entropy, each score at its own threshold for the target.
-
-    Scores that cannot be certified are left out: they answer nothing.
-    """
+    """Return recall and error by entropy, each score that is certified at its own threshold."""
     data = calibration.data
     if data.entropies is None:
         return ()

@@ -51,10 +51,7 @@ from core.studies.calibration.delta_spending import look_at
 
 
 def halves(data: Labelled, seed: int = 0) -> tuple[Labelled, Labelled]:
-    """Split the rows at random into one half to try settings on and one to confirm on.
-
-    Rows of one query stay in the same half.
-    """
+    """Split queries at random into one half to try settings on and one to confirm on."""
     order = np.argsort(draws(data))
     _, first, at = np.unique(data.questions[order], return_index=True, return_inverse=True)
     queries = len(first)  # by the least number of its rows each, wherever they stand in the table

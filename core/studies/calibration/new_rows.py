@@ -89,10 +89,7 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
 
 
 def drift_from(calibration: Calibration, fresh: NewScores) -> Drift:
-    """Compare new scores with those of the calibration.
-
-    Raises `CalibrationError` when there is no score to compare.
-    """
+    """Compare new scores with the calibration's; raise `CalibrationError` if there are none."""
     try:
         return drift(calibration.doubts, fresh.doubts)
     except ValueError as error:

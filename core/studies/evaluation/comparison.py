@@ -138,10 +138,7 @@ def _lead(measured: RunMeasures, score: str, names: Sequence[str]) -> Lead:
 
 
 def adjust(comparisons: Sequence[ScoreComparison]) -> tuple[ScoreComparison, ...]:
-    """Return comparisons with their p-values adjusted for their number.
-
-    One whose p-value is not known yet counts as if it showed nothing.
-    """
+    """Return comparisons, p-values adjusted for their number; an unknown one shows nothing."""
     p_values = np.array([each.p_value for each in comparisons])
     unknown = np.isnan(p_values)
     possible = np.array([not math.isnan(each.difference.value) for each in comparisons], bool)

@@ -86,10 +86,7 @@ class Filter:
 
     @classmethod
     def from_text(cls, text: str) -> Filter:
-        """Return a filter by its text.
-
-        Raises `RunError` when there is none of that name.
-        """
+        """Return a filter by its text; raise `RunError` when there is none of that name."""
         name, equals, source = text.partition("=")
         if name not in FILTERS:
             raise RunError(

@@ -238,10 +238,7 @@ def affordable(rows: int, scores: int, seconds: float = 1.0) -> int:
 
 
 def measure_run(results: Results, number: int, progress: Progress = silent) -> RunMeasures:
-    """Measure every score of a run on the same resamples of its questions.
-
-    `number`: of resamples: see `affordable`.
-    """
+    """Measure every score of a run on the same resamples of its questions; see `affordable`."""
     return RunMeasures(
         results,
         resample(

@@ -45,10 +45,7 @@ def save(questions: Questions, task: Task, folder: Path, progress: Progress = si
 
 
 def questions_in(run: Run, progress: Progress = silent) -> Questions:
-    """Return the questions of a run that was saved.
-
-    Raises `RunError` when they are not there, or were changed.
-    """
+    """Return the questions of a saved run; raise `RunError` if they are gone or changed."""
     path = run.folder / QUESTIONS
     if not path.exists():
         raise RunError(f"{run.folder} does not hold its questions, so it cannot be gone on with.")

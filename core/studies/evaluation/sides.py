@@ -132,7 +132,6 @@ def sides(here: Results, there: Results) -> Sides:
 
 
 def _first_rows(results: Results) -> dict[Any, int]:
-    """Return the first row of each question, by its key."""
     rows: dict[Any, int] = {}
     for row, key in enumerate(question_keys(pa.array(results.queries, pa.large_string()))):
         rows.setdefault(key.as_py(), row)
@@ -140,7 +139,6 @@ def _first_rows(results: Results) -> dict[Any, int]:
 
 
 def _right_names(results: Results, rows: NDArray[np.int64]) -> list[set[str]]:
-    """Return the names of all right answers of some rows, whatever their case."""
     answers = results.table["answers"].take(pa.array(rows)).to_pylist()
     return [{name.strip().casefold() for name in chain(*each)} for each in answers]
 

@@ -78,10 +78,7 @@ class Desk:
         return self._budget.requests
 
     def begin(self, block: int) -> bool:
-        """Return whether a block may be begun.
-
-        Raises `Abandoned` when nobody wants another one: Ray ends.
-        """
+        """Return whether a block may be begun; raise `Abandoned` when nobody wants another."""
         if self._abandoned:
             raise Abandoned
         if not self._stopped:
@@ -133,10 +130,7 @@ class WorkerTask:
 
 
 class Worker:
-    """Holds a model for as long as there are questions.
-
-    `desk`: the run's `Desk`.
-    """
+    """Holds a model for as long as there are questions, at the run's `Desk`."""
 
     def __init__(self, job: WorkerTask, desk: Any) -> None:
         import ray

@@ -43,10 +43,7 @@ def default_policies(model: str = EMBEDDED) -> dict[str, Policy | None]:
 
 
 def default_policy(model: str = EMBEDDED) -> Policy:
-    """Return the policy that decides for one of `MODELS` unless a person brings another.
-
-    Raises `ValueError` where it is missing.
-    """
+    """Return the policy that decides for one of `MODELS`; `ValueError` where it is missing."""
     policy = default_policies(model)[DECIDES[model]]
     if policy is None:
         raise ValueError("The bundled default policy is missing: it must be certified.")

@@ -105,7 +105,6 @@ def _glue(text: str) -> bool:
 
 
 def _slips(word: str, own: str) -> bool:
-    """Return whether a word is another one's beginning, or that one with a letter more or less."""
     if min(len(word), len(own)) < _SHORT or not (word.isalpha() or own.isalpha()):
         return False
     return word.startswith(own) or own.startswith(word) or OSA.distance(word, own) <= 1

@@ -180,10 +180,7 @@ def recording_to_json(recording: Recording) -> str:
 
 
 def recording_from_json(text: str) -> Recording:
-    """Return what `recording_to_json` wrote.
-
-    Raises `InvalidRequestError` when the text is something else.
-    """
+    """Return what `recording_to_json` wrote; of anything else, `InvalidRequestError`."""
     try:
         return _recording_from_dict(json.loads(text))
     except _UNREADABLE as error:

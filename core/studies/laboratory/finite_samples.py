@@ -36,7 +36,6 @@ MOST_OUTSIDE: Final = 12  # values of δ_supp
 
 
 def _shares(text: str) -> tuple[float, ...]:
-    """Read the values of δ_supp that are tried."""
     try:
         shares = tuple(float(part) for part in text.replace(";", ",").split(",") if part.strip())
     except ValueError:
@@ -79,7 +78,6 @@ class FiniteSamplesSettings(ExperimentSettings):
     confidence: float = confidence_setting()
 
     def __post_init__(self) -> None:
-        """Enforce the limits."""
         super().__post_init__()
         object.__setattr__(self, "outside", _possible(self.outside))
 

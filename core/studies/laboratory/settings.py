@@ -162,10 +162,7 @@ class ExperimentSettings:
 
     @classmethod
     def of(cls, values: Values) -> Self:
-        """Return the settings that these values of all fields make.
-
-        Raises `InvalidRequestError` when they do not go together.
-        """
+        """Return the settings that values of all fields make, or `InvalidRequestError`."""
         return cls(
             **{
                 each.name: (
@@ -199,10 +196,7 @@ def _in_order(smallest: int, largest: int) -> None:
 
 
 def within(name: str, value: float, least: float, most: float) -> None:
-    """Refuse a value out of its limits, or NaN.
-
-    Raises `InvalidRequestError` with a sentence that names it.
-    """
+    """Raise `InvalidRequestError` for a value out of its limits, or NaN, by its name."""
     if not least <= value <= most:
         raise InvalidRequestError(
             f"The {name} is {_display(value)}; choose one from {_display(least)} to "

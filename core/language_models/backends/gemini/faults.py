@@ -41,10 +41,7 @@ WORDS = 200  # characters of the service's own words in a message
 
 
 class NoFieldError(RefusedError):
-    """The model takes no such field of a request.
-
-    `name`: of the field, as in `OPTIONAL`.
-    """
+    """The model takes no field of this name, as in `OPTIONAL`, in a request."""
 
     def __init__(self, message: str, name: str) -> None:
         super().__init__(message)

@@ -132,7 +132,6 @@ class Contents:
         return numbers
 
     def _place(self) -> tuple[str, tuple[int, ...], int, int]:
-        """Return what is said of a tensor: name, shape, kind, and where it begins."""
         name, (dimensions,) = self._text(), self._next("I")
         *shape, kind, offset = self._next(f"{dimensions}QIQ")
         return name, tuple(shape), kind, offset

@@ -211,10 +211,7 @@ def _other_sizes() -> BrokenModelError:
 
 
 class Weights(Mapping[str, NDArray[np.float32]]):
-    """The weights of a file by transformers' names; each is read when it is looked up.
-
-    `unread`: the tensors, by their names in the file, that nobody has looked up yet.
-    """
+    """The weights of a file by transformers' names; `unread` are those nobody looked up yet."""
 
     def __init__(
         self, tensors: Mapping[str, StoredTensor], architecture: str, heads: int, key_heads: int

@@ -105,10 +105,7 @@ def open_files(name: str, key: str | None = None, device: str | None = None) -> 
 
 
 def libraries() -> tuple[Any, Any]:
-    """Return torch and transformers, which are installed only by those who want them.
-
-    Raises `ModelError` with the command that installs them.
-    """
+    """Return torch and transformers, or raise `ModelError` with how they are installed."""
     try:
         import torch
         import transformers

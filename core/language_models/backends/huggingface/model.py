@@ -438,6 +438,5 @@ def _common_prefix(sequences: list[list[int]]) -> int:
 
 
 def _equally_long(sequences: list[list[int]]) -> list[NDArray[np.int64]]:
-    """Return the indices of the sequences, those of one length together."""
     lengths = np.array([len(sequence) for sequence in sequences])
     return [np.flatnonzero(lengths == length) for length in np.unique(lengths)]

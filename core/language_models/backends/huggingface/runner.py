@@ -103,10 +103,7 @@ class Network:
         return out.logits[:, -keep:], Past(whole, out.past_key_values)
 
     def numbers(self, values: Any) -> Any:
-        """Return `values`, an array or a tensor, unless one of them is no number.
-
-        Raises `BrokenModelError`.
-        """
+        """Return an array or a tensor; raise `BrokenModelError` if it has what is no number."""
         if bool((values != values).any()):
             raise BrokenModelError(
                 f"{self.name} returns values that are not numbers: its weights are damaged, or "

@@ -55,10 +55,7 @@ class Pass:
 
 
 class Passes:
-    """Where the threads that ask one network leave their passes, which `speed` measures.
-
-    `ends`, (E,), are the tokens that end an answer.
-    """
+    """Where threads that ask one network leave their passes; `ends`, (E,), end an answer."""
 
     def __init__(self, llama: Llama, ends: Tokens, speed: Speed) -> None:
         self._llama, self._ends, self._speed = llama, ends, speed

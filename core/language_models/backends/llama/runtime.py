@@ -241,10 +241,7 @@ class Llama:
         return result.reshape(*hidden.shape[:-1], self.unembedding.shape[1])
 
     def log_probability(self, hidden: Array, targets: Tokens, ends: Tokens) -> Array:
-        """Return ln P(target) for hidden states (N, W) and targets (N,), of shape (N,).
-
-        A target of -1 stands for any of `ends`.
-        """
+        """Return ln P of targets (N,), -1 any of `ends`, for hidden states (N, W)."""
         parts = self._few_logits(len(hidden))
         values = [self._log_probability(hidden[part], targets[part], ends) for part in parts]
         return np.concatenate(values) if values else np.empty(0, np.float32)
@@ -413,7 +410,6 @@ def _share(x: Array, groups: int) -> Array:
 
 
 def _unshare(x: Array, B: int, L: int) -> Array:
-    """Undo `_share`: (G, H, B/G·L, N) to (B, H, L, N)."""
     G, H, _, N = x.shape
     if G == B:
         return x

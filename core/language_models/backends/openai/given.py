@@ -66,10 +66,7 @@ def request(way: str, texts: Sequence[str], limit: int = 0) -> Reply:
 
 
 def read(way: str, reply: Reply, end: str = "") -> list[Tokens]:
-    """Return the tokens of the texts of a request, named by their numbers, `end` by its text.
-
-    [] where the server does not tell those of each.
-    """
+    """Return the tokens of a request's texts, `end` by its text; [] if the server does not say."""
     lists = [reply.get(way)] if way == PROMPT_LOGPROBS else [a.get(way) for _, a in _entries(reply)]
     token_lists = [_tokens(listed, end) for listed in lists]
     return token_lists if all(token_lists) else []

@@ -316,10 +316,7 @@ class Service:
         return choices
 
     def model_of(self, reply: Reply) -> str:
-        """Return the model that a server says it is, "" if it does not.
-
-        Not its fingerprint, which differs from one of its machines to the next.
-        """
+        """Return the model that a server says it is, or ""; not its machine's fingerprint."""
         stated = reply.get("model")
         return one_line(self.without_key(stated), LONGEST_WORDS) if isinstance(stated, str) else ""
 

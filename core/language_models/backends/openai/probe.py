@@ -455,12 +455,10 @@ class Probe:
 
 
 def _all_listed(choices: Sequence[Reply]) -> bool:
-    """Whether each choice lists the log-probabilities of its tokens."""
     return all(tokens_of(c) and total(tokens_of(c)) is not None for c in choices)
 
 
 def _differ(choices: Sequence[Reply]) -> bool:
-    """Whether answers to one prompt are not all the same, their thoughts included."""
     return len({json.dumps(thinking.all_texts(choice)) for choice in choices}) > 1
 
 

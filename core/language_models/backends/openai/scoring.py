@@ -88,7 +88,6 @@ class Scoring(LanguageModel):
         return result
 
     def _read(self, abilities: OpenAIAbilities, texts: Sequence[str]) -> list[Tokens]:
-        """Return the tokens of texts."""
         if abilities.given:
             return self._given_tokens(abilities, given.request(abilities.given, texts), len(texts))
         reply = self._post(abilities, "/completions", echo.request(self._model, texts))
