@@ -50,12 +50,13 @@ def test_opens_on_the_claims_and_looks_closer_at_one_as_it_is_shipped():
     assert badges(page) == sorted(words, key=(BROKEN, WEAK, HELD).index)  # the worst first
     assert len(pictures(page)) == 7
     assert {ruling.number for ruling in rulings} <= {*texts(page)}
-    assert said(page, "5 of 7 claims held")
+    assert page.header[0].value.startswith("5 of 7 claims held")
+    assert {f"For you: {ruling.consequence}" for ruling in rulings} <= {*texts(page)}
     press(page, "claim_estimator_open")
     assert page.query_params["experiment"] == "estimator"
     (finding,) = results_of("estimator")
     assert texts(page)[0] == finding.sentence and said(page, "Asks no model.")
-    assert said(page, "The claim: With enough samples, the doubt is exact. Held: 218 samples")
+    assert said(page, "Claimed: With enough samples, the doubt is exact. Held: 218 samples")
     assert len(pictures(page)) == 3 and command(page) == "python -m core laboratory estimator"
     names = ["html", "csv", "json"] + ["png", "svg"] * 3
     assert [button.proto.id.rpartition(".")[2] for button in page.get("download_button")] == names

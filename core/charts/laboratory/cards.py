@@ -20,11 +20,6 @@ MOST_ANSWERS = 6
 ROOM = 115  # pixels for the names at the ends of the lines
 NO_TICKS: dict[str, Any] = {"ticks": False, "domain": False}
 PLAIN: dict[str, Any] = {"fontSize": 12, "fontWeight": "normal"}
-SEARCHES = [
-    "The usual search is deterministic:",
-    "temperature and seed belong to drawn answers.",
-]
-NEVER_TAUGHT = "Evaluation is harder: it adds lists never taught."
 OURS, COUNTS, UNSEEN, LIMITS = "this program", "counting alone", "not seen yet", "its limits"
 
 
@@ -118,17 +113,21 @@ def deciding(content: Drawn, palette: Palette) -> Chart:
         color=contrast(alt.Color, "is:N", looks),
         fill=contrast(alt.Fill, "is:N", fills),
     )
-    title = alt.TitleParams(SEARCHES if searches else "", **PLAIN)
-    return theme(chart.properties(title=title, autosize=AUTOSIZE), palette)
+    return theme(chart.properties(autosize=AUTOSIZE), palette)
 
 
-def yielding(content: Drawn, palette: Palette) -> Chart:
-    """How many facts never give way, in quarters of all by how firmly they are held."""
+def quarters(content: Drawn) -> list[tuple[str, float]]:
+    """Return which share of facts never gives way, of each quarter by how firmly they are held."""
     order = np.argsort(content["measures"]["overlap"], kind="stable")
     never = np.array([turn is None for turn in content["turns"]])[order]
     names = ["least firmly", "less", "more", "most firmly"]
     parts = np.array_split(never, len(names))
-    rows = [(name, part.mean()) for name, part in zip(names, parts, strict=True) if part.size]
+    return [(name, part.mean()) for name, part in zip(names, parts, strict=True) if part.size]
+
+
+def yielding(content: Drawn, palette: Palette) -> Chart:
+    """How many facts never give way, in quarters of all by how firmly they are held."""
+    rows = quarters(content)
     x = alt.X("held:N", sort=None, title="how firmly a fact is held", axis=alt.Axis(labelAngle=0))
     top = [0, min(1.0, 1.25 * max([0.1, *(value for _, value in rows)]))]
     base = alt.Chart(pd.DataFrame(rows, columns=["held", "share"])).encode(
@@ -145,6 +144,5 @@ def scores(content: Drawn, palette: Palette) -> Chart:
     """How well mutual information and entropy find wrong answers."""
     names = {"Mutual information": "M.I.", "Semantic entropy": "S.E."}
     rows = {words: content["scores"][name] for words, name in names.items()}
-    title = "wrong answer doubted more; 50% is a coin"
-    chart = forest(rows, title, [0.0, 1.0], palette, beside=0.5, form=".0%")
-    return chart.properties(title=alt.TitleParams(NEVER_TAUGHT, **PLAIN))
+    title = "wrong answer doubted more; 50% is chance"
+    return forest(rows, title, [0.0, 1.0], palette, beside=0.5, form=".0%")

@@ -19,19 +19,18 @@ from core.studies.laboratory.experiment import Finding
 EXACT: Final = 0.001  # nats: what an estimate is off by that counts as exact
 HELD, WEAK, BROKEN = "Held", "Held weakly", "Did not hold"
 _WEAK: Final = 0.3  # a rank correlation below it
-LINKS: Final = {HELD: "Clear link", WEAK: "Weak link", BROKEN: "No sure link"}
 _SEARCH: Final = Sampling.LIKELIEST.value
 _OF_DRAWS: Final = (TITLES[Factor.SEED], TITLES[Factor.TEMPERATURE])
 
 
 @dataclass(frozen=True)
 class Ruling:
-    """What became of a claim: the word, and the one number that it rests on."""
+    """What became of a claim: the word, the one number that it rests on, and what follows."""
 
     word: str
     number: str
     meaning: str  # what the number is
-    note: str = ""  # a sentence that the picture has, or that stands where one looks closer
+    consequence: str  # for who has a question
 
 
 @dataclass(frozen=True)
@@ -49,25 +48,39 @@ def _estimator(finding: Finding) -> Ruling:
     far = [at for at, off in enumerate(error) if not off < EXACT]
     first = far[-1] + 1 if far else 0
     if first == len(k):
-        return Ruling(BROKEN, f"{error[-1]:.3f}", f"of error after {k[-1]:,} samples")
-    return Ruling(HELD, f"{k[first]:,} samples", f"bring the error below {EXACT}")
+        meaning = f"of error after {k[-1]:,} samples"
+        return Ruling(BROKEN, f"{error[-1]:.3f}", meaning, "More answers need not mend a doubt.")
+    return Ruling(
+        HELD,
+        f"{k[first]:,} samples",
+        f"bring the error below {EXACT} nats",
+        "A doubt near the limit is worth more answers.",
+    )
 
 
 def _missing_mass(finding: Finding) -> Ruling:
     of: Any = finding.columns
     beyond = max(max(of[f"share of samples {side}"]) for side in ("above", "below"))
     allowed = 1 - float(finding.values["confidence"])
-    word = HELD if beyond <= allowed else BROKEN
     trials = int(finding.values["samples"])
+    number = f"{round(beyond * trials):,} of {trials:,}"
     meaning = f"trials leave the limits; {round(allowed * trials):,} may"
-    return Ruling(word, f"{round(beyond * trials):,} of {trials:,}", meaning)
+    if beyond > allowed:
+        return Ruling(BROKEN, number, meaning, "More may be unseen than is said.")
+    consequence = "How much may be unseen is known: if it is much, the verdict is “Can’t tell yet”."
+    return Ruling(HELD, number, meaning, consequence)
 
 
 def _theorem(finding: Finding) -> Ruling:
-    held, number = finding.drawn["held"], len(finding.columns["D ≥ I"])
-    return Ruling(
-        HELD if held == number else BROKEN, f"{held:,} of {number:,}", "questions keep to it"
+    held, total = finding.drawn["held"], len(finding.columns["D ≥ I"])
+    number, meaning = f"{held:,} of {total:,}", "questions keep to it"
+    if held < total:
+        return Ruling(BROKEN, number, meaning, "High doubt need not mean far from the truth.")
+    consequence = (
+        "High doubt means far from the truth, where right answers are independent. Low doubt alone "
+        "proves nothing."
     )
+    return Ruling(HELD, number, meaning, consequence)
 
 
 def _hallucination(finding: Finding) -> Ruling:
@@ -78,8 +91,11 @@ def _hallucination(finding: Finding) -> Ruling:
     divergence = sum(each or 0.0 for each in of_divergence)
     stands = 0.1 * np.log(len(q))
     seen = stands < information <= divergence
+    number = f"{information / stands:.2g} times"
     meaning = "as much doubt as “Believe it” allows an answer"
-    return Ruling(HELD if seen else BROKEN, f"{information / stands:.2g} times", meaning)
+    if not seen:
+        return Ruling(BROKEN, number, meaning, "A made-up answer may go unnoticed.")
+    return Ruling(HELD, number, meaning, "A made-up answer can be caught without looking it up.")
 
 
 def _deciding(finding: Finding) -> Ruling:
@@ -94,35 +110,41 @@ def _deciding(finding: Finding) -> Ruling:
     ]
     changes = [setting for setting, stays in is_stable if not stays]
     draws = sum(setting in _OF_DRAWS for setting in changes)
-    note = ""
-    if draws and (_SEARCH, True) in zip(of["value"], of["in use"], strict=True):
-        note = (
-            f"The usual search is deterministic: of the {len(changes)} others, {draws} are seeds "
-            "and temperatures of drawn answers."
-        )
-    word = BROKEN if changes else HELD
     number = f"{len(is_stable) - len(changes)} of {len(is_stable)}"
-    return Ruling(word, number, "other settings give the same verdict", note)
+    meaning = "other settings give the same verdict"
+    if not changes:
+        return Ruling(HELD, number, meaning, "Other settings would have given the same verdict.")
+    consequence = "Promises hold with the usual settings alone."
+    if draws and (_SEARCH, True) in zip(of["value"], of["in use"], strict=True):
+        consequence = (
+            f"The usual verdict is untouched: its search is deterministic, and {draws} of the "
+            f"{len(changes)} that change it draw by chance. {consequence}"
+        )
+    return Ruling(BROKEN, number, meaning, consequence)
 
 
 def _yielding(finding: Finding) -> Ruling:
-    value, low, high = finding.drawn["intervals"]["overlap with the large components"]
-    word = BROKEN if low is None or not low > 0 else WEAK if value < _WEAK else HELD
-    if value is None:
-        return Ruling(word, "No link", "can be computed")
-    meaning = f"rank correlation {value:+.2f}"
-    if low is not None:
-        meaning += f" ({low:+.2f} to {high:+.2f})"
-    return Ruling(word, LINKS[word], meaning.replace("-", "−"))
+    value, low, _ = finding.drawn["intervals"]["overlap with the large components"]
+    (_, least), *_, (_, most) = cards.quarters(finding.drawn)
+    number, meaning = f"{most:.0%}", f"of the firmest facts resist, {least:.0%} of the loosest"
+    if low is None or not low > 0:
+        return Ruling(BROKEN, number, meaning, "Firm facts may give way as loose ones do.")
+    consequence = "Repeated often enough, another answer displaces firm facts, too."
+    return Ruling(WEAK if value < _WEAK else HELD, number, meaning, consequence)
 
 
 def _scores(finding: Finding) -> Ruling:
     (value, low, _), (other, _, high) = (finding.drawn["scores"][name] for name in ("M.I.", "S.E."))
     held = None not in (low, high) and low > high  # without intervals, nothing is held
     word = HELD if held else WEAK if value > other else BROKEN
-    meaning = "of pairs: the wrong answer is doubted more"
-    note = f"Entropy: {other:.0%}. {cards.NEVER_TAUGHT}"
-    return Ruling(word, f"{value:.0%}", meaning, note)
+    meaning = f"of pairs: the wrong answer is doubted more; by entropy, {other:.0%}"
+    consequence = (
+        "Entropy takes many right answers for doubt; the verdict does not. Evaluation is harder: "
+        "it adds lists never taught."
+        if word is not BROKEN
+        else "Mutual information is no better a ground for a verdict than entropy."
+    )
+    return Ruling(word, f"{value:.0%}", meaning, consequence)
 
 
 #: By the question of the page, in its order.
@@ -166,5 +188,8 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
 def picture_of(claim: LaboratoryClaim, finding: Finding) -> Picture:
     """Return the small picture of a claim; its words say what became of the claim."""
     ruling = claim.rule(finding)
-    words = f"{claim.text} {ruling.word}: {ruling.number} {ruling.meaning}. {ruling.note}".strip()
+    words = (
+        f"Claimed: {claim.text} {ruling.word}: {ruling.number} {ruling.meaning}. "
+        f"{ruling.consequence}"
+    )
     return Picture(claim.text, words, claim.chart, (finding.drawn,))

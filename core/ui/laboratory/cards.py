@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import streamlit as st
 
 from core.charts.laboratory.cards import HEIGHT
@@ -10,7 +12,6 @@ from core.reports.laboratory.rulings import (
     CLAIMS,
     HELD,
     WEAK,
-    LaboratoryClaim,
     Ruling,
     picture_of,
 )
@@ -18,41 +19,51 @@ from core.studies.laboratory.shipped import results_of
 from core.ui import figures
 from core.ui.laboratory.choice import show
 
+#: Each word with its icon and its colour, the worst first.
+LOOKS: Final[dict[str, tuple[str, str, Any]]] = {
+    BROKEN: (BROKEN, ":material/close:", "red"),
+    WEAK: (WEAK, ":material/remove:", "gray"),
+    HELD: (HELD, ":material/check:", "blue"),
+}
+
 
 def cards() -> None:
     """Say how many claims held, and draw each with the result that comes with the program."""
-    became = [(claim, claim.rule(results_of(claim.experiment)[0])) for claim in CLAIMS.values()]
-    number = sum(ruling.word == HELD for _, ruling in became)
+    rulings = {
+        question: claim.rule(results_of(claim.experiment)[0]) for question, claim in CLAIMS.items()
+    }
+    number = sum(ruling.word == HELD for ruling in rulings.values())
     with st.container(key="laboratory_sentence_of_all"):
-        st.text(f"{number} of {len(became)} claims held where the truth is known.")
+        st.header(
+            f"{number:d} of {len(rulings):d} claims held where the truth is known.", anchor=False
+        )
     # What failed is seen first, and in full width.
     with st.container(key="claim_cards"):
-        for each in sorted(became, key=lambda each: (BROKEN, WEAK, HELD).index(each[1].word)):
+        for question in sorted(CLAIMS, key=lambda each: [*LOOKS].index(rulings[each].word)):
             with st.container(border=True, height="stretch"):
-                _card(*each)
+                _card(question, rulings[question])
 
 
-def _card(claim: LaboratoryClaim, ruling: Ruling) -> None:
+def _card(question: str, ruling: Ruling) -> None:
+    claim = CLAIMS[question]
     key = f"claim_{claim.experiment}"
     with st.container(key=f"claim_words_{claim.experiment}"):
-        if ruling.word == HELD:
-            st.badge("Held", icon=":material/check:", color="green")
-        elif ruling.word == WEAK:
-            st.badge("Held weakly", icon=":material/remove:", color="gray")
-        else:
-            st.badge("Did not hold", icon=":material/close:", color="red")
         with st.container(key=f"claim_text_{claim.experiment}"):
-            st.text(claim.text)
+            st.subheader(f"Claimed: {CLAIMS[question].text}", anchor=False)
+        word, icon, color = LOOKS[ruling.word]
+        st.badge(word, icon=icon, color=color)
         with st.container(key=f"claim_number_{claim.experiment}"):
             st.text(ruling.number)
         st.text(ruling.meaning)
     figures.show(picture_of(claim, results_of(claim.experiment)[0]), key, height=HEIGHT)
-    st.button(
-        "Look closer",
-        key=f"{key}_open",
-        type="tertiary",
-        icon=":material/arrow_forward:",
-        icon_position="right",
-        on_click=show,
-        args=(claim.experiment,),
-    )
+    with st.container(key=f"claim_end_{claim.experiment}"):
+        st.text(f"For you: {ruling.consequence}")
+        st.button(
+            "Look closer",
+            key=f"{key}_open",
+            type="tertiary",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+            on_click=show,
+            args=(claim.experiment,),
+        )

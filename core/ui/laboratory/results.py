@@ -28,7 +28,7 @@ def results(finding: Finding, place: str = "") -> None:
         st.text(finding.sentence)
     for claim in CLAIMS.values():
         if claim.experiment == finding.experiment and finding is results_of(claim.experiment)[0]:
-            st.text(f"The claim: {picture_of(claim, finding).alt}")
+            st.text(picture_of(claim, finding).alt)
     here: DeltaGenerator
     beside: DeltaGenerator | None = None  # the column in which the second of two halves goes
     pictures = reports.pictures(finding)
