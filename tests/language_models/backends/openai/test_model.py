@@ -67,8 +67,11 @@ def probed(server, key=None, **options):
     return model
 
 
-def sentence(caught, *words):
-    """Check what a person reads, and that no key is anywhere in what is behind it."""
+@contextmanager
+def refused(error, *words):
+    """Expect a sentence that a person reads, and no key anywhere in what is behind it."""
+    with pytest.raises(error) as caught:
+        yield caught
     error = caught.value
     message = str(error)
     assert message.endswith(".") and "\n" not in message
@@ -76,7 +79,27 @@ def sentence(caught, *words):
     while error is not None:
         assert KEY not in f"{error} {error!r} {vars(error)}"
         error = error.__cause__ or error.__context__
-    return message
+
+
+@contextmanager
+def spoilt(flavour, change, *, late=True, key=None, **options):
+    """Yield a model whose server changes what it answers: all, or what comes after the probe."""
+    on = [] if late else [True]
+
+    def after(reply):
+        for choice in reply["choices"] if on else ():
+            change(choice)
+        return reply
+
+    with serving(flavour, after=after, **options) as server:
+        model = probed(server, key) if late else OpenAICompatible(server.rest, key)
+        on.append(True)
+        yield model
+
+
+def entries(choice):
+    """What a server that chats says of each token of an answer."""
+    return (choice["logprobs"] or {}).get("content", ())
 
 
 # --------------------------------------------------------------------- names, addresses
@@ -116,9 +139,8 @@ def test_a_name_ends_at_the_last_mark_before_an_address(rest, name, url):
     ],
 )
 def test_what_is_no_name_or_no_address_gets_a_sentence(rest):
-    with pytest.raises(ModelError) as caught:
+    with refused(ModelError):
         OpenAICompatible(rest)
-    sentence(caught)
 
 
 def test_the_back_end_alone_asks_for_a_name():
@@ -128,9 +150,8 @@ def test_the_back_end_alone_asks_for_a_name():
 
 def test_a_password_in_an_address_is_refused_and_not_repeated():
     for url in (f"http://me:{KEY}@host/v1", f"http://{KEY}@host/v1"):
-        with pytest.raises(ModelError, match="remove it") as caught:
+        with refused(ModelError, "remove it"):
             OpenAICompatible(f"m@{url}")
-        sentence(caught)
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
@@ -147,9 +168,8 @@ def test_only_allowed_hosts_are_called(monkeypatch, echo):
     for host in ("MODEL.example", "model.example:8000", "model.example.", "[::1]:80"):
         assert OpenAICompatible(f"m@http://{host}/v1")
     for host in ("127.0.0.1", "127.0.0.1:1", "api.openai.com", "x.model.example", "[::2]"):
-        with pytest.raises(RefusedError) as caught:
+        with refused(RefusedError, "BELIEVE_ALLOWED_HOSTS"):
             OpenAICompatible(f"m@https://{host}/v1")
-        sentence(caught, "BELIEVE_ALLOWED_HOSTS")
 
 
 PRIVATE = [
@@ -166,9 +186,8 @@ def test_a_public_dashboard_calls_no_private_address(monkeypatch, address):
     rest = f"m@http://[{address}]:9/v1" if ":" in address else f"m@http://{address}:9/v1"
     assert OpenAICompatible(rest)
     monkeypatch.setenv("BELIEVE_PUBLIC", "1")
-    with pytest.raises(RefusedError) as caught:
+    with refused(RefusedError, "public internet"):
         OpenAICompatible(rest)
-    sentence(caught, "public internet")
     assert all(map(is_global, ("8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8")))
 
 
@@ -215,9 +234,8 @@ def test_an_address_next_to_such_a_block_is_public(address):
 def test_a_name_behind_which_a_private_address_stands_is_refused(monkeypatch, echo, host):
     monkeypatch.setenv("BELIEVE_PUBLIC", "1")
     model = OpenAICompatible(echo.rest.replace("127.0.0.1", host))
-    with pytest.raises(RefusedError) as caught:
+    with refused(RefusedError, "public internet"):
         model.sample(PROMPT, 1)
-    sentence(caught, "public internet")
     assert echo.exchanges == []
 
 
@@ -302,9 +320,8 @@ def test_a_pinned_connection_asks_for_the_host_by_name_and_checks_it(tmp_path, m
             if right:
                 assert service.post("/completions", body)["choices"]
             else:
-                with pytest.raises(UnreachableError) as caught:
+                with refused(UnreachableError, "certificate"):
                     service.post("/completions", body)
-                sentence(caught, "certificate")
         assert asked_for == ["model.example", "other.example"]
         assert len(server.exchanges) == 1
 
@@ -377,18 +394,15 @@ def test_a_strangers_server_gets_no_key_of_the_environment(monkeypatch, echo):
 @pytest.mark.parametrize("sent", [None, "wrong-key"])
 def test_a_wrong_or_missing_key_ends_the_probe_with_a_sentence(sent):
     with serving("echo", key=KEY) as server:
-        model = OpenAICompatible(server.rest, sent)
-        with pytest.raises(NeedsKeyError) as caught:
-            model.capabilities  # noqa: B018
-        sentence(caught, "127.0.0.1")
+        with refused(NeedsKeyError, "127.0.0.1"):
+            OpenAICompatible(server.rest, sent).capabilities  # noqa: B018
         assert server.outcomes == ["401"]
 
 
 @pytest.mark.parametrize("bad", ["two words", "line\nbreak", "schlüssel", "\x00"])
 def test_a_key_that_cannot_be_one_is_refused_and_not_repeated(bad):
-    with pytest.raises(NeedsKeyError) as caught:
+    with refused(NeedsKeyError):
         OpenAICompatible("m@http://localhost/v1", f"{KEY}{bad}")
-    sentence(caught)
 
 
 # --------------------------------------------------------------------------------- probe
@@ -510,9 +524,8 @@ def test_fewer_answers_at_once_than_before_are_learnt_from_the_refusal():
 @pytest.mark.parametrize("n", [True, False])
 def test_a_server_that_draws_nothing_is_said_to_when_it_is_opened(flavour, n):
     with serving(flavour, greedy=True, n=n) as server:
-        with pytest.raises(RefusedError) as caught:
+        with refused(RefusedError, "same answer each time", "do_sample", "127.0.0.1"):
             OpenAICompatible(server.rest).capabilities  # noqa: B018
-        sentence(caught, "same answer each time", "do_sample", "127.0.0.1")
         assert len(server.exchanges) <= 7
 
 
@@ -553,42 +566,27 @@ def test_thoughts_get_room_and_are_left_out_of_the_answer(thinks, embedded):
         assert {response.log_likelihood for response in drawn} == {None}
 
 
-@pytest.mark.parametrize("at_once", [True, False])
-def test_a_model_that_only_thinks_gets_a_sentence_and_no_empty_answer(at_once):
-    late = []
+@pytest.mark.parametrize("late", [False, True])
+def test_a_model_that_only_thinks_gets_a_sentence_and_no_empty_answer(late):
+    def endless(choice):
+        choice["message"] = {"content": "", "reasoning": "Hm. " * 9}
+        choice["finish_reason"] = "length"
 
-    def endless(reply):
-        for choice in reply["choices"] if at_once or late else ():
-            choice["message"] = {"content": "", "reasoning": "Hm. " * 9}
-            choice["finish_reason"] = "length"
-        return reply
-
-    with serving("chat-none", thinks="field", after=endless) as server:
-        model = OpenAICompatible(server.rest)
-        if not at_once:
-            assert model.capabilities
-            late.append(True)
-        if at_once:
-            with pytest.raises(RefusedError, match="without an answer") as caught:
-                model.sample(PROMPT, 2)
-            sentence(caught, "Switch thinking off")
-        else:
+    with spoilt("chat-none", endless, late=late, thinks="field") as model:
+        if late:
             refusal = "its thoughts took all tokens"
             assert model.sample(PROMPT, 2) == [Response("", False, refusal=refusal)] * 2
+        else:
+            with refused(RefusedError, "without an answer", "Switch thinking off"):
+                model.sample(PROMPT, 2)
 
 
 def test_a_model_that_begins_to_think_later_gets_a_sentence():
-    def thoughtful(reply):
-        for choice in reply["choices"] if late else ():
-            choice["message"]["reasoning_content"] = "Hm."
-        return reply
-
-    late = []
-    with serving("chat-none", after=thoughtful) as server:
-        model = probed(server)
-        late.append(True)
-        with pytest.raises(RefusedError, match="thinks before it answers"):
-            model.sample(PROMPT, 2)
+    with (
+        spoilt("chat-none", lambda c: c["message"].update(reasoning_content="Hm.")) as model,
+        refused(RefusedError, "thinks before it answers"),
+    ):
+        model.sample(PROMPT, 2)
 
 
 def test_each_reply_of_another_model_is_refused_until_it_is_opened_anew():
@@ -601,9 +599,8 @@ def test_each_reply_of_another_model_is_refused_until_it_is_opened_anew():
         assert model.sample(PROMPT, 1)
         other.append("bad-2")
         for _ in range(2):
-            with pytest.raises(RefusedError, match="gives “bad-2”") as caught:
+            with refused(RefusedError, "gives “bad-2”"):
                 model.sample(PROMPT, 1)
-            sentence(caught)
         anew = OpenAICompatible(server.rest)
         assert anew.sample(PROMPT, 1) and "bad-2" in anew.revision
         other.clear()
@@ -641,32 +638,21 @@ def test_an_echo_that_differs_from_what_was_sampled_is_not_used(error, believed)
     ids=["all certain", "not those of the list"],
 )
 def test_log_probabilities_that_cannot_be_true_are_not_used(spoil):
-    def spoilt(reply):
-        for choice in reply["choices"]:
-            for entry in (choice["logprobs"] or {"content": ()})["content"]:
-                spoil(entry)
-        return reply
-
-    with serving("chat-top", after=spoilt) as server:
-        found = OpenAICompatible(server.rest).capabilities
-        assert not found.own_log_likelihoods and not found.next_token
-        assert any("contradict" in note for note in found.notes)
+    with spoilt("chat-top", lambda c: [spoil(entry) for entry in entries(c)], late=False) as model:
+        able = model.capabilities
+    assert not able.own_log_likelihoods and not able.next_token
+    assert any("contradict" in note for note in able.notes)
 
 
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("token", ["Rome", None])
 def test_log_probabilities_of_what_was_not_said_are_no_scores(token, late):
-    def misspelt(reply):
-        for choice in reply["choices"] if changes or not late else ():
-            for entry in (choice["logprobs"] or {"content": ()})["content"]:
-                entry["token"] = token
-        return reply
+    def misspell(choice):
+        for entry in entries(choice):
+            entry["token"] = token
 
-    changes = []
-    with serving("chat-top", after=misspelt) as server:
-        model = probed(server)
+    with spoilt("chat-top", misspell, late=late) as model:
         assert model.capabilities.own_log_likelihoods is late
-        changes.append(True)
         assert [r.log_likelihood for r in model.sample(PROMPT, 2)] == [None] * 2
 
 
@@ -740,9 +726,8 @@ def test_a_probe_that_failed_is_made_again(fault):
         if fault == "choices":  # another number of texts than were to be repeated
             assert not model.capabilities.scores_given_text
             return
-        with pytest.raises(TemporaryError) as caught:
+        with refused(TemporaryError):
             model.capabilities  # noqa: B018
-        sentence(caught)
         assert len(server.exchanges) == 2
         assert model.capabilities.scores_given_text
         assert len(server.exchanges) == 4, "what was answered before is not asked again"
@@ -759,9 +744,8 @@ def test_a_probe_that_failed_is_made_again(fault):
 def test_a_model_that_is_not_there_gets_a_sentence(flavour, rest, words):
     with serving(flavour) as server:
         model = OpenAICompatible(rest.format(server.base_url.removesuffix("/v1")))
-        with pytest.raises(UnknownModelError) as caught:
+        with refused(UnknownModelError, words):
             model.revision  # noqa: B018
-        sentence(caught, words)
         assert len(server.exchanges) == 2
 
 
@@ -782,9 +766,8 @@ def test_a_proxy_that_cools_down_is_asked_on_and_not_anew():
 
 def test_a_server_that_refuses_everything_gets_a_sentence():
     with serving("echo", refuses=("model",)) as server:
-        with pytest.raises(RefusedError) as caught:
+        with refused(RefusedError, "Unsupported parameter: 'model'"):
             OpenAICompatible(server.rest).capabilities  # noqa: B018
-        sentence(caught, "Unsupported parameter: 'model'")
         assert len(server.exchanges) <= MOST_PROBES
 
 
@@ -922,36 +905,31 @@ def test_an_empty_response_is_a_response(embedded, scripted):
         assert model.sample(PROMPT, 1) == [Response("", True, 0.0)]
 
 
-@contextmanager
-def later_changed():
-    """Yield a model that was tried out, and what its server puts into every choice from now on."""
-    change = {}
-
-    def changed(reply):
-        for choice in reply["choices"]:
-            choice |= change
-        return reply
-
-    with serving("top", after=changed) as server:
-        yield probed(server), change
-
-
 def test_an_answer_that_is_too_long_is_as_likely_as_its_beginning():
-    with later_changed() as (model, change):
-        numbers = {"tokens": [" word"] * 90, "token_logprobs": [-0.25] * 90}
-        change |= {"text": " word" * 90, "finish_reason": "stop", "logprobs": numbers}
+    numbers = {"tokens": [" word"] * 90, "token_logprobs": [-0.25] * 90}
+    change = {"text": " word" * 90, "finish_reason": "stop", "logprobs": numbers}
+    with spoilt("top", lambda choice: choice.update(change)) as model:
         (response,) = model.sample(PROMPT, 1)
     assert (response.text, response.complete) == (" ".join(["word"] * 60), False)
     assert response.log_likelihood == -0.25 * 60 and response.overlong
 
 
-def test_an_empty_response_without_its_number_is_no_certain_one():
-    """The list of numbers is shorter than that of tokens: nothing says that ln p is 0."""
-    uneven = {"logprobs": {"tokens": [END], "token_logprobs": []}}
-    with later_changed() as (model, change):
-        change |= {"text": "", "finish_reason": "stop"} | uneven
-        with pytest.raises(TemporaryError, match="log-probabilities"):
-            model.sample(PROMPT, 1)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"logprobs": None},
+        # The list of numbers is shorter than that of tokens: nothing says that ln p is 0.
+        {"text": "", "finish_reason": "stop"}
+        | {"logprobs": {"tokens": [END], "token_logprobs": []}},
+    ],
+    ids=["left out", "empty, without its number"],
+)
+def test_a_likelihood_that_is_not_there_is_asked_for_again(change):
+    with (
+        spoilt("top", lambda choice: choice.update(change)) as model,
+        refused(TemporaryError, "log-probabilities"),
+    ):
+        model.sample(PROMPT, 4)
 
 
 @pytest.mark.parametrize("flavour", ["echo", "top", "chat-top"])
@@ -980,22 +958,6 @@ def test_the_token_that_was_drawn_is_no_likely_one_for_that():
         for prompt in ["A:", "The", "Q: Who?", "One", "Paris is", "Homer", "Why", "In 19", "I"]:
             assert len(model.next_token(prompt)) == 5
     assert max(map(len, listed)) == 6, "or this shows nothing"
-
-
-def test_a_likelihood_that_is_left_out_is_asked_for_again():
-    on = []
-
-    def without(reply):
-        for choice in reply["choices"] if on else ():
-            choice["logprobs"] = None
-        return reply
-
-    with serving("top", after=without) as server:
-        model = probed(server)
-        on.append(True)
-        with pytest.raises(TemporaryError, match="log-probabilities") as caught:
-            model.sample(PROMPT, 4)
-        sentence(caught)
 
 
 # ------------------------------------------------------------------------------- scoring
@@ -1062,9 +1024,8 @@ LONGER = [A, *((letter, -1.0) for letter in "bcde")]
 def test_a_token_across_the_border_is_split_by_the_chain_rule_or_refused(prompt, whole, value):
     service = Service(read_address("http://localhost/v1"), None, Meter())
     if value is None:
-        with pytest.raises(RefusedError) as caught:
+        with refused(RefusedError, "token by token"):
             behind(service, prompt, whole, "")
-        sentence(caught, "token by token")
     else:
         assert behind(service, prompt, whole, "") == value
 
@@ -1082,29 +1043,20 @@ def test_pairs_go_out_in_as_few_requests_as_may_be(echo):
 
 def test_an_end_that_the_server_does_not_know_is_refused(echo):
     model = OpenAICompatible(echo.rest, end="</s>")
-    with pytest.raises(RefusedError) as caught:
+    with refused(RefusedError, "“</s>”"):
         model.log_likelihoods([PROMPT], ANSWERS)
-    sentence(caught, "“</s>”")
 
 
 @pytest.mark.parametrize(
     "part", [slice(3, None), slice(0), slice(2)], ids=["without beginning", "empty", "without end"]
 )
 def test_texts_that_come_back_changed_are_not_scored(part):
-    on = []
+    def cut(choice):
+        for name in ("tokens", "token_logprobs") if choice["index"] else ():
+            choice["logprobs"][name] = choice["logprobs"][name][part]
 
-    def changed(reply):
-        for choice in reply["choices"][1:] if on else []:
-            for name in ("tokens", "token_logprobs"):
-                choice["logprobs"][name] = choice["logprobs"][name][part]
-        return reply
-
-    with serving("echo", after=changed) as server:
-        model = probed(server)
-        on.append(True)
-        with pytest.raises(RefusedError, match="token by token") as caught:
-            model.log_likelihoods([PROMPT], ANSWERS)
-        sentence(caught)
+    with spoilt("echo", cut) as model, refused(RefusedError, "token by token"):
+        model.log_likelihoods([PROMPT], ANSWERS)
 
 
 # ---------------------------------------------------------------------- what goes wrong
@@ -1132,9 +1084,8 @@ def test_what_may_pass_is_a_temporary_error(fault, words, wait):
             lambda: model.sample(PROMPT, 2),
             lambda: model.log_likelihoods([PROMPT], ANSWERS),
         ):
-            with pytest.raises(TemporaryError) as caught:
+            with refused(TemporaryError, words, "127.0.0.1") as caught:
                 ask()
-            sentence(caught, words, "127.0.0.1")
             assert caught.value.retry_after == wait
         assert len(server.exchanges) == 2, "a back end never tries again by itself"
         assert model.meter.requests == before + 2, "it came back, whatever was wrong with it"
@@ -1145,9 +1096,8 @@ def test_a_server_that_takes_too_long_is_temporary(monkeypatch):
     monkeypatch.setattr(http, "TIMEOUTS", (5.0, 0.05))
     with serving("echo", latency=0.5) as server:
         model = OpenAICompatible(server.rest, KEY)
-        with pytest.raises(TemporaryError, match="too long") as caught:
+        with refused(TemporaryError, "too long"):
             model.sample(PROMPT, 1)
-        sentence(caught)
         assert model.meter.requests == 0
 
 
@@ -1155,19 +1105,15 @@ def test_a_port_without_a_server_and_a_host_that_is_none_get_sentences():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         here = f"127.0.0.1:{free.getsockname()[1]}"
-        for host, words in (
-            (here, (here, "server runs")),
-            ("no-such-host.invalid", ("no host called no-such-host.invalid",)),
-        ):
-            with pytest.raises(UnreachableError) as caught:
+        there = "no-such-host.invalid"
+        for host, *words in ((here, here, "server runs"), (there, f"no host called {there}")):
+            with refused(UnreachableError, *words):
                 OpenAICompatible(f"m@http://{host}/v1", KEY).sample(PROMPT, 1)
-            sentence(caught, *words)
 
 
 def test_plain_http_where_tls_is_spoken_gets_a_sentence(echo):
-    with pytest.raises(UnreachableError) as caught:
+    with refused(UnreachableError, "https://"):
         OpenAICompatible(echo.rest.replace("http:", "https:"), KEY).sample(PROMPT, 1)
-    sentence(caught, "https://")
 
 
 def said(message, **more):
@@ -1189,26 +1135,18 @@ def test_a_short_key_does_not_hide_what_is_refused(key):
         OpenAICompatible(server.rest, key).capabilities  # noqa: B018
 
 
-def sure(reply):
+def sure(choice):
     """As if whatever is said had a probability of .99."""
-    for choice in reply["choices"]:
-        listed = choice["logprobs"] or {}
-        for entry in listed.get("content", ()):
-            entry |= {"logprob": -0.01 / len(listed["content"]), "top_logprobs": []}
-    return reply
+    for entry in (listed := entries(choice)):
+        entry |= {"logprob": -0.01 / len(listed), "top_logprobs": []}
 
 
 @pytest.mark.parametrize("late", [False, True])
 def test_log_probabilities_that_add_up_to_more_than_one_are_not_used(late):
-    changes = []
-    with serving(
-        "chat-top", after=lambda reply: sure(reply) if changes or not late else reply
-    ) as server:
-        model = OpenAICompatible(server.rest)
+    with spoilt("chat-top", sure, late=late) as model:
         assert model.capabilities.own_log_likelihoods is late
         if late:
-            changes.append(True)
-            with pytest.raises(RefusedError, match="add up to more than 1"):
+            with refused(RefusedError, "add up to more than 1"):
                 model.sample(PROMPT, 8, temperature=2.0)
         assert not model.capabilities.own_log_likelihoods
         assert any("add up to more than 1" in note for note in model.capabilities.notes)
@@ -1265,13 +1203,7 @@ def test_an_answer_that_is_none_is_no_end_of_the_run(status, body, why):
     ],
 )
 def test_a_key_in_an_answer_is_left_out_before_anything_stores_it(key, repeated, shown):
-    def repeat(reply):
-        return reply | {"choices": [c | {"text": repeated} for c in reply["choices"]]}
-
-    changes = []
-    with serving("none", after=lambda r: repeat(r) if changes else r) as server:
-        model = probed(server, key)
-        changes.append(True)
+    with spoilt("none", lambda choice: choice.update(text=repeated), key=key) as model:
         assert [response.text for response in model.sample(PROMPT, 2)] == [shown] * 2
 
 
@@ -1315,10 +1247,8 @@ def test_what_servers_say_becomes_a_sentence(status, body, error, words):
     with serving("echo", before=lambda *_: answers.pop() if answers else None) as server:
         model = probed(server, KEY)
         answers.append((status, headers, body))
-        with pytest.raises(ModelError) as caught:
+        with refused(error, words):
             model.sample(PROMPT, 1)
-        assert isinstance(caught.value, error)
-        sentence(caught, words)
         assert len(server.exchanges) == 1, "redirections are never followed"
 
 
