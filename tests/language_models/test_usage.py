@@ -85,13 +85,7 @@ def test_a_part_of_two_counts_in_both_or_in_none():
     for part in (mine, yours):
         with pytest.raises(BudgetError, match="budget of 3 calls"):
             part.take()
-    assert (mine.requests, yours.requests, one.requests, other.requests, server.requests) == (
-        2,
-        1,
-        2,
-        1,
-        3,
-    )
+    assert [each.requests for each in (mine, yours, one, other, server)] == [2, 1, 2, 1, 3]
     assert (one.remainder, other.remainder, server.remainder, mine.remainder) == (8, 9, 0, None)
 
 

@@ -36,6 +36,7 @@ def test_a_name_that_changes_its_address_leads_nowhere_else(public, monkeypatch)
         return known(host, *rest, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # nor to who would look it up again
     monkeypatch.setattr(address, "is_global", lambda address: address == "127.0.0.1")
     together = []  # three requests that are there at once need three connections
     with (
@@ -54,7 +55,9 @@ def test_a_name_that_changes_its_address_leads_nowhere_else(public, monkeypatch)
         together.clear()
         with pytest.raises(BlockingIOError):
             private.accept()
-        assert looked_up == ["127.0.0.1"] and server.exchanges
+        assert looked_up == ["127.0.0.1"]
+        hosts = {exchange.headers["Host"] for exchange in server.exchanges}
+        assert hosts == {f"rebinding.example:{port}"}
         again = OpenAICompatible(model.name.removeprefix("openai:"), "another-key")
         with pytest.raises(RefusedError, match="public internet"):
             again.sample(PROMPT, 1)
@@ -81,7 +84,9 @@ def test_a_redirect_is_not_followed_and_the_key_stays_here(status, known):
         assert elsewhere.exchanges == []
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "127.1"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "127.1", "2130706433", "0x7f000001"]
+)
 def test_a_public_dashboard_does_not_even_connect_to_its_own_machine(host, public):
     family = socket.AF_INET6 if host == "[::1]" else socket.AF_INET
     with socket.socket(family) as listening:

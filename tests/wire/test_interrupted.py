@@ -30,22 +30,22 @@ PROGRAM = (
 
 
 @contextmanager
-def running(folder, *arguments):
+def running(folder, *arguments, program=PROGRAM):
     """Run the command line with a database of its own."""
-    program = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *arguments],
+    database = f"sqlite:///{folder / 'b.db'}"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *arguments],
         cwd=ROOT,
-        env=os.environ
-        | {"BELIEVE_DATABASE_URL": f"sqlite:///{folder / 'b.db'}", "OPENAI_API_KEY": KEY},
+        env=os.environ | {"BELIEVE_DATABASE_URL": database, "OPENAI_API_KEY": KEY},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     try:
-        yield program
+        yield process
     finally:
-        program.kill()
-        program.communicate()
+        process.kill()
+        process.communicate()
 
 
 def interrupted(program):
@@ -130,16 +130,7 @@ def test_threads_that_nobody_can_stop_do_not_keep_it_alive(tmp_path):
         "pool = ThreadPoolExecutor(); pool.submit(time.sleep, 600); "
         "cli.record = lambda *_: (print('begun', flush=True), time.sleep(600)); " + PROGRAM
     )
-    running_program = subprocess.Popen(
-        [sys.executable, "-c", program, "inspect", "Name a mammal", "--no-keep"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
+    words = ("inspect", "Name a mammal", "--no-keep")
+    with running(tmp_path, *words, program=program) as running_program:
         assert running_program.stdout.readline() == "begun\n"
         assert interrupted(running_program) == (130, "Stopped.\n")
-    finally:
-        running_program.kill()
-        running_program.communicate()

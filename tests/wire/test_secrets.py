@@ -136,15 +136,6 @@ def test_the_command_line_prints_and_keeps_no_key(way, processes, tmp_path):
         hidden_in(tmp_path)
 
 
-def test_a_key_in_the_address_is_refused_and_not_repeated(processes, tmp_path):
-    settings = {"BELIEVE_DATABASE_URL": f"sqlite:///{tmp_path}/believe.db"}
-    for address in (f"http://user:{KEY}@127.0.0.1/v1", f"http://127.0.0.1/v1?key={KEY}"):
-        processes.start(["inspect", QUERY, "--model", f"openai:m@{address}"], settings)
-        status, printed, said = processes.end()
-        assert status == 1 and not printed and said.startswith("Error: ")
-        hidden(said)
-
-
 # ----------------------------------------------------------------------------------- pages
 
 

@@ -79,23 +79,6 @@ def test_no_thread_is_left():
 # ------------------------------------------------------------------------------- errors
 
 
-def test_what_is_under_way_ends_before_an_error_is_seen():
-    """It is paid for: who tries again must find it kept, not ask a second time."""
-    failing, ended = threading.Event(), threading.Event()
-
-    def slow():
-        assert failing.wait(LONG)
-        ended.set()
-
-    def fails():
-        failing.set()
-        raise ValueError("soon")
-
-    with pytest.raises(ValueError, match="soon"):
-        at_once([slow, fails])
-    assert ended.is_set()
-
-
 def test_a_tick_stops_who_waits_for_what_is_under_way_after_an_error():
     """One call fails and another one hangs: a person can still cancel."""
     failed, release, ticked = threading.Event(), threading.Event(), threading.Event()
