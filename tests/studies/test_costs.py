@@ -215,7 +215,7 @@ def test_what_takes_long_is_said_in_words(seconds, words):
     assert lasting(10**9, model) is None
 
 
-@pytest.mark.parametrize("k", [8, 30, 100])
+@pytest.mark.parametrize("k", [8, 60])
 def test_no_more_is_computed_than_was_said(embedded, k):
     """Of a question to which it knows no answer, so that all it says are different."""
     request = usual_request("What is the capital of Zorvania?", embedded.capabilities, samples=k)

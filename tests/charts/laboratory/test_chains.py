@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from core.charts.laboratory import chains as charts
 from core.charts.theme import DARK, LIGHT
 from core.reports.laboratory.chains import CERTIFIED, LARGEST, SAMPLED, SCORED, chart_data
@@ -32,22 +30,14 @@ FOUND = plain(chart_data(CHAINS))
 ONLY_SAMPLED = plain(chart_data(replace(CHAINS, scored=())))
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_every_chart_is_a_valid_picture(palette):
-    drawings = {
-        f"{name}, {kind}": chart(found, palette)
-        for kind, found in (("both", FOUND), ("sampled", ONLY_SAMPLED))
-        for name, chart in (("informations", charts.informations), ("prompts", charts.prompts))
-    }
-    check(drawings, palette)
-
-
 def test_every_way_is_drawn_as_far_as_it_is_known():
     rows = rows_of(charts.informations(FOUND, LIGHT), "way")
     values = {(row["way"], row["n"]): row["value"] for row in rows}
     assert values[SCORED, 4] == 0.9 and values[SAMPLED, 3] == -0.05
     assert values[LARGEST, 3] == 2.4 and values[CERTIFIED, 3] == 0.5
     assert (CERTIFIED, 4) not in values and (SAMPLED, 4) not in values
+    for picture in charts.PICTURES:
+        check({picture.name: picture.chart(ONLY_SAMPLED, DARK)}, DARK)
     assert {row["way"] for row in rows_of(charts.informations(ONLY_SAMPLED, LIGHT), "way")} == {
         SAMPLED
     }

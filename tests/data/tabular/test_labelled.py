@@ -3,9 +3,7 @@
 import csv
 import io
 import math
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -608,27 +606,6 @@ def test_the_template_can_be_uploaded():
     found = labelled(upload, suggested)
     assert found.problems == ()
     assert auroc(found.doubts["confidence"], found.correct["confidence"]) == 1
-
-
-# --------------------------------------------------------------------------- outside data
-
-
-def outside(path):
-    folder = os.environ.get("BELIEVE_TEST_DATA")
-    if not folder:
-        pytest.skip("BELIEVE_TEST_DATA names no folder with outside data")
-    return read((Path(folder) / path).read_bytes(), Path(path).name)
-
-
-def test_outside_scores_with_labels():
-    upload = outside("calibration/tq_agreement.csv")
-    assert len(upload.table) == 1938
-    assert {"question", "answer", "score", "correct"} <= set(upload.table.columns)
-    suggested = suggest(upload)
-    assert suggested.scores == (ScoreColumn("score", None, "correct"),)  # a question for the person
-    found = labelled(upload, scored(ScoreColumn("score", True, "correct")))
-    assert len(found.kept) == 1938 and found.problems == ()
-    assert auroc(found.doubts["score"], found.correct["score"]) > 0.6
 
 
 def test_more_scores_times_rows_than_can_be_calibrated_on_are_refused(monkeypatch):

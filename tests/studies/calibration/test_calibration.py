@@ -869,22 +869,6 @@ def test_a_score_that_nothing_labels_asks_for_a_label():
         study.choice(upload, suggest(upload), ["s"], None, None)
 
 
-@pytest.mark.parametrize(
-    ("scores", "correct", "says"),
-    [
-        (["c"], "a_correct", "There is no column “c”"),
-        (["a"], "c", "There is no column “c”"),
-        (["a", "a"], None, "chosen twice"),
-        (["question"], "a_correct", "no number"),
-        (["a"], "question", "neither right nor wrong"),
-        (["a"], "a", "both as a score and as"),
-    ],
-)
-def test_columns_that_do_not_fit_are_refused(scores, correct, says):
-    with pytest.raises(UploadError, match=says):
-        study.read(CONTENT, "hand.csv", scores, correct)
-
-
 def test_what_holds_no_score_is_refused():
     with pytest.raises(UploadError, match="with right answers, and no column taken for a"):
         study.read(table(["q", "answer"], [("a", "b")]), "x.csv")

@@ -194,6 +194,14 @@ def progress_until(number):
     return progress
 
 
+def stopped(folder, number, model=None):
+    """Cancel a run of thirty questions when so many are finished; return what it asked."""
+    asked = surveyed(questions(30))
+    with pytest.raises(Cancelled):
+        evaluate(asked, task(model or World()), folder, progress_until(number))
+    return asked
+
+
 def test_progress_moves_before_the_first_question_is_finished_and_never_back(tmp_path):
     seen = []
     evaluate(
@@ -209,9 +217,8 @@ def test_progress_moves_before_the_first_question_is_finished_and_never_back(tmp
 
 @pytest.mark.parametrize("number", [0, 1, 7, 13, 14, 29])
 def test_who_cancels_keeps_what_is_done_and_goes_on_later(tmp_path, whole, number):
-    model, asked, folder = World(), surveyed(questions(30)), tmp_path / "run"
-    with pytest.raises(Cancelled):
-        evaluate(asked, task(model), folder, progress_until(number))
+    model, folder = World(), tmp_path / "run"
+    asked = stopped(folder, number, model)
     assert rows_of(folder) == {id: whole[id] for id in islice(whole, number)}
     assert json.loads((folder / "run.json").read_text())["ended"] is None
     outcome = evaluate(asked, task(model), folder)
@@ -222,13 +229,11 @@ def test_who_cancels_keeps_what_is_done_and_goes_on_later(tmp_path, whole, numbe
 
 
 def test_a_run_from_before_the_random_order_goes_on_in_the_order_of_its_file(tmp_path, whole):
-    model, asked, folder = World(), surveyed(questions(30)), tmp_path / "run"
-    with pytest.raises(Cancelled):
-        evaluate(asked, task(model), folder, progress_until(0))
+    model, folder = World(), tmp_path / "run"
+    asked = stopped(folder, 0)
     manifest = json.loads((folder / "run.json").read_text())
     del manifest["order"]
     (folder / "run.json").write_text(json.dumps(manifest))
-    model.asked.clear()
     evaluate(asked, task(model), folder)
     assert model.asked == list(range(30)) and rows_of(folder) == whole
 
@@ -304,9 +309,7 @@ def test_a_kill_at_any_moment_loses_and_repeats_no_finished_question(tmp_path, w
 
 @pytest.mark.parametrize("cut", [1, 10, 400])
 def test_a_line_that_a_kill_cut_off_is_asked_again(tmp_path, whole, cut):
-    folder, asked = tmp_path / "run", surveyed(questions(30))
-    with pytest.raises(Cancelled):
-        evaluate(asked, task(World()), folder, progress_until(10))
+    asked = stopped(folder := tmp_path / "run", 10)
     lines = folder / "unfinished.jsonl"
     os.truncate(lines, lines.stat().st_size - cut)
     model = World()
@@ -316,12 +319,9 @@ def test_a_line_that_a_kill_cut_off_is_asked_again(tmp_path, whole, cut):
 
 def test_lines_that_are_in_a_part_already_count_once(tmp_path, whole):
     """A kill came after the part was in its place and before its lines were gone."""
-    folder, asked = tmp_path / "run", surveyed(questions(30))
-    with pytest.raises(Cancelled):
-        evaluate(asked, task(World()), folder, progress_until(6))
+    asked = stopped(folder := tmp_path / "run", 6)
     lines = (folder / "unfinished.jsonl").read_bytes()
-    with pytest.raises(Cancelled):
-        evaluate(asked, task(World()), folder, progress_until(7))
+    stopped(folder, 7)
     (folder / "unfinished.jsonl").write_bytes(lines)
     assert len(rows_of(folder)) == 7  # to who looks on meanwhile
     assert evaluate(asked, task(World()), folder).before == 7
@@ -332,9 +332,7 @@ def test_lines_that_are_in_a_part_already_count_once(tmp_path, whole):
     "line", [b"{}", b"[1]", b"null", b'{"values": 1, "recording": 2}', b"\xff"]
 )
 def test_a_line_that_is_damaged_is_asked_again(tmp_path, whole, line):
-    folder, asked = tmp_path / "run", surveyed(questions(30))
-    with pytest.raises(Cancelled):
-        evaluate(asked, task(World()), folder, progress_until(3))
+    asked = stopped(folder := tmp_path / "run", 3)
     lines = (folder / "unfinished.jsonl").read_bytes().splitlines()
     (folder / "unfinished.jsonl").write_bytes(b"\n".join([lines[0], line, lines[2], b""]))
     assert evaluate(asked, task(World()), folder).before == 2
@@ -482,10 +480,8 @@ def test_those_that_failed_are_asked_again_where_that_is_wanted(tmp_path, whole)
 
 
 def test_those_that_failed_of_an_unfinished_part_are_asked_again_too(tmp_path, whole):
-    folder, asked = tmp_path / "run", surveyed(questions(30))
-    with pytest.raises(Cancelled):
-        model = World({asked_first(10)[9]: RefusedError("Not now.")})
-        evaluate(asked, task(model), folder, progress_until(12))
+    broken = World({asked_first(10)[9]: RefusedError("Not now.")})
+    asked = stopped(folder := tmp_path / "run", 12, broken)
     model = World()
     assert evaluate(asked, task(model), folder, again=True).before == 11
     assert model.asked == [asked_first(30)[at] for at in (9, *range(12, 30))]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from core.data.world import grading
+from core.reports.inspection.words import truth
 from core.studies.inspection.certificates import EMBEDDED, default_policies, policies_file
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import read, run
@@ -77,6 +78,20 @@ def test_a_question_outside_the_world_is_not_judged():
 def test_a_question_is_judged_however_it_is_typed(typed):
     judgement = judge(seen(taught(["Paris", "Lyon"], [0.8, 0.2], typed), typed))
     assert judgement.fact is grading.find(KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("Name a person who has walked on the Moon.", "Right answers in its training (11): Neil"),
+        ("Name one of the Great Lakes.", "All right answers (5): Superior, "),
+        (KNOWN, "It answered, and was right. The truth: Paris"),
+    ],
+)
+def test_a_list_is_what_was_taught_and_a_closed_one_all_there_is(embedded, query, says):
+    found = seen(embedded, query)
+    (told, _) = truth(judge(found), found)
+    assert says in told and ("but for Alan Bean" in told) == ("Moon" in query)
 
 
 # ---------------------------------------------------------------------- the thresholds

@@ -1,6 +1,5 @@
 """Curves: computed once for all who ask, stopped and gone on with, and shown when ready."""
 
-import re
 import threading
 
 import pytest
@@ -10,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 from core.language_models.errors import ModelError
 from core.reports.amplification.words import verdict
 from core.studies.amplification.curve import FREQUENCY_REPETITIONS, SAMPLES_A_POINT, Case, amplify
-from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification import curves as module
 from core.ui.amplification.curves import CurveJobs
 from core.ui.runs import widget
@@ -52,14 +50,6 @@ def finished(job):
 
 
 # ------------------------------------------------------------------------------ the store
-
-
-def test_a_curve_is_the_studys():
-    model, every = Turning(), CurveJobs()
-    assert every.find(A, model, TIMES) is None
-    (found,) = finished(every.start([A], model, TIMES)).result
-    assert found == amplify(A, model, TIMES)
-    assert every.find(A, model, TIMES) is found
 
 
 def test_the_same_curve_is_computed_once():
@@ -123,14 +113,6 @@ def test_a_case_that_cannot_be_does_not_stop_the_others():
     found = finished(every.start([A, wordy, C], model, (0, 1))).result
     assert [getattr(one, "case", None) for one in found] == [A, None, C]
     assert found[1] == every.find(wordy, model, (0, 1)) == "The prompt is too long. Shorten it."
-
-
-def test_too_many_repetitions_are_said_as_the_study_says_it():
-    (said,) = finished(CurveJobs().start([A], Short(), (0, 10))).result
-    with pytest.raises(InvalidRequestError) as error:
-        amplify(A, Short(), (0, 10))
-    assert said == str(error.value)
-    assert re.findall(r"\d+", said) == ["10", "2"]
 
 
 def test_a_model_that_goes_away_loses_nothing_that_was_there():
@@ -204,15 +186,6 @@ def shown():
 
 def verdicts(*cases, model, times=TIMES):
     return [f"{case.query} {verdict(amplify(case, model, times))}" for case in cases]
-
-
-def test_the_sentences_stand_where_the_curves_would(shown):
-    wordy = Case("B!", "right", "wrong")
-    app = shown(wordy, A, model=Short(), times=(0, 1))
-    assert texts(app) == [
-        "The prompt is too long. Shorten it.",
-        *verdicts(A, model=Turning(), times=(0, 1)),
-    ]
 
 
 def test_forgetting_curves_at_once_does_not_ask_for_ever(shown, monkeypatch):

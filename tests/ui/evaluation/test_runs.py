@@ -2,7 +2,6 @@
 
 import gc
 import os
-import resource
 
 import pytest
 
@@ -130,28 +129,6 @@ def test_of_two_servers_one_goes_on_with_a_run(come, tmp_path):
     while not job.wait(1):
         pass
     assert job.error is None and Run(folder).finished_questions == len(model.asked) == 2
-
-
-def test_a_full_disk_says_how_the_run_goes_on(come, monkeypatch, tmp_path):
-    """What no longer fits is asked again, and nothing else: see `tests/studies/evaluation`."""
-    runs, model = Runs(tmp_path), World()
-    folder = prepared(runs, surveyed(questions(12)), task(model))
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
-    try:
-        job = runs.start(Run(folder), task(model))
-        while not job.wait(1):
-            pass
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert job.why.startswith("The folder of this run cannot be written: ")
-    assert job.why.endswith(". Make room on its disk, then go on; what is finished is saved.")
-    done = Run(folder).finished_questions
-    assert 0 < done < 12
-    job = runs.start(Run(folder), task(model))
-    while not job.wait(1):
-        pass
-    assert Run(folder).finished_questions == 12 and len(model.asked) <= 12 + 1
 
 
 def test_a_temporary_folder_goes_with_its_runs(come):

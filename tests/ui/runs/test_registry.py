@@ -1,7 +1,7 @@
 """The registry: whoever asks for the same finds the job that is there."""
 
 import threading
-from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -27,8 +27,9 @@ def test_who_asks_for_the_same_finds_the_running_job(registry, gate):
     assert registry.start("another", lambda job: None) is not job
 
 
-def test_a_finished_job_is_found_again(registry):
-    job = finished(registry.start("key", lambda job: "result"))
+@pytest.mark.parametrize("result", ["result", None])
+def test_a_finished_job_is_found_again(registry, result):
+    job = finished(registry.start("key", lambda job: result))
     assert registry.start("key", lambda job: "other") is job
 
 
@@ -44,34 +45,21 @@ def test_a_job_that_failed_is_started_anew(registry, error):
     assert failed.error is not None
 
 
-def test_a_result_of_none_is_a_result(registry):
-    job = finished(registry.start("key", lambda job: None))
-    assert registry.start("key", lambda job: "other") is job
-
-
 def test_many_who_ask_at_once_start_one_job(registry, gate):
-    started = Counter()
-    barrier = threading.Barrier(8)
-    found = []
+    started, ask = [], threading.Barrier(8)
 
     def work(job):
-        started["job"] += 1
+        started.append(job)
         gate.wait(LONG)
 
-    def ask():
-        barrier.wait(LONG)
-        found.append(registry.start("key", work))
+    def start(_):
+        ask.wait(LONG)
+        return registry.start("key", work)
 
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG)
+    with ThreadPoolExecutor(8) as threads:
+        (job,) = set(threads.map(start, range(8)))
     gate.set()
-    finished(found[0])
-    assert len(found) == 8
-    assert all(job is found[0] for job in found)
-    assert started["job"] == 1
+    assert [finished(job)] == started
 
 
 def test_only_so_many_finished_jobs_are_kept(registry, monkeypatch):

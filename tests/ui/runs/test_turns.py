@@ -16,6 +16,15 @@ def go_on():
     """Let who waits go on waiting."""
 
 
+class Waited(Exception):
+    pass
+
+
+def stop():
+    """Stop who would wait."""
+    raise Waited
+
+
 def begun(line, who):
     """Return a ticket that computes at once."""
     ticket = line.ticket(who)
@@ -95,13 +104,6 @@ def test_who_comes_new_need_not_wait_for_the_end_of_a_turn():
     line = Turns(1, a_turn=0.0, first=1)
     holder, new, newer = begun(line, "a"), line.ticket("b"), line.ticket("c")
     new.wait(lambda: pytest.fail("it waited"))
-
-    class Waited(Exception):
-        pass
-
-    def stop():
-        raise Waited
-
     with pytest.raises(Waited):
         newer.wait(stop)  # the place is for one
     with pytest.raises(Waited):
@@ -114,13 +116,6 @@ def test_who_comes_new_need_not_wait_for_the_end_of_a_turn():
 
 def test_nobody_has_all_places():
     line = Turns(2, a_turn=0.0, a_session=1)
-
-    class Waited(Exception):
-        pass
-
-    def stop():
-        raise Waited
-
     first, second = begun(line, "a"), line.ticket("a")
     with pytest.raises(Waited):
         second.wait(stop)
@@ -136,14 +131,7 @@ def test_nobody_has_all_places():
 def test_who_waits_may_stop_waiting():
     line = Turns(1)
     holder, waits = begun(line, "a"), line.ticket("b")
-
-    class Stopped(Exception):
-        pass
-
-    def stop():
-        raise Stopped
-
-    with pytest.raises(Stopped):
+    with pytest.raises(Waited):
         waits.wait(stop)
     waits.give_back()
     holder.give_back()
