@@ -13,10 +13,7 @@ from playwright.sync_api import expect
 from core.data.world.plain import plain
 from core.reports.amplification import document, words
 from core.studies.amplification.curve import Case, amplify
-from core.studies.amplification.gallery import EXAMPLES, PAPER, propose
-from core.studies.amplification.serialise import to_columns
-from core.studies.inspection.inspection import run
-from core.studies.inspection.recorder import usual_request
+from core.studies.amplification.gallery import EXAMPLES, PAPER
 from tests.browser.server import (
     at_rest,
     downloaded,
@@ -125,21 +122,15 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     enter(page, "Answer to repeat", case.repeated)
     shows(page, case)
     found = amplify(case, embedded, range(101))
-    for sentence in (words.meaning(found), words.verdict(found)):
-        expect(verdict(page)).to_contain_text(sentence)
-    for cell in document.answers(found):
-        expect(listed(page).first).to_contain_text(cell)
-    said = re.compile(f"^{re.escape(document.pictures([found], 'log')[0].alt)}")
-    expect(drawn(page, CURVES)).to_have_attribute("aria-label", said)
-    expect(drawn(page, PROBABILITIES)).to_have_attribute(
-        "aria-label", re.compile(f"^{re.escape(document.pictures([found], 'log')[1].alt)}")
-    )
+    expect(verdict(page)).to_contain_text(words.verdict(found))
+    for number, picture in enumerate(document.pictures([found], "log")):
+        said = re.compile(f"^{re.escape(picture.alt)}")
+        expect(drawn(page, number)).to_have_attribute("aria-label", said)
     expect(drawn(page, CURVES)).to_contain_text("George")
     expect(pictures(page)).to_have_count(2)  # those kept beside it are in the first
 
     opened(page, BEHIND)
     code = page.get_by_test_id("stCode")
-    expect(code).to_have_text(case.prompt(2, plain(case.query)), use_inner_text=True)
     at = page.get_by_role("spinbutton", name="At how many repetitions")
     at.fill("3")
     at.press("Enter")
@@ -217,7 +208,7 @@ def test_every_tab_is_drawn_and_fits_the_screen(address, open_page):
     shows(page, next(iter(PAPER.values()))[0].case)
 
 
-def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embedded):
+def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page):
     """`open_page` fails the test if anything is fetched from where it points."""
     other = [f"two\nlines {IMAGE}", f"{IMAGE} <b>kept</b>", "[$y$](http://192.0.2.1)"]
     page = open_page(link(address, **vars(HOSTILE), most=5, kept=json.dumps(other)), height=2000)
@@ -228,16 +219,13 @@ def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embe
     opened(page, BEHIND)
     expect(page.get_by_test_id("stCode")).to_contain_text(HOSTILE.repeated)
     at_rest(page)
-    taken_along(page, [amplify(case, embedded, range(6)) for case in (HOSTILE, Case(*other))])
+    taken_along(page)
     opened(page, words.PROBABILITIES)
     for number in (CURVES, PROBABILITIES):  # a tooltip is HTML
         drawn(page, number).hover()  # wherever it is, a point is the nearest
         expect(page.locator("#vg-tooltip-element")).to_contain_text("192.0.2.1")
         assert page.locator("#vg-tooltip-element").locator("img,b,a,script").count() == 0
-    page.get_by_role("button", name="Propose answers").click()
-    request = usual_request(HOSTILE.query, embedded.capabilities)
-    shows(page, Case(HOSTILE.query, *propose(run(request, embedded))))
-    at_rest(page)
+
     assert page.locator("[src*='192.0.2.1'],[href*='192.0.2.1']").count() == 0
     assert page.locator("b").filter(has_text="right").count() == 0
     assert page.locator(".katex").count() == 0
@@ -247,29 +235,17 @@ def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embe
         assert too_wide(page) <= 0
 
 
-def taken_along(page, found):
-    """Take every file, and hold it against what was computed."""
+def taken_along(page):
+    """Take every file: what they hold is tested below tests/studies/amplification."""
     files = exporting(page)
     content = downloaded(page, "Curves (CSV)", files).decode("utf-8-sig")
-    rows = list(csv.DictReader(io.StringIO(content, newline="")))
-    columns = to_columns(found)
-    assert list(rows[0]) == list(columns)
-    assert [int(row["repetitions"]) for row in rows] == [*range(6)] * 2
-    for name in ("log_likelihood_answer", "log_likelihood_repeated", "normalised_probability"):
-        assert [float(row[name]) for row in rows] == columns[name]
+    rows = csv.DictReader(io.StringIO(content, newline=""))
     # Nothing that a spreadsheet would run.
-    assert {row["repeated"] for row in rows[:6]} == {f"'{HOSTILE.repeated}"}
-
-    first = json.loads(downloaded(page, "Curves (JSON)", files))[0]
-    assert first["query"] == HOSTILE.query and first["verdict"] == words.verdict(found[0])
-    shares = [point["normalised_probability"] for point in first["curve"]]
-    assert shares == columns["normalised_probability"][:6]
-
+    assert [row["repeated"] for row in rows][:6] == [f"'{HOSTILE.repeated}"] * 6
+    assert json.loads(downloaded(page, "Curves (JSON)", files))[0]["query"] == HOSTILE.query
     svg = html.unescape(downloaded(page, "SVG", files).decode())
-    assert svg.startswith("<svg")
     assert words.SHARES in svg and HOSTILE.query[:20] in svg
     assert downloaded(page, "PNG", files).startswith(b"\x89PNG\r\n\x1a\n")
-
     page.keyboard.press("Escape")
     behind = page.get_by_test_id("stExpander").filter(has_text=BEHIND)
     expect(behind.locator("canvas").first).to_be_visible()

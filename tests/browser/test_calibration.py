@@ -252,30 +252,6 @@ def test_predictions_are_labelled_by_keyboard(address, open_page):
     assert page.locator("img[src*='192.0.2.1']").count() == 0
 
 
-def test_questions_are_asked_in_a_run_whose_rows_can_be_kept(address, open_page):
-    page = open_page(f"{address}/calibration")
-    at_rest(page)
-    rows = [
-        ("What is the capital of France?", "Paris"),
-        ("What is the capital of Germany?", "Nowhere"),
-        (f"What is the capital of {IMAGE}?", FORMULA),
-    ]
-    upload(page, written(("question", "gold answers"), rows), "gold.csv")
-    page.get_by_role("button", name="Start", exact=True).click()
-    expect(page.get_by_text("3 of 3 questions finished.")).to_be_visible()
-    at_rest(page)
-    content = downloaded(page, "Download the scored table").decode("utf-8-sig")
-    scored = list(csv.DictReader(io.StringIO(content, newline="")))
-    by_question = {row["question"]: row for row in scored}
-    assert [by_question[query]["mutual_information_correct"] for query, _ in rows] == [
-        "1",
-        "0",
-        "0",
-    ]
-    assert by_question[rows[2][0]]["right answers"] == f"'{FORMULA}"
-    expect(outcome(page)).to_contain_text("Cannot be certified")
-
-
 def test_from_the_histogram_to_a_row_to_its_inspection_and_back_after_a_reload(address, open_page):
     page = open_page(f"{address}/calibration", height=2600)
     at_rest(page)

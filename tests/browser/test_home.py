@@ -75,24 +75,18 @@ def test_a_lane_opens_as_an_inspection(address, open_page):
     expect(question_of(page)).to_have_value("Name a yellow fruit.")
 
 
-def test_ones_own_question_becomes_the_fifth_lane_and_the_control_stays(address, open_page):
+def test_ones_own_question_becomes_the_fifth_lane_as_text_and_the_control_stays(address, open_page):
     page = open_page(address)
     all_drawn(page)
     control(page).focus()
     control(page).press("End")
-    page.get_by_label("Your own question", exact=True).fill("What is the capital of Spain?")
-    page.get_by_label("Your own question", exact=True).press("Enter")
-    expect(lane(page, 4)).to_contain_text("Madrid")
-    expect(control(page)).to_have_attribute("aria-valuetext", f"told {TIMES[-1]} times")
-
-
-def test_what_is_typed_stays_text(address, open_page):
-    page = open_page(address)
-    all_drawn(page)
+    field = page.get_by_label("Your own question", exact=True)
     hostile = "<img src=x onerror=alert(1)> **b** :red[x]"
-    page.get_by_label("Your own question", exact=True).fill(hostile)
-    page.get_by_label("Your own question", exact=True).press("Enter")
-    expect(lane(page, 4)).to_contain_text(hostile)
+    for question, shown in (("What is the capital of Spain?", "Madrid"), (hostile, hostile)):
+        field.fill(question)
+        field.press("Enter")
+        expect(lane(page, 4)).to_contain_text(shown)
+        expect(control(page)).to_have_attribute("aria-valuetext", f"told {TIMES[-1]} times")
     assert page.locator(".lane img").count() == 0
 
 
@@ -116,20 +110,12 @@ def test_the_challenge_cannot_be_won_with_entropy_and_can_with_mutual_informatio
         assert ("All four decisions are right." in scores) == can_be_won, scores
         hint = page.get_by_text("By this measure, no threshold gets all four right.")
         expect(hint).to_have_count(0 if can_be_won else 1)
-
-
-def test_the_threshold_can_be_dragged(address, open_page):
-    page = open_page(address)
-    all_drawn(page)
-    threshold = page.get_by_role("slider", name="Answer below")
-    track = page.locator(".track").first
-    box = track.bounding_box()
-    before = threshold.input_value()
+    box, before = page.locator(".track").first.bounding_box(), threshold.input_value()
     page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + box["height"] / 2, steps=4)
     page.mouse.up()
-    assert float(threshold.input_value()) < float(before)
+    assert float(threshold.input_value()) < float(before)  # it can be dragged, too
 
 
 def test_a_phone_reaches_the_other_pages(address, open_page):

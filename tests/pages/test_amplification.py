@@ -15,7 +15,7 @@ from core.charts.amplification import curves as charts
 from core.charts.amplification import mechanism as mechanism_charts
 from core.data.world import grading
 from core.data.world.facts import Band
-from core.language_models.errors import BrokenModelError, ModelError
+from core.language_models.errors import BrokenModelError
 from core.reports.amplification import document, words
 from core.studies.amplification import serialise, shipped
 from core.studies.amplification.curve import (
@@ -27,10 +27,8 @@ from core.studies.amplification.curve import (
     grid,
 )
 from core.studies.amplification.fate import quartiles
-from core.studies.amplification.gallery import AT_FIRST, EXAMPLES, PAPER, by_band, of_fact, propose
+from core.studies.amplification.gallery import AT_FIRST, EXAMPLES, PAPER, by_band, of_fact
 from core.studies.amplification.mechanism import looking
-from core.studies.inspection.inspection import run
-from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification import form, gallery, mechanism
 from core.ui.runs import widget
@@ -217,16 +215,6 @@ def test_of_a_question_of_the_world_the_truth_is_proposed(app):
         assert question == f"1. {query}" and answer.startswith(f"{case.answer} (")
 
 
-def test_of_any_other_question_the_two_likeliest_clusters_are_proposed(app, embedded):
-    query = "What is the capital of Zorvania?"
-    ask(app, query)
-    press(app, "propose")
-    found = run(usual_request(query, embedded.capabilities), embedded)
-    first, second, *_ = sorted(found.clusters, key=lambda cluster: -cluster.mass)
-    assert typed(app) == Case(query, first.text, second.text)
-    assert propose(found) == (first.text, second.text)
-
-
 def test_of_another_question_it_is_said_that_the_answers_are_of_the_one_before(app):
     before = f"The answers are still those to “{FIRST.query}”."
     for query in (TEXTS[0], "Who was the first US president?"):
@@ -261,14 +249,6 @@ def test_what_cannot_be_proposed_is_said_until_something_else_is_asked(use):
     ask(page, " ")
     press(page, "propose")
     assert said(page, "There is no question. Type one and ask again.")
-
-    def broken(*_, **__):
-        raise ModelError("The model went away. Start it again.")
-
-    model.sample = broken
-    ask(page, "A fourth?")
-    press(page, "propose")
-    assert said(page, "The model went away. Start it again.")
 
 
 # ------------------------------------------------------- kept beside the case, and the address

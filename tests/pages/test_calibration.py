@@ -288,20 +288,6 @@ def test_a_file_in_strange_clothes_is_read_in_another_process_and_calibrated(app
     assert answered(app) == share(certified(RIGHT - 1, WRONG), ROWS - 1)
 
 
-def test_a_missing_score_abstains_and_one_that_is_no_number_is_named_by_its_line(app):
-    """It is no 0: what is answered are the rows with a score."""
-    scores = ["n/a" if row < 10 else f"{row / 100:.2f}" for row in range(ROWS)]
-    upload(app, written(scores=scores))
-    assert answered(app) == share(certified(RIGHT - 10, WRONG))
-    assert said(app, f"over the {ROWS} labelled rows")
-    assert any(f"for {RIGHT - 9} right and {WRONG} wrong" in alt for alt in pictures(app))
-    scores = [f"{row / 100:.2f}" for row in range(ROWS)]
-    scores[3] = "0.03 or so"
-    upload(app, written(scores=scores), "odd.csv")
-    assert said(app, "Line 5: “doubt” is not a number (counts as missing).")
-    assert answered(app) == share(paid(app, RIGHT - 1, WRONG))
-
-
 USELESS = {
     "The file is empty": b"",
     "The file seems to be a PNG picture": b"\x89PNG\r\n\x1a\n" + bytes(50),
@@ -312,13 +298,6 @@ UNUSABLE = {
     "“b” (its cells are numbers, such as “2.5” in line 2). Choose at least one score column": (
         b"a,b\n1.5,2.5\n3.5,4.5\n"
     ),
-    "“doubt” has the number “4,425”: its comma or dots can part thousands": written(
-        scores=[f'"{3 + row},425"' if row else "175" for row in range(ROWS)]
-    ),
-    "“correct” has 13 different values that say neither right nor wrong": "\n".join(
-        f"{line} or grade {row}" if 0 < row < 14 else line
-        for row, line in enumerate(written().decode().splitlines())
-    ).encode(),
 }
 
 
@@ -464,14 +443,6 @@ def test_labels_that_say_neither_are_asked_about_and_promise_nothing(app):
     assert [field.value for field in meanings(app)] == [Meaning.WRONG, Meaning.OUT]
     upload(app, "\n".join(lines).encode().replace(b"question 1,", b"question one,"), "other.csv")
     assert asked(app)  # what they mean is remembered for the file, and for no other
-
-
-def test_a_column_of_unknown_words_can_be_chosen_and_told(app):
-    upload(app, written(labels=("good", "bad"), heading="question,doubt,grade"))
-    choose_scores(app, "doubt")
-    choose(app, "correct_", "grade")
-    assert asked(app)
-    assert answered(means(app, Meaning.RIGHT, Meaning.WRONG)) == share(certified(RIGHT, WRONG))
 
 
 def test_a_file_whose_scores_are_not_recognised_can_be_mapped_all_the_same(app):
@@ -782,23 +753,6 @@ def test_what_cannot_be_certified_shows_what_can_and_offers_it(app):
     assert said(app, "With 90% confidence over the 50 labelled rows, at most 15%")
     assert said(app, "The target was chosen among 7 after a look at the rows")
     assert "promise" not in keys(app)  # it is the smallest
-
-
-def test_the_list_pays_for_itself_and_not_for_other_choices(app):
-    upload(app, written())
-    assert said(app, "5% was set before these rows were looked at.") and look(app) == 1
-    set_target(app, alpha=0.1)
-    assert said(app, "10% was chosen from the list") and look(app) == 2
-    assert answered(app) == share(certified(RIGHT, WRONG, 0.1, 1 - 0.025 / 7))
-    set_target(app, alpha=0.2)
-    assert said(app, "20% was chosen from the list") and look(app) == 2
-    set_target(app, alpha=0.11)
-    assert said(app, "11% is look 3 at these labels, and is paid for.")
-    assert answered(app) == share(paid(app, RIGHT, WRONG, 0.11))
-    set_target(app, alpha=0.1)
-    assert look(app) == 2
-    set_target(app, alpha=0.05)
-    assert said(app, "5% was set before") and look(app) == 1
 
 
 def test_a_target_that_is_set_before_the_file_has_all_of_delta(app):
@@ -1136,12 +1090,6 @@ def test_a_half_is_held_back_and_confirms_once(app):
     set_target(app, alpha=0.05)  # and the first again: it is as confirmed as it was
     assert app.button(key="confirm").disabled and words.confirmation(expected) in texts(app)
     assert not said(app, "This is look 2")
-    again = session("calibration")  # which knows of both
-    again.toggle(key="hold").set_value(True).run()
-    upload(again, own)
-    set_target(again, alpha=0.2)
-    press(again, "confirm")
-    assert said(again, "This is look 3 at these labels, so each bound was computed at 98.75%")
 
 
 def test_what_was_tried_on_all_rows_is_held_against_a_confirmation(app):

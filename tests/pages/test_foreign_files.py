@@ -12,7 +12,7 @@ FOLDER = Path(os.environ.get("BELIEVE_TEST_DATA", ""))
 pytestmark = pytest.mark.skipif(
     not os.environ.get("BELIEVE_TEST_DATA"), reason="BELIEVE_TEST_DATA names no folder of files"
 )
-ASKED, UNCERTIFIED, GUARANTEED = "Your answer is needed", "Cannot be certified", "Guaranteed"
+ASKED, UNCERTIFIED = "Your answer is needed", "Cannot be certified"
 #: What the page shows once a file is there: questions wait for Start.
 QUESTIONS = {
     *("foreign_files/g10", "foreign_files/g11", "foreign_files/g13", "foreign_files/g17"),
@@ -46,11 +46,3 @@ def test_nothing_is_asked_where_the_file_settles_it_and_nothing_promised_where_n
         assert shown(page, place) == ([], True), place
     for place, expected in RESULTS.items():
         assert shown(page, f"foreign_files/{place}") == ([expected], False), place
-
-
-def test_answers_of_a_real_system_ask_for_one_click(fresh):
-    """Its heading “score” says no direction, and larger means surer, as its README has it."""
-    page = session("calibration")
-    assert shown(page, "calibration/tq")[0] == [ASKED]
-    page.button(key="direction_0_True").click().run()
-    assert settled(page) and badges(page)[0] in (GUARANTEED, UNCERTIFIED)

@@ -1,8 +1,6 @@
 """The page "Home" without a browser: the numbers of its lanes, and the ways on."""
 
 import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -12,7 +10,6 @@ from core.studies.inspection.verdict import Headline
 from core.studies.lanes import PREPARED, TIMES
 from core.ui import home, model_opening
 from core.ui.components import challenge, lanes, present
-from tests.patience import LONG
 from tests.sessions import keys, press, session
 
 
@@ -52,6 +49,7 @@ def test_the_browser_gets_every_step_of_every_lane_at_once(content):
     looks = ["believe", "believe", "doubt", "doubt"]
     assert [lane["stamp"]["look"] for lane in drawn] == looks
     assert len(json.dumps(content)) < 20_000
+    assert home.prepared_lanes() is home.prepared_lanes()  # for all who come
 
 
 def test_the_challenge_has_the_lanes_doubts_and_judgements(content):
@@ -95,17 +93,11 @@ def ask(page, question):
     return button.click().run()
 
 
-def test_a_question_of_ones_own_becomes_a_lane(app):
-    page = ask(app, "What is the capital of Spain?")
-    assert not page.exception
-    assert list(numbers(page)["question"]) == [*PREPARED, "What is the capital of Spain?"]
-    assert list(numbers(page)["its own answer"])[-1] == "Madrid"
-
-
-def test_a_question_of_ones_own_stands_in_the_address():
+def test_a_question_of_ones_own_becomes_a_lane_and_stands_in_the_address():
     page = session("home", own="What is the capital of Spain?")
     assert list(numbers(page)["its own answer"])[-1] == "Madrid"
     assert ask(page, "What is the capital of Italy?").query_params["own"].endswith("Italy?")
+    assert list(numbers(page)["question"]) == [*PREPARED, "What is the capital of Italy?"]
     assert list(numbers(page)["its own answer"])[-1] == "Rome"
     page = session("home", own="x" * 100_000)
     assert not page.exception and list(numbers(page)["question"]) == list(PREPARED)
@@ -157,23 +149,3 @@ def test_only_a_lane_that_is_there_can_be_opened(monkeypatch):
     result = type("Result", (), {"opened": 2})()
     monkeypatch.setattr(lanes, "mount", lambda **_: result)
     assert lanes.lanes(home.prepared_lanes(), key="x") == 2
-
-
-def test_the_lanes_are_computed_once_however_many_come_at_once(monkeypatch):
-    computed, come = [], threading.Barrier(8)
-    real = home.lane
-
-    def lane(inspection, *args, **kwargs):
-        computed.append(inspection.query)
-        return real(inspection, *args, **kwargs)
-
-    def comes(_):
-        come.wait(LONG)
-        return home.prepared_lanes()
-
-    monkeypatch.setattr(home, "lane", lane)
-    home.prepared_lanes.cache_clear()
-    with ThreadPoolExecutor(come.parties) as visitors:
-        first, *others = visitors.map(comes, range(come.parties))
-    assert computed == [*PREPARED]
-    assert all(lanes is first for lanes in others)

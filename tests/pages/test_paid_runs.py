@@ -12,7 +12,7 @@ from core.store.errors import StoreError
 from core.store.results import SavedResults
 from core.studies.inspection.quick import ANSWERS, MOST_CALLS
 from core.ui.results import storage
-from tests.language_models.openai_server import faults, serving
+from tests.language_models.openai_server import serving
 from tests.sessions import (
     QUERY,
     chosen,
@@ -193,14 +193,6 @@ def test_what_failed_at_once_is_not_asked_again_by_itself():
         assert said(page, "Used so far: ")
 
 
-def test_a_service_that_goes_away_is_said_and_can_be_asked_again(page):
-    with serving("echo") as server:
-        chosen(page, server)
-    press(page, "pay_inspection")
-    assert said(page, "Answers received are saved") or said(page, server.base_url)
-    assert not metrics(page)
-
-
 def test_at_the_budget_it_stops_with_a_sentence_and_nothing_is_lost(page):
     with serving("none") as server:
         chosen(page, server)
@@ -369,34 +361,6 @@ def again(page):
         press(page, "pay_inspection")
 
 
-# ------------------------------------------------------------------- two who ask the same
-
-
-def two_begun(server):
-    """Two sessions that agreed to the same, and what had been asked before they did."""
-    pages = [asking_few(session("inspection", q=QUERY), server) for _ in range(2)]
-    probes = len(server.exchanges)
-    return *(begun(page, server, probes) for page in pages), probes
-
-
-def test_cancelling_does_not_stop_what_another_session_watches(gate):
-    with serving("none", n=False, before=held(gate)) as server:
-        one, two, probes = two_begun(server)
-        one.button(key="cancel_inspection").click().run()
-        assert said(one, "Cancelled before all answers arrived.") and "again_inspection" in keys(
-            one
-        )
-        assert answers_so_far(one) != (0, 0) and not one.get("progress")
-        assert two.run().get("progress") and "cancel_inspection" in keys(two)
-        gate.set()
-        assert metrics(settled(two)) and not said(two, "Cancelled")
-        settled(one.run())
-        assert metrics(one) == metrics(two) and "again_inspection" not in keys(one)
-        assert not said(one, "Cancelled") and not said(one, "None")
-        bodies = server.paid()[probes:]
-        assert len(bodies) == len(set(bodies))
-
-
 # ----------------------------------------------------------------------------- afterwards
 
 
@@ -433,23 +397,6 @@ def test_what_was_really_used_stands_beside_the_scores(page):
         press(page, "pay_inspection")  # the two more come on top
         calls = len(server.exchanges) - probes
         assert used(page).startswith(f"{calls:,} calls, ")
-
-
-def test_tries_that_failed_count_as_calls(page):
-    with serving("none", n=False, faults=sometimes()) as server:
-        asking_few(page, server)
-        probes = len(server.exchanges)
-        press(page, "pay_inspection")
-        assert metrics(page)
-        asked = server.exchanges[probes:]
-        assert any(e.outcome != "ok" for e in asked)
-        assert used(page).startswith(f"{len(asked):,} calls, ")
-
-
-def sometimes():
-    """Nothing goes wrong at first; then every tenth request."""
-    yield from [None] * 8
-    yield from faults(3, 0.1, ("busy", "broken", "cut", "empty"))
 
 
 def test_on_this_machine_calls_cost_nothing_and_that_is_said(page):

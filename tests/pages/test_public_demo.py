@@ -1,13 +1,9 @@
 """A public demo without a browser: strangers share the server, and nothing else."""
 
-import threading
-
 import pytest
 import streamlit as st
 
 from core.language_models.backends.embedded.model import EmbeddedModel
-from core.language_models.backends.openai.model import OpenAICompatible
-from core.language_models.errors import BudgetError
 from core.language_models.usage import Budget
 from core.studies.calibration.example import example_bytes
 from core.ui import lending
@@ -125,11 +121,6 @@ def test_no_address_leads_into_the_machine_or_the_network_behind_it():
             assert said(page, "The model you chose is not available: ")
             assert said(page, "is not on the public internet") and READY in texts(page)
         assert not server.exchanges
-    for preset in ("vLLM", "Ollama"):  # which usually stand on one's own machine
-        page.selectbox(key="openai_preset").set_value(preset).run()
-        page.text_input(key="openai_name").set_value("llama").run()
-        press(page, "use_model")
-        assert said(page, "is not on the public internet") and READY in texts(page)
 
 
 def test_a_setting_that_cannot_be_read_stops_a_page_with_a_sentence(monkeypatch):
@@ -234,28 +225,6 @@ def test_finding_out_what_a_server_can_do_never_takes_more_than_there_is(lent, m
         page = visitor(server)
         assert said(page, GONE.format(3)) and READY in texts(page)
         assert len(server.exchanges) == lending.LENT.requests == 3
-
-
-def test_visitors_at_the_same_time_take_no_more_than_there_is(lent, monkeypatch):
-    monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "50")
-    refused = []
-
-    def visit_at_once():
-        model = OpenAICompatible("llama@http://127.0.0.1/v1")
-        part = Budget(10).part(*lending.budgets(model))
-        for _ in range(10):
-            try:
-                part.take()
-            except BudgetError as error:
-                refused.append(str(error))
-
-    threads = [threading.Thread(target=visit_at_once) for _ in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert lending.LENT.requests == 50 and len(refused) == 150
-    assert {sentence[:40] for sentence in refused} == {GONE.format(50)[:40]}
 
 
 # -------------------------------------------------------------------------- the budget
