@@ -155,8 +155,6 @@ def asks_the_same(rows: Rows, others: Rows) -> NDArray[np.bool_]:
     return np.isin(rows | LABEL, others | LABEL)
 
 
-# ------------------------------------------------------------------------------- in words
-
 MAYBE_OWN: Final = (
     "This policy does not say which questions made it, so no rows are known to be new. Calibrate "
     "again for one that does."

@@ -410,9 +410,6 @@ def check_rows(policy: Policy, pipelines: Iterable[str]) -> None:
             raise PolicyError(UNNAMED_PIPELINE)
 
 
-# ------------------------------------------------------------------------- in and out
-
-
 def to_dict(policy: Policy) -> dict[str, Any]:
     """Return the policy as JSON knows it, with the guarantee in words beside the numbers."""
     return {

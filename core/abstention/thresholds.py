@@ -307,9 +307,6 @@ def at(scores: ArrayLike, correct: ArrayLike, value: float) -> Threshold:
     return replace(_threshold(ranks, below, float("nan")), value=value)
 
 
-# ------------------------------------------------------------------------ binomial tails
-
-
 def p_values(answered: ArrayLike, errors: ArrayLike, target_error: float) -> NDArray[np.float64]:
     """Return P(Bin(answered, α) ≤ errors): small where the true error must be below α."""
     k, m = np.asarray(errors, float), np.asarray(answered, float)
@@ -375,9 +372,6 @@ def _fewest_that_certify(most: int, target_error: float, confidence: float) -> N
 def _powerful(target_error: float, confidence: float) -> float:
     """Return m80: where an error of half the target is certified four times in five."""
     return labels_for_power(target_error / 2, target_error, confidence) or math.inf
-
-
-# --------------------------------------------------------------------- what can be said
 
 
 def _threshold(ranks: Blocks, block: int, upper_bound: float) -> Threshold:
@@ -467,9 +461,6 @@ def _too_close(ranks: Blocks, begun: list[int], target_error: float) -> Uncertif
 def _observation(ranks: Blocks, block: int) -> str:
     answered, errors = int(ranks.answered[block]), int(ranks.errors[block])
     return f"Wrong among the {answered} surest answers: {errors} ({errors / answered:.1%})"
-
-
-# --------------------------------------------------------------------- how many more labels
 
 
 def _more_by_first(ranks: Blocks, target_error: float, confidence: float) -> int | None:

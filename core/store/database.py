@@ -293,9 +293,6 @@ def _parse(named: str) -> URL:
     return url
 
 
-# ------------------------------------------------------------------------------- SQLite
-
-
 def _open_sqlite(url: URL) -> Database:
     if url.database in _IN_MEMORY:
         options: dict[str, Any] = {"poolclass": StaticPool}
@@ -352,9 +349,6 @@ def _begin(connection: Connection) -> None:
     # A reader that starts to write would fail at once when another writer was faster.
     immediately = connection.get_execution_options().get(_LOCKED_AT_ONCE, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if immediately else "BEGIN")
-
-
-# --------------------------------------------------------------------------- PostgreSQL
 
 
 def _open_postgresql(url: URL) -> Database:

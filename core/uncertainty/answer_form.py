@@ -93,9 +93,6 @@ class AnswerForm:
         return "".join(words) or self.plain
 
 
-# ------------------------------------------------------------------------------------ form
-
-
 class _Reader:
     """Sorts the tokens of one answer into what has to be alike and the words that remain."""
 

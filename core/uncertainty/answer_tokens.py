@@ -66,8 +66,6 @@ class Token(NamedTuple):
 MINUS = Token(TokenKind.SIGN, "minus")
 
 
-# ------------------------------------------------------------------------------- characters
-
 _RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
 _PARTS_OF_ONE = re.compile("[¼½¾⅐-⅞↉]")
 _SIGNS = str.maketrans(
@@ -294,9 +292,6 @@ def _operator(run: str, before: str, after: str) -> Iterator[Token]:
         or (run in "~+" and opens and after.isdigit())  # ~5, +5
     ):
         yield Token(TokenKind.SIGN, run.rstrip("!"))
-
-
-# ---------------------------------------------------------------------------------- tokens
 
 
 def initials(tokens: Sequence[Token]) -> Iterator[Token]:

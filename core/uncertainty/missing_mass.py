@@ -20,8 +20,6 @@ from core.uncertainty.validation import Floats
 #: The constant of the lower tail: 1 / (2 max x (1 − x) ln(1/x)) = inf 2 / (x (1 − x) ln(1/x)) / 4.
 LOWER_TAIL = 1.9205
 
-# --------------------------------------------------------------------------- what is missing
-
 
 def missing_mass(probabilities: ArrayLike, counts: ArrayLike) -> Floats:
     """Return U_k, the probability of all that did not come, in [0, 1], (...) (Section 4.1).
@@ -55,9 +53,6 @@ def good_turing(counts: ArrayLike) -> Floats:
     """
     came = np.asarray(counts)
     return np.asarray((came == 1).sum(axis=-1) / came.sum(axis=-1))
-
-
-# -------------------------------------------------------------- bounds of its expectation
 
 
 def finite_support_bound(support: int, draws: ArrayLike) -> Floats:
@@ -99,9 +94,6 @@ def zipf_rate(alpha: float, draws: ArrayLike) -> Floats:
     return np.asarray(constant * _draws(draws, 1) ** (-(alpha - 1) / alpha))
 
 
-# ------------------------------------------------------------------------------ concentration
-
-
 def upper_deviation(draws: ArrayLike, confidence: float) -> Floats:
     """Return t such that U_k <= E U_k + t with a confidence 1 − δ, k >= 1: √(ln(1/δ) / k).
 
@@ -124,9 +116,6 @@ def lower_deviation(draws: ArrayLike, confidence: float) -> Floats:
     Parameters as for :func:`upper_deviation`.
     """
     return np.asarray(upper_deviation(draws, confidence) / np.sqrt(LOWER_TAIL))
-
-
-# --------------------------------------------------------------- the theorem on the estimate
 
 
 def stabilisers(

@@ -114,9 +114,6 @@ def is_right(answer: str, accepted_names: Iterable[str], question: str = "") -> 
     return False
 
 
-# ----------------------------------------------------------------------------------- two forms
-
-
 def _same(a: AnswerForm, b: AnswerForm, free: frozenset[str] = _NOTHING) -> bool:
     if a == b or a.plain == b.plain:  # "THE US" is read as words, and is "The US"
         return True
@@ -393,9 +390,6 @@ def _is_turned(one: AnswerForm, turned: AnswerForm) -> bool:
         return False
     last, first = map(_words, turned.items)
     return _words(one.items[0]) == first + last
-
-
-# ------------------------------------------------------------------------------------- helpers
 
 
 def _bare(form: AnswerForm) -> Counter[str]:

@@ -391,9 +391,6 @@ def _json(text: str) -> Any:
         return None
 
 
-# ------------------------------------------------------------------------ shapes of their own
-
-
 def _ambignq(row: Cells, number: int) -> Question:
     return ambigqa_question({**row, "annotations": _cell(row["annotations"])}, number)
 

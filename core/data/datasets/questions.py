@@ -159,9 +159,6 @@ def read_questions(
     return questions_from(lines(path), make, on_malformed, tell)
 
 
-# ---------------------------------------------------------------- for every kind of file
-
-
 def questions_from(
     rows: Iterable[tuple[int, T]],
     make: Callable[[T, int], Question | None],
@@ -270,9 +267,6 @@ def _text(value: object, what: str, longest: int = MAX_TEXT) -> str:
     if not is_writable(text):
         raise ValueError(f"the {what} contains half of a character, such as \\ud800.")
     return text
-
-
-# -------------------------------------------------------------------- rows by their keys
 
 
 def question_in(row: Mapping[str, Any], id: str, source: str = "") -> Question:

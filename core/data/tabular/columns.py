@@ -98,9 +98,6 @@ HOLDS = {
 }
 
 
-# ------------------------------------------------------------------------------- cells
-
-
 def word_of(text: str) -> str:
     """Return a cell as words are compared: without case, and without what only wraps it.
 
@@ -206,9 +203,6 @@ def has_several_numbers(text: str) -> bool:
     parts = between.split(text.strip("[]()"))
     numbers = [parse_score(part.strip("'\" ")) for part in parts if part.strip()]
     return len(numbers) > 1 and not any(each is None or math.isnan(each) for each in numbers)
-
-
-# ----------------------------------------------------------------------------- columns
 
 
 class Cell(IntFlag):

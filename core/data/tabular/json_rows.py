@@ -183,9 +183,6 @@ def _line_items(stream: io.TextIOWrapper, before: int) -> Iterator[tuple[int, di
             yield number, object_on_line(line, number)
 
 
-# -------------------------------------------------------------------------------- arrays
-
-
 class _Window:
     """The part of a text that is at hand; the text is read on as it is used up.
 

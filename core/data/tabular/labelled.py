@@ -180,9 +180,6 @@ class Labelled:
         return 0.0 - self.doubts[score] if self.surer[score] else self.doubts[score]
 
 
-# ------------------------------------------------------------------------------- arrays
-
-
 def labelled(upload: Upload, columns: Columns) -> Labelled:
     """Return the scored and labelled queries of an upload.
 
@@ -477,9 +474,6 @@ def _selection(upload: Upload, filters: tuple[RowFilter, ...], rows: NDArray[np.
     return one_line(" ".join(text for text in every if text), LONGEST_SELECTION)
 
 
-# ------------------------------------------------------------------------- without labels
-
-
 def doubts_of(upload: Upload, column: str, larger_is_surer: bool) -> NDArray[np.float64]:
     """Return one score's doubts for every row, labelled or not; NaN where there is none.
 
@@ -490,9 +484,6 @@ def doubts_of(upload: Upload, column: str, larger_is_surer: bool) -> NDArray[np.
     if np.isnan(numbers).all():
         raise UploadError(_no_number(upload, column, "score"))
     return _doubts(numbers, larger_is_surer)
-
-
-# ------------------------------------------------------------------------------ template
 
 
 def template() -> bytes:

@@ -79,9 +79,6 @@ def as_text(value: object) -> str:
     return str(value)
 
 
-# ------------------------------------------------------------------------------- limits
-
-
 def check_size(rows: int, columns: int) -> None:
     """Raise `UploadError` where a table has too many rows, columns or cells."""
     if rows > MAX_ROWS:
@@ -139,9 +136,6 @@ def too_long_a_row(line: int) -> UploadError:
         f"Line {line}: the row here has more than {MAX_ROW:,} characters, the most that can be "
         "read; shorten its cells, write every row on a line of its own, and close every quote."
     )
-
-
-# --------------------------------------------------------------------------------- rows
 
 
 class TableRows:

@@ -203,9 +203,6 @@ def _distinct(names: Sequence[str], notes: list[str]) -> list[str]:
     return headings
 
 
-# -------------------------------------------------------------------------------- text
-
-
 def _read_text(content: bytes, suffix: str, notes: list[str]) -> tuple[str, TableRows, list[str]]:
     _refuse_what_is_no_text(content)
     content, encoding = _decoding(content, notes)

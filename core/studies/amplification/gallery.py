@@ -101,9 +101,6 @@ PAPER: Final[dict[str, tuple[Published, ...]]] = {
 }
 
 
-# --------------------------------------------------------------- from the model's answers
-
-
 def propose(inspection: Inspection) -> tuple[str, str]:
     """Return an answer and one to repeat: the truth where it is known, else the likeliest two.
 
@@ -140,9 +137,6 @@ def _from_world(texts: Sequence[str], fact: Fact) -> tuple[str, str]:
     else:
         others = [text for text in texts if names(text) is None] + [rival(fact)]
     return answer, others[0]
-
-
-# ----------------------------------------------------------------------- from the world
 
 
 def rival(fact: Fact) -> str:

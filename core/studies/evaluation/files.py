@@ -159,9 +159,6 @@ def _lock(file: int) -> bool:
     return True
 
 
-# ----------------------------------------------------------------------------- reading
-
-
 def manifest_of(folder: Path) -> dict[str, Any]:
     """Return what a run is; raise `RunError` when the folder holds no run that can be read."""
     try:
@@ -211,9 +208,6 @@ def whole_lines(path: Path) -> tuple[list[Row], int]:
             if row.values.keys() <= set(SCHEMA.names) and isinstance(row.values["id"], str):
                 rows.append(row)
     return rows, length
-
-
-# ----------------------------------------------------------------------------- writing
 
 
 @contextmanager

@@ -204,9 +204,6 @@ def _stat(path: Any) -> os.stat_result | None:
         return None
 
 
-# ----------------------------------------------------------------------------- intervals
-
-
 @dataclass(frozen=True, eq=False)
 class RunMeasures:
     """The measures of every score, with intervals where there are resamples."""

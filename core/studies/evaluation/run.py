@@ -180,9 +180,6 @@ def _reach(rows: Iterable[Row]) -> Iterator[Row]:
     yield from waiting
 
 
-# ------------------------------------------------------------------------ the manifest
-
-
 def pipeline_for(task: Task) -> Pipeline:
     """Return what the scores of a run are made with."""
     model = task.model

@@ -181,9 +181,6 @@ class Worker:
                 raise Cancelled
 
 
-# ------------------------------------------------------------------------------- tables
-
-
 def question_block(number: int, questions: Iterable[Question]) -> pa.Table:
     """Return a block of questions as a table."""
     return pa.Table.from_pylist([asdict(q) | {"block": number} for q in questions], ASKED)

@@ -271,9 +271,6 @@ class _Asking:
         )
 
 
-# -------------------------------------------------------------------- exact likelihoods
-
-
 def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     samples, greedy = _first_answers(asking, previous)
     texts = texts_to_score(samples, previous)
@@ -378,9 +375,6 @@ def _first_answers(
     return collected, greedy
 
 
-# ----------------------------------------------------------------------------- samples
-
-
 def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     samples, greedy = _first_answers(asking, previous)
     counts = Counter(sample.text for sample in samples if sample.text)
@@ -444,9 +438,6 @@ def _opinion(asking: _Asking, text: str) -> ModelTask:
     )
 
 
-# ----------------------------------------------------------- what it did not say by itself
-
-
 def _tell_others(asking: _Asking, recording: Recording) -> Recording:
     """Tell a model that gives one answer only a few others, and see whether it keeps to it."""
     if len(alike(recording.texts[0], recording.texts)) < len(recording.texts):
@@ -487,9 +478,6 @@ def _others(asking: _Asking, recording: Recording) -> list[str]:
         (further,) = asking.together(TELLING_OTHERS, [asking.search(4 * LIKELIEST)])
         others = among(further)
     return others
-
-
-# ------------------------------------------------------------------- which mean the same
 
 
 def _judge(asking: _Asking, recording: Recording, previous: Recording | None) -> Recording:

@@ -194,9 +194,6 @@ class Variations:
         )
 
 
-# --------------------------------------------------------------------------------- a plan
-
-
 @dataclass(frozen=True)
 class _Wanted:
     """One value of a panel: what to record for it, how many answers of it, and how to read them."""

@@ -90,8 +90,6 @@ class Related:
     questions: tuple[Asked, ...]
     seed: int = 0  # of the halves on which the threshold is tuned, and of the bootstrap
 
-    # ---- The two stages.
-
     def two_stage(self, least: float, fewest: int = 2) -> Floats:
         """Return the two-stage doubt of every question at a threshold, (questions,)."""
         return np.array([q.candidates.doubt(least, fewest) for q in self.questions])
@@ -135,8 +133,6 @@ class Related:
             )
         places = np.arange(len(self.questions))
         return compare(doubts, correct, places, "mutual_information", seed=self.seed)
-
-    # ---- Second-order calibration.
 
     @functools.cached_property
     def _answers(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
@@ -190,9 +186,6 @@ class Related:
 
 def _or_nan(doubt: float | None) -> float:
     return np.nan if doubt is None else doubt
-
-
-# ------------------------------------------------------------------------------- asking
 
 
 def run(

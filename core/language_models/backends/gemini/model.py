@@ -233,8 +233,6 @@ class Gemini(LanguageModel):
         other.system = text
         return other
 
-    # --------------------------------------------------------------------- abilities
-
     @property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         """What the probe found; asks the service on first use."""
@@ -315,8 +313,6 @@ class Gemini(LanguageModel):
         self._facts.abilities = abilities
         if self._memory:
             self._memory().put(self.canonical_name, abilities.to_json())
-
-    # ---------------------------------------------------------------------- sampling
 
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
@@ -489,8 +485,6 @@ class Gemini(LanguageModel):
             if "generateContent" in model.supported_generation_methods
         }
         return tuple(sorted(name for name in names if re.fullmatch(NAME, name, re.ASCII)))
-
-    # ------------------------------------------------------------------------ faults
 
     def _options(self) -> genai.types.RequestOptions:
         return genai.types.RequestOptions(retry=None, timeout=at_least(self._timeout))

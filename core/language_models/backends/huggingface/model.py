@@ -90,8 +90,6 @@ class HuggingFace(FramedModel):
         self.capabilities = replace(self.capabilities, quick=opened.device.type != "cpu")
         self.set_form(Form.PLAIN)
 
-    # ------------------------------------------------------------------------- forms
-
     def put_in(self, frame: Frame) -> None:
         """Put a frame around every prompt; see `FramedModel.put_in`."""
         self.frame = frame
@@ -128,8 +126,6 @@ class HuggingFace(FramedModel):
         if isinstance(template, dict):  # several, by their names
             template = template.get("default")
         return template if isinstance(template, str) else None
-
-    # ------------------------------------------------------------------------ tokens
 
     def encode_prompt(self, prompt: str) -> list[int]:
         """Return a prompt's tokens, with all that stands around it."""
@@ -202,8 +198,6 @@ class HuggingFace(FramedModel):
         if np.exp(stops).sum() <= (1 + LEAST_BREAKS) * ended:
             return ends
         return list(filter(self.stops_at, range(self.network.vocabulary)))
-
-    # ---------------------------------------------------------------------- sampling
 
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
@@ -319,8 +313,6 @@ class HuggingFace(FramedModel):
             )
         self.meter.add(requests=1, prompt_tokens=len(tokens))
         return [Response(text, True, min(value, 0.0), limit=limit) for text, value in sequences]
-
-    # ----------------------------------------------------------------------- scoring
 
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]

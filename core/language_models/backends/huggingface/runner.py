@@ -112,8 +112,6 @@ class Network:
             )
         return values
 
-    # ---------------------------------------------------------------------- the trial
-
     def _may_keep_a_cache(self, tokens: Tensor) -> bool:
         """Whether going on from a cache changes nothing, tried with several rows and steps."""
         length = tokens.shape[1]
@@ -142,8 +140,6 @@ class Network:
         difference = one.float().softmax(dim=-1) - other.float().softmax(dim=-1)
         moved = difference.abs().sum(dim=-1).max() / 2  # how much of the probability
         return bool(moved < (1e-4 if self.exact else 0.1))
-
-    # --------------------------------------------------------------------- its memory
 
     @contextmanager
     def at_work(self) -> Iterator[None]:

@@ -96,8 +96,6 @@ class LlamaModel(LanguageModel):
         """Return all tokens that are read for a prompt: its own, and those around it."""
         return [*self.frame.before, *self._prompt_tokens(prompt)]
 
-    # ---------------------------------------------------------------------- sampling
-
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
@@ -182,8 +180,6 @@ class LlamaModel(LanguageModel):
         complete = greedy.ended and len(greedy.tokens) < limit
         return Response(self.tokenizer.decode(tokens).strip(), complete, limit=limit)
 
-    # ----------------------------------------------------------------------- scoring
-
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]
     ) -> NDArray[np.float64]:
@@ -230,8 +226,6 @@ class LlamaModel(LanguageModel):
                     targets[part], opening, (*before, segment)
                 )
         return result
-
-    # --------------------------------------------------------------------- attention
 
     def attention(
         self, prompt: str, states: list[NDArray[np.float32]] | None = None

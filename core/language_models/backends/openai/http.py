@@ -198,8 +198,6 @@ class Service:
                 return self._idle.pop()
         return self.address.connect(self._pinned[0], self._key)
 
-    # ------------------------------------------------------------------------ errors
-
     def _failure(self, error: Exception) -> ModelError:
         """Say why no reply came."""
         if isinstance(error, requests.exceptions.SSLError):
@@ -300,8 +298,6 @@ class Service:
             f"{self.host} answers, but not as OpenAI’s interface does. Base URLs mostly end in "
             f"/v1: try {self.address.url}/v1."
         )
-
-    # ----------------------------------------------------------------------- replies
 
     def choices(self, reply: Reply, count: int | None = None) -> list[Reply]:
         """Return the reply's choices in their order; `count` of them, if that is given."""

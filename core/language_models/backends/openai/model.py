@@ -217,8 +217,6 @@ class OpenAICompatible(Scoring):
         """Return what ends given answers: what a person names, else what the probe has read."""
         return self._named_end or abilities.end
 
-    # ---------------------------------------------------------------------- sampling
-
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
@@ -331,8 +329,6 @@ class OpenAICompatible(Scoring):
         if not top:
             raise self._service.reply_error("a reply without its log-probabilities")
         return {self._service.text({"text": token}): value for token, value in top.items()}
-
-    # --------------------------------------------------------------------- abilities
 
     @property
     def _abilities(self) -> OpenAIAbilities:

@@ -104,8 +104,6 @@ class Probe:
             raise self._failure()
         return self._heat(self._draws(abilities))
 
-    # ---------------------------------------------------------------- ways of asking
-
     def _completions(self) -> OpenAIAbilities | None:
         how, reply = self._sample(OpenAIAbilities())
         if reply is None:
@@ -193,8 +191,6 @@ class Probe:
             thinking.has_thought(choice, self.service.text(choice))
             for choice in self.service.choices(reply)
         )
-
-    # -------------------------------------------------------------------------- echo
 
     def _echo(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
         """Have what was sampled repeated, and compare; its end token with it, if it lists one."""
@@ -322,8 +318,6 @@ class Probe:
         finally:
             self.log.append(f"/tokenize: {came}")
 
-    # ------------------------------------------------------------------- temperature
-
     def _draws(self, how: OpenAIAbilities) -> OpenAIAbilities:
         """Make sure that answers are drawn at all.
 
@@ -370,8 +364,6 @@ class Probe:
         if reply is None:
             raise self._failure()
         return how
-
-    # ---------------------------------------------------------------------- requests
 
     def _ask(
         self,
