@@ -137,25 +137,17 @@ def claims(
 ) -> list[TextClaim]:
     """Split a text into sentences, and ask a model whether each of them is true.
 
-    Nothing is promised of a claim or of the text; see `NO_PROMISE`.
+    Nothing is promised of a claim or of the text; see `NO_PROMISE`. Raises `InvalidRequestError`
+    when there is no claim, or too much text; `ModelError` when the model cannot be opened.
 
     Parameters
     ----------
-    text : str
-        A paragraph, from whomever.
     question : str
         What the text answers; asked with every claim, so that “it” means something.
-    model : str or LanguageModel
+    model, form, budget
         As for `guard`: who judges, maybe another than who wrote.
-    form : str
-        As for `guard`.
-    budget : int
-        Most requests to a service, in all.
     system, context : str
         A system prompt, and the passages that the text was drawn from: in front of every prompt.
-
-    Raises `InvalidRequestError` when there is no claim, or too much text; `ModelError` when the
-    model cannot be opened.
     """
     front = {"system": system, "context": context}
     requested = questions_about(text, question, **front)

@@ -84,18 +84,11 @@ def typed_fields(
 ) -> dict[str, Any]:
     """Return what JSON held of the fields of a dataclass, each of the kind its annotation says.
 
-    Raises `DamagedError` with the name of the first field that is wrong.
+    No whole number is below `least`, by default -`largest`; no number exceeds `largest`, whatever
+    its sign, and whole ones never exceed `LARGEST`. Fields with a default may be missing where
+    these count.
 
-    Parameters
-    ----------
-    kind : type
-        A dataclass of texts, numbers and truth values.
-    least : float, optional
-        What no whole number is below; -`largest` if None.
-    largest : float
-        What no number exceeds, whatever its sign; whole ones never exceed `LARGEST`.
-    defaults : bool
-        Whether fields with a default may be missing.
+    Raises `DamagedError` with the name of the first field that is wrong.
     """
     values: dict[str, Any] = {}
     for field in fields(kind):
@@ -128,10 +121,7 @@ def _is_sane(value: Any, annotation: str, least: float, largest: float) -> bool:
 
 
 def text_of(value: object) -> str:
-    """Return a text that JSON held.
-
-    Raises `ValueError` when it is none, or one that cannot be written.
-    """
+    """Return a text that JSON held; raise `ValueError` when it is none, or cannot be written."""
     if not isinstance(value, str) or not is_writable(value):
         raise ValueError("a text is invalid")
     return value

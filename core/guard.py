@@ -104,14 +104,9 @@ class Abstained:
 
 
 class Guard:
-    """A model and the policy by which its answers are served; see `guard`.
+    """A model as it is asked, and the policy by which its answers are served; see `guard`.
 
-    Attributes
-    ----------
-    model : LanguageModel
-        As it is asked.
-    policy : Policy or None
-        What decides; None where nothing is certified for this model: then all is withheld.
+    The policy is None where nothing is certified for this model: then all is withheld.
     """
 
     def __init__(
@@ -203,6 +198,9 @@ def guard(
 ) -> Guard:
     """Return a guard around a model: a function from a question to `Answer` or `Abstained`.
 
+    Raises `InvalidRequestError` when the model cannot be asked so; `ModelError` when it cannot be
+    opened; `PolicyError` when the policy cannot be read, or was calibrated for something else.
+
     Parameters
     ----------
     model : str or LanguageModel
@@ -219,15 +217,6 @@ def guard(
         A system prompt, in front of every prompt.
     answer_tokens : int, optional
         At which an answer is cut; by default as the policy has it, else 32.
-
-    Raises
-    ------
-    InvalidRequestError
-        When the model cannot be asked so.
-    ModelError
-        When the model cannot be opened.
-    PolicyError
-        When the policy cannot be read, or was calibrated for something else.
     """
     if not isinstance(model, str | LanguageModel):
         raise InvalidRequestError(

@@ -48,16 +48,8 @@ def answer_sentences(answers: Sequence[str]) -> str:
 def iterative(query: str, answers: Sequence[str] = ()) -> str:
     """Return the prompt F_t(x, Y_1, …, Y_t) of the paper's Section 2.
 
-    Parameters
-    ----------
-    query : str
-        The question x, as the person typed it.
-    answers : sequence of str, optional
-        The t earlier answers Y_1 … Y_t that the prompt tells the model about.
-
-    Notes
-    -----
-    F_0 keeps both mentions of the question, so that F_0 and F_1 differ by the answer
+    x is the question as the person typed it; the t answers are those that the prompt tells the
+    model about. F_0 keeps both mentions of the question, so that F_0 and F_1 differ by the answer
     sentence alone and by nothing else the model could react to.
     """
     condition = f"{answer_sentences(answers)}\n\n" if answers else ""

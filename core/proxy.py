@@ -93,12 +93,8 @@ class RefusedRequestError(Exception):
 def proxy(guard: Guard, *, seconds: float, names: Sequence[str] = LOCAL) -> Starlette:
     """Return an ASGI application that answers by a guard.
 
-    Parameters
-    ----------
-    seconds : float
-        What is not decided by then, waiting in line included, is withheld.
-    names : sequence of str
-        Under which names it is reached; see `is_origin_allowed`.
+    What is not decided within `seconds`, waiting in line included, is withheld. `names` are those
+    under which it is reached; see `is_origin_allowed`.
     """
     desk = _Desk(guard, seconds)
 

@@ -14,24 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from core.abstention import intervals
 from core.abstention.blocks import Blocks
 from core.abstention.few import ENOUGH, extremes, random_weights
-from core.abstention.intervals import (
-    ALIKE,
-    DIFFERENCE,
-    RESAMPLES,
-    SHARE,
-    ConfidenceBand,
-    Interval,
-    Ranked,
-    constant_p_value,
-    independent_pairs,
-    interval,
-    limits_of_constant,
-    of_few,
-    precision_at,
-    resamples,
-)
 from core.abstention.metrics import MEASURES
 
 Floats = NDArray[np.float64]
@@ -65,7 +50,7 @@ class Resampled:
         """Whether there are fewer than `few.ENOUGH` right or wrong answers."""
         return self.least is not self.largest
 
-    def interval(self, score: str, measure: str, confidence: float = 0.95) -> Interval:
+    def interval(self, score: str, measure: str, confidence: float = 0.95) -> intervals.Interval:
         """Return a measure with its interval; NaN where there are no resamples.
 
         Where resamples do not differ, an AUROC has exact limits, and other measures have none.
@@ -73,21 +58,21 @@ class Resampled:
         at = self.scores.index(score), list(MEASURES).index(measure)
         if self.is_of_few:
             ends = self.least[:, *at], self.largest[:, *at]
-            return of_few(float(self.values[at]), *ends, confidence)
-        span = SHARE if measure == "auroc" else None
+            return intervals.of_few(float(self.values[at]), *ends, confidence)
+        span = intervals.SHARE if measure == "auroc" else None
         resampled = self.values[at], self.least[:, *at]
-        return interval(*resampled, confidence, span=span, pairs=self.pairs[score])
+        return intervals.interval(*resampled, confidence, span=span, pairs=self.pairs[score])
 
     def difference(
         self, score: str, other: str, measure: str, confidence: float = 0.95
-    ) -> Interval:
+    ) -> intervals.Interval:
         """Return by how much a measure of one score exceeds that of another, with its interval."""
         value, least, largest = self._differences(score, other, measure)
         if self.is_of_few:
-            return of_few(value, least, largest, confidence)
-        span = DIFFERENCE if measure == "auroc" else None
+            return intervals.of_few(value, least, largest, confidence)
+        span = intervals.DIFFERENCE if measure == "auroc" else None
         pairs = min(self.pairs[score], self.pairs[other])
-        return interval(value, least, confidence, span=span, pairs=pairs)
+        return intervals.interval(value, least, confidence, span=span, pairs=pairs)
 
     def p_value(self, score: str, other: str, measure: str) -> float:
         """Return how often chance alone would part two scores so far, by the resamples.
@@ -101,12 +86,12 @@ class Resampled:
             return math.nan
         sides = np.count_nonzero(least <= 0), np.count_nonzero(largest >= 0)
         p_value = float(min(1.0, 2 * (min(sides) + 1) / (len(least) + 1)))
-        if measure == "auroc" and not self.is_of_few and np.ptp(least) < ALIKE:
+        if measure == "auroc" and not self.is_of_few and np.ptp(least) < intervals.ALIKE:
             pairs = min(self.pairs[score], self.pairs[other])
-            return max(p_value, constant_p_value(value, pairs))
+            return max(p_value, intervals.constant_p_value(value, pairs))
         return p_value
 
-    def band(self, score: str, confidence: float = 0.95) -> ConfidenceBand:
+    def band(self, score: str, confidence: float = 0.95) -> intervals.ConfidenceBand:
         """Return a score's precision by recall with its band, each point by itself."""
         worst, best = self.worst[score], self.best[score]
         lower, upper = np.full((2, worst.shape[1]), np.nan)
@@ -117,9 +102,11 @@ class Resampled:
             upper[some] = np.nanquantile(best[:, some], 1 - tail, axis=0)
         for at in np.flatnonzero(lower == upper):  # only right answers, or only wrong ones
             answered = max(int(self.recalls[score][at] * self.queries), 1)
-            span = SHARE if lower[at] in SHARE else None
-            lower[at], upper[at] = limits_of_constant(float(lower[at]), span, answered, tail)
-        return ConfidenceBand(self.recalls[score], self.precision[score], lower, upper)
+            span = intervals.SHARE if lower[at] in intervals.SHARE else None
+            lower[at], upper[at] = intervals.limits_of_constant(
+                float(lower[at]), span, answered, tail
+            )
+        return intervals.ConfidenceBand(self.recalls[score], self.precision[score], lower, upper)
 
     def _differences(self, score: str, other: str, measure: str) -> tuple[float, Floats, Floats]:
         one, two = self.scores.index(score), self.scores.index(other)
@@ -135,7 +122,7 @@ def resample(
     clusters: ArrayLike,
     recalls: Mapping[str, Floats],
     *,
-    number: int = RESAMPLES,
+    number: int = intervals.RESAMPLES,
     seed: int = 0,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Resampled:
@@ -160,14 +147,14 @@ def resample(
     if any(np.shape(scores[name]) != rows.shape for name in scores):
         raise ValueError(f"Give {len(rows)} scores, one for every query.")
     names = tuple(scores)
-    ranked = [Ranked(scores[name], correct[name]) for name in names]
+    ranked = [intervals.Ranked(scores[name], correct[name]) for name in names]
     harmonic = _Harmonic()
 
     def measure(weights: NDArray[np.int64]) -> Floats:
         return np.array([_measures(each.blocks(weights), harmonic) for each in ranked])
 
     ones = np.ones(len(rows), np.int64)
-    pairs = {name: independent_pairs(correct[name], rows) for name in names}
+    pairs = {name: intervals.independent_pairs(correct[name], rows) for name in names}
     shape = number, len(names), len(MEASURES)
     least = largest = np.empty(shape)
     worst = best = {name: np.empty((number, len(recalls[name]))) for name in names}
@@ -181,22 +168,27 @@ def resample(
                 ranks = ranked[j].blocks(masses)
                 least[here, j], largest[here, j], *orders = extremes(ranks, wrong, right)
                 for each, some in zip((worst, best), orders, strict=True):
-                    each[name][here] = [precision_at(order, recalls[name]) for order in some]
+                    each[name][here] = [
+                        intervals.precision_at(order, recalls[name]) for order in some
+                    ]
     else:
-        for i, weights in enumerate(resamples(rows, number, seed)):
+        for i, weights in enumerate(intervals.resamples(rows, number, seed)):
             if i % 50 == 0:
                 progress(i / number)
             for j, name in enumerate(names):
                 ranks = ranked[j].blocks(weights)
                 least[i, j] = _measures(ranks, harmonic)
-                worst[name][i] = precision_at(ranks, recalls[name])
+                worst[name][i] = intervals.precision_at(ranks, recalls[name])
     return Resampled(
         names,
         measure(ones).reshape(len(names), len(MEASURES)),
         least,
         largest,
         {name: recalls[name] for name in names},
-        {n: precision_at(r.blocks(ones), recalls[n]) for n, r in zip(names, ranked, strict=True)},
+        {
+            n: intervals.precision_at(r.blocks(ones), recalls[n])
+            for n, r in zip(names, ranked, strict=True)
+        },
         worst,
         best,
         pairs,

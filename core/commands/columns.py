@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import click
+
+from core.commands.files import with_options
 
 COLUMNS: Final[Mapping[str, str]] = {
     "question": "The column of questions.",
@@ -15,8 +17,14 @@ COLUMNS: Final[Mapping[str, str]] = {
 }
 
 
-def columns(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options; what none of them says, headings and cells do."""
-    for name, about in reversed([*COLUMNS.items()]):
-        command = click.option(f"--{name}", help=about, metavar="TEXT")(command)
-    return command
+#: The options; what none of them says, headings and cells do.
+columns = with_options(
+    *(click.option(f"--{name}", help=about, metavar="TEXT") for name, about in COLUMNS.items())
+)
+on_malformed = click.option(
+    "--on-malformed",
+    type=click.Choice(["refuse", "skip"]),
+    default="refuse",
+    show_default=True,
+    help="What becomes of a row that cannot be used; either names its line.",
+)

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from core.codec import count_of
-from core.commands.columns import COLUMNS, columns
-from core.commands.files import FilesFirst, Input, Output
+from core.commands.columns import COLUMNS, columns, on_malformed
+from core.commands.files import FilesFirst, Input, Output, with_options
 from core.data.datasets.ambigqa import read_ambigqa
 from core.data.datasets.draw import draw
 from core.data.datasets.in_words import QuestionsInWords
@@ -28,16 +28,7 @@ PROGRESS = 10_000  # questions
 SKIP = "--on-malformed skip leaves such rows out."
 BANDS = {name.replace(",", "").replace(" ", "-"): name for name in SETS}
 
-Command = Callable[..., None]
-
 FILE = click.argument("file", type=Input())
-ON_MALFORMED = click.option(
-    "--on-malformed",
-    type=click.Choice(["refuse", "skip"]),
-    default="refuse",
-    show_default=True,
-    help="What becomes of a row that cannot be used; either names its line.",
-)
 
 
 @dataclass
@@ -56,21 +47,18 @@ class _Notes:
         self.dropped += 1
 
 
-def _writes(command: Command) -> Command:
-    """Add the options on what is written."""
-    for option in (
-        click.option("--overwrite", is_flag=True, help="Replace the file of --out."),
-        click.option("--seed", type=int, default=0, show_default=True, help="Of the sample."),
-        click.option("--sample", type=click.IntRange(1), help="Write so many, drawn at random."),
-        click.option(
-            "--out",
-            type=Output(),
-            required=True,
-            help="The file of questions to write, as JSON lines.",
-        ),
-    ):
-        command = option(command)
-    return command
+#: The options on what is written.
+_writes = with_options(
+    click.option(
+        "--out",
+        type=Output(),
+        required=True,
+        help="The file of questions to write, as JSON lines.",
+    ),
+    click.option("--sample", type=click.IntRange(1), help="Write so many, drawn at random."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of the sample."),
+    click.option("--overwrite", is_flag=True, help="Replace the file of --out."),
+)
 
 
 class _Group(click.Group):
@@ -87,7 +75,7 @@ def dataset() -> None:
 @dataset.command(help="TriviaQA: an official JSON file, or EVOUNA's TQ.json.")
 @FILE
 @_writes
-@ON_MALFORMED
+@on_malformed
 @click.option(
     "--improper",
     type=click.Choice(["drop", "keep"]),
@@ -109,7 +97,7 @@ def _of_file(name: str, title: str, read: Callable[..., Iterator[Question]]) -> 
     @dataset.command(name, help=title)
     @FILE
     @_writes
-    @ON_MALFORMED
+    @on_malformed
     def command(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
         notes = _Notes()
         _write(read(file, on_malformed, notes.skip), notes, **writing)
@@ -123,7 +111,7 @@ _of_file("nq_open", "NQ-Open: a file of JSON lines.", read_nq_open)
 @FILE
 @_writes
 @columns
-@ON_MALFORMED
+@on_malformed
 def file(file: Path, on_malformed: OnMalformed, **options: Any) -> None:
     """Write the questions of anybody's file."""
     roles = {name: options.pop(name) for name in COLUMNS}

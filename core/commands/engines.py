@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import click
 
-from core.commands.model import Command, by_name, calls
+from core.commands.files import with_options
+from core.commands.model import by_name, calls
 from core.language_models.client.stack import with_layers
 from core.language_models.forms import Form
 from core.language_models.language_model import LanguageModel
@@ -24,37 +25,34 @@ LOCAL, RAY = "local", "ray"
 OF_RAY: Final = ("address", "workers", "reserve")
 
 
-def engines(command: Command) -> Command:
-    """Add the options on what asks the questions."""
-    for option in (
-        click.option(
-            "--reserve",
-            multiple=True,
-            metavar="NAME=AMOUNT",
-            help="What Ray reserves for a worker: CPU, GPU, or a resource of your cluster. Repeat "
-            "it for several.  [default: CPU=1]",
-        ),
-        click.option(
-            "--workers",
-            type=click.IntRange(1),
-            help="How many processes of Ray hold the model.  [default: as many as there is room "
-            "for; of a service, one a machine]",
-        ),
-        click.option(
-            "--address",
-            help="Of the Ray cluster that this machine is part of, or auto. Without it, Ray is "
-            "started on this machine until the run ends.",
-        ),
-        click.option(
-            "--engine",
-            type=click.Choice([LOCAL, RAY]),
-            default=LOCAL,
-            show_default=True,
-            help="What asks: this process, or workers of Ray on one machine or many.",
-        ),
-    ):
-        command = option(command)
-    return command
+#: The options on what asks the questions.
+engines = with_options(
+    click.option(
+        "--engine",
+        type=click.Choice([LOCAL, RAY]),
+        default=LOCAL,
+        show_default=True,
+        help="What asks: this process, or workers of Ray on one machine or many.",
+    ),
+    click.option(
+        "--address",
+        help="Of the Ray cluster that this machine is part of, or auto. Without it, Ray is "
+        "started on this machine until the run ends.",
+    ),
+    click.option(
+        "--workers",
+        type=click.IntRange(1),
+        help="How many processes of Ray hold the model.  [default: as many as there is room "
+        "for; of a service, one a machine]",
+    ),
+    click.option(
+        "--reserve",
+        multiple=True,
+        metavar="NAME=AMOUNT",
+        help="What Ray reserves for a worker: CPU, GPU, or a resource of your cluster. Repeat "
+        "it for several.  [default: CPU=1]",
+    ),
+)
 
 
 def engine_of(options: dict[str, Any]) -> Callable[[LanguageModel, Path], Engine]:

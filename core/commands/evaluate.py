@@ -16,7 +16,7 @@ import click
 from core.abstention import metrics
 from core.abstention.intervals import Interval
 from core.codec import count_of, encode, finite, list_of
-from core.commands.columns import COLUMNS, columns
+from core.commands.columns import COLUMNS, columns, on_malformed
 from core.commands.engines import engine_of, engines
 from core.commands.files import FilesFirst, Folder, Input, Output, Range, write
 from core.commands.ledger import ledger
@@ -84,13 +84,7 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
 @asks
 @reads
 @engines
-@click.option(
-    "--on-malformed",
-    type=click.Choice(["refuse", "skip"]),
-    default="refuse",
-    show_default=True,
-    help="What becomes of a row of QUESTIONS that cannot be used; either names its line.",
-)
+@on_malformed
 @click.option("--retry-failed", is_flag=True, help="Ask questions that failed before once more.")
 @click.option("--yes", is_flag=True, help="Agree to what a service may cost.")
 @click.option(

@@ -9,7 +9,9 @@ import math
 import os
 import stat
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,11 @@ DASH = (
     "“-” is no file. The command prints its result on standard output anyway; name the file that "
     "is to be written besides."
 )
+
+
+def with_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what adds options to a command, in this order."""
+    return lambda command: reduce(lambda whole, option: option(whole), reversed(options), command)
 
 
 class Input(click.Path):

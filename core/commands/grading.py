@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from core.abstention.codebook import PERSON
 from core.codec import one_line
-from core.commands.model import Command, asks, open_for_study, payment
+from core.commands.files import with_options
+from core.commands.model import asks, open_for_study, payment
 from core.data.datasets.predictions import (
     Predictions,
     grade,
@@ -40,18 +41,20 @@ NOT_LABELLED: Final = (
 )
 
 
-def grades(command: Command) -> Command:
-    """Add the options on who grades what."""
-    graders = click.Choice([*map(str, Grader), BY_HAND, BY_MODEL])
-    for option in (
-        click.option(
-            "--reference", metavar="COLUMN", help="What it is compared with; guessed if omitted."
-        ),
-        click.option("--prediction", metavar="COLUMN", help="What is graded; guessed if omitted."),
-        click.option("--grade", "grader", type=graders, help=GRADE),
-    ):
-        command = option(command)
-    return asks(command)
+#: The options on who grades what.
+grades = with_options(
+    asks,
+    click.option(
+        "--grade",
+        "grader",
+        type=click.Choice([*map(str, Grader), BY_HAND, BY_MODEL]),
+        help=GRADE,
+    ),
+    click.option("--prediction", metavar="COLUMN", help="What is graded; guessed if omitted."),
+    click.option(
+        "--reference", metavar="COLUMN", help="What it is compared with; guessed if omitted."
+    ),
+)
 
 
 def grading(options: Mapping[str, Any]) -> Callable[[Upload], Upload] | None:

@@ -85,7 +85,8 @@ def _run(experiment: Experiment) -> Callable[..., None]:
         else:
             model = open_for_study(of_model["model"], of_model["form"], of_model["budget"])
             finding = _pay(experiment, values, settings, model, of_model)
-        click.echo(encode(to_dict(finding)) if as_json else _report(finding))
+        report = "\n".join([finding.sentence, "", *table(finding.columns)])
+        click.echo(encode(to_dict(finding)) if as_json else report)
         for path in files:
             _write(path, finding, of_model.get("model", EMBEDDED))
 
@@ -108,10 +109,6 @@ def _pay(
     offered = experiment.plan(settings, model)
     with payment(model, offered, of_model["budget"], of_model["prices"]):
         return experiment.run(values, model)
-
-
-def _report(finding: Finding) -> str:
-    return "\n".join([finding.sentence, "", *table(finding.columns)])
 
 
 def _write(path: Path, finding: Finding, model: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
-from core.commands.files import Range
+from core.commands.files import Range, with_options
 from core.language_models import opening
 from core.language_models.client.stack import limit, stop
 from core.language_models.forms import Form
@@ -23,7 +23,6 @@ from core.studies.costs import Plan
 from core.studies.inspection.request import InvalidRequestError
 
 T = TypeVar("T")
-Command = Callable[..., Any]
 
 MODELS = f"{', '.join(usages()[:-1])} or {usages()[-1]}"
 FORM = (
@@ -39,26 +38,23 @@ PRICES = (
 )
 
 
-def asks(command: Command) -> Command:
-    """Add the options on which model is asked, how, and for how much."""
-    prices = click.option(
-        "--prices", type=(_PRICE, _PRICE), default=(0, 0), metavar="IN OUT", help=PRICES
-    )
-    return opens(prices(command))
-
-
-def opens(command: Command) -> Command:
-    """Add the options on which model is opened, how, and within which budget."""
-    forms = click.Choice([AUTO, *map(str, Form)])
-    for option in (
-        click.option(
-            "--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET
-        ),
-        click.option("--form", type=forms, default=AUTO, show_default=True, help=FORM),
-        click.option("--model", default="embedded", show_default=True, help=MODELS),
-    ):
-        command = option(command)
-    return command
+#: The options on which model is opened, how, and within which budget.
+opens = with_options(
+    click.option("--model", default="embedded", show_default=True, help=MODELS),
+    click.option(
+        "--form",
+        type=click.Choice([AUTO, *map(str, Form)]),
+        default=AUTO,
+        show_default=True,
+        help=FORM,
+    ),
+    click.option("--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET),
+)
+#: And for how much it is asked.
+asks = with_options(
+    opens,
+    click.option("--prices", type=(_PRICE, _PRICE), default=(0, 0), metavar="IN OUT", help=PRICES),
+)
 
 
 def tell(sentence: str) -> None:

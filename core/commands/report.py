@@ -9,19 +9,16 @@ import click
 
 from core.commands.files import Output
 from core.commands.files import write as write_file
-from core.commands.model import Command
 
 if TYPE_CHECKING:
     from core.reports.report import Report
 
 
-def report_option(command: Command) -> Command:
-    """Add the option that names the file of the report, as `report`."""
-    return click.option(
-        "--report",
-        type=Output(),
-        help="Write a report too: one HTML file with pictures, settings and versions.",
-    )(command)
+report_option = click.option(
+    "--report",
+    type=Output(),
+    help="Write a report too: one HTML file with pictures, settings and versions.",
+)
 
 
 def write(path: Path, report: Report, *, from_file: bool = False) -> None:

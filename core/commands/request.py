@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from core.commands.files import Input, text_in
-from core.commands.model import Command, usage
+from core.commands.files import Input, text_in, with_options
+from core.commands.model import usage
 from core.language_models import meaning
 from core.language_models.language_model import MOST_ANSWER_TOKENS
 from core.studies.inspection.request import MAX_FRONT_CHARACTERS, Reading, Request, Sampling
@@ -23,60 +23,51 @@ class _Comparison(click.Choice[str]):
         return str(super().convert(value, param, ctx))
 
 
-def reads(command: Command) -> Command:
-    """Add the options on which answers are found, and how they are compared."""
-    samplings = click.Choice([Sampling.LIKELIEST.value, Sampling.DRAWN.value])
-    for option in (
-        click.option("--gamma-2", default=0.0, show_default=True, help="γ₂, stabilises M.I."),
-        click.option("--gamma-1", default=0.0, show_default=True, help="γ₁, stabilises M.I."),
-        click.option(
-            "--threshold",
-            type=float,
-            help="τ, the similarity threshold.  [default: 0.25; judge: 0.5, meaning: 0.8]",
-        ),
-        click.option(
-            "--similarity",
-            type=_Comparison(list(COMPARISONS)),
-            default=DEFAULT,
-            show_default=True,
-            help="How two answers are compared; judge asks the model about each pair; "
-            "meaning:FOLDER asks a small model of embeddings or entailment.",
-        ),
-        click.option("--seed", type=int, help="Of drawn answers.  [default: 0]"),
-        click.option("--temperature", type=float, help="Of drawn answers.  [default: 0.9]"),
-        click.option(
-            "--sampling",
-            type=samplings,
-            help="Which answers are compared.  [default: likeliest if the model can be searched "
-            "for them, and neither --temperature nor --seed is given]",
-        ),
-        click.option(
-            "--samples",
-            type=int,
-            help="k, 1 to 300: how many answers are drawn, or compared at most of the likeliest.  "
-            "[default: 8 of the likeliest; 10 drawn, 100 if the model scores only its own answers]",
-        ),
-        click.option(
-            "--answer-tokens",
-            type=int,
-            help=f"At which an answer is cut, 1 to {MOST_ANSWER_TOKENS}; a line break ends it, "
-            "too.  [default: 32]",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def front(command: Command) -> Command:
-    """Add the options on what stands in front of every prompt."""
-    for option in (
-        click.option(
-            "--context", type=Input(), help="A text file of what the answer is to be drawn from."
-        ),
-        click.option("--system", default="", help="A system prompt, in front of every prompt."),
-    ):
-        command = option(command)
-    return command
+#: The options on which answers are found, and how they are compared.
+reads = with_options(
+    click.option(
+        "--answer-tokens",
+        type=int,
+        help=f"At which an answer is cut, 1 to {MOST_ANSWER_TOKENS}; a line break ends it, "
+        "too.  [default: 32]",
+    ),
+    click.option(
+        "--samples",
+        type=int,
+        help="k, 1 to 300: how many answers are drawn, or compared at most of the likeliest.  "
+        "[default: 8 of the likeliest; 10 drawn, 100 if the model scores only its own answers]",
+    ),
+    click.option(
+        "--sampling",
+        type=click.Choice([Sampling.LIKELIEST.value, Sampling.DRAWN.value]),
+        help="Which answers are compared.  [default: likeliest if the model can be searched "
+        "for them, and neither --temperature nor --seed is given]",
+    ),
+    click.option("--temperature", type=float, help="Of drawn answers.  [default: 0.9]"),
+    click.option("--seed", type=int, help="Of drawn answers.  [default: 0]"),
+    click.option(
+        "--similarity",
+        type=_Comparison(list(COMPARISONS)),
+        default=DEFAULT,
+        show_default=True,
+        help="How two answers are compared; judge asks the model about each pair; "
+        "meaning:FOLDER asks a small model of embeddings or entailment.",
+    ),
+    click.option(
+        "--threshold",
+        type=float,
+        help="τ, the similarity threshold.  [default: 0.25; judge: 0.5, meaning: 0.8]",
+    ),
+    click.option("--gamma-1", default=0.0, show_default=True, help="γ₁, stabilises M.I."),
+    click.option("--gamma-2", default=0.0, show_default=True, help="γ₂, stabilises M.I."),
+)
+#: The options on what stands in front of every prompt.
+front = with_options(
+    click.option("--system", default="", help="A system prompt, in front of every prompt."),
+    click.option(
+        "--context", type=Input(), help="A text file of what the answer is to be drawn from."
+    ),
+)
 
 
 def context_in(options: dict[str, Any]) -> str:

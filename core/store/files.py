@@ -9,9 +9,8 @@ from typing import Final
 from sqlalchemy import delete, select, update
 
 from core.store import schema
-from core.store.database import Database
 from core.store.errors import StoreError
-from core.store.results import THIS_COMPUTER
+from core.store.results import OwnedRows
 from core.store.text import checked_payload, storable
 
 LARGEST: Final = 10_000_000  # bytes
@@ -36,13 +35,10 @@ def hash_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-class Files:
-    """One owner's saved files in a database; every method raises `StoreError` when that fails."""
+class Files(OwnedRows):
+    """One owner's saved files in a database."""
 
-    def __init__(self, database: Database, owner: str = THIS_COMPUTER) -> None:
-        self._database = database
-        self._owner = storable(owner)
-        self._own = schema.files.c.owner == self._owner
+    table = schema.files
 
     def save(self, name: str, content: bytes) -> str:
         """Keep a file and return its hash; of too many of its owner, the oldest other is forgotten.

@@ -11,20 +11,16 @@ from typing import Final
 from sqlalchemy import Row, delete, select
 
 from core.store import schema
-from core.store.database import Database
-from core.store.results import THIS_COMPUTER
+from core.store.results import OwnedRows
 from core.store.text import storable
 
 AT_ONCE: Final = 500  # items of one query
 
 
-class Labels:
-    """One owner's labels in a database; every method raises `StoreError` when that fails."""
+class Labels(OwnedRows):
+    """One owner's labels in a database."""
 
-    def __init__(self, database: Database, owner: str = THIS_COMPUTER) -> None:
-        self._database = database
-        self._owner = storable(owner)
-        self._own = schema.labels.c.owner == self._owner
+    table = schema.labels
 
     def save(self, item: str, label: str) -> None:
         """Keep the label of an item, a hash of what was labelled, in place of an earlier one."""

@@ -8,19 +8,16 @@ from typing import Final
 from sqlalchemy import Column, Select, select
 
 from core.store import schema
-from core.store.database import Database
-from core.store.results import THIS_COMPUTER
+from core.store.results import OwnedRows
 from core.store.text import checked_payload, storable
 
 MOST: Final = 2_000  # that are read: the newest
 
 
-class Looks:
-    """One owner's looks at labels; every method raises `StoreError` when the database fails."""
+class Looks(OwnedRows):
+    """One owner's looks at labels."""
 
-    def __init__(self, database: Database, owner: str = THIS_COMPUTER) -> None:
-        self._database = database
-        self._owner = storable(owner)
+    table = schema.looks
 
     def save(self, looks: Iterable[tuple[str, str]], earlier: Set[str] | None = None) -> bool:
         """Keep looks, each as the hash of what it was at and its payload; once.
@@ -55,6 +52,5 @@ class Looks:
             return tuple(payloads.scalars())[::-1]
 
     def _newest(self, column: Column[str]) -> Select[tuple[str]]:
-        table = schema.looks.c
-        newest = select(column).where(table.owner == self._owner)
-        return newest.order_by(table.number.desc()).limit(MOST)
+        newest = select(column).where(self._own)
+        return newest.order_by(schema.looks.c.number.desc()).limit(MOST)

@@ -6,9 +6,9 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, Table, and_, delete, func, select, update
 
 from core.codec import one_line
 from core.store import schema
@@ -65,17 +65,24 @@ def has_words(result: Summary, text: str) -> bool:
 _SUMMARY: Final = [schema.results.c[name] for name in Summary.__dataclass_fields__]
 
 
-class SavedResults:
-    """One owner's saved results in a database, which may hold those of others too.
+class OwnedRows:
+    """One owner's rows of a table; every method raises `StoreError` when the database fails."""
 
-    Only `open` finds results of others: it takes an id, and whoever knows one was told. Every
-    method raises `StoreError` when the database fails.
-    """
+    table: ClassVar[Table]
 
     def __init__(self, database: Database, owner: str = THIS_COMPUTER) -> None:
         self._database = database
         self._owner = storable(owner)
-        self._own = schema.results.c.owner == self._owner
+        self._own = self.table.c.owner == self._owner
+
+
+class SavedResults(OwnedRows):
+    """One owner's saved results in a database, which may hold those of others too.
+
+    Only `open` finds results of others: it takes an id, and whoever knows one was told.
+    """
+
+    table = schema.results
 
     def save(
         self,

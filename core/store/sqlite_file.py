@@ -86,7 +86,9 @@ def prepare(path: Path, newest: int) -> str | None:
             notice = _set_aside(path, newest)
         if not path.exists():
             path.touch(mode=0o600)  # what people ask is theirs; SQLite's other files follow
-        _check_writable(path)
+        # Said now, and not at the first call that is to be kept.
+        if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+            raise PermissionError("it is for reading only")
         _log_ahead(path)
     return notice
 
@@ -219,12 +221,6 @@ def _free_name(path: Path) -> Path:
         count += 1
         name = Path(f"{stamp}-{count}")
     return name
-
-
-def _check_writable(path: Path) -> None:
-    """Say now what SQLite says at the first call that is to be kept."""
-    if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
-        raise PermissionError("it is for reading only")
 
 
 def _log_ahead(path: Path) -> None:

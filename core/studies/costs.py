@@ -72,7 +72,9 @@ def plan(request: Request, capabilities: Capabilities) -> Plan:
     first = _most_tokens(front + prompts.iterative(request.query))
     second = _most_tokens(front + prompts.iterative(request.query, [some_answer]))
     judging = _most_tokens(front + prompts.self_verification(request.query, some_answer))
-    total = _Requests(capabilities, _is_parted(front + request.query), request.answer_tokens)
+    # Characters that may take several tokens stand, most likely, in its answers as well.
+    is_parted = any(ord(c) > 0x7FF for c in front + request.query)
+    total = _Requests(capabilities, is_parted, request.answer_tokens)
     total.sample(first, k)
     total.sample(first, 1)
     total.sample(first, OTHER_DRAWS)  # where all samples are alike
@@ -270,8 +272,3 @@ def _tokens(text: str) -> int:
 def _most_tokens(text: str) -> int:
     others = sum(not c.isascii() for c in text)
     return math.ceil((len(text) - others) / FEWEST_CHARACTERS) + MOST_OF_OTHERS * others
-
-
-def _is_parted(text: str) -> bool:
-    """Whether a text, and so likely its answers, has characters that may take several tokens."""
-    return any(ord(c) > 0x7FF for c in text)

@@ -16,12 +16,10 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.uncertainty import answer_words as vocabulary
 from core.uncertainty.answer_form import DATE, NUMERIC, AnswerForm, Item, parse
-
-Floats = NDArray[np.float64]
+from core.uncertainty.validation import Floats
 
 MOST_ITEMS = 30  # of a list in any order; a longer one is compared in its own
 SHORT = 5  # letters of the longest word that may be an unknown negation

@@ -244,7 +244,9 @@ def answer_key(
     if not question or not right:
         return None
     if group is None:
-        group = next(filter(lambda n: _is_group(upload, n), columns_named(upload, SOURCES)), "")
+        # An address is a source, too, of which each row has one.
+        sources = columns_named(upload, SOURCES)
+        group = next((n for n in sources if not upload.table[n].iloc[0].startswith("http")), "")
     key = AnswerKey(question, right, group, context=context or "")
     key = _with_cells(upload, key, separator)
     used = {
@@ -269,10 +271,6 @@ SHAPES: Final[tuple[tuple[str, ...], ...]] = (
     ("question", "mc1targets.labels"),  # TruthfulQA, many choices
     ("vars.question", "assert"),  # promptfoo
 )
-
-
-def _is_group(upload: Upload, name: str) -> bool:
-    return not upload.table[name].iloc[0].startswith("http")  # a source, of which each has one
 
 
 def _with_cells(upload: Upload, key: AnswerKey, separator: str | None) -> AnswerKey:

@@ -22,7 +22,7 @@ def find(question: str, *, taught: bool = False) -> Fact | None:
 
     With `taught`, only the wordings count that training used.
     """
-    key = _key(question)
+    key = plain(question).replace(" ", "")  # "Face book" is "Facebook"
     named, wordings = _index()
     for before, after, relations, field in wordings.get(key[:1], wordings[""]):
         if key.startswith(before) and key.endswith(after):
@@ -107,7 +107,3 @@ def _around(template: str) -> tuple[str, str, str]:
 
 def _letters(text: str) -> str:
     return plain(text).replace(" ", "") if any(map(str.isalnum, text)) else ""
-
-
-def _key(question: str) -> str:
-    return plain(question).replace(" ", "")  # "Face book" is "Facebook"

@@ -16,28 +16,14 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
+import tenacity
 from numpy.typing import NDArray
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception_type,
-    wait_exponential,
-    wait_random,
-)
 from tenacity.stop import stop_base
 
+from core.language_models import errors
 from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.client.crowd import Crowd
 from core.language_models.client.wrapper import Wrapper
-from core.language_models.errors import (
-    CrowdedError,
-    LoadingError,
-    NeedsKeyError,
-    SilentError,
-    StoppedError,
-    TemporaryError,
-    UnreachableError,
-)
 from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.language_models.stopping import Stop, patience
 from core.language_models.usage import Budget, Meter
@@ -130,8 +116,8 @@ class Resilient(Wrapper):
     def _with_retries(self, request: Callable[[_Clock], T]) -> T:
         with self._open.join() as stop:
             clock = _Clock(stop)
-            retrying = Retrying(
-                retry=retry_if_exception_type(TemporaryError),
+            retrying = tenacity.Retrying(
+                retry=tenacity.retry_if_exception_type(errors.TemporaryError),
                 stop=_GivesUp(clock),
                 wait=pause,
                 sleep=self._wait or stop.wait,
@@ -140,21 +126,21 @@ class Resilient(Wrapper):
             )
             try:
                 return retrying(request, clock)
-            except TemporaryError as error:
+            except errors.TemporaryError as error:
                 failure = self._unreachable(error, retrying.statistics["attempt_number"])
         raise failure from None
 
-    def _say(self, state: RetryCallState) -> None:
-        if isinstance(_fault(state), LoadingError):
+    def _say(self, state: tenacity.RetryCallState) -> None:
+        if isinstance(_fault(state), errors.LoadingError):
             self._tell(
                 f"{self.name} is still loading. Believe waits for up to {LONGEST_CALL / 60:.0f} "
                 "minutes."
             )
 
-    def _unreachable(self, error: TemporaryError, times: int) -> UnreachableError:
+    def _unreachable(self, error: errors.TemporaryError, times: int) -> errors.UnreachableError:
         wish = error.retry_after or 0.0
         if wish > LONGEST_WISH:
-            return UnreachableError(
+            return errors.UnreachableError(
                 f"{self.name} asks to wait {_duration(wish)}. Answers received are saved; try "
                 "again then."
             )
@@ -162,7 +148,7 @@ class Resilient(Wrapper):
         for ending in ("Try again later.", "Try again in a moment.", "Try again."):
             last = last.removesuffix(ending).strip()
         how_often = "once" if times == 1 else f"{times} times in a row"
-        return UnreachableError(
+        return errors.UnreachableError(
             f"{self.name} failed {how_often}. The last time: {last} Answers received are "
             "saved; try again later."
         )
@@ -172,7 +158,7 @@ class Resilient(Wrapper):
             clock.stop.check()
             crowd = self.crowd.at_once
             if self._open.refusal:  # a key that one call was refused is refused to all
-                raise NeedsKeyError(str(self._open.refusal))
+                raise errors.NeedsKeyError(str(self._open.refusal))
             self.budget.take()
             once = Meter()
             try:
@@ -181,12 +167,12 @@ class Resilient(Wrapper):
                     self.inner.meter.gate(_behind_the_first(self.budget.take)),
                 ):
                     return self.crowd.clock(lambda: self._in_time(clock, request))
-            except NeedsKeyError as error:
+            except errors.NeedsKeyError as error:
                 self._open.refusal = error
                 raise
-            except SilentError as error:
+            except errors.SilentError as error:
                 if self.crowd.halve(crowd):
-                    raise CrowdedError(str(error)) from None
+                    raise errors.CrowdedError(str(error)) from None
                 raise
             finally:
                 self._meter.add(max(once.requests, 1), once.prompt_tokens, once.response_tokens)
@@ -221,10 +207,10 @@ class _Open:
     """
 
     def __init__(self, whole: Stop) -> None:
-        self.refusal: NeedsKeyError | None = None
+        self.refusal: errors.NeedsKeyError | None = None
         self._whole, self._stop = whole, Stop([whole])
         self._calls = 0
-        self._failure: UnreachableError | None = None
+        self._failure: errors.UnreachableError | None = None
         self._lock = threading.Lock()
 
     @contextmanager
@@ -237,13 +223,13 @@ class _Open:
             stop = self._stop
         try:
             yield stop
-        except UnreachableError as error:
+        except errors.UnreachableError as error:
             self._failure = self._failure or error
             stop.set()
             raise
-        except StoppedError:
+        except errors.StoppedError:
             if self._failure and not self._whole.is_set:
-                raise UnreachableError(str(self._failure)) from None
+                raise errors.UnreachableError(str(self._failure)) from None
             raise
         finally:
             with self._lock:
@@ -276,7 +262,9 @@ class _Clock:
 
 
 # Twice as long each time, and never in step with others that failed at the same moment.
-_BACK_OFF = wait_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT) + wait_random(0, FIRST_WAIT)
+_BACK_OFF = tenacity.wait_exponential(
+    multiplier=FIRST_WAIT, max=LONGEST_WAIT
+) + tenacity.wait_random(0, FIRST_WAIT)
 
 
 class _GivesUp(stop_base):
@@ -286,30 +274,30 @@ class _GivesUp(stop_base):
         self._clock = clock
         self._faults = 0
 
-    def __call__(self, state: RetryCallState) -> bool:
+    def __call__(self, state: tenacity.RetryCallState) -> bool:
         error = _fault(state)
-        if isinstance(error, CrowdedError):  # nothing is known yet of a slower pace
+        if isinstance(error, errors.CrowdedError):  # nothing is known yet of a slower pace
             self._clock.restart()
             return False
-        self._faults += not isinstance(error, LoadingError)
-        silent = isinstance(error, SilentError) and self._clock.seconds > LONGEST_SILENCE
+        self._faults += not isinstance(error, errors.LoadingError)
+        silent = isinstance(error, errors.SilentError) and self._clock.seconds > LONGEST_SILENCE
         late = self._clock.seconds + state.upcoming_sleep > LONGEST_CALL
         return self._faults >= TRIES or late or silent or (_wish(error) or 0.0) > LONGEST_WISH
 
 
-def _fault(state: RetryCallState) -> BaseException | None:
+def _fault(state: tenacity.RetryCallState) -> BaseException | None:
     return state.outcome.exception() if state.outcome else None
 
 
 def _wish(error: BaseException | None) -> float | None:
-    return error.retry_after if isinstance(error, TemporaryError) else None
+    return error.retry_after if isinstance(error, errors.TemporaryError) else None
 
 
-def pause(state: RetryCallState) -> float:
+def pause(state: tenacity.RetryCallState) -> float:
     """Return how long to wait: what the service asked for, else longer every time."""
     error = _fault(state)
     wish = _wish(error)
-    longest = LOOK_AGAIN if isinstance(error, LoadingError) else math.inf
+    longest = LOOK_AGAIN if isinstance(error, errors.LoadingError) else math.inf
     return float(min(_BACK_OFF(state), longest) if wish is None else max(wish, 0.0))
 
 

@@ -9,35 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.abstention import thresholds
+from core.abstention import ledger, thresholds
 from core.abstention.codebook import EVERY_ROW
-from core.abstention.ledger import (
-    MAYBE_OWN,
-    MOST_KEPT,
-    MOST_LOOKS,
-    NO_ROWS,
-    UNDER_OTHER_QUESTIONS,
-    UNNAMED_OWN,
-    Look,
-    Rows,
-    asks_the_same,
-    no_budget,
-    no_names,
-    no_test,
-    other_names,
-    related_looks,
-)
 from core.abstention.policy import Policy, PolicyError, check_rows
 from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
 from core.codec import one_line
-from core.data.tabular.fingerprints import (
-    contents,
-    draws,
-    fingerprints,
-    names_no_question,
-    of_questions,
-    sentences,
-)
+from core.data.tabular import fingerprints
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import (
@@ -52,7 +29,7 @@ from core.studies.calibration.delta_spending import look_at
 
 def halves(data: Labelled, seed: int = 0) -> tuple[Labelled, Labelled]:
     """Split queries at random into one half to try settings on and one to confirm on."""
-    order = np.argsort(draws(data))
+    order = np.argsort(fingerprints.draws(data))
     _, first, at = np.unique(data.questions[order], return_index=True, return_inverse=True)
     queries = len(first)  # by the least number of its rows each, wherever they stand in the table
     shuffled = np.argsort(first)[np.random.default_rng(seed).permutation(queries)]
@@ -73,7 +50,7 @@ class Confirmation:
     confidence: float  # of either bound
     lower_bound: float  # of the same error, exact, too
     other_errors: int | None = None  # by labels of another rule; None without such labels
-    look: Look | None = None  # at labels; None where nobody counts them
+    look: ledger.Look | None = None  # at labels; None where nobody counts them
 
     @property
     def exceeds_target(self) -> bool:
@@ -99,7 +76,7 @@ def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmat
     return Confirmation(threshold, bound <= policy.target_error, policy, confidence, lower, others)
 
 
-def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confirmation:
+def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[ledger.Look]) -> Confirmation:
     """Test a policy on new labelled rows, as the next look at them after `earlier` ones.
 
     Raises `CalibrationError` when looks at these labels have spent δ, or all labels are of one
@@ -108,55 +85,55 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confi
     pipeline.
     """
     if not policy.rows:
-        raise PolicyError(MAYBE_OWN)
+        raise PolicyError(ledger.MAYBE_OWN)
     check_rows(policy, [data.pipeline])
     if reason := _why_not_new(policy, data):
         raise PolicyError(reason)
     one_each = independent(data)
-    others = map(of_questions, sentences(one_each.queries))
-    numbers = (fingerprints(one_each, policy.score), *others)
+    others = map(fingerprints.of_questions, fingerprints.sentences(one_each.queries))
+    numbers = (fingerprints.fingerprints(one_each, policy.score), *others)
     own = int(np.count_nonzero(np.logical_or.reduce([_own_rows(policy, of) for of in numbers])))
     if data.sha256 == policy.data:
         own = len(one_each.kept)
     if own:
-        raise PolicyError(no_test(own, len(one_each.kept)))
+        raise PolicyError(ledger.no_test(own, len(one_each.kept)))
     if _are_its_own(policy, data, earlier):
-        raise PolicyError(UNDER_OTHER_QUESTIONS)
+        raise PolicyError(ledger.UNDER_OTHER_QUESTIONS)
     if policy.score in data.one_kind:
         raise CalibrationError(one_kind(data, policy.score))
     return confirm_half(policy, data, earlier)
 
 
-def confirm_half(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> Confirmation:
+def confirm_half(policy: Policy, data: Labelled, earlier: Sequence[ledger.Look]) -> Confirmation:
     """Test a policy on rows held back of its own table, as the next look at them.
 
     Raises `CalibrationError` when looks at these labels have spent δ.
     """
     what = ["policy", policy.method, policy.threshold, policy.target_error, policy.confidence]
     look = look_at(data, [policy.score], what, f"policy: {one_line(policy.score)}", earlier)
-    if look.place > MOST_LOOKS:
-        raise CalibrationError(no_budget(look.place))
+    if look.place > ledger.MOST_LOOKS:
+        raise CalibrationError(ledger.no_budget(look.place))
     delta = (1 - (policy.confidence or USUAL_CONFIDENCE)) / 2**look.place
     return replace(confirm(policy, data, 1 - delta), look=look)
 
 
-def _are_its_own(policy: Policy, data: Labelled, earlier: Sequence[Look]) -> bool:
+def _are_its_own(policy: Policy, data: Labelled, earlier: Sequence[ledger.Look]) -> bool:
     """Return whether a look at just the rows that made a policy shares cells with these rows."""
     own = policy.row_hashes
     return any(
-        asks_the_same(each.rows, own).all() and asks_the_same(own, each.rows).all()
-        for each in related_looks(NO_ROWS, earlier, *contents(data))
+        ledger.asks_the_same(each.rows, own).all() and ledger.asks_the_same(own, each.rows).all()
+        for each in ledger.related_looks(ledger.NO_ROWS, earlier, *fingerprints.contents(data))
     )
 
 
-def _own_rows(policy: Policy, rows: Rows) -> NDArray[np.bool_]:
+def _own_rows(policy: Policy, rows: ledger.Rows) -> NDArray[np.bool_]:
     """Return of every row whether its question made the policy, (n,).
 
     A policy made of more than `MOST_KEPT` questions knows these only: if one of them is here, all
     count as its own.
     """
-    own = asks_the_same(rows, policy.row_hashes)
-    return own | (own.any() and policy.labels > MOST_KEPT)
+    own = ledger.asks_the_same(rows, policy.row_hashes)
+    return own | (own.any() and policy.labels > ledger.MOST_KEPT)
 
 
 def _why_not_new(policy: Policy, data: Labelled) -> str:
@@ -166,9 +143,9 @@ def _why_not_new(policy: Policy, data: Labelled) -> str:
     """
     own, book = policy.codebook, data.codebooks.get(policy.score)
     if own and own.question == EVERY_ROW:
-        return UNNAMED_OWN
-    if without := int(names_no_question(data).sum()):
-        return no_names(without, len(data.kept))
+        return ledger.UNNAMED_OWN
+    if without := int(fingerprints.names_no_question(data).sum()):
+        return ledger.no_names(without, len(data.kept))
     if own and book and plain_heading(own.question) != plain_heading(book.question):
-        return other_names(own.question, book.question)
+        return ledger.other_names(own.question, book.question)
     return own.misfit(dict(book.only), math.nan) if own and book else ""

@@ -13,17 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from core.data.datasets.questions import Question
+from core.language_models import errors
 from core.language_models.client.concurrency import Abandoned, questions_at_once, stream
 from core.language_models.client.metered import meter_for
-from core.language_models.errors import (
-    BrokenModelError,
-    BudgetError,
-    ModelError,
-    NeedsKeyError,
-    NotSavedError,
-    UnknownModelError,
-    UnreachableError,
-)
 from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Meter, Used
 from core.store.errors import StoreError
@@ -41,8 +33,8 @@ from core.studies.progress import Cancelled
 
 #: What ends a run, and is no question's own fault: the question is asked when somebody goes on.
 ENDS_A_RUN = (
-    *(Abandoned, Cancelled, BudgetError, NotSavedError, StoreError),
-    *(NeedsKeyError, BrokenModelError, UnknownModelError),
+    *(Abandoned, Cancelled, errors.BudgetError, errors.NotSavedError, StoreError),
+    *(errors.NeedsKeyError, errors.BrokenModelError, errors.UnknownModelError),
 )
 
 
@@ -120,9 +112,9 @@ def ask(task: Task, question: Question, report: Callable[[float], None]) -> Row:
         return scored_row(question, inspection, *cost())
     except ENDS_A_RUN:
         raise
-    except UnreachableError as error:
+    except errors.UnreachableError as error:
         return replace(failed_row(question, str(error), *cost()), unreachable=True)
-    except (ModelError, InvalidRequestError) as error:
+    except (errors.ModelError, InvalidRequestError) as error:
         return failed_row(question, str(error), *cost())
     except Exception as error:  # whatever it is, the other questions are worth going on
         return failed_row(question, f"{type(error).__name__}: {error}", *cost())

@@ -30,8 +30,7 @@ from core.studies.evaluation.reading import Filter, Run, unfit_scores
 from core.studies.evaluation.rows import RIGHT, SCHEMA, Match, other_rule
 from core.studies.progress import Progress, silent
 from core.uncertainty.scores import SCORES
-
-Floats = NDArray[np.float64]
+from core.uncertainty.validation import Floats
 
 RESAMPLES: Final = 1_000
 FEWEST: Final = 500  # with fewer, seven p-values could not be small together

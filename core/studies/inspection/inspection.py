@@ -21,10 +21,7 @@ from core.abstention.policy import UNKNOWN_ORIGIN, Pipeline, Policy, PolicyError
 from core.codec import one_line
 from core.language_models import meaning
 from core.language_models.language_model import LanguageModel
-from core.studies.inspection.certificates import (
-    certificate,
-    strictest_least_mass,
-)
+from core.studies.inspection.certificates import certificate, strictest_least_mass
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import LIKELIEST, record
 from core.studies.inspection.recording import EXACT, LEFT_OUT, UNLIKELY, Estimator, Recording
@@ -323,7 +320,7 @@ def _contradiction(evidence: Evidence, similarity: str) -> str | None:
     Of what the model itself compared, only numbers, signs, negations and dates speak against it:
     it may know that two names are one's.
     """
-    differ = contradict if similarity == JUDGE else _differ
+    differ = contradict if similarity == JUDGE else lambda a, b: not same_answer(a, b)
     ours = "" if similarity == SAME_ANSWER else "the similarity “same answer”, or "
     shares = np.exp(evidence.log_marginal - evidence.log_marginal.max())
     shares = shares / shares.sum()
@@ -361,10 +358,6 @@ def _comparison(recording: Recording, similarity: str) -> Compared | None:
         return None
     texts = recording.distinct_texts
     return texts, meaning.alike(similarity, recording.question, texts)
-
-
-def _differ(a: str, b: str) -> bool:
-    return not same_answer(a, b)
 
 
 def _refusal(policy: Policy, recording: Recording, reading: Reading) -> str | None:

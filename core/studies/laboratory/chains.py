@@ -20,7 +20,6 @@ from itertools import product
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core import prompts
 from core.codec import count_of
@@ -42,9 +41,7 @@ from core.uncertainty.evidence import Evidence
 from core.uncertainty.logarithms import entropy, without_rounding
 from core.uncertainty.similarity import SIMILARITIES
 from core.uncertainty.tuples import cluster_tuples, distinct, encode
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from core.uncertainty.validation import Floats, Integers
 
 MOST_CHAINS, LONGEST = 300, 4
 #: What each line over n is called.

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from pyarrow import compute
 
 from core import prompts
@@ -33,9 +32,7 @@ from core.studies.laboratory.theorem import choose
 from core.studies.progress import Progress, silent
 from core.uncertainty import missing_mass as mass
 from core.uncertainty.certified import ROUNDING
-
-Floats = NDArray[np.float64]
-
+from core.uncertainty.validation import Floats
 
 #: Whose questions are asked: the world's, or those of the bundled run of real ones.
 WORLD: Final = "world"

@@ -13,7 +13,6 @@ from enum import StrEnum
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.studies.laboratory.settings import (
     ExperimentSettings,
@@ -28,9 +27,8 @@ from core.studies.progress import Progress, silent
 from core.uncertainty import entropies, gibbs, many_samples
 from core.uncertainty.missing_mass import expected_missing_mass, stabilisers, theorem_bound
 from core.uncertainty.mutual_information import from_counts
+from core.uncertainty.validation import Floats, Integers
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Spelt = tuple[Integers, Integers, Integers | None]
 
 LARGEST_N: Final = 10

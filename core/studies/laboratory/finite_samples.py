@@ -28,9 +28,7 @@ from core.uncertainty import missing_mass as mass
 from core.uncertainty.certified import certified_lower_bound
 from core.uncertainty.joint import from_table
 from core.uncertainty.many_samples import algorithm_1
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from core.uncertainty.validation import Floats, Integers
 
 MOST_OUTSIDE: Final = 12  # values of δ_supp
 

@@ -26,8 +26,7 @@ from core.studies.laboratory.pseudo_joint import (
 from core.studies.laboratory.settings import ExperimentSettings, setting
 from core.studies.progress import Progress, silent
 from core.uncertainty.joint import from_table
-
-Floats = NDArray[np.float64]
+from core.uncertainty.validation import Floats
 
 QUESTION: Final = "What is the official language of Liechtenstein?"  # never seen in training
 

@@ -13,7 +13,6 @@ from enum import StrEnum
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.request import InvalidRequestError
@@ -31,8 +30,7 @@ from core.studies.laboratory.settings import (
 from core.studies.progress import Progress, silent
 from core.uncertainty import missing_mass as mass
 from core.uncertainty.logarithms import entropy
-
-Floats = NDArray[np.float64]
+from core.uncertainty.validation import Floats
 
 MOST_KINDS: Final = 10_000
 MOST_DRAWS: Final = 10**9

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core import prompts
 from core.data.world.facts import Band, Fact
@@ -22,8 +21,7 @@ from core.language_models.language_model import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.settings import setting, within
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
-
-Floats = NDArray[np.float64]
+from core.uncertainty.validation import Floats
 
 LEAST_SMOOTHING, MOST_SMOOTHING = 1e-6, 0.5
 

@@ -33,8 +33,7 @@ from core.studies.progress import Progress, silent
 from core.uncertainty.related import Candidates, candidates, covariances
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import token_f1
-
-Floats = NDArray[np.float64]
+from core.uncertainty.validation import Floats
 
 #: Thresholds of the first stage that are tried; at 0, it keeps all.
 THRESHOLDS: Final = (0.0, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -129,7 +128,7 @@ class Related:
             doubts[name] = (
                 self.tuned_thresholds[1]
                 if name == "two_stage"
-                else np.array([_or_nan(q.doubts[name]) for q in self.questions])
+                else np.array([q.doubts[name] for q in self.questions], float)  # None is NaN
             )
         places = np.arange(len(self.questions))
         return compare(doubts, correct, places, "mutual_information", seed=self.seed)
@@ -182,10 +181,6 @@ class Related:
             if weights.any():
                 means.append(np.average(values, weights=weights))
         return interval(values.mean(), np.array(means))
-
-
-def _or_nan(doubt: float | None) -> float:
-    return np.nan if doubt is None else doubt
 
 
 def run(

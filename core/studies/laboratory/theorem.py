@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core import prompts
 from core.data.world.facts import Band, Fact, facts
@@ -45,9 +44,7 @@ from core.uncertainty.joint import from_table
 from core.uncertainty.logarithms import entropy, log_normalise, log_sum_exp
 from core.uncertainty.mutual_information import from_conditionals
 from core.uncertainty.similarity import pairwise
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from core.uncertainty.validation import Floats
 
 ROUNDING: Final = 1e-9  # nats: how far the identity may be off
 

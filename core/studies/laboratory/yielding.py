@@ -46,8 +46,7 @@ from core.studies.inspection.taught import WORLD_OF
 from core.studies.laboratory.settings import ExperimentSettings, seed_setting, setting
 from core.studies.progress import Progress, silent
 from core.uncertainty.attention import Principal, principal
-
-Floats = NDArray[np.float64]
+from core.uncertainty.validation import Floats
 
 #: Of facts with many right answers another right one is repeated: nothing wrong wins.
 OF_BANDS: Final = (Band.BY_HEART, Band.HALF_KNOWN, Band.RARELY, Band.NEVER_SEEN)

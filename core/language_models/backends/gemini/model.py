@@ -38,29 +38,14 @@ import numpy as np
 import requests
 from numpy.typing import NDArray
 
+from core.language_models import errors
+from core.language_models.backends.gemini import http
 from core.language_models.backends.gemini.abilities import THINKING, Abilities, Facts
 from core.language_models.backends.gemini.answers import same, shorten, spells, tokens, total
 from core.language_models.backends.gemini.description import KEY_VARIABLE
 from core.language_models.backends.gemini.faults import Faults, NoFieldError
-from core.language_models.backends.gemini.http import (
-    Answers,
-    Reply,
-    entries,
-    entry,
-    model_of,
-    text_of,
-)
 from core.language_models.backends.gemini.refusals import name_of, reason_for
 from core.language_models.connections import Fault, WatchedAdapter, exchange
-from core.language_models.errors import (
-    ModelError,
-    RefusedError,
-    SilentError,
-    SmallerRequestsError,
-    StoppedError,
-    TemporaryError,
-    UnknownModelError,
-)
 from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
 from core.language_models.keys import environment_key
 from core.language_models.language_model import (
@@ -117,7 +102,7 @@ _TURNS = [
 ]
 
 
-class _BlockedPromptError(RefusedError):
+class _BlockedPromptError(errors.RefusedError):
     """The service answers no such prompt; the message says why in a few words."""
 
 
@@ -153,7 +138,7 @@ class Gemini(LanguageModel):
         self.name = f"gemini:{model}"
         short = model.removeprefix("models/")
         if not re.fullmatch(NAME, short, re.ASCII):
-            raise UnknownModelError(
+            raise errors.UnknownModelError(
                 f"“{self.name}” is not the name of a Gemini model; write, for example, "
                 "gemini:gemini-2.5-flash."
             )
@@ -176,7 +161,7 @@ class Gemini(LanguageModel):
         for scheme in ("http://", "https://"):
             transport._session.mount(scheme, WatchedAdapter())
         base = f"http://{endpoint}" if endpoint else f"https://{HOST}"
-        self._answers = Answers(f"{base}/v1beta/{self._model}:generateContent", self._key)
+        self._answers = http.Answers(f"{base}/v1beta/{self._model}:generateContent", self._key)
 
     @property
     def revision(self) -> str:  # type: ignore[override]  # read when it is first wanted
@@ -279,7 +264,7 @@ class Gemini(LanguageModel):
             try:
                 batch = self._candidates(PROBE, able.candidates, 1.0, able, top=TOP)
                 log.append(f"{what}: answered")
-            except SmallerRequestsError:
+            except errors.SmallerRequestsError:
                 log.append(f"{what}: one comes")
                 able = replace(able, candidates=1)
             except NoFieldError as refusal:
@@ -300,14 +285,14 @@ class Gemini(LanguageModel):
         return able, log
 
     @staticmethod
-    def _first_tokens(candidate: Reply) -> dict[str, float]:
+    def _first_tokens(candidate: http.Reply) -> dict[str, float]:
         """Return the likeliest tokens that an answer could begin with; {} where none is said."""
-        about = entry(candidate.get("logprobsResult"))
-        first = list(tokens(entries(about.get("chosenCandidates"))))
-        places = entries(about.get("topCandidates"))
-        if not (first and places and spells(first, text_of(candidate))):
+        about = http.entry(candidate.get("logprobsResult"))
+        first = list(tokens(http.entries(about.get("chosenCandidates"))))
+        places = http.entries(about.get("topCandidates"))
+        if not (first and places and spells(first, http.text_of(candidate))):
             return {}
-        return dict(tokens(entries(places[0].get("candidates"))))
+        return dict(tokens(http.entries(places[0].get("candidates"))))
 
     def _learn(self, abilities: Abilities) -> None:
         self._facts.abilities = abilities
@@ -351,7 +336,7 @@ class Gemini(LanguageModel):
             except _BlockedPromptError as error:
                 responses += [Response("", False, refusal=str(error))] * number
                 continue
-            except SmallerRequestsError:  # only when more than one was wanted
+            except errors.SmallerRequestsError:  # only when more than one was wanted
                 self._learn(replace(abilities, candidates=1))
                 raise
             except NoFieldError as refusal:
@@ -360,8 +345,10 @@ class Gemini(LanguageModel):
                     raise
                 self._learn(less)
                 if refusal.name != "logprobs":
-                    raise RefusedError(f"{refusal} Ask again: it is left out then.") from None
-                raise RefusedError(
+                    raise errors.RefusedError(
+                        f"{refusal} Ask again: it is left out then."
+                    ) from None
+                raise errors.RefusedError(
                     f"{self.name} no longer says how likely its answers are. Ask again: they are "
                     "counted then."
                 ) from None
@@ -377,7 +364,7 @@ class Gemini(LanguageModel):
         *,
         top: int = 1,
         seed: int = 0,
-    ) -> list[Reply]:
+    ) -> list[http.Reply]:
         """Draw answers with one request, with log-probabilities of `top` tokens where they come."""
         before = _TURNS if self.form.has_examples else []
         likelihoods = {"response_logprobs": True, "logprobs": top} if able.own else {}
@@ -407,8 +394,8 @@ class Gemini(LanguageModel):
         reply = self._ask(
             lambda: self._answers.post(body, at_least(self._timeout)), several=count > 1
         )
-        candidates = entries(reply.get("candidates"))
-        usage = entry(reply.get("usageMetadata"))
+        candidates = http.entries(reply.get("candidates"))
+        usage = http.entry(reply.get("usageMetadata"))
         prompt_tokens, *others = (
             token_count(usage.get(f"{name}TokenCount"))
             for name in ("prompt", "candidates", "thoughts", "total")
@@ -416,20 +403,20 @@ class Gemini(LanguageModel):
         response_tokens = token_count(max(sum(others[:2]), others[2] - prompt_tokens))
         self.meter.add(prompt_tokens=prompt_tokens, response_tokens=response_tokens)
         self._weigh(-(-response_tokens // max(len(candidates), 1)))
-        name = model_of(reply)
+        name = http.model_of(reply)
         if able.stated is None:
             self._facts.named = name
         elif name and name != able.stated:
             if self._memory:
                 self._memory().forget(self.canonical_name)
             raise self._faults.another_model(name, able.stated)
-        if reason := entry(reply.get("promptFeedback")).get("blockReason"):
+        if reason := http.entry(reply.get("promptFeedback")).get("blockReason"):
             reasons = genai.protos.GenerateContentResponse.PromptFeedback.BlockReason
             raise _BlockedPromptError(f"{reason_for(reasons, reason)}, of the prompt")
         if len(candidates) == 1 < count:  # older models take the number and ignore it
             raise self._one_a_request()
         if len(candidates) != count:
-            raise TemporaryError(
+            raise errors.TemporaryError(
                 f"{self.name} sent {len(candidates)} answers instead of {count}. "
                 "Try again in a moment."
             )
@@ -442,16 +429,16 @@ class Gemini(LanguageModel):
             if self._facts.abilities:
                 self._learn(replace(self._facts.abilities, thoughts=tokens))
 
-    def _one_a_request(self) -> SmallerRequestsError:
-        return SmallerRequestsError(f"{self.name} gives one answer a request.")
+    def _one_a_request(self) -> errors.SmallerRequestsError:
+        return errors.SmallerRequestsError(f"{self.name} gives one answer a request.")
 
-    def _response(self, candidate: Reply, abilities: Abilities) -> Response:
+    def _response(self, candidate: http.Reply, abilities: Abilities) -> Response:
         reasons = genai.protos.Candidate.FinishReason
         reason = candidate.get("finishReason")
         ending = name_of(reasons, reason)
         if ending not in ("STOP", "MAX_TOKENS"):
             return Response("", False, refusal=reason_for(reasons, reason))
-        text, whole = text_of(candidate).strip(), ending == "STOP"
+        text, whole = http.text_of(candidate).strip(), ending == "STOP"
         if not (text or whole):
             return Response("", False, refusal="its thoughts took all tokens")
         line, rest, _ = text.partition("\n")
@@ -461,10 +448,12 @@ class Gemini(LanguageModel):
         if not abilities.own:
             return Response(short, complete, limit=limit)
         answer_tokens = list(
-            tokens(entries(entry(candidate.get("logprobsResult")).get("chosenCandidates")))
+            tokens(
+                http.entries(http.entry(candidate.get("logprobsResult")).get("chosenCandidates"))
+            )
         )
         if text and not spells(answer_tokens, text):
-            raise TemporaryError(
+            raise errors.TemporaryError(
                 f"{self.name} sent an answer without its log-probabilities. Try again in a moment."
             )
         return Response(short, complete, total(answer_tokens, len(short)), limit=limit)
@@ -473,7 +462,7 @@ class Gemini(LanguageModel):
         self, prompts: Sequence[str], answers: Sequence[str]
     ) -> NDArray[np.float64]:
         """Raise: Gemini says of no text how likely it is."""
-        raise ModelError(f"{self.name} does not report how likely given answers are.")
+        raise errors.ModelError(f"{self.name} does not report how likely given answers are.")
 
     def model_names(self) -> tuple[str, ...]:
         """Return the names of all models that answer, in their order in the alphabet."""
@@ -499,11 +488,11 @@ class Gemini(LanguageModel):
         self.meter.begin()
         try:
             reply = in_time(partial(exchange, call))
-        except (StoppedError, KeyboardInterrupt):
+        except (errors.StoppedError, KeyboardInterrupt):
             self.meter.add(requests=1)  # it may be charged for
             raise
         except TooLateError:
-            failure: ModelError = SilentError(
+            failure: errors.ModelError = errors.SilentError(
                 f"{self.name} took too long to answer. Try again later."
             )
         else:

@@ -20,21 +20,10 @@ import requests
 from urllib3.exceptions import NameResolutionError, NewConnectionError
 
 from core.codec import one_line
+from core.language_models import errors
 from core.language_models.backends.openai.address import Address, unknown_host
 from core.language_models.backends.openai.replies import Reply, finish_of, refusal_of, reply_tokens
 from core.language_models.connections import LARGEST_REPLY, Fault, exceeds, exchange
-from core.language_models.errors import (
-    LoadingError,
-    ModelError,
-    NeedsKeyError,
-    PromptTooLongError,
-    RefusedError,
-    SilentError,
-    StoppedError,
-    TemporaryError,
-    UnreachableError,
-    refused_key,
-)
 from core.language_models.language_model import whole
 from core.language_models.stopping import TooLateError, at_least, in_time
 from core.language_models.usage import Meter
@@ -78,7 +67,7 @@ LONG_KEY = 16  # of which so many in a row are no words of an answer
 MOST_SAID = 20_000  # characters of a service's own words that are looked at
 
 
-class Rejected(RefusedError):
+class Rejected(errors.RefusedError):
     """A refusal that may mean that something is not offered.
 
     `words` is what the service says, up to `MOST_SAID` characters, without the key; `named`, the
@@ -146,10 +135,10 @@ class Service:
         meter = Meter() if free else self.meter
         meter.begin()
         exchange = _Exchange(silence=at_least(TIMEOUTS[1]))
-        failure: ModelError | None = None
+        failure: errors.ModelError | None = None
         try:
             fault = in_time(partial(self._exchange, method, f"{base}{path}", content, exchange))
-        except (StoppedError, KeyboardInterrupt):
+        except (errors.StoppedError, KeyboardInterrupt):
             meter.add(requests=exchange.session is not None)  # it may be charged for
             raise
         except TooLateError:
@@ -163,7 +152,7 @@ class Service:
             self._idle.append(exchange.session)
         status, waits, data = exchange.status, exchange.waits, exchange.data
         if excess := exceeds(data):
-            raise RefusedError(
+            raise errors.RefusedError(
                 f"{self.host} sent {excess}. Check that the address is that of a language model."
             )
         parsed = parsed_reply(data, lists=beside or method == "GET")  # as Together lists its models
@@ -198,54 +187,58 @@ class Service:
                 return self._idle.pop()
         return self.address.connect(self._pinned[0], self._key)
 
-    def _failure(self, error: Exception) -> ModelError:
+    def _failure(self, error: Exception) -> errors.ModelError:
         """Say why no reply came."""
         if isinstance(error, requests.exceptions.SSLError):
-            return UnreachableError(
+            return errors.UnreachableError(
                 f"{self.host} has no certificate that this machine trusts. Check the address, and "
                 "whether it is http:// or https://."
             )
         if isinstance(error, requests.exceptions.ProxyError):
-            return UnreachableError(
+            return errors.UnreachableError(
                 f"The proxy of this machine does not lead to {self.host}. Check its settings."
             )
         reason = getattr(error.args[0], "reason", None) if error.args else None
         if isinstance(reason, NameResolutionError):
-            return UnreachableError(unknown_host(self.host))
+            return errors.UnreachableError(unknown_host(self.host))
         if isinstance(reason, NewConnectionError):
-            return UnreachableError(
+            return errors.UnreachableError(
                 f"No server answers at {self.host}. Check the address, and that the server runs."
             )
         if isinstance(error, requests.exceptions.Timeout):
             return self._silent()
-        return TemporaryError(f"The connection to {self.host} broke. Try again.")
+        return errors.TemporaryError(f"The connection to {self.host} broke. Try again.")
 
-    def _silent(self) -> SilentError:
-        return SilentError(f"{self.host} took too long to answer. Try again later.")
+    def _silent(self) -> errors.SilentError:
+        return errors.SilentError(f"{self.host} took too long to answer. Try again later.")
 
     def _refusal(
         self, status: int, waits: str | None, parsed: Reply | None, data: bytes
-    ) -> ModelError:
+    ) -> errors.ModelError:
         """Say why the reply is not what was asked for."""
         if status in (401, 403):
             variable = self.address.key_variable
             if self._key:
-                return refused_key(self.host, variable, typed=self._typed)
-            return NeedsKeyError(f"{self.host} needs a key. Set {variable}, or type the key.")
+                return errors.refused_key(self.host, variable, typed=self._typed)
+            return errors.NeedsKeyError(
+                f"{self.host} needs a key. Set {variable}, or type the key."
+            )
         if 300 <= status < 400:
-            return RefusedError(f"{self.host} redirects to another address. Give that address.")
+            return errors.RefusedError(
+                f"{self.host} redirects to another address. Give that address."
+            )
         explanation, field = _words(parsed, data)
         words = self.without_key(explanation)
         if status == 503 and LOADING.search(words):
-            return LoadingError(f"{self.host} is still loading its model. Try again later.")
+            return errors.LoadingError(f"{self.host} is still loading its model. Try again later.")
         passes = status in TRY_AGAIN and "insufficient_quota" not in words
         for_good = GRAMMAR.search(words) or NO_SYSTEM.search(words)
         if COOLING.search(words) or (passes and not for_good):
             busy = "received too many requests" if status == 429 else f"failed (status {status})"
-            return TemporaryError(f"{self.host} {busy}. Try again later.", _seconds(waits))
+            return errors.TemporaryError(f"{self.host} {busy}. Try again later.", _seconds(waits))
         shown = one_line(words, LONGEST_WORDS)
         if TOO_LONG.search(words):
-            return PromptTooLongError(
+            return errors.PromptTooLongError(
                 f"The prompt does not fit into the model: “{shown}”. Shorten the question or "
                 "repeat fewer answers."
             )
@@ -286,15 +279,15 @@ class Service:
                 shown[first : last + 1] = "\ud800" * (last + 1 - first)  # no reply has it
         return re.sub("\ud800+", "…", "".join(shown))
 
-    def reply_error(self, what: str) -> TemporaryError:
+    def reply_error(self, what: str) -> errors.TemporaryError:
         """Return the error for a reply that cannot be used, and may be better next time."""
-        return TemporaryError(f"{self.host} sent {what}. Try again.")
+        return errors.TemporaryError(f"{self.host} sent {what}. Try again.")
 
-    def _other_interface(self) -> ModelError:
+    def _other_interface(self) -> errors.ModelError:
         """Return the error for a good reply that is not of OpenAI's interface."""
         if VERSIONED.search(self.address.url):
             return self.reply_error("a reply without answers")
-        return RefusedError(
+        return errors.RefusedError(
             f"{self.host} answers, but not as OpenAI’s interface does. Base URLs mostly end in "
             f"/v1: try {self.address.url}/v1."
         )

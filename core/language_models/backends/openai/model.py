@@ -35,34 +35,12 @@ from dataclasses import replace
 from typing import Any
 
 from core.codec import one_line
-from core.language_models.backends.openai import thinking
+from core.language_models.backends.openai import http, replies, thinking
 from core.language_models.backends.openai.abilities import THINKING_ROOM, OpenAIAbilities
 from core.language_models.backends.openai.address import key_for, read_address, split_name
 from core.language_models.backends.openai.endpoint import Endpoint
-from core.language_models.backends.openai.http import (
-    FILTERED,
-    GRAMMAR,
-    LONGEST_WORDS,
-    NO_SYSTEM,
-    Rejected,
-    Service,
-)
 from core.language_models.backends.openai.presets import OPENAI
 from core.language_models.backends.openai.probe import OVERFULL, Probe
-from core.language_models.backends.openai.replies import (
-    Reply,
-    adds_up,
-    is_uneven,
-    is_whole,
-    refusal_of,
-    reply_tokens,
-    spells,
-    that_begin,
-    tokens_of,
-    top_of,
-    total,
-    until_line_break,
-)
 from core.language_models.backends.openai.scoring import PAIRS_A_CALL, Scoring
 from core.language_models.errors import (
     RefusedError,
@@ -119,7 +97,7 @@ class OpenAICompatible(Scoring):
         key, self.uses_environment_key = key_for(address, key)
         self._named_end = end or end_text()
         typed = not self.uses_environment_key
-        self._service = Service(address, key, self.meter, typed=typed)
+        self._service = http.Service(address, key, self.meter, typed=typed)
         secret = hashlib.sha256((key or "").encode()).hexdigest()
         self._place = address.canonical_url, self._model, secret
         self._endpoint = ENDPOINTS.setdefault(self._place, Endpoint())
@@ -203,7 +181,7 @@ class OpenAICompatible(Scoring):
         other.system = text
         return other
 
-    def _body(self, abilities: OpenAIAbilities, prompt: str, **options: Any) -> Reply:
+    def _body(self, abilities: OpenAIAbilities, prompt: str, **options: Any) -> replies.Reply:
         """Return a request for answers to a prompt, in the form in which the model is asked."""
         before = in_front() if self._behind_examples and not abilities.chat else ""
         body = abilities.body(self._model, before + prompt, **options)
@@ -244,33 +222,33 @@ class OpenAICompatible(Scoring):
                 reply = self._post(abilities, abilities.path, body)
                 self._weigh(reply, n)
                 choices = self._service.choices(reply, n)
-            except Rejected as error:
-                if not FILTERED.search(error.words):
+            except http.Rejected as error:
+                if not http.FILTERED.search(error.words):
                     raise
                 responses = [Response("", False, refusal="its filter of prompts")] * n
             else:
                 self._check_sum(choices, abilities)
-                used = reply_tokens(reply, "completion_tokens")
+                used = replies.reply_tokens(reply, "completion_tokens")
                 responses = [
-                    self._response(c, abilities, is_whole(c, body[abilities.limit], used, n))
+                    self._response(
+                        c, abilities, replies.is_whole(c, body[abilities.limit], used, n)
+                    )
                     for c in choices
                 ]
             answers += responses * count if temperature == 0 else responses
         return answers
 
-    def _weigh(self, reply: Reply, count: int) -> None:
+    def _weigh(self, reply: replies.Reply, count: int) -> None:
         """Remember how many tokens an answer may take, where it thinks: the price holds them."""
-        abilities, each = (
-            self._endpoint.abilities,
-            -(-reply_tokens(reply, "completion_tokens") // count),
-        )
+        abilities = self._endpoint.abilities
+        each = -(-replies.reply_tokens(reply, "completion_tokens") // count)
         if abilities and abilities.thinks and each > abilities.thoughts:
             self._learn(replace(abilities, thoughts=each))
 
-    def _check_sum(self, choices: Sequence[Reply], abilities: OpenAIAbilities) -> None:
+    def _check_sum(self, choices: Sequence[replies.Reply], abilities: OpenAIAbilities) -> None:
         """Raise, and use no log-probabilities any more, where those of answers cannot be true."""
         scores = abilities.echo or abilities.forced or abilities.given  # then none is used
-        if abilities.own and not scores and not adds_up(choices):
+        if abilities.own and not scores and not replies.adds_up(choices):
             self._learn(replace(abilities, own=False, remarks=(*abilities.remarks, OVERFULL)))
             raise RefusedError(
                 f"The probabilities that {self._service.host} states of different answers to one "
@@ -278,9 +256,9 @@ class OpenAICompatible(Scoring):
                 "counted then."
             )
 
-    def _response(self, choice: Reply, abilities: OpenAIAbilities, ended: bool) -> Response:
+    def _response(self, choice: replies.Reply, abilities: OpenAIAbilities, ended: bool) -> Response:
         text = self._service.text(choice)
-        if refusal := refusal_of(choice):
+        if refusal := replies.refusal_of(choice):
             return Response("", False, refusal=refusal)
         if abilities.thinks:
             return self._behind_thoughts(text, ended)
@@ -293,18 +271,18 @@ class OpenAICompatible(Scoring):
         complete = bool(line_break) or ended
         if not abilities.own:
             return Response(line.strip(), complete, limit=self.answer_tokens)
-        tokens = tokens_of(choice)
-        if tokens and not spells(choice, text):  # log-probabilities of what was not said
+        tokens = replies.tokens_of(choice)
+        if tokens and not replies.spells(choice, text):  # log-probabilities of what was not said
             return Response(line.strip(), complete, limit=self.answer_tokens)
         if line_break:
-            tokens = until_line_break(tokens)
+            tokens = replies.until_line_break(tokens)
         longest = longest_answer(self.answer_tokens)
         if len(line.strip()) > longest:  # this server ignores how long it may be
             line, complete = line.strip()[:longest].rstrip(), False
-            tokens = that_begin(tokens, len(line))
+            tokens = replies.that_begin(tokens, len(line))
         # An empty answer may have no tokens, where the one that ended it is not listed.
-        none_needed = not text and not is_uneven(choice)
-        log_likelihood = total(tokens) if tokens or none_needed else None
+        none_needed = not text and not replies.is_uneven(choice)
+        log_likelihood = replies.total(tokens) if tokens or none_needed else None
         if log_likelihood is None:
             raise self._service.reply_error("a reply without its log-probabilities")
         return Response(line.strip(), complete, log_likelihood, limit=self.answer_tokens)
@@ -325,7 +303,9 @@ class OpenAICompatible(Scoring):
             return super().next_token(prompt)
         body = self._body(abilities, prompt, limit=1, temperature=1.0, top=TOP)
         body.pop("stop", None)  # a line break is a next token like any other
-        top = top_of(self._service.choices(self._post(abilities, abilities.path, body), 1)[0], TOP)
+        top = replies.top_of(
+            self._service.choices(self._post(abilities, abilities.path, body), 1)[0], TOP
+        )
         if not top:
             raise self._service.reply_error("a reply without its log-probabilities")
         return {self._service.text({"text": token}): value for token, value in top.items()}
@@ -386,20 +366,20 @@ class OpenAICompatible(Scoring):
         return RefusedError(f"{self._service.host} {what}.")
 
     def _post(
-        self, abilities: OpenAIAbilities, path: str, body: Reply, *, beside: bool = False
-    ) -> Reply:
+        self, abilities: OpenAIAbilities, path: str, body: replies.Reply, *, beside: bool = False
+    ) -> replies.Reply:
         """Make a request by what is known; learn from a refusal of that."""
         try:
             reply = self._service.post(path, body, beside=beside)
-        except Rejected as error:
-            if self.system and NO_SYSTEM.search(error.words):
+        except http.Rejected as error:
+            if self.system and http.NO_SYSTEM.search(error.words):
                 raise RefusedError(
                     f"{self._service.host} takes no system message: "
-                    f"“{one_line(error.words, LONGEST_WORDS)}”. Leave the system prompt out, and "
-                    "write what it says in front of each question, those for a policy, too."
+                    f"“{one_line(error.words, http.LONGEST_WORDS)}”. Leave the system prompt out, "
+                    "and write what it says in front of each question, those for a policy, too."
                 ) from None
             n = body.get("n", 1)
-            if FILTERED.search(error.words) or GRAMMAR.search(error.words):
+            if http.FILTERED.search(error.words) or http.GRAMMAR.search(error.words):
                 raise  # of this one prompt or answer
             if n > 1 and "n" in error.named:
                 self._learn(replace(abilities, candidates=min(abilities.candidates, n // 2)))

@@ -25,30 +25,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.codec import one_line
-from core.language_models.backends.openai import echo, forced, given, same, thinking
+from core.language_models import errors
+from core.language_models.backends.openai import echo, forced, given, replies, same, thinking
 from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.http import ABSENT, LONGEST_WORDS, Rejected, Service
-from core.language_models.backends.openai.replies import (
-    LEAST,
-    Reply,
-    Tokens,
-    adds_up,
-    contradicts_itself,
-    is_uneven,
-    log_probability,
-    reply_tokens,
-    spells,
-    tokens_of,
-    top_of,
-    total,
-)
-from core.language_models.errors import (
-    ModelError,
-    NeedsKeyError,
-    RefusedError,
-    TemporaryError,
-    UnknownModelError,
-)
 
 MOST_PROBES = 20  # mostly three to six; each refused field takes one more
 PROBES = (
@@ -83,7 +63,7 @@ class Probe:
     def __init__(self, service: Service, model: str) -> None:
         self.service, self.model = service, model
         self.log: list[str] = []
-        self._heard: dict[str, Reply | Rejected] = {}
+        self._heard: dict[str, replies.Reply | Rejected] = {}
         self._rejected: list[Rejected] = []
         self._named: set[str] = set()  # fields that refusals spoke of
         self._broke: set[str] = set()  # requests of no standard that did not come through once
@@ -143,25 +123,28 @@ class Probe:
         if not any(thinking.answer_in(text).strip() for text in texts):
             raise thinking.no_answer(self.service.host, SHORT)
         return replace(
-            how, own=False, next_token=False, thoughts=reply_tokens(reply, "completion_tokens")
+            how,
+            own=False,
+            next_token=False,
+            thoughts=replies.reply_tokens(reply, "completion_tokens"),
         )
 
     def _sample(
         self, how: OpenAIAbilities, *, many: bool = True
-    ) -> tuple[OpenAIAbilities, Reply | None]:
+    ) -> tuple[OpenAIAbilities, replies.Reply | None]:
         """Draw answers with log-probabilities, past line breaks: thoughts have some."""
         how, reply = self._ask(how, PROBES[0], limit=SHORT, many=many, top=TOP, stops=False)
         if reply:
             self._drawn |= _differ(self.service.choices(reply))
         return how, reply
 
-    def _abilities_in(self, how: OpenAIAbilities, reply: Reply) -> OpenAIAbilities:
+    def _abilities_in(self, how: OpenAIAbilities, reply: replies.Reply) -> OpenAIAbilities:
         """Return what a reply to `_sample` shows."""
         choices = self.service.choices(reply)
         listed = _all_listed(choices)
-        odd = listed and any(map(contradicts_itself, choices))
-        overfull = listed and not odd and not adds_up(choices)
-        self._top = top_of(choices[0], TOP)
+        odd = listed and any(map(replies.contradicts_itself, choices))
+        overfull = listed and not odd and not replies.adds_up(choices)
+        self._top = replies.top_of(choices[0], TOP)
         return replace(
             how,
             own=listed and not odd and not overfull,
@@ -171,7 +154,7 @@ class Probe:
             remarks=(ODD,) if odd else (OVERFULL,) if overfull else (),
         )
 
-    def _barely(self, how: OpenAIAbilities, reply: Reply) -> OpenAIAbilities:
+    def _barely(self, how: OpenAIAbilities, reply: replies.Reply) -> OpenAIAbilities:
         """Ask without likely tokens where what is listed beside them is not what was said."""
         choices = self.service.choices(reply)
         if not how.own or self._any_spelt(choices):
@@ -183,16 +166,16 @@ class Probe:
                 return replace(how, bare=True)
         return replace(how, own=False, remarks=(ODD,))
 
-    def _any_spelt(self, choices: Sequence[Reply]) -> bool:
-        return any(spells(c, self.service.text(c)) for c in choices)
+    def _any_spelt(self, choices: Sequence[replies.Reply]) -> bool:
+        return any(replies.spells(c, self.service.text(c)) for c in choices)
 
-    def _thinks(self, reply: Reply) -> bool:
+    def _thinks(self, reply: replies.Reply) -> bool:
         return thinking.counts_thoughts(reply) or any(
             thinking.has_thought(choice, self.service.text(choice))
             for choice in self.service.choices(reply)
         )
 
-    def _echo(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
+    def _echo(self, how: OpenAIAbilities, sampled: replies.Reply) -> OpenAIAbilities:
         """Have what was sampled repeated, and compare; its end token with it, if it lists one."""
         answers = [
             same.SampledAnswer.of(c, self.service.text(c)) for c in self.service.choices(sampled)
@@ -212,7 +195,7 @@ class Probe:
             return how
         try:
             before, _, *echoes = echo.tokens(self.service, reply, texts)
-        except RefusedError:
+        except errors.RefusedError:
             return how
         behind = [text[len(before) :] for text in echoes]
         plain = [same.agree(d.said, b) for d, b in zip(repeatable, behind, strict=False)]
@@ -223,18 +206,18 @@ class Probe:
         ]
         return replace(how, echo=True, end=end if same.all_agree(whole) else "")
 
-    def _is_echo(self, reply: Reply, texts: list[str]) -> bool:
+    def _is_echo(self, reply: replies.Reply, texts: list[str]) -> bool:
         """Whether all texts came back, with the log-probabilities of their tokens."""
         choices = self.service.choices(reply)
         return len(choices) == len(texts) and all(
             self.service.text(choice).startswith(text)
-            and not is_uneven(choice)
-            and len(tokens_of(choice)) > 2
-            and total(tokens_of(choice)[1:]) is not None
+            and not replies.is_uneven(choice)
+            and len(replies.tokens_of(choice)) > 2
+            and replies.total(replies.tokens_of(choice)[1:]) is not None
             for choice, text in zip(choices, texts, strict=True)
         )
 
-    def _try_forcing(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
+    def _try_forcing(self, how: OpenAIAbilities, sampled: replies.Reply) -> OpenAIAbilities:
         """Have a sampled answer said once more, token by token, and compare."""
         listed = forced.token_entries(self.service.choices(sampled)[0])
         entries = [entry for entry in listed[:REPEATED] if entry.get("token")]
@@ -246,14 +229,14 @@ class Probe:
             self._reads(PROBES[0])
             reply = self._post(how.path, forced.request(body, tokens, top=1))
             *values, _ = forced.token_log_probabilities(self.service, reply, tokens, top=1)
-        except RefusedError:
+        except errors.RefusedError:
             return how
-        before = [log_probability(e.get("logprob")) for e in entries]
+        before = [replies.log_probability(e.get("logprob")) for e in entries]
         pairs = [(str(token), value) for token, value in zip(tokens, before, strict=True)]
         repeated = [(str(token), value) for token, value in zip(tokens, values, strict=True)]
         return replace(how, forced=same.agree(pairs, repeated) is True)
 
-    def _generate(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
+    def _generate(self, how: OpenAIAbilities, sampled: replies.Reply) -> OpenAIAbilities:
         """Have what was drawn scored beside OpenAI's addresses, and compare."""
         for way, together in given.TOGETHER.items():
             reply = self._attempt(given.PATH, given.request(way, PROBES[:1], REPEATED), beside=True)
@@ -277,14 +260,14 @@ class Probe:
             return how
         return how
 
-    def _try_continuing(self, how: OpenAIAbilities, sampled: Reply) -> OpenAIAbilities:
+    def _try_continuing(self, how: OpenAIAbilities, sampled: replies.Reply) -> OpenAIAbilities:
         """Give a sampled answer as the model's own turn, and compare; with its end, if listed."""
         answers = same.to_repeat(self._answers_in(sampled))
         if not answers or not how.own or how.bare:
             return how
         body = how.body(self.model, PROBES[0], limit=1, temperature=1.0)
 
-        def tell(answer: str | None, end: str = "") -> Tokens:
+        def tell(answer: str | None, end: str = "") -> replies.Tokens:
             reply = self._attempt(how.path, given.continuation(body, answer))
             token_lists = (
                 given.read(given.PROMPT_LOGPROBS, reply, end) if isinstance(reply, dict) else []
@@ -306,8 +289,8 @@ class Probe:
                 return replace(how, given=given.PROMPT_LOGPROBS, end=end if good else "")
         return replace(how, given=given.PROMPT_LOGPROBS)
 
-    def _answers_in(self, sampled: Reply) -> list[tuple[str, Tokens]]:
-        return [(self.service.text(c), tokens_of(c)) for c in self.service.choices(sampled)]
+    def _answers_in(self, sampled: replies.Reply) -> list[tuple[str, replies.Tokens]]:
+        return [(self.service.text(c), replies.tokens_of(c)) for c in self.service.choices(sampled)]
 
     def _reads(self, text: str) -> None:
         """Make sure that the server says how it reads a text."""
@@ -325,7 +308,7 @@ class Probe:
         """
         # At 1, where no more is taken, one long answer may be likely enough to come each time.
         for heat, prompt in ((FREE, PROBES[2]), (1.0, PROBES[2]), (1.0, PROBES[0])):
-            choices: list[Reply] = []
+            choices: list[replies.Reply] = []
             while not self._drawn and len(choices) < DRAWS:
                 body = how.body(
                     self.model,
@@ -345,7 +328,7 @@ class Probe:
                 return how
             if choices and heat == FREE:
                 break
-        raise RefusedError(
+        raise errors.RefusedError(
             f"{self.service.host} gives the same answer each time, whatever temperature it is "
             "told, so no doubt can be read off its answers. Let the server sample (for "
             "transformers serve: “do_sample”: true in the model’s generation_config.json), or "
@@ -358,7 +341,7 @@ class Probe:
             how, reply = self._ask(how, PROBES[0], limit=1, temperature=0.0)
         else:
             how, reply = self._ask(how, PROBES[0], limit=1, temperature=0.5, top=TOP)
-            again = top_of(self.service.choices(reply)[0], TOP) if reply else {}
+            again = replies.top_of(self.service.choices(reply)[0], TOP) if reply else {}
             scaled = _is_scaled(self._top, again)
             how = replace(how, own=how.own and scaled is False, scaled=scaled)
         if reply is None:
@@ -375,7 +358,7 @@ class Probe:
         many: bool = False,
         top: int | None = None,
         stops: bool = True,
-    ) -> tuple[OpenAIAbilities, Reply | None]:
+    ) -> tuple[OpenAIAbilities, replies.Reply | None]:
         """Ask, without one refused field after the other; no reply where nothing helps."""
         while True:
             n = how.candidates if many else 1
@@ -395,7 +378,9 @@ class Probe:
                 return how, None
             how = less
 
-    def _attempt(self, path: str, body: Reply, *, beside: bool = False) -> Reply | Rejected | None:
+    def _attempt(
+        self, path: str, body: replies.Reply, *, beside: bool = False
+    ) -> replies.Reply | Rejected | None:
         """Make a request of no standard; None where what stands before the server stops it.
 
         Some gateways want another key for what they do not know, or break at it: the second
@@ -406,15 +391,17 @@ class Probe:
             return self._post(path, body, beside=beside)
         except Rejected as error:
             return error
-        except (RefusedError, NeedsKeyError):
+        except (errors.RefusedError, errors.NeedsKeyError):
             return None
-        except TemporaryError:
+        except errors.TemporaryError:
             if key in self._broke:
                 return None
             self._broke.add(key)
             raise
 
-    def _post(self, path: str, body: Reply, number: int = 0, *, beside: bool = False) -> Reply:
+    def _post(
+        self, path: str, body: replies.Reply, number: int = 0, *, beside: bool = False
+    ) -> replies.Reply:
         """Make a request, unless it was answered already under that number."""
         key = json.dumps([path, body, number])
         if key not in self._heard:
@@ -431,30 +418,34 @@ class Probe:
             raise heard
         return heard
 
-    def _failure(self) -> ModelError:
+    def _failure(self) -> errors.ModelError:
         """Say why no way of asking works."""
         host, words = self.service.host, one_line(self._rejected[-1].words, LONGEST_WORDS)
         if all(error.status in ABSENT for error in self._rejected):
             if any("model" in error.words.lower() for error in self._rejected):
-                return UnknownModelError(
+                return errors.UnknownModelError(
                     f"{host} offers no model called “{self.model}”: “{words}”. Check its name."
                 )
-            return UnknownModelError(
+            return errors.UnknownModelError(
                 f"{self.service.address.url} offers no completions. Check the base URL: it often "
                 "ends in /v1."
             )
-        return RefusedError(f"{host} refused every kind of request: “{words}”. Check the model.")
+        return errors.RefusedError(
+            f"{host} refused every kind of request: “{words}”. Check the model."
+        )
 
 
-def _all_listed(choices: Sequence[Reply]) -> bool:
-    return all(tokens_of(c) and total(tokens_of(c)) is not None for c in choices)
+def _all_listed(choices: Sequence[replies.Reply]) -> bool:
+    return all(
+        replies.tokens_of(c) and replies.total(replies.tokens_of(c)) is not None for c in choices
+    )
 
 
-def _differ(choices: Sequence[Reply]) -> bool:
+def _differ(choices: Sequence[replies.Reply]) -> bool:
     return len({json.dumps(thinking.all_texts(choice)) for choice in choices}) > 1
 
 
-def _line(path: str, body: Reply, heard: Reply | Rejected) -> str:
+def _line(path: str, body: replies.Reply, heard: replies.Reply | Rejected) -> str:
     fields = [name for name in body if name not in ("model", "prompt", "messages")]
     came = f"refused ({heard.status}: {heard.words})" if isinstance(heard, Rejected) else "answered"
     return f"{path} with {', '.join(fields)}: {one_line(came, LONGEST_WORDS)}"
@@ -462,7 +453,7 @@ def _line(path: str, body: Reply, heard: Reply | Rejected) -> str:
 
 def _is_scaled(at_one: Mapping[str, float], at_half: Mapping[str, float]) -> bool | None:
     """Whether tokens lie twice as far apart at temperature 0.5; None if that cannot be seen."""
-    both = [t for t in at_one if t in at_half and min(at_one[t], at_half[t]) > LEAST]
+    both = [t for t in at_one if t in at_half and min(at_one[t], at_half[t]) > replies.LEAST]
     both.sort(key=lambda token: at_one[token])
     if not both or at_one[both[-1]] - at_one[both[0]] < 0.1:
         return None
