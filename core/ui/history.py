@@ -40,7 +40,7 @@ ALL: Final = "All"
 EVERY_MODEL: Final = "every model"
 _OFFERED = (None, Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN, Headline.TOO_LITTLE)
 VERDICTS: Final = [STAMPS[headline].label if headline else ALL for headline in _OFFERED]
-WHAT_A_ROW_DOES: Final = "Tick one to rename or delete it, or two inspections to compare."
+WHAT_TO_TICK: Final = "Tick one to rename it, two inspections to compare, or any to delete."
 
 
 def list_results() -> None:
@@ -72,9 +72,9 @@ def list_results() -> None:
     if not groups:
         st.text("None of these has this verdict.")
         return
-    newest = f"The newest {MOST:,} of {results.total:,} results: search finds the older ones. "
-    st.text(f"{newest if results.total > MOST else ''}{WHAT_A_ROW_DOES}")
-    panel = st.container()
+    if results.total > MOST:
+        st.text(f"The newest {MOST:,} of {results.total:,} results: search finds the older ones.")
+    panel = st.container(horizontal=True, vertical_alignment="center", key="history_actions")
     number = _number_listed((text, which, st.session_state["history_model"], verdict))
     opened, ticked = component.history(groups[:number], key="history")
     if (older := len(groups) - number) > 0:
@@ -83,10 +83,7 @@ def list_results() -> None:
     if opened is not None:
         frame.show(opened.kind, opened.id)
     with panel:
-        if len(ticked) == 1:
-            choice(ticked[0])
-        elif ticked:
-            compare(ticked)
+        actions(ticked)
     _as_file(list(chain.from_iterable(groups)))
 
 
@@ -145,7 +142,7 @@ def _of_verdict(groups: list[list[Summary]]) -> tuple[list[list[Summary]], str]:
 
 def _label(result: Summary) -> str:
     """Return the verdict of an inspection; "" where there is none."""
-    stamp = read_outcome(result.outcome)[0] if result.kind == "inspection" else None
+    stamp = read_outcome(result.outcome).stamp if result.kind == "inspection" else None
     return stamp.label if stamp else ""
 
 
@@ -268,45 +265,38 @@ def bring() -> None:
             frame.show(opened.kind, id)
 
 
-def choice(result: Summary) -> None:
-    """Offer to open, rename or delete a result."""
-    with st.container(border=True, key="chosen"):
-        st.text(result.query)
-        if result.outcome:
-            st.text(result.outcome)
-        is_run = result.kind == listing.EVALUATION
-        title = "" if is_run else st.text_input("Title", result.title, key=f"title_{result.id}")
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button("Open", key="open_result", type="primary", icon=":material/open_in_new:"):
-                frame.show(result.kind, result.id)
-            if not is_run and st.button("Rename", key="rename_result", icon=":material/edit:"):
-                _do(lambda: storage().results.rename(result.id, title))
-            sure = st.checkbox("Delete permanently", key=f"sure_{result.id}")
-            if st.button(
-                "Delete", key="delete_result", icon=":material/delete:", disabled=not sure
-            ):
-                _do(lambda: _delete(result))
+def actions(ticked: Sequence[Summary]) -> None:
+    """Offer to rename, compare or delete the results that are ticked."""
+    one = ticked[0] if len(ticked) == 1 and ticked[0].kind != listing.EVALUATION else None
+    of = hash(tuple(ticked))  # what has changed closes
+    rename = st.popover(
+        "Rename", icon=":material/edit:", key=f"rename_of_{of:d}", disabled=one is None
+    )
+    if one is not None:
+        with rename:
+            st.text(one.query)
+            title = st.text_input("Title", one.title, key=f"title_{one.id}")
+            if st.button("Rename", key="rename_result", type="primary"):
+                _do(lambda: storage().results.rename(one.id, title))
+    pair = len(ticked) == 2 and all(each.kind == "inspection" for each in ticked)
+    if st.button("Compare", key="compare_two", icon=":material/compare_arrows:", disabled=not pair):
+        frame.beside(*(each.id for each in ticked))
+    with st.popover(
+        "Delete", icon=":material/delete:", key=f"delete_of_{of:d}", disabled=not ticked
+    ):
+        for each in ticked:
+            st.text(each.title)
+        if st.button("Delete permanently", key="delete_result", disabled=not ticked):
+            _do(lambda: _delete(ticked))
+    st.text(WHAT_TO_TICK)
 
 
-def compare(results: Sequence[Summary]) -> None:
-    """Offer to compare two inspections; say what can be done with any other choice."""
-    with st.container(border=True, key="chosen_two"):
-        if len(results) != 2 or any(result.kind != "inspection" for result in results):
-            st.text("Choose one result, or two inspections to compare them.")
-            return
-        for result in results:
-            st.text(f"{result.title}, {result.model}, {result.created_at:%Y-%m-%d %H:%M} UTC")
-        if st.button(
-            "Compare", key="compare_two", type="primary", icon=":material/compare_arrows:"
-        ):
-            frame.beside(*(result.id for result in results))
-
-
-def _delete(result: Summary) -> None:
-    if result.kind == listing.EVALUATION:
-        listing.delete(result.id)
-    else:
-        storage().results.delete(result.id)
+def _delete(results: Sequence[Summary]) -> None:
+    for each in results:
+        if each.kind == listing.EVALUATION:
+            listing.delete(each.id)
+        else:
+            storage().results.delete(each.id)
 
 
 def _do(change: Callable[[], None]) -> None:

@@ -71,8 +71,9 @@ def test_lists_what_was_asked_once_and_nothing_else():
     page = session("history")
     (((row,),),) = (listed(page),)
     assert said(page, "Tick one") and row["title"] == QUERY
+    assert row["policy"] == "default policy: ≤ 5% wrong" and "nats, λ = 0." in row["doubt"]
     assert row["stamp"]["label"] in {stamp.label for stamp in STAMPS.values()} and row["came"]
-    assert row["doubt"] >= 0 and row["about"].startswith("embedded · 20")
+    assert row["part"] >= 0 and row["about"].startswith("Inspection · embedded · 20")
     assert titles(session("history", history_words=row["came"])) == [QUERY]
     press(session("inspection", q=EXAMPLES["Known"]), "ask")  # now somebody asks for it
     assert titles(session("history")) == [EXAMPLES["Known"], QUERY]
@@ -101,7 +102,7 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
         results().save("inspection", "", f"Question {n}", model, f"[{n}]", outcome=outcome)
 
     for n in range(30):
-        save_as(n, "embedded", "Believe it (0.00 λ). Paris")
+        save_as(n, "embedded", "Believe it (0.029 nats, λ = 0.58, own policy: none). Paris")
     save_as(30, "embedded", "Perhaps. Rome")
     save_as(31, "openai:gpt@https://x.example/v1", UNTAUGHT)
     page = session("history")
@@ -109,8 +110,12 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
     press(page, "history_more")
     assert len(titles(page)) == 32 and "history_more" not in keys(page)
     rows = [row for (row,) in listed(page)]
-    whys = [(row["doubt"], row["why"]) for row in rows[:3]]
-    assert whys == [(None, "not taught"), (None, "no λ"), (0, "")]
+    doubts = [(row["part"], row["doubt"]) for row in rows[:3]]
+    assert doubts == [
+        (None, "– not taught"),
+        (None, "– not certified"),
+        (0.025, "0.029 nats, λ = 0.580"),
+    ]
     page.selectbox(key="history_model").set_value("openai:gpt@https://x.example/v1").run()
     assert titles(page) == ["Question 31"]
     assert page.pills[0].options == ["All (1)", "? I don’t know (1)"]
@@ -142,33 +147,28 @@ def test_repeats_of_a_question_are_folded_beneath_the_latest():
     save("Name a fish", kind="amplification")
     several = listed(session("history"))
     assert [len(group) for group in several] == [1, 3] and "asked 3" in several[1][0]["times"]
-    assert several[0][0]["about"].startswith("amplification · ") and not several[0][0]["stamp"]
+    assert several[0][0]["about"].startswith("Curve · ") and not several[0][0]["stamp"]
 
 
 # -------------------------------------------------------------------- the chosen result
 
 
-def draw(id):
-    import streamlit as st
-
-    from core.ui.history import choice
+def draw(ids):
+    from core.ui.history import actions
     from core.ui.results import storage
 
-    found = [one for one in storage().results.search().results if one.id == id]
-    if found:
-        choice(found[0])
-    else:
-        st.text("gone")
+    every = {one.id: one for one in storage().results.search().results}
+    actions([every[id] for id in ids if id in every])
 
 
-def chosen(id):
-    page = AppTest.from_function(draw, kwargs={"id": id}, default_timeout=LONG).run()
+def ticked(*ids):
+    page = AppTest.from_function(draw, kwargs={"ids": ids}, default_timeout=LONG).run()
     assert not page.exception
     return page
 
 
-def test_a_chosen_result_is_renamed_where_the_title_will_do():
-    page = chosen(save())
+def test_a_ticked_result_is_renamed_where_the_title_will_do():
+    page = ticked(save())
     for title in ("   ", "x" * (LONGEST_TITLE + 1)):
         page.text_input[0].set_value(title).run()
         press(page, "rename_result")
@@ -179,19 +179,23 @@ def test_a_chosen_result_is_renamed_where_the_title_will_do():
     assert titles(session("history", history_words="my title")) == ["My title"]
 
 
-def test_a_result_is_deleted_only_by_who_is_sure():
-    page = chosen(save())
-    assert page.button(key="delete_result").disabled
-    page.checkbox[0].check().run()
+def test_all_that_are_ticked_are_deleted():
+    save(kind="policy")
+    page = ticked(save(), save("Name a fish"))
+    assert not page.text_input and {QUERY, "Name a fish"} <= {*texts(page)}
     press(page, "delete_result")
-    assert texts(page.run()) == ["gone"] and not results().search().total
+    assert only().kind == "policy"
+    assert page.run().button(key="delete_result").disabled
 
 
-def test_open_goes_to_the_page_of_the_kind(monkeypatch):
-    shown = []
-    monkeypatch.setattr(frame, "show", lambda *what: shown.append(what))
-    press(chosen(id := save(kind="policy")), "open_result")
-    assert shown == [("policy", id)]
+def test_two_inspections_are_compared_and_nothing_else(monkeypatch):
+    pairs = []
+    monkeypatch.setattr(frame, "beside", lambda *ids: pairs.append(ids))
+    two = save(), save("Name a fish")
+    for ids in ((), two[:1], (two[0], save(kind="policy"))):
+        assert ticked(*ids).button(key="compare_two").disabled
+    press(ticked(*two), "compare_two")
+    assert pairs == [two]
 
 
 def test_every_kind_of_the_list_has_a_page_to_open_on(monkeypatch):
@@ -217,9 +221,9 @@ def test_hostile_titles_queries_and_searches_stay_text():
     hostile = " ".join(TEXTS)
     session("inspection", q=hostile)
     id = only().id
-    for page in (session("history"), chosen(id), session("inspection", saved=id)):
+    for page in (session("history"), ticked(id), session("inspection", saved=id)):
         assert harmless(page)
-    assert said(chosen(id), hostile) and len(titles(session("history"))) == 1
+    assert said(ticked(id), hostile) and len(titles(session("history"))) == 1
     assert harmless(session("history", history_words=f"{hostile} % _ \x00 ' OR 1=1 --"))
 
 

@@ -1,5 +1,7 @@
 """The report of an inspection has the numbers of the inspection, for every kind of one."""
 
+import math
+
 import pytest
 
 from core.reports.inspection.document import report, settings
@@ -125,8 +127,11 @@ def test_what_the_model_was_not_taught_has_a_place_on_the_scale_too(embedded):
 @pytest.mark.parametrize(
     ("saved", "look", "doubt", "came"),
     [
+        ("Believe it (0.02 nats, λ = 0.5, own policy: ≤ 5% wrong). A", "believe", 0.02, "A"),
+        ("I don’t know (inf nats, λ = 0.5, own policy: ≤ 5% wrong). A", "doubt", math.inf, "A"),
+        ("Perhaps (-0.01 nats, λ = 0.5, own policy: no guarantee). A", "perhaps", -0.01, "A"),
         ("Believe it (0.05 λ). Paris", "believe", 0.05, "Paris"),
-        ("I don’t know. It would have said: Rome (9.99 λ). A", "doubt", None, ""),
+        ("I don’t know. It says: (9.1 nats, λ = 1.0, own policy: 5%). A", "doubt", None, ""),
         ("Perhaps. (9.99 λ). A", "perhaps", None, "(9.99 λ). A"),
         ("abstain: Rome", "doubt", None, "Rome"),
         ("Not near anything this model was taught.", "doubt", None, ""),
@@ -136,5 +141,6 @@ def test_what_the_model_was_not_taught_has_a_place_on_the_scale_too(embedded):
 def test_a_saved_verdict_is_read_whoever_saved_it_and_no_text_of_a_model_is_a_doubt(
     saved, look, doubt, came
 ):
-    stamp, by_threshold, rest = read_outcome(saved)
-    assert (stamp and stamp.look, by_threshold) == (look, doubt) and (rest == came or not came)
+    ended = read_outcome(saved)
+    assert (ended.stamp and ended.stamp.look, ended.doubt) == (look, doubt)
+    assert ended.came == came or not came

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from core.studies.evaluation.recorded import source_of
 from core.studies.inspection.certificates import certified_model, default_policy
@@ -15,6 +15,7 @@ from core.studies.inspection.quick import ANSWERS, MOST_CALLS
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.taught import Taught
 from core.studies.inspection.verdict import (
+    DEFAULT,
     HENCE,
     INFORMED,
     LARGEST_ERROR,
@@ -37,6 +38,9 @@ SYSTEM: Final = {
 # trust on what the model was not taught: the decision stands beneath, and small.
 QUICK: Final = (
     f"A quick look: {ANSWERS} answers, counted, in at most {MOST_CALLS} calls, and no verdict."
+)
+_DECIDED: Final = (
+    r"(?: \((?:(-?\d+\.\d+|inf) nats, λ = (\d+\.\d+), ([^()]+ policy: [^()]+)|(\d+\.\d\d) λ)\))"
 )
 AFTER_QUICK: Final = (
     "This is no verdict. Whether the model does not know, or many answers are right, takes an "
@@ -103,7 +107,7 @@ def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[
 
 
 def outcome(inspection: Inspection) -> str:
-    """Return how an inspection ended as it is saved: the verdict, the doubt by λ, the answer.
+    """Return how an inspection ended as it is saved: verdict, doubt, λ, policy, and the answer.
 
     No doubt where it did not decide, as where too little was seen, or nothing near was taught.
     """
@@ -111,28 +115,43 @@ def outcome(inspection: Inspection) -> str:
     decided = inspection.headline in (Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN)
     value = inspection.compared_doubt if decided else None
     if rule and 0 < rule.value < math.inf and value is not None:
-        doubt = f" ({value / rule.value:.2f} λ)"
+        whose = "default" if rule.origin.startswith(DEFAULT) else "own"
+        promise = "no guarantee" if rule.error is None else f"≤ {100 * rule.error:.6g}% wrong"
+        doubt = f" ({value:.3f} nats, λ = {rule.value:.3f}, {whose} policy: {promise})"
     answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))
     came = stamp.reason or " ".join(filter(None, answer))
     return f"{stamp.words}{doubt}. {came}"
 
 
-def read_outcome(saved: str) -> tuple[Stamp | None, float | None, str]:
-    """Return the stamp, the doubt by λ, and what else is said of a saved inspection.
+class SavedOutcome(NamedTuple):
+    """How a saved inspection ended."""
 
-    Also as earlier versions saved it. What is no outcome has no stamp.
+    stamp: Stamp | None
+    came: str  # the answer, or why there is none
+    policy: str = ""  # in use, where it decided by a doubt; earlier versions did not save it
+    doubt: float | None = None  # nats, or λ where no policy is named
+    limit: float = 1.0  # λ
+
+
+def read_outcome(saved: str) -> SavedOutcome:
+    """Read how a saved inspection ended, also as earlier versions saved it.
+
+    What is no outcome has no stamp.
     """
     word, _, answer = saved.partition(": ")
     if word in {*Headline}:
         stamp = STAMPS[Headline(word)]
-        return stamp, None, stamp.reason or answer
+        return SavedOutcome(stamp, stamp.reason or answer)
     for stamp in STAMPS.values():
         if stamp.reason and saved.startswith(stamp.reason):
-            return stamp, None, stamp.reason
+            return SavedOutcome(stamp, stamp.reason)
         # The answer stands behind: no text of a model passes for a doubt.
-        if match := re.match(rf"{stamp.words}(?: \((\d+\.\d\d) λ\))?\.(?: |$)", saved):
-            return stamp, float(match[1]) if match[1] else None, saved[match.end() :]
-    return None, None, saved
+        if match := re.match(rf"{stamp.words}{_DECIDED}?\.(?: |$)", saved):
+            came, (doubt, limit, policy, times) = saved[match.end() :], match.groups()
+            if doubt is None:
+                return SavedOutcome(stamp, came, doubt=None if times is None else float(times))
+            return SavedOutcome(stamp, came, policy, float(doubt), float(limit))
+    return SavedOutcome(None, saved)
 
 
 def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...]:

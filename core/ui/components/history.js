@@ -10,19 +10,21 @@ function draw(root, { groups, words, now }, send, setState) {
     boxes.set(result.id, box);
     const open = element("button", { type: "button", class: "title", title: result.title, "aria-label": `${words.open} ${result.title}` }, result.title);
     open.addEventListener("click", () => send("opened", result.id));
-    const meta = element("div", { class: "meta" }, result.about);
+    const meta = element("div", { class: "meta" },
+      element("span", { class: "icon", "aria-hidden": true, translate: "no" }, result.icon), result.about);
     if (older) meta.append(" · ", fold(older, result.times));
     return element("div", { class: "result" }, box,
       element("div", {}, open, meta),
       element("div", { class: "came", title: result.came }, result.came),
-      element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}` }, result.stamp.label)] : [])),
-      element("div", { class: "doubt" }, ...(result.doubt === null ? [result.why && `– ${result.why}`] : doubt(result.doubt))));
+      element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}` }, result.stamp.label)] : []),
+        element("div", { class: "policy" }, result.policy)),
+      element("div", { class: "doubt" }, ...(result.part === null ? [] : [scale(result.part)]), result.doubt));
   }
 
-  const doubt = (times) => {
-    const bar = element("span", { class: times < 1 ? "" : "above" });
-    bar.style.width = `${50 * Math.min(times, 2)}%`;
-    return [element("div", { class: "track" }, bar), times ? words.doubt.replace("{}", times.toFixed(2)) : "0"];
+  const scale = (part) => {
+    const bar = element("span", { class: part < 0.5 ? "" : "above" });
+    bar.style.width = `${100 * part}%`;
+    return element("div", { class: "track" }, bar);
   };
 
   const fold = (older, times) => {

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from core.reports.inspection.words import STAMPS, Headline, Stamp, read_outcome
+from core.reports.inspection.words import STAMPS, Headline, SavedOutcome, read_outcome
 from core.store.results import Summary
 from core.ui.components.registered import register
 
@@ -17,10 +17,16 @@ mount = register("history")
 WORDS: Final = {
     "tick": "Tick",
     "open": "Open",
-    "doubt": "{} λ",
-    "columns": ["question", "answer", "verdict", "doubt, in λ"],
+    "columns": ["question", "answer", "verdict, policy", "doubt"],
 }
 TIMES: Final = "asked {} times"
+#: Of each kind its name, and the icon that its page has in the navigation.
+KINDS: Final = {
+    "inspection": ("Inspection", "search"),
+    "amplification": ("Curve", "repeat"),
+    "policy": ("Policy", "rule"),
+    "evaluation": ("Evaluation", "query_stats"),
+}
 
 
 def history(
@@ -43,26 +49,42 @@ def history(
 
 def _row(one: Summary, times: int) -> dict[str, Any]:
     """Return what a browser needs to draw a result."""
-    is_inspection = one.kind == "inspection"
-    stamp, doubt, came = read_outcome(one.outcome) if is_inspection else (None, None, one.outcome)
-    about = (one.model, f"{one.created_at:%Y-%m-%d\u00a0%H:%M\u00a0UTC}")
+    came = SavedOutcome(None, one.outcome)
+    if one.kind == "inspection":
+        came = read_outcome(one.outcome)
+    kind, icon = KINDS[one.kind]
     return {
         "id": one.id,
         "title": one.title,
-        "about": " · ".join(about if is_inspection else (one.kind, *about)),
+        "icon": icon,
+        "about": " · ".join((kind, one.model, f"{one.created_at:%Y-%m-%d\u00a0%H:%M\u00a0UTC}")),
         "times": TIMES.format(times),
-        "came": came,
-        "stamp": stamp and {"look": stamp.look, "label": stamp.label},
-        "doubt": doubt,
-        "why": _why(stamp, came) if stamp and doubt is None else "",
+        "came": came.came,
+        "stamp": came.stamp and {"look": came.stamp.look, "label": came.stamp.label},
+        "policy": came.policy,
+        "part": _part(came),
+        "doubt": _doubt(came),
     }
 
 
-def _why(stamp: Stamp, came: str) -> str:
-    """Return why no doubt was compared, in a few words."""
-    if came == STAMPS[Headline.UNTAUGHT].reason:
-        return "not taught"
-    return "not decided" if stamp.look == "unsure" else "no λ"
+def _part(came: SavedOutcome) -> float | None:
+    """Return the doubt as a part of twice λ, which is drawn in the middle; None without one."""
+    if came.doubt is None:
+        return None
+    return min(max(came.doubt, 0.0) / (2 * came.limit), 1.0) if came.limit else 1.0
+
+
+def _doubt(came: SavedOutcome) -> str:
+    """Return the doubt and λ as Inspection shows them, or why no doubt was compared."""
+    if came.doubt is not None and not came.policy:
+        return f"{came.doubt:.2f} λ"
+    if came.doubt is not None:
+        return f"{came.doubt:.3f} nats, λ = {came.limit:.3f}".replace("inf", "∞")
+    if came.stamp is None:
+        return ""
+    if came.came == STAMPS[Headline.UNTAUGHT].reason:
+        return "– not taught"
+    return "– not decided" if came.stamp.look == "unsure" else "– not certified"
 
 
 def _nothing() -> None:

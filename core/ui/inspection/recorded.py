@@ -23,7 +23,7 @@ def offer(inspection: Inspection) -> None:
     answer = recorded_elsewhere(inspection.recording)
     if answer is None:
         return
-    stamp, _, came = read_outcome(answer.outcome)
+    stamp, came, *_ = read_outcome(answer.outcome)
     assert stamp is not None  # what is bundled is read by the program that wrote it
     with st.container(key="recorded", gap="xsmall", border=True):
         st.text(f"What another model said, asked “{answer.question}”. {answer.sentence}")
