@@ -100,10 +100,10 @@ class Recorder:
             for layer in self.llama.layers
             for weights in (layer.qkv, layer.output, layer.gate_up, layer.down)
         ]
-        wide = {len(weights) for weights in (*layers, self.llama.unembedding)}
+        wide = {weights.shape[1] for weights in (*layers, self.llama.unembedding)}
         inputs = {width: rng.random((longest, width), np.float32) for width in wide}
         return [
-            (inputs[len(weights)][: self._rows(one)], weights)
+            (inputs[weights.shape[1]][: self._rows(one)], weights)
             for one in self.passes
             for weights in (layers if self._reads_layers(one) else [self.llama.unembedding])
         ]

@@ -152,8 +152,9 @@ def progress(stage: str, share: float) -> None:
 
 def whole(llama: Llama) -> None:
     """Make halved matrices whole for good: the same numbers in twice the memory, and sooner."""
-    llama.unembedding = llama.unembedding[:]
-    llama.embeddings = llama.unembedding.T
+    is_tied = llama.unembedding is llama.embeddings
+    llama.embeddings = llama.embeddings[:]
+    llama.unembedding = llama.embeddings if is_tied else llama.unembedding[:]
     for layer in llama.layers:
         for name in ("qkv", "output", "gate_up", "down"):
             setattr(layer, name, getattr(layer, name)[:])

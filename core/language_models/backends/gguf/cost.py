@@ -16,8 +16,8 @@ ROWS, WIDTH = 64, 512
 # An inspection of the usual kind takes as long as products with so many rows, all weights once:
 # 700 to 1,100 of them on SmolLM2, in processor seconds.
 ROWS_A_QUESTION = 1000
-HALVED_TIMES = 1.3  # as long a question takes, where weights are halved
-OPENING = 2.5  # times the unpacking, with the transposing, the hash and the vocabulary
+HALVED_TIMES = 1.1  # as long a question takes, where weights are halved
+OPENING = 2.5  # times the unpacking, with the copying, the hash and the vocabulary
 REPEATED = 3
 FREE = Path("/proc/meminfo")  # on Linux
 

@@ -22,11 +22,6 @@ class Halved:
     def __len__(self) -> int:
         return len(self.bits)
 
-    @property
-    def T(self) -> Halved:
-        """The transposed matrix; a view."""
-        return Halved(self.bits.T)
-
     def __getitem__(self, place: Any) -> NDArray[np.float32]:
         whole = self.bits[place].astype(np.uint32)
         whole <<= 16

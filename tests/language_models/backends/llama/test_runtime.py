@@ -132,7 +132,7 @@ def test_likelihoods_of_many_rows_are_those_of_each(monkeypatch, chunk):
     monkeypatch.setattr(runtime, "LOGITS", chunk)
     hidden = np.random.default_rng(5).normal(size=(3, 4, 16)).astype(np.float32)
     found = llama.log_softmax(hidden)
-    logits = hidden @ llama.unembedding
+    logits = hidden @ llama.unembedding.T
     expected = logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
