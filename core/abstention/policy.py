@@ -273,8 +273,8 @@ class Policy:
 
     @property
     def promise(self) -> str:
-        """What is guaranteed, of which questions, and what weakens it; or that nothing is."""
-        sentence = self._of_error + self._of_labels
+        """`of_error` with what weakens it."""
+        sentence = self.of_error + self._of_labels
         if not self.has_guarantee:
             return sentence
         if self.left_out:
@@ -331,7 +331,8 @@ class Policy:
         return self.codebook.of_grader(self.has_guarantee)
 
     @property
-    def _of_error(self) -> str:
+    def of_error(self) -> str:
+        """What is guaranteed, and where."""
         population = "for questions drawn like these and scored by the same pipeline"
         if self.method == "ltt":
             return (

@@ -17,7 +17,10 @@ from core.ui import frame, model
 # In the session: the policy that a person chose. Not in `core.ui.calibration`, which loads Altair.
 IN_USE: Final = "policy_in_use"
 CAUTION: Final = "policy_in_use_caution"  # where its promise does not hold, as a sentence
-UNKNOWN: Final = "Whether it holds for each group by itself, its labelled rows say on Calibration."
+UNKNOWN: Final = (
+    "Whether it holds for each group by itself was not checked: the file of a policy names no "
+    "groups. On Calibration, its labelled rows say it."
+)
 NO_FIT: Final = (
     "It is of another model or of other settings than this page has, so it decides nothing here:"
 )
@@ -38,9 +41,11 @@ def badge(*, fits: bool = True) -> None:
         label = "The policy does not fit"
     elif policy.method == "ltt" and policy.confidence is not None:
         target, sure = 100 * policy.target_error, 100 * policy.confidence
-        label = f"≤ {target:.6g}% wrong, {sure:.6g}% sure"
-        if _caution(policy):
+        label = f"≤ {target:.6g}% wrong overall, {sure:.6g}% sure"  # where nobody knows of groups
+        if caution := _caution(policy):
             label = f":orange[≤ {target:.6g}% wrong overall, {sure:.6g}% sure]"
+        elif caution == "":
+            label = f"≤ {target:.6g}% wrong, {sure:.6g}% sure"
     elif policy.method == "crc":
         label = f"≤ {100 * policy.target_error:.6g}% answered and wrong on average"
     else:
@@ -64,16 +69,24 @@ def _about(policy: Policy | None, *, fits: bool) -> None:
             with st.container(key="policy_caution"):
                 st.text(caution or UNKNOWN)
         model = f" put to {one_line(policy.pipeline.model)}" if policy.pipeline else ""
-        whose = (
-            "Yours, in use until you stop it" if IN_USE in st.session_state else "It is built in"
-        )
-        st.text(
-            f"{whose}: {GUARANTEES[policy.method]}, "
-            f"{count_of(policy.labels, 'labelled question')}{model}."
-        )
+        by = f"{GUARANTEES[policy.method]}, {count_of(policy.labels, 'labelled question')}{model}."
+        if IN_USE in st.session_state:
+            st.text(f"Yours, in use until you stop it: {by}")
+        else:
+            st.text(f"An example that is built in: {by} Other questions need one of their own.")
     label = "Change it on Calibration" if policy else "Certify one on Calibration"
     if st.button(label, key="open_calibration", icon=":material/tune:"):
         frame.calibrate()
+
+
+def is_default(policy: Policy) -> bool:
+    """Say whether a policy decides as the built-in one does, and that is in use."""
+    try:
+        default = None if IN_USE in st.session_state else _policy()
+    except ModelError:  # the page says which
+        return False
+    same = ("data", "score", "threshold")
+    return default is not None and all(getattr(policy, n) == getattr(default, n) for n in same)
 
 
 def _caution(policy: Policy) -> str | None:

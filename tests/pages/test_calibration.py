@@ -82,6 +82,7 @@ OPENING = [
     "Example",
     OVERALL,
     OF_EXAMPLE,
+    "In use by default",
 ]  # the badges of the page that nobody has brought anything to
 READ_APART = isolation.parse_isolated
 
@@ -235,7 +236,13 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE), looks=()
     ).policy
     assert said(app, f"{policy.labels:,} questions of the embedded world")
-    assert badges(app) == OPENING and policy.promise in texts(app)
+    assert badges(app) == OPENING and {policy.of_error, words.in_short(policy)} <= {*texts(app)}
+    assert words.in_short(policy) == (
+        f"Answers {policy.answered / policy.labels:.1%} of questions like these. At most 5% of the "
+        "answers are wrong (90% sure)."
+    )
+    assert said(app, f"{default_caution()} Check answers there")
+    assert "to_inspection" in keys(app) and "use_policy" not in keys(app)
     assert policy.payment.strip() in texts(app)
     assert metrics(app) == {
         "Threshold": f"{policy.threshold:.3f}",
@@ -435,8 +442,7 @@ def test_labels_that_say_neither_are_asked_about_and_promise_nothing(app):
     assert said(app, "Line 5: “correct” is “maybe” (left out).")
     assert said(app, "As you said, 1 row in which “correct” is empty was left out.")
     assert answered(app) == share(certified(RIGHT - 2, WRONG), ROWS - 2)
-    (promise,) = said(app, "With 90% confidence")
-    assert "2 rows without a label were left out, so this holds only for questions like" in promise
+    assert said(app, "2 rows without a label were left out, so this holds only for questions like")
     means(app, Meaning.WRONG, Meaning.OUT)
     assert said(app, "counted as wrong")
     elsewhere_and_back(app)
@@ -992,10 +998,7 @@ def test_a_reload_keeps_the_policy_in_use_until_it_is_stopped(example):
     page = session("inspection", policy=again.query_params["policy"])
     assert badges(page)[0] == "Policy in use"
     press(again, "stop_policy")
-    assert "policy" not in again.query_params and badges(reloaded(again)) == [
-        OVERALL,
-        OF_EXAMPLE,
-    ]
+    assert "policy" not in again.query_params and badges(reloaded(again)) == OPENING[1:]
     page = session("calibration", policy="nobody-knows-it")
     assert said(page, "The policy that this address names is not saved here")
     assert badges(page) == OPENING
@@ -1035,8 +1038,8 @@ def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_
     with monkeypatch.context() as broken:
         for kind in (SavedResults, files.Files):
             broken.setattr(kind, "save", full)
-        upload(app, example_bytes(), EXAMPLE_NAME)
-        assert badges(app) == [PROBLEM, OVERALL, OF_EXAMPLE] and "file" not in app.query_params
+        upload(app, example_bytes() + b"\n", "mine.csv")
+        assert badges(app) == [PROBLEM, OVERALL] and "file" not in app.query_params
         assert said(app, "The disk is full. Make room. Until then, a reload of the page loses")
         use(app)
         assert "Policy in use" in badges(app) and "policy" not in app.query_params
@@ -1062,7 +1065,7 @@ def test_what_waits_to_be_saved_and_is_given_up_is_not_saved(app, monkeypatch):
         press(app, "stop_policy")
         press(app, "remove_upload")
     app.run()
-    assert badges(app) == OPENING and not app.query_params
+    assert badges(app) == OPENING[:-1] and not app.query_params
     assert storage().results.search().total == saved
 
 
@@ -1104,18 +1107,18 @@ def test_what_was_tried_on_all_rows_is_held_against_a_confirmation(app):
 
 
 def use(page):
+    if "use_policy" not in keys(page):  # of the default policy
+        set_target(page, alpha=0.1)
     page.button(key="use_policy").click().run()
     return settled(page.run())  # AppTest loses what a rerun of its own draws
 
 
 def test_a_policy_is_used_until_it_is_stopped(example):
-    policy = calibrate(
-        study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE), looks=()
-    ).policy
     assert "stop_policy" not in keys(example)
     use(example)
+    policy = example.session_state["policy_in_use"]
     assert badges(example) == ["Policy in use", OVERALL, OF_EXAMPLE]
-    assert {policy.sentence, policy.promise} <= {*texts(example)}
+    assert {policy.sentence, words.in_short(policy)} <= {*texts(example)}
     assert "use_policy" not in keys(example) and "to_inspection" in keys(example)
     move(example, 0.5)  # another threshold is another policy
     assert "to_inspection" not in keys(example)
@@ -1157,7 +1160,7 @@ def test_a_policy_can_be_brought_and_says_why_where_it_can_decide_nothing(app):
     bring(app, to_json(entropy))
     assert entropy.sentence in texts(app) and badges(app) == OPENING
     press(app, "use_uploaded")
-    assert badges(app) == ["Policy in use", *OPENING]
+    assert badges(app) == ["Policy in use", *OPENING[:-1]]
 
 
 # ----------------------------------------------------------------------- new scores
@@ -1450,7 +1453,9 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     example.session_state["policy_badge_1"] = True
     example.run()
     assert said(example, default_caution()), "a group in which the promise is broken is named"
-    assert said(example, "It is built in: Learn-then-Test, ") and not said(example, NO_FIT)
+    assert said(example, "An example that is built in: Learn-then-Test, ") and not said(
+        example, NO_FIT
+    )
     settled(go(example, "calibration").run())
     use_entropy_by_hand(example, 0.25)
     inspect(example)

@@ -10,13 +10,9 @@ from core.store import stopgap
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import SavedResults
-from core.studies.calibration import calibration as study
-from core.studies.calibration.calibration import Target, calibrate
-from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.serialise import from_json
-from core.studies.inspection.verdict import SCORE
 from core.ui.results import storage
 from tests.sessions import QUERY, badges, keys, metrics, policy_badges, press, said, session, until
 
@@ -213,9 +209,10 @@ def test_a_curve_opens_as_it_was_without_asking(no_model):
 
 def test_a_used_policy_opens_on_calibration():
     page = session("calibration")
+    page.number_input(key="wrong").set_value(10.0).run()
+    until(page, lambda: "use_policy" in keys(page))
     press(page, "use_policy")
-    example = study.read(example_bytes(), EXAMPLE_NAME)
-    policy = calibrate(example, Target(score=SCORE), looks=()).policy
+    policy = page.session_state["policy_in_use"]
     assert only().kind == "policy"
     assert policy.sentence.startswith(only().outcome.removesuffix("…"))
     assert only().title == f"Mutual information: answer {policy.where}"

@@ -38,7 +38,7 @@ def test_of_a_calibration_follows_lambda(downloaded):
     assert found.texts[2] == f"Mutual information on {EXAMPLE_NAME}"
     certified = from_json(downloaded(app, "policy.json"))
     assert found.texts[3] == certified.sentence
-    assert {certified.promise, certified.payment.strip()} <= {*texts(app)}
+    assert {certified.of_error, certified.payment.strip()} <= {*texts(app)}
     assert found.settings["Threshold λ, of the doubt"] == repr(certified.threshold)
     move(app, threshold(app)["places"]["values"][-1])
     moved = from_json(downloaded(app, "policy.json"))

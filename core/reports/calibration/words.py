@@ -7,7 +7,7 @@ from typing import Final
 
 from core.abstention.ledger import prices
 from core.abstention.policy import Policy
-from core.codec import count_of, list_of, one_line
+from core.codec import count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import BEST, Calibration
@@ -23,6 +23,7 @@ UNKNOWN_ROWS: Final = (
     "Rows that name no question are known again by their scores and answers. Looks at them with "
     "other scores and answers are not counted."
 )
+REMEDY: Final = "Check answers there, or calibrate such a group alone"
 NO_SCORE: Final = "No labelled answer has a score."
 
 
@@ -38,6 +39,17 @@ def counts(policy: Policy) -> str:
     return (
         f"Answer when {rule}. Of {policy.labels:,} labelled questions this answers "
         f"{policy.answered:,} ({share:.1%}){wrong}."
+    )
+
+
+def in_short(policy: Policy) -> str:
+    """Return a promise in the fewest words, or that nothing is promised."""
+    if policy.method != "ltt" or policy.confidence is None:
+        return policy.of_error
+    wrong, sure = percent(policy.target_error), percent(policy.confidence)
+    return (
+        f"Answers {policy.answered / policy.labels:.1%} of questions like these. At most {wrong} "
+        f"of the answers are wrong ({sure} sure)."
     )
 
 
@@ -229,8 +241,7 @@ def by_group(every: ByGroup) -> str:
     if others:
         counts = [f"{_quote(each)} ({_errors(each, policy)})" for each in others]
         sentences.append(
-            f"No promise holds by itself for {_list(counts)}. Check answers there, or calibrate "
-            "such a group alone for a threshold of its own."
+            f"No promise holds by itself for {_list(counts)}. {REMEDY} for a threshold of its own."
         )
     return " ".join(sentences)
 

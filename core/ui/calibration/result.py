@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -11,6 +11,7 @@ from core.reports.calibration import words
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.whole import Whole
 from core.ui.calibration.ledger import is_example, limit_of_count
+from core.ui.policy_badge import is_default
 
 WHAT_WAS_READ = (
     "Check it before you look at the result. “What the columns mean” changes each part of it."
@@ -31,14 +32,18 @@ def _lines(sentences: Sequence[str], of_others: Sequence[str]) -> None:
             st.text("\n".join(of_others))
 
 
-def outcome(whole: Whole) -> None:
-    """Say what is promised and where it is not, or why nothing can be."""
+def outcome(whole: Whole, offers: Callable[[], None]) -> None:
+    """Say what is promised and where it is not, or why nothing can be.
+
+    `offers`: draws what can be done with it.
+    """
     calibration = whole.calibration
     policy = calibration.policy
     if policy is None:
         st.badge("Cannot be certified", icon=":material/block:", color="red")
         if isinstance(calibration.outcome, Uncertifiable):
             st.text(calibration.outcome.reason)
+        offers()
         return
     caution = words.caution(whole.groups)
     with st.container(horizontal=True):
@@ -52,14 +57,22 @@ def outcome(whole: Whole) -> None:
             st.badge("No guarantee", icon=":material/warning:", color="orange")
         if is_example(calibration.data):
             st.badge("Of the bundled example", icon=":material/dataset:", color="gray")
-    with st.container(key="promised"):
-        # Of the example it is said beneath: what one sees first has few words.
-        st.text(policy.promise + ("" if is_example(calibration.data) else policy.agreement))
-        if limit := limit_of_count(calibration.data):
-            st.text(limit)
-        if caution:
-            with st.container(key="caution"):
-                st.text(caution)
+        if is_default(policy):
+            st.badge("In use by default", icon=":material/policy:", color="blue")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(width="stretch"):
+            with st.container(key="promised"):
+                st.text(words.in_short(policy))
+            if caution:
+                with st.container(key="caution"):
+                    st.text(f"{caution} {words.REMEDY}.")
+        with st.container(width="content"):
+            offers()
+    weaker = policy.promise.removeprefix(policy.of_error)
+    if not is_example(calibration.data):  # of which it is said beneath
+        weaker += policy.agreement
+    for sentence in filter(None, [weaker.strip(), limit_of_count(calibration.data)]):
+        st.text(sentence)
 
 
 def grounds(calibration: Calibration) -> None:
@@ -67,13 +80,13 @@ def grounds(calibration: Calibration) -> None:
     policy, rows = calibration.policy, calibration.data
     for sentence in filter(None, [*rows.decided, words.choice(calibration)]):
         st.text(sentence)
-    more = [words.counts(policy), policy.payment.strip()] if policy else []
+    more = [policy.of_error, words.counts(policy), policy.payment.strip()] if policy else []
     if policy and is_example(rows):
         more.append(policy.agreement.strip())
     more = [*filter(None, [*more, words.upper_limit(calibration)]), *words.looks(calibration)]
     if not more and not is_example(rows):
         return
-    with st.expander("What this rests on"):
+    with st.expander("What this rests on", key="grounds"):
         for sentence in more:
             st.text(sentence)
         if is_example(rows):

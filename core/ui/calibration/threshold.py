@@ -31,6 +31,7 @@ from core.ui.calibration.result import grounds, outcome
 from core.ui.components import threshold as component
 from core.ui.components.threshold import BESIDE, Beside, Places, ShownRow
 from core.ui.folds import fold
+from core.ui.policy_badge import is_default
 from core.ui.session import memory_of
 
 STEPS = 200
@@ -53,8 +54,7 @@ def threshold(whole: Whole) -> None:
     policy, between = _scores_under_lambda(whole, span, f"threshold_{key}")
     by_hand = policy is not None and policy != calibration.policy
     with box:
-        outcome(whole)
-        _offers(whole, policy, by_hand=by_hand)
+        outcome(whole, partial(_offers, whole, policy, by_hand=by_hand))
         grounds(calibration)
     if policy is not None and by_hand:
         with st.container(border=True, key="moved"):
@@ -249,7 +249,7 @@ def _offers(whole: Whole, policy: Policy | None, *, by_hand: bool) -> None:
     reason = None if policy is None else words.no_use(policy)
     caution = words.caution(whole.groups)
     with st.container(horizontal=True, vertical_alignment="center"):
-        if policy is not None and in_use() == policy:
+        if policy is not None and (in_use() == policy or is_default(policy)):
             if st.button("Inspect with this policy", key="to_inspection", icon=":material/search:"):
                 st.switch_page(frame.inspection(), query_params={})
         elif (

@@ -16,9 +16,10 @@ function draw(root, content, send, keep) {
   const risk = content.curve && curve(content, bars.across);
   const beside = content.rows.length > 0 && margin(content, (place) => send("opened", place));
   root.append(
-    element("dl", { class: "numbers" }, ...Object.entries(numbers).map(
-      ([name, value]) => element("div", { class: name }, element("dt", {}, words[`${name}_label`]), value))),
-    element("div", { class: "control" }, element("label", { for: "place" }, words.control), back),
+    element("div", { class: "control" },
+      element("label", { for: "place" }, words.control), back,
+      element("dl", { class: "numbers" }, ...Object.entries(numbers).map(
+        ([name, value]) => element("div", { class: name }, element("dt", {}, words[`${name}_label`]), value)))),
     // One axis for all three: the control, the scores under it, and what they get wrong.
     element("div", { class: "pictures" }, range, bars.parts, ...(risk ? [risk.parts] : []), bars.axis),
     ...(beside ? [beside.parts] : []),
