@@ -100,7 +100,8 @@ def test_every_place_fits_the_screen(address, open_page):
         page.set_viewport_size(size)
         for place in range(1, PLACES + 1):
             expect(at(page, place)).to_be_visible()
-            assert page.locator(".stage").evaluate(OVERFLOW) <= 0, (size, place)
+            for part in (".stage", ".slides"):
+                assert page.locator(part).evaluate(OVERFLOW) <= 0, (part, size, place)
             page.keyboard.press("ArrowRight")
         for _ in range(PLACES):
             page.keyboard.press("ArrowLeft")

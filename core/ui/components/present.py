@@ -23,7 +23,7 @@ LONGEST: Final = 300  # characters of an address: a code of a longer one is too 
 MEANINGS: Final = {
     Course.STANDS: "It keeps to its answer: it knows.",
     Course.SHARES: "It keeps its other answers, too: many are right.",
-    Course.GIVES_WAY: "It drops its own answer: it was just saying so.",
+    Course.GIVES_WAY: "It drops its own answer: a guess.",
 }
 WRONG: Final = "And it was wrong."
 PUT_IN: Final = {
