@@ -281,7 +281,7 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
     help="Repeat one answer ever more often in the prompt, and see what becomes of another."
 )
 @click.argument("query")
-@click.option("--answer", required=True, help="The right answer.")
+@click.option("--answer", required=True, help="The answer to test: the right one, or the model’s.")
 @click.option("--repeated", required=True, help="The answer that is repeated.")
 @click.option(
     "--repetitions",

@@ -868,9 +868,9 @@ def test_a_curve_in_words_by_hand(table):
     ]
     assert re.split(r" {2,}", lines[2].strip()) == [
         "Repetitions",
-        "ln P(right answer), nats",
+        "ln P(answer to test), nats",
         "ln P(answer to repeat), nats",
-        "P(right answer) of the two",
+        "P(answer to test) of the two",
     ]
     for t, (line, (a, b)) in enumerate(zip(lines[3:], rows, strict=True)):
         numbers = (math.log(a), math.log(b), a / (a + b))

@@ -24,6 +24,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.inspection import display as shown
 from core.studies.inspection.stopping import GrowthPoint
 from core.studies.inspection.verdict import CERTIFIED, INFORMED, Decision
+from core.uncertainty.scores import SCORES
 
 # A matrix shows at most this many clusters, the likeliest; the page says so.
 MOST_CLUSTERS = 40
@@ -96,7 +97,7 @@ def doubt_scale(
         part, gap = solid / widest, (seen - solid) / widest
         if part > 0 and gap > _ROOM * (1 if part > _ROOM else 2):  # for it and the other label
             side = rows["left" if part > _ROOM else "right"]
-            side.append(_text(solid, 51, f"certain: {certified:.3f}", palette.text))
+            side.append(_text(solid, 51, f"at least {certified:.3f}", palette.text))
     elif too_little:
         words = "this question: too little was seen to say"
         rows["beginning"].append(_text(0.0, 34, words, palette.text))
@@ -106,7 +107,8 @@ def doubt_scale(
         rows["left" if doubt > 0.4 * widest else "right"].append(
             _text(doubt, y, name, palette.muted)
         )
-    return Filled(_scale_of_doubt(len(references), palette), rows, {"widest": widest})
+    title = f"doubt: {SCORES[score].symbol} in nats" + "; hollow: estimated" * (score in _BOUNDED)
+    return Filled(_scale_of_doubt(len(references), title, palette), rows, {"widest": widest})
 
 
 def _zone(start: float, end: float, colour: str) -> dict[str, Any]:
@@ -118,7 +120,7 @@ def _text(at: float, height: float, label: str, colour: str) -> dict[str, Any]:
 
 
 @once
-def _scale_of_doubt(references: int, palette: Palette) -> Shape:
+def _scale_of_doubt(references: int, title: str, palette: Palette) -> Shape:
     """Return the shape of a scale from 0 to a parameter `widest`; heights are in pixels.
 
     The data of each layer are named as in `_MARKS`.
@@ -127,7 +129,7 @@ def _scale_of_doubt(references: int, palette: Palette) -> Shape:
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[0, alt.ExprRef("widest")], nice=False),
-        title="doubt in nats; solid: certain, hollow: estimated",
+        title=title,
         axis=alt.Axis(grid=False, tickCount=5),
     )
     y = alt.Y("y:Q", scale=alt.Scale(domain=[height, -_LABEL], nice=False, zero=False), axis=None)
@@ -145,7 +147,10 @@ def _scale_of_doubt(references: int, palette: Palette) -> Shape:
     layers = {
         "zones": layer("zones").mark_rect(opacity=0.14).encode(x2=end, y2=bottom, color=colour),
         "beginning": words("beginning", align="left", dx=5),
-        "line": layer("line").mark_rule(color=ink, strokeDash=[4, 3], size=2).encode(y2=bottom),
+        # Down to the first label, which it would cross; below, the colours say where it is.
+        "line": layer("line")
+        .mark_rule(color=ink, strokeDash=[4, 3], size=2)
+        .encode(y2=alt.Y2Datum(41)),
         "above": words("above", align="center"),
         "solid": layer("solid").mark_rect(color=ink).encode(x2=end, y2=low),
         "hollow": layer("hollow")
@@ -291,9 +296,9 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     data["label"] = ["0" if abs(value) < 0.0005 else format(value, signed) for value in data[which]]
     if which == "contribution":
         reach = contribution_reach(inspection, m)
-        low, middle, high = palette.diverging
+        colours = [palette.muted, *palette.diverging[1:]]  # blue is what the model says itself
         ends = [-reach, 0, reach]
-        scale = alt.Scale(type="sqrt", domain=ends, range=[low, middle, high], interpolate="rgb")
+        scale = alt.Scale(type="sqrt", domain=ends, range=colours, interpolate="rgb")
         dark = reach * palette.high[True]  # of the root
     else:
         reach = max(float(shown_part["joint"].max()), float(shown_part["product"].max()))

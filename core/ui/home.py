@@ -22,8 +22,8 @@ from core.ui.messages import problem
 
 _STORIES = 3  # to present: one known, one with many answers, one that everybody gets wrong
 _MEASURES = (
-    "The number is the threshold λ. How much answers differ is their semantic entropy; how much "
-    "one in the prompt changes the next, their mutual information. Both are in nats."
+    "The number is the threshold λ. How much its answers differ is their semantic entropy; how "
+    "much what it is told changes what it says, their mutual information. Both are in nats."
 )
 _OWN = "own"  # in the address: the visitor's question, once asked
 
@@ -80,7 +80,7 @@ def the_challenge() -> None:
             st.text(
                 "By how much its answers differ, no: a question with many right answers has "
                 f"{entropy.lowest:.2f}, more than a wrong answer with {entropy.highest:.2f}. By "
-                "how much one answer changes the next, anywhere between "
+                "how much what it is told changes what it says, anywhere between "
                 f"{information.lowest:.2f} and {information.highest:.2f}."
             )
 

@@ -61,7 +61,7 @@ def enter(page, name, text):
 def shows(page, case):
     """Wait until the fields hold a case and the first line below the charts is about it."""
     expect(question_of(page)).to_have_value(case.query)
-    expect(field(page, "Right answer")).to_have_value(case.answer)
+    expect(field(page, "Answer to test")).to_have_value(case.answer)
     expect(field(page, "Answer to repeat")).to_have_value(case.repeated)
     expect(listed(page).first).to_contain_text(f"1. {case.query}")
     expect(listed(page).first).to_contain_text(f"{case.answer} (")
@@ -118,7 +118,7 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     at_rest(page)
     case = Case("Who was the first US president?", "George Washington", "“Lincoln” & [more]")
     enter(page, "Question", case.query)
-    enter(page, "Right answer", case.answer)
+    enter(page, "Answer to test", case.answer)
     enter(page, "Answer to repeat", case.repeated)
     shows(page, case)
     found = amplify(case, embedded, range(101))
@@ -145,7 +145,7 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     page.get_by_role("button", name="Remove").first.click()
     expect(listed(page)).to_have_count(3)
     at_rest(page)
-    enter(page, "Right answer", "Naples")
+    enter(page, "Answer to test", "Naples")
     expect(listed(page)).to_have_count(4)
     most = page.get_by_role("spinbutton", name="Repetitions up to")
     most.fill("60")

@@ -25,7 +25,7 @@ def bar(page, at):
 
 def all_drawn(page):
     expect(page.locator(".lane")).to_have_count(len(PREPARED))
-    expect(page.get_by_role("radio", name="one answer in the prompt")).to_be_visible()
+    expect(page.get_by_role("radio", name="what it is told changes")).to_be_visible()
     at_rest(page)
 
 
@@ -38,7 +38,8 @@ def test_the_control_contradicts_every_lane_without_asking_the_server(address, o
     expect(lane(page, 2).get_by_text("and is wrong")).to_be_visible()
     control(page).press("Home")
     untold = [bar(page, at) for at in range(4)]
-    expect(page.get_by_text("✓ Believe it", exact=True).first).not_to_be_visible()
+    expect(page.get_by_text("✓ Believe it", exact=True).first).to_be_visible()
+    expect(lane(page, 2).get_by_text("and is wrong")).not_to_be_visible()
     page.evaluate(
         "() => { const send = WebSocket.prototype.send; window.frames_sent = 0;"
         "WebSocket.prototype.send = function (...a) { window.frames_sent++; send.apply(this, a) } }"
@@ -96,7 +97,7 @@ def test_the_challenge_cannot_be_won_with_entropy_and_can_with_mutual_informatio
     page = open_page(address)
     all_drawn(page)
     threshold = page.get_by_role("slider", name="Answer below")
-    for measure, can_be_won in (("its answers differ", False), ("one answer in the prompt", True)):
+    for measure, can_be_won in (("its answers differ", False), ("what it is told changes", True)):
         page.get_by_role("radio", name=measure).check()
         threshold.focus()
         threshold.press("Home")

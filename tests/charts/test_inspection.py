@@ -177,7 +177,7 @@ def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
     for less in (0.1, 0.6):  # right and left of where it ends
         scores = inspection.scores | {CERTIFIED: Score(less, less, "a")}
         labels = placed(charts.doubt_scale(replace(inspection, scores=scores), (), LIGHT))
-        assert labels[f"certain: {less:.3f}"] == less
+        assert labels[f"at least {less:.3f}"] == less
 
 
 @pytest.mark.parametrize(

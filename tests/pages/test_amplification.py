@@ -47,7 +47,7 @@ OWN, PUBLISHED, WORLD, WHY = (
     "The mechanism",
 )
 SAME = 1e-3  # of what is shipped, which another machine has computed
-SHARE = "P(right answer) of the two"  # a heading of the table of points
+SHARE = "P(answer to test) of the two"  # a heading of the table of points
 
 
 @pytest.fixture

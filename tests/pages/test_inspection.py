@@ -114,7 +114,7 @@ def test_page_study_and_command_line_say_the_same(embedded):
     for name, info in SCORES.items():
         assert shown[info.title] == value_of(expected, name)
     assert said(app, f"Sampled mass: {expected.sampled_mass:.1%} of the model’s probability.")
-    assert expected.verdict.reason in texts(app) and likely(expected) in texts(app)
+    assert expected.verdict.why in texts(app) and likely(expected) in texts(app)
     options = ["--samples", "60", "--temperature", "1", "--seed", "3", "--json"]
     printed = CliRunner().invoke(main, ["inspect", query, *options])
     ours, theirs = json.loads(serialise.to_json(expected)), json.loads(printed.stdout)
@@ -238,9 +238,8 @@ def test_a_question_of_the_world_is_held_against_the_truth(app):
             if re.search(r"\. (The truth: |Right answers in its training \(\d+\): )", text)
         ]
         assert all(answer.text in right for answer in fact.answers)
-        (band,) = said(app, "Band: ")
-        documents = f"{fact.exposures or 'No'} training document"
-        assert band.startswith(f"Band: {fact.band.value}. {documents}")
+        documents = f"{fact.exposures or 'no'} training document"
+        (band,) = said(app, f"{fact.band.value.capitalize()}: {documents}")
         erring = fact.exposures and fact.misconception_share
         assert bool(erring) == ("of them, the author believes" in band)
         (table,) = decisions(app)
@@ -256,7 +255,7 @@ def test_a_question_of_the_world_is_held_against_the_truth(app):
 def test_of_any_other_question_nobody_here_knows_the_truth(app):
     ask(app, EXAMPLES["Unknown"])
     assert said(app, "nobody here can check them") and not decisions(app)
-    assert not said(app, "The truth: ") and not said(app, "Band: ")
+    assert not said(app, "The truth: ") and not said(app, "training document")
     assert [link.proto.page for link in app.get("page_link")] == ["questions"]
 
 
@@ -278,10 +277,10 @@ def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded
     seen = run(usual_request(query, embedded.capabilities), embedded)
     assert not [c.text for c in seen.clusters if c.text in texts(app)]
     is_doubt = seen.verdict.decision is Decision.ABSTAIN and not seen.others
-    assert bool(said(app, seen.verdict.reason)) == is_doubt and "amplify" not in keys(app)
+    assert bool(said(app, seen.verdict.why)) == is_doubt and "amplify" not in keys(app)
     press(app, "reveal")
     assert [text for text in texts(app) if text in BENEATH.values()]
-    assert seen.verdict.answer in texts(app) and said(app, seen.verdict.reason)
+    assert seen.verdict.answer in texts(app) and said(app, seen.verdict.why)
     assert "amplify" in keys(app) and "reveal" not in keys(app)
     ask(app, EXAMPLES["Known"])
     assert headings(app)[0] == STAMPS[Headline.BELIEVE].label
@@ -304,7 +303,7 @@ def test_what_a_larger_model_answered_before_is_offered_first_and_named_where_it
     untaught = (each for each in recorded_answers() if look_up(each.question, "embedded").outside)
     answer = next(untaught)
     ask(app, answer.question)
-    assert said(app, f"asked “{answer.question}”. {answer.sentence}")
+    assert said(app, f"{answer.provenance.title}, recorded {answer.provenance.when}:")
     stamp, _, came = read_outcome(answer.outcome)
     assert {stamp.label, came} <= set(texts(app)), "it says what came of it before it opens"
     shown = keys(app)

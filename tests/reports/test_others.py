@@ -88,7 +88,7 @@ def test_curves_have_every_point(model):
     assert table[0] == list(to_table([made]))[3:] and len(table) == 5
     assert table == read(document.report([made])).tables["Every point"]
     assert found.texts[2:4] == [SCRIPT, verdict(made)]
-    shares = [float(row[table[0].index("P(right answer) of the two")]) for row in table[1:]]
+    shares = [float(row[table[0].index("P(answer to test) of the two")]) for row in table[1:]]
     assert shares == pytest.approx([p.normalised_probability for p in made.points], rel=1e-3)
     assert found.settings["Repetitions"] == "0, 1, 5, 20"
 

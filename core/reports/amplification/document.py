@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -15,6 +16,7 @@ from core.reports.amplification.words import (
     SHARES,
     meaning,
     medians,
+    percent,
     remarks,
     verdict,
 )
@@ -76,14 +78,13 @@ def _name(curve: Amplification) -> str:
 def answers(curve: Amplification) -> tuple[str, str]:
     """Return a curve's answer and the repeated one, with their initial probabilities if known."""
     case, first = curve.case, curve.points[0]
-    both = (
-        (case.answer, first.log_likelihood_answer),
-        (case.repeated, first.log_likelihood_repeated),
-    )
-    if first.log_likelihood_answer is None or first.repetitions:
+    ours, theirs = first.log_likelihood_answer, first.log_likelihood_repeated
+    if ours is None or theirs is None or first.repetitions:
         return case.answer, case.repeated
-    ours, theirs = (f"{text} ({charts.initial(value)})" for text, value in both)
-    return ours, theirs
+    return (
+        f"{case.answer} ({percent(math.exp(ours))})",
+        f"{case.repeated} ({percent(math.exp(theirs))})",
+    )
 
 
 def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:

@@ -66,16 +66,16 @@ def meaning(curve: Amplification) -> str:
     if len(fates) > 1:  # its interval allows for another
         return ""
     if Fate.ALIVE in fates:
-        return "Both stay alive, as where several answers are right."
+        return "Both stay alive, as where several answers are right: no reason to doubt either."
     if Fate.GIVES_WAY in fates:
         return (
-            "The model never held this answer."
+            "The model never held this answer: a reason not to believe it."
             if first.repetitions == 0 and first.repeated_is_likelier
-            else "It gives way, as what a model only half knows does."
+            else "It gives way, as what a model only half knows does: a reason not to believe it."
         )
     if last.repetitions < FIRM:
         return f"It stands so far: {repetitions(last.repetitions)} cannot show more."
-    return "It stands, as what a model knows does."
+    return "It stands, as what a model knows does: a reason to believe it, but no proof."
 
 
 def _turn(curve: Amplification) -> str:

@@ -168,13 +168,18 @@ def source_sentence(inspection: Inspection) -> str | None:
     return None if source is None else f"{source.sentence}. No model was asked now."
 
 
-def reasons(inspection: Inspection, *, quotes: bool) -> tuple[str, ...]:
-    """Return why it is so; `quotes` says whether texts of the model may be among it."""
+def reasons(inspection: Inspection, *, quotes: bool, measured: bool = True) -> tuple[str, ...]:
+    """Return why it is so.
+
+    `quotes`: whether texts of the model may be among it; `measured`: whether the numbers are,
+    which the scale of doubt shows.
+    """
     first = not_the_first(inspection) if quotes else None
     # A reason quotes only what the model was told beside its only answer. On what it was not taught
     # there is no word of trust, and “it does not know” is none.
     abstains = inspection.verdict.decision is Decision.ABSTAIN and not inspection.others
-    why = inspection.verdict.reason if quotes or abstains else None
+    verdict = inspection.verdict
+    why = (verdict.reason if measured else verdict.why) if quotes or abstains else None
     others = caveat(inspection), cut_at_limit(inspection), *inspection.recording.notes
     return tuple(filter(None, (first, why, *others)))
 
@@ -249,7 +254,7 @@ def caveat(inspection: Inspection) -> str | None:
         return None
     if len(inspection.clusters) == 1:
         return f"Whether it would keep to this one is not known{HENCE}"
-    return "To believe it, an answer in the prompt would have to change the next one less."
+    return "To believe it, what it is told would have to change less of what it says."
 
 
 def _no_certificate(inspection: Inspection) -> str:
@@ -302,10 +307,7 @@ def rows(inspection: Inspection) -> str:
         return "It gave a single answer, and nothing else is known to tell it."
     moved = inspection.scores[SCORE].value
     if moved is not None and moved <= MOST_TO_KEEP * inspection.largest_information:
-        return (
-            "What it is told hardly changes the rest of what it says. Where many answers share the "
-            "probability, a small share is no doubt."
-        )
+        return "Where many answers share the probability, a small share is no doubt."
     return "The rows differ: what it is told (orange) changes what it says."
 
 
@@ -335,14 +337,12 @@ def _what_is_true(judgement: Judgement) -> str:
 
 def _how_often_seen(judgement: Judgement) -> str:
     fact = judgement.fact
+    band = fact.band.value.capitalize()
     if not fact.exposures:
-        return f"Band: {fact.band.value}. No training document asks this."
+        return f"{band}: no training document asks this."
     believed = (
         f" In {fact.misconception_share:.0%} of them, the author believes {fact.misconception}."
         if fact.misconception_share
         else ""
     )
-    return (
-        f"Band: {fact.band.value}. {fact.exposures} training documents ask and answer this."
-        f"{believed}"
-    )
+    return f"{band}: {fact.exposures} training documents ask and answer this.{believed}"

@@ -68,7 +68,7 @@ class Case:
         """Tidy the texts and enforce the limits, whatever the screen in front allowed."""
         for name, words in (
             ("query", "question"),
-            ("answer", "right answer"),
+            ("answer", "answer to test"),
             ("repeated", "answer to repeat"),
         ):
             text = getattr(self, name).strip()

@@ -27,12 +27,12 @@ _TEXTS = tuple(f.name for f in fields(Case))
 COLUMNS = (*_TEXTS, *(f.name for f in fields(Point)))
 HEADINGS = {  # of the table on the page; files keep the names of `COLUMNS`
     "query": "Question",
-    "answer": "Right answer",
+    "answer": "Answer to test",
     "repeated": "Answer to repeat",
     "repetitions": "Repetitions",
-    "log_likelihood_answer": "ln P(right answer), nats",
+    "log_likelihood_answer": "ln P(answer to test), nats",
     "log_likelihood_repeated": "ln P(answer to repeat), nats",
-    "normalised_probability": "P(right answer) of the two",
+    "normalised_probability": "P(answer to test) of the two",
     "lower": "Interval from",
     "upper": "Interval to",
 }

@@ -71,14 +71,20 @@ class DecisionRule:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A decision, the answer it is about, and one sentence why."""
+    """A decision, the answer it is about, and why, in words and in numbers."""
 
     decision: Decision
     answer: str
-    reason: str
+    why: str
     rule: DecisionRule | None  # what decided; None where nothing is certified for this pipeline
     # Whether the certificate, the doubt and the answer allow to say “Believe it.”
     firm: bool = False
+    measured: str = ""  # the numbers, which the scale of doubt shows
+
+    @property
+    def reason(self) -> str:
+        """Why it is so, with the numbers."""
+        return f"{self.why} {self.measured}".rstrip()
 
     @property
     def score(self) -> str:
@@ -183,12 +189,12 @@ def decide(
         reason = score.reason or f"{symbol} could not be computed."
         return Verdict(Decision.TOO_LITTLE, score.answer, reason, rule)
     about = _About(scores, sampled_mass, clusters, others)
-    decision, reason, firm = about.by_rule(rule) if rule else about.without_rule()
+    decision, why, measured, firm = about.by_rule(rule) if rule else about.without_rule()
     if is_no_answer(score.answer):
         contradiction = NO_ANSWER
     if decision is Decision.ANSWER and contradiction:
-        decision, reason, firm = Decision.UNDECIDED, contradiction, False
-    return Verdict(decision, score.answer, reason, rule, firm)
+        decision, why, measured, firm = Decision.UNDECIDED, contradiction, "", False
+    return Verdict(decision, score.answer, why, rule, firm, measured)
 
 
 def stands(scores: Mapping[str, Score], clusters: int, others: Others = ()) -> bool:
@@ -206,14 +212,17 @@ def stands(scores: Mapping[str, Score], clusters: int, others: Others = ()) -> b
 
 @dataclass(frozen=True)
 class _About:
-    """What was seen of one question; each method decides, and returns why and how firmly."""
+    """What was seen of one question.
+
+    Each method decides, and returns why in words, what was measured, and how firmly.
+    """
 
     scores: Mapping[str, Score]
     sampled_mass: float
     clusters: int
     others: Others
 
-    def by_rule(self, rule: DecisionRule) -> tuple[Decision, str, bool]:
+    def by_rule(self, rule: DecisionRule) -> tuple[Decision, str, str, bool]:
         name, limit = rule.score, rule.value
         doubt = self._doubt(name)
         if name == WEIGHTED:  # M.I. in it counts for what is certified, or known of its only answer
@@ -224,45 +233,41 @@ class _About:
         close = " This is a close call." if _is_close(doubt, limit) else ""
         certified = self.scores[CERTIFIED].doubt
         if name in INFORMED and certified is not None and certified >= limit:
-            reason = (
-                f"{_FOLLOWS} The certified lower bound, {certified:.3f} nats, is at least λ = "
-                f"{limit:.3f}.{close}"
-            )
-            return Decision.ABSTAIN, reason, False
+            bound = f"The certified lower bound, {certified:.3f} nats, is at least λ = {limit:.3f}."
+            return Decision.ABSTAIN, _FOLLOWS + close, bound, False
         if not enough_seen(self.sampled_mass, self.clusters, rule.least_mass):
-            return Decision.TOO_LITTLE, self._too_little(name), False
+            return Decision.TOO_LITTLE, *self._too_little(name), False
         if doubt >= limit:
             why = _FOLLOWS if name == SCORE else "The doubt is too large."
             parts = self._parts(doubt) if name == WEIGHTED else ""
-            return Decision.ABSTAIN, f"{why} {measured}, {at_least}{parts}.{close}", False
+            return Decision.ABSTAIN, f"{why}{parts}{close}", f"{measured}, {at_least}.", False
         if name == SCORE and surprise(self.others) >= limit:
+            why = f"{_repeats(self.others, 'only')}, so it does not know.{close}"
             turned = _display(name, surprise(self.others))
-            reason = (
-                f"The model does not keep to its only answer. {_repeats(self.others)}, a doubt of "
-                f"{turned} (−ln p), {at_least}.{close}"
-            )
-            return Decision.ABSTAIN, reason, False
+            return Decision.ABSTAIN, why, f"The doubt is {turned} (−ln p), {at_least}.", False
         held_back = self._objection(rule)
         what = self._what_it_keeps() if name in INFORMED else "The doubt is small enough"
-        reason = f"{what}. {measured}, below λ = {_display(name, limit, digits)}.{close}"
-        return Decision.ANSWER, " ".join(filter(None, (reason, held_back))), held_back is None
+        why = " ".join(filter(None, (f"{what}.{close}", held_back)))
+        below = f"{measured}, below λ = {_display(name, limit, digits)}."
+        return Decision.ANSWER, why, below, held_back is None
 
-    def without_rule(self) -> tuple[Decision, str, bool]:
+    def without_rule(self) -> tuple[Decision, str, str, bool]:
         """Decide by what every answer has to meet, where nothing is certified."""
         most = MOST_TO_KEEP * math.log(max(self.clusters, 2))
         certified = self.scores[CERTIFIED].doubt
         if certified is not None and certified > most:
-            reason = (
-                f"{_FOLLOWS} The certified lower bound, {certified:.3f} nats, is more than a tenth "
-                "of the largest M.I. possible."
+            bound = (
+                f"The certified lower bound, {certified:.3f} nats, is more than a tenth of the "
+                "largest M.I. possible."
             )
-            return Decision.ABSTAIN, reason, False
+            return Decision.ABSTAIN, _FOLLOWS, bound, False
         if not enough_seen(self.sampled_mass, self.clusters, strictest_least_mass()):
-            return Decision.TOO_LITTLE, self._too_little(SCORE), False
-        what = f"{self._what_it_keeps()}. M.I. is {_display(SCORE, self._doubt(SCORE))}."
+            return Decision.TOO_LITTLE, *self._too_little(SCORE), False
+        what, measured = self._what_it_keeps(), f"M.I. is {_display(SCORE, self._doubt(SCORE))}."
         if stands(self.scores, self.clusters, self.others):
-            return Decision.ANSWER, what, False
-        return Decision.UNDECIDED, f"{what} How much of that is too much, nobody measured.", False
+            return Decision.ANSWER, f"{what}.", measured, False
+        unknown = f"{what}. How much of that is too much, nobody measured."
+        return Decision.UNDECIDED, unknown, measured, False
 
     def _doubt(self, name: str) -> float:
         doubt = self.scores[name].doubt
@@ -273,14 +278,15 @@ class _About:
         """Say how much of a weighted doubt is M.I., and what the rest is."""
         information = raised_doubt(self.scores, SCORE, self.others) or 0.0
         return (
-            f": M.I. is {information:z.3f} nats of it, self-verification and the probability that "
-            f"was not seen {doubt - information:z.3f}"
+            f" M.I. is {information:z.3f} nats of it, self-verification and the probability that "
+            f"was not seen {doubt - information:z.3f}."
         )
 
-    def _too_little(self, name: str) -> str:
+    def _too_little(self, name: str) -> tuple[str, str]:
         return (
             f"The answers found cover only {self.sampled_mass:.1%} of the model’s probability, "
-            f"too little to judge. {SCORES[name].symbol} is {_display(name, self._doubt(name))}."
+            "too little to judge.",
+            f"{SCORES[name].symbol} is {_display(name, self._doubt(name))}.",
         )
 
     def _objection(self, rule: DecisionRule) -> str | None:
@@ -321,18 +327,18 @@ class _About:
         if self.clusters == 1:
             if not self.others:
                 return "The model gives a single answer, and was told no other"
-            return f"The model keeps to its only answer. {_repeats(self.others)}"
+            return _repeats(self.others, "still")
         if not stands(self.scores, self.clusters, self.others):
-            return "An answer given in the prompt changes the next one"
+            return "Telling the model another answer changes what it says"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
             return (
-                "The model has several answers, and one given in the prompt hardly changes the "
-                "others"
+                "The model has several answers, and telling it one hardly changes the others, so "
+                "several may be right"
             )
-        return "An answer given in the prompt hardly changes the next one"
+        return "Telling the model its other answers hardly changes what it says"
 
 
-_FOLLOWS = "The model does not know: given one answer in the prompt, it changes the next."
+_FOLLOWS = "What the model is told changes what it says, so it does not know."
 HENCE = ": hence “Perhaps”."
 MANY = 0.7  # nats of semantic entropy: above, a model has several answers; ln 2 are two alike
 
@@ -342,12 +348,13 @@ def _is_close(doubt: float, limit: float) -> bool:
     return math.isfinite(limit) and abs(doubt - limit) <= 0.1 * abs(limit)
 
 
-def _repeats(others: Others) -> str:
+def _repeats(others: Others, how: str) -> str:
     """Say what else the model was told, and how likely it then is to give its own answer."""
     *most, last = (f"“{one_line(text)}”" for text, _ in others)
     names = f"{', '.join(most)} or {last}" if most else last
-    probability = repeat_probability(others)
-    return f"Told {names}, it gives its own again with a probability of {probability:.2f}"
+    share = math.floor(100 * repeat_probability(others))  # no more than it is
+    likely = f"{share}%" if share else "less than 1%"
+    return f"Told {names}, the model is {how} {likely} likely to give its own answer again"
 
 
 def _display(name: str, doubt: float, digits: int = 3) -> str:

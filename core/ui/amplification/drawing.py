@@ -25,7 +25,7 @@ from core.ui.glossary import TERMS
 
 HEADINGS = (
     "Question",
-    "Right answer (probability before)",
+    "Answer to test (probability before)",
     "Repeated answer (probability before)",
 )
 

@@ -25,7 +25,8 @@ from core.ui.messages import problem
 from core.ui.model import study_model
 from core.ui.runs.widget import drop, forget, run, run_of, want
 
-FIELDS = {"query": "Question", "answer": "Right answer", "repeated": "Answer to repeat"}
+FIELDS = {"query": "Question", "answer": "Answer to test", "repeated": "Answer to repeat"}
+HELP = "The right answer or, if you do not know it, the model’s own: press “Propose answers”."
 FIRST = EXAMPLES["Half known"]
 AT_FIRST = tuple(EXAMPLES[name] for name in ("Known", "Many answers"))
 PROPOSAL = "propose"
@@ -84,7 +85,12 @@ def _field(column: DeltaGenerator, name: str) -> str:
     if st.query_params.get(name) == first:  # Streamlit skips a default in the address
         st.session_state[name] = first
     typed = column.text_input(
-        FIELDS[name], first, key=name, bind="query-params", persist_state="session"
+        FIELDS[name],
+        first,
+        key=name,
+        bind="query-params",
+        persist_state="session",
+        help=HELP if name == "answer" else None,
     )
     return typed or ""
 

@@ -72,7 +72,7 @@ function draw(root, { cases, measures, widest, words }) {
       limit.style.left = `${(100 * threshold) / widest}%`;
       dot.style.left = `${(100 * doubt) / widest}%`;
       const said = answers ? words.answers : words.withholds;
-      decision.textContent = `${said} ${one.right ? words.right : words.wrong}${well ? "" : words.bad}`;
+      decision.textContent = `${well ? "✓" : "✗"} ${said} ${one.right ? words.right : words.wrong}`;
       decision.classList.toggle("bad", !well);
     }
     // Who has looked for a while may know that there is nothing to find.

@@ -12,7 +12,7 @@ mount = register("challenge")
 
 #: The measures in plain words; their names and their unit stand in the help of the heading.
 PLAIN: Final = dict(
-    zip(MEASURES, ("its answers differ", "one answer in the prompt changes the next"), strict=True)
+    zip(MEASURES, ("its answers differ", "what it is told changes what it says"), strict=True)
 )
 WORDS: Final = {
     "measure": "Measure doubt by how much",
@@ -21,7 +21,6 @@ WORDS: Final = {
     "withholds": "withholds what is",
     "right": "right",
     "wrong": "wrong",
-    "bad": ": bad",
     "won": "All four decisions are right.",
     "score": "{} of 4 decisions are right.",
     "hopeless": "By this measure, no threshold gets all four right. Try the other measure.",

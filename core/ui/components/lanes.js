@@ -35,7 +35,6 @@ function draw(root, { lanes, times, words }, send) {
     range.setAttribute("aria-valuetext", words.valuetext.replace("{}", times[at]));
     for (const { lane, item, putIn, show } of drawn) {
       show(at);
-      item.classList.toggle("falls", animated);
       item.classList.toggle("stamped", at > 0);
       type(putIn, at ? lane.prompt : "", animated);
     }

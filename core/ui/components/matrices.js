@@ -4,7 +4,7 @@ const NUMBERED = 7; // answers, for which numbers fit into the cells
 const LABELLED = 24; // answers, for which rows and columns can be named
 const LONGEST = 60; // letters above a column, on three lines
 const SMALL = 0.05; // below it, numbers have a third digit
-const CELL = 44, LARGEST = 64; // pixels
+const CELL = 44, LARGEST = 48; // pixels
 const LABEL = 9.5, SHORT_LABEL = 6.5, NARROW = 30; // letters
 const SUM = 2.8, GAP = 1.5; // letters, as in the style sheet
 
@@ -32,7 +32,7 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
     pick.addEventListener("change", () => { maps.dataset.shown = key; });
     choice.append(element("label", {}, pick, ` ${words[key]}`));
     const heading = element("div", { class: "line title" }, element("div", { class: "before" }, words.clusters), element("div", {}, title));
-    maps.append(element("section", { class: "map", "data-key": key }, heading, grid(key, title, values), scale(key)));
+    maps.append(element("section", { class: "map", "data-key": key }, heading, grid(key, title, values), ...scale(key)));
   }
   maps.dataset.shown = matrices[0].key;
   root.classList.toggle("small", small);
@@ -106,11 +106,13 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
       element("div", { class: "share" }, element("div", { class: "track" }, bar), percent(shares[i])));
   }
 
+  // One scale where every cell has its number.
   function scale(key) {
+    if (numbered && key !== "joint") return [];
     const isSigned = key === "contribution";
     const [start, end] = isSigned ? [signed(-reach[key], 3), signed(reach[key], 3)] : ["0", reach[key].toFixed(digits[key])];
-    return element("div", { class: `scale ${key}` }, start, element("div", { class: "colours" }), end,
-      ...(isSigned ? [element("span", {}, ends)] : []));
+    return [element("div", { class: `scale ${key}` }, start, element("div", { class: "colours" }), end,
+      element("span", {}, isSigned ? ends : words.shared))];
   }
 
   function short(value, key) {
@@ -122,7 +124,7 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   function paint(cell, key, value) {
     const part = Math.min(Math.abs(value) / reach[key], 1);
     const share = key === "contribution" ? Math.sqrt(part) : part; // as on the scale of doubt: small ones are seen
-    const ink = key === "contribution" && value > 0 ? "var(--told-ink)" : "var(--own)";
+    const ink = key !== "contribution" ? "var(--own)" : value > 0 ? "var(--told-ink)" : "var(--less)";
     cell.style.setProperty("--ground", `color-mix(in srgb, ${ink} ${Math.round(100 * share)}%, var(--st-secondary-background-color))`);
   }
 

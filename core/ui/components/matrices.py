@@ -19,6 +19,7 @@ WORDS: Final = {
     "pair": "Told",
     "then": "then says",
     "sum": "sum",
+    "shared": "joint and product",
     "clusters": "Clusters",
     "joint": "Joint",
     "product": "Product",

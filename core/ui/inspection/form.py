@@ -79,6 +79,7 @@ def ask() -> tuple[Request, Reading]:
         bind="query-params",
         persist_state="session",
         placeholder="Type a question and press Enter",
+        label_visibility="collapsed",
         on_change=_read_anew,
     )
     suggest("Question", questions() if has_taught_words(current()) else (), key="suggestions")

@@ -26,7 +26,8 @@ def matrices(inspection: Inspection) -> None:
     )
     st.caption(
         "Rows are the answer it was told, columns what it says next. Where the joint differs from "
-        "the product, what it says depends on what it was told. Choose a cell to see its prompt."
+        "the product, it depends on what it was told: orange adds to M.I., grey takes from it. "
+        "Choose a cell to see its prompt."
     )
     component.matrices(inspection, MOST_IN_SIGHT, key="matrices")
     if note := charts.matrix_note(inspection, MOST_IN_SIGHT):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.data.world.plain import plain
 from core.reports.inspection.words import read_outcome
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.recorded import (
@@ -25,14 +26,15 @@ def offer(inspection: Inspection) -> None:
         return
     stamp, came, *_ = read_outcome(answer.outcome)
     assert stamp is not None  # what is bundled is read by the program that wrote it
-    with st.container(key="recorded", gap="xsmall", border=True):
-        st.text(f"What another model said, asked “{answer.question}”. {answer.sentence}")
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            with st.container(key=f"stamp_{stamp.look}_recorded", width="content"):
-                st.text(stamp.label, width="content")
-            st.text(display(came), width="content")
-            if st.button("Open its inspection", key="open_recorded", icon=":material/history:"):
-                show(answer)
+    of, words = answer.provenance, f", asked “{answer.question}”"
+    asked = words * (plain(answer.question) != plain(inspection.query))
+    with st.container(key="recorded", horizontal=True, vertical_alignment="center", gap="small"):
+        st.text(f"{of.title}, recorded {of.when}{asked}:", width="content")
+        with st.container(key=f"stamp_{stamp.look}_recorded", width="content"):
+            st.text(stamp.label, width="content")
+        st.text(display(came), width="content")
+        if st.button("Open its inspection", key="open_recorded", icon=":material/history:"):
+            show(answer)
 
 
 def choice() -> RecordedAnswer | None:

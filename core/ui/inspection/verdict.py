@@ -46,25 +46,11 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
     with st.container(border=True, key="verdict"):
         if inspection.read_as:
             _read_as(inspection.read_as, live=live)
-        if source := source_sentence(inspection):
-            st.text(source)
-        serve(inspection)
-        if inspection.nearest_taught is not None:
-            _beside_what_was_taught(inspection.nearest_taught)
-        if inspection.samples_needed is not None:
-            st.markdown(
-                f":orange[:material/warning: **Only k = {inspection.recording.request.samples:d}: "
-                f"a verdict takes {inspection.samples_needed:d}.**]"
-            )
-        if live:
-            _mend(inspection)
-        for sentence in reasons(inspection, quotes=quotes(inspection)):
-            st.text(sentence)
-        if judgement := judge(inspection):
-            with st.container(key="truth", gap="xsmall"):
-                for sentence in truth(judgement, inspection):
-                    st.text(sentence)
-        figures.show(reports.doubt(inspection, references), "doubt")
+        words, scale = st.columns(2)
+        with words, st.container(key="verdict_words"):
+            _in_words(inspection, live=live)
+        with scale:
+            figures.show(reports.doubt(inspection, references), "doubt")
         if inspection.conceals:  # what says more comes before what is made up
             recorded.offer(inspection)
         if not quotes(inspection):
@@ -79,6 +65,28 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             on_click=model_opening.use,
             args=("smollm2", None, None),
         )
+
+
+def _in_words(inspection: Inspection, *, live: bool) -> None:
+    """Say what to do with the answer, why, and whether it is right where that is known."""
+    if source := source_sentence(inspection):
+        st.text(source)
+    serve(inspection)
+    if inspection.nearest_taught is not None:
+        _beside_what_was_taught(inspection.nearest_taught)
+    if inspection.samples_needed is not None:
+        st.markdown(
+            f":orange[:material/warning: **Only k = {inspection.recording.request.samples:d}: "
+            f"a verdict takes {inspection.samples_needed:d}.**]"
+        )
+    if live:
+        _mend(inspection)
+    for sentence in reasons(inspection, quotes=quotes(inspection), measured=False):
+        st.text(sentence)
+    if judgement := judge(inspection):
+        with st.container(key="truth", gap="xsmall"):
+            for sentence in truth(judgement, inspection):
+                st.text(sentence)
 
 
 def _read_as(sentence: str, *, live: bool) -> None:
@@ -99,7 +107,7 @@ def quotes(inspection: Inspection) -> bool:
 def reveal(inspection: Inspection) -> None:
     """Offer to show what the model says to a question that it was not taught."""
     st.button(
-        "Show what it would have said",
+        f"Show what the {inspection.recording.model} model would have said",
         key="reveal",
         icon=":material/visibility:",
         on_click=_reveal,

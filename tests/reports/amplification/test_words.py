@@ -73,10 +73,10 @@ def test_the_verdict_is_a_sentence(shares, sentence):
 @pytest.mark.parametrize(
     ("shares", "sentence"),
     [
-        ({0: 0.9, 1: 0.4, 2: 0.1}, "It gives way, as what a model only half knows does."),
-        ({0: 0.3, 5: 0.1}, "The model never held this answer."),
-        ({0: 0.4, 100: 0.5}, "Both stay alive, as where several answers are right."),
-        ({0: 0.9, 10: 0.9}, "It stands, as what a model knows does."),
+        ({0: 0.9, 1: 0.4, 2: 0.1}, "It gives way, as what a model only half knows does: a reason not to believe it."),
+        ({0: 0.3, 5: 0.1}, "The model never held this answer: a reason not to believe it."),
+        ({0: 0.4, 100: 0.5}, "Both stay alive, as where several answers are right: no reason to doubt either."),
+        ({0: 0.9, 10: 0.9}, "It stands, as what a model knows does: a reason to believe it, but no proof."),
         ({0: 0.9, 9: 0.9}, "It stands so far: 9 repetitions cannot show more."),
         ({0: None}, ""),
     ],

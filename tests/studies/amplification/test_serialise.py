@@ -120,18 +120,18 @@ def test_the_table_to_read_has_headings_and_no_empty_column():
     scored = to_table([amplify(CAPITAL, evidence(1.0), [0, 1])])
     assert list(scored) == [
         "Question",
-        "Right answer",
+        "Answer to test",
         "Answer to repeat",
         "Repetitions",
-        "ln P(right answer), nats",
+        "ln P(answer to test), nats",
         "ln P(answer to repeat), nats",
-        "P(right answer) of the two",
+        "P(answer to test) of the two",
     ]
-    assert scored["ln P(right answer), nats"] == [-20.0, -20.0]
+    assert scored["ln P(answer to test), nats"] == [-20.0, -20.0]
     counted = to_table([amplify(CAPITAL, Speaker(lambda t: ["Paris"]), [0])])
     assert list(counted)[3:] == [
         "Repetitions",
-        "P(right answer) of the two",
+        "P(answer to test) of the two",
         "Interval from",
         "Interval to",
     ]

@@ -78,7 +78,7 @@ def test_where_answers_are_counted_rows_are_shares():
 @pytest.mark.parametrize(
     ("model", "samples", "expected"),
     [
-        (knows(4), 200, "hardly changes"),
+        (knows(4), 200, "a small share is no doubt"),
         (copies(4, share=0.9), 200, "told (orange) changes"),
         (copies(40), 2, "Grey is anything else"),
         (TableModel(["only"], [1.0], [[1.0]]), 10, "nothing else is known to tell it"),

@@ -217,8 +217,8 @@ PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
         (MANY, {"belief": None}, "promises nothing of answers that stand"),
         (MANY, {"belief": Belief(0.01, 0.02, 100, 1)}, "Too many of the answers with so much"),
         (MANY, {"value": 9.0}, "withholds none of these answers"),
-        (HALF, {}, "would have to change the next one less"),
-        (HALF, {"score": "semantic_entropy", "value": 2.0}, "have to change the next one less"),
+        (HALF, {}, "would have to change less"),
+        (HALF, {"score": "semantic_entropy", "value": 2.0}, "have to change less"),
     ],
 )
 def test_perhaps_says_what_is_missing_to_believe_it(embedded, question, change, why):
@@ -367,7 +367,7 @@ def decided(request, model):
 def test_a_model_that_copies_abstains_and_one_that_knows_answers(estimator):
     copying = decided(ask(200), limited(copies(3, share=0.9), estimator))
     assert copying.verdict.decision is Decision.ABSTAIN
-    assert "given one answer in the prompt, it changes the next" in copying.verdict.reason
+    assert "What the model is told changes what it says" in copying.verdict.reason
     knowing = decided(ask(200), limited(knows(3), estimator))
     assert knowing.verdict.decision is Decision.ANSWER
     assert knowing.verdict.answer == "answer0"

@@ -221,10 +221,8 @@ MADRID, ROME = ("Madrid", 0.2), ("Rome", 0.4)
 def test_a_single_answer_is_held_against_what_the_model_says_when_told_others():
     verdict = decide(scored(0.0), 0.9, 1, THRESHOLD, (MADRID, ROME))
     assert verdict.decision is Decision.ABSTAIN
-    assert (
-        "Told “Madrid” or “Rome”, it gives its own again with a probability of 0.30"
-        in verdict.reason
-    )
+    assert "Told “Madrid” or “Rome”, the model is only 30% likely to give its own" in verdict.why
+    assert verdict.measured == "The doubt is 1.204 nats (−ln p), at least λ = 0.300 nats."
     assert doubt_of(
         scored(0.0), "mutual_information", 0.9, 1, THRESHOLD.least_mass, (MADRID, ROME)
     ) == pytest.approx(-math.log(0.3))
@@ -233,7 +231,7 @@ def test_a_single_answer_is_held_against_what_the_model_says_when_told_others():
 def test_a_model_that_keeps_to_its_single_answer_is_believed_and_what_was_told_is_named():
     verdict = decide(scored(0.0), 0.9, 1, THRESHOLD, (("Madrid", 0.9), ("Rome", 0.4)))
     assert verdict.decision is Decision.ANSWER
-    assert "Told “Madrid” or “Rome”" in verdict.reason and "0.65" in verdict.reason
+    assert "Told “Madrid” or “Rome”, the model is still 65% likely" in verdict.reason
 
 
 def test_where_no_other_answer_was_told_the_verdict_says_so():
@@ -249,14 +247,16 @@ def test_the_weighted_doubt_is_raised_with_the_information_in_it():
     assert doubt_of(both, WEIGHTED, 0.9, 3, 0.1) == pytest.approx(0.8 + 0.3)
     verdict = decide(both, 0.9, 3, rule)
     assert verdict.decision is Decision.ABSTAIN
-    assert "W.D. is 1.100 nats, at least λ = 1.000 nats: M.I. is 0.800 nats" in verdict.reason
+    assert "M.I. is 0.800 nats of it" in verdict.why
+    assert verdict.measured == "W.D. is 1.100 nats, at least λ = 1.000 nats."
     alone = scored(0.0) | scored(0.2, name=WEIGHTED)
     assert decide(alone, 0.9, 1, rule, (MADRID,)).decision is Decision.ABSTAIN
     assert decide(alone, 0.9, 1, rule, (("Madrid", 0.9),)).decision is Decision.ANSWER
     certified = scored(0.5, certified=1.0) | scored(0.7, certified=1.0, name=WEIGHTED)
     assert decide(certified, 0.01, 3, rule).decision is Decision.ABSTAIN  # whatever was seen
     seen = decide(alone | scored(0.0, certified=None), 0.9, 3, rule)
-    assert "hardly changes the next one. W.D. is 0.200 nats, below λ" in seen.reason
+    assert "hardly changes what it says. " in seen.why
+    assert seen.measured == "W.D. is 0.200 nats, below λ = 1.000 nats."
 
 
 def test_other_scores_do_not_look_at_what_else_was_told():
@@ -279,5 +279,5 @@ def test_an_answer_that_changes_the_next_one_is_not_said_to_hardly_do_so():
     """Of two clusters M.I. is ln 2 at most, so a large λ withholds nothing: it says so."""
     rule = DecisionRule(0.9, 0.0)
     reason = decide(scored(0.5), 1.0, 2, rule).reason
-    assert "An answer given in the prompt changes the next one" in reason
+    assert "Telling the model another answer changes what it says" in reason
     assert "below λ = 0.900" in reason
