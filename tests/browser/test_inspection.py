@@ -145,7 +145,7 @@ def test_choose_a_cell_and_recompute_the_download(address, open_page, tmp_path):
     path.write_bytes(downloaded(page, "Inspection (JSON)", exporting(page)))
     printed = CliRunner().invoke(main, ["inspect", "--from", str(path), "--json"])
     again = json.loads(printed.stdout)
-    shown = f"{again['scores']['mutual_information']['value']:.3f} nats"
+    shown = f"this question: {again['scores']['mutual_information']['value']:.3f}"
     expect(verdict_of(page)).to_contain_text(shown)
     assert again["query"] == YELLOW
     assert b"<svg" in downloaded(page, "SVG", exporting(page))

@@ -26,10 +26,10 @@ def offer(inspection: Inspection) -> None:
         return
     stamp, came, *_ = read_outcome(answer.outcome)
     assert stamp is not None  # what is bundled is read by the program that wrote it
-    of, words = answer.provenance, f", asked “{answer.question}”"
-    asked = words * (plain(answer.question) != plain(inspection.query))
+    of, same = answer.provenance, plain(answer.question) == plain(inspection.query)
+    words = "" if same else f", asked “{answer.question}”"
     with st.container(key="recorded", horizontal=True, vertical_alignment="center", gap="small"):
-        st.text(f"{of.title}, recorded {of.when}{asked}:", width="content")
+        st.text(f"{of.title}, recorded {of.when}{words}:", width="content")
         with st.container(key=f"stamp_{stamp.look}_recorded", width="content"):
             st.text(stamp.label, width="content")
         st.text(display(came), width="content")

@@ -107,7 +107,7 @@ def quotes(inspection: Inspection) -> bool:
 def reveal(inspection: Inspection) -> None:
     """Offer to show what the model says to a question that it was not taught."""
     st.button(
-        f"Show what the {inspection.recording.model} model would have said",
+        "Show what the embedded model would have said",
         key="reveal",
         icon=":material/visibility:",
         on_click=_reveal,

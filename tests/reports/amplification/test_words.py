@@ -64,6 +64,9 @@ VERDICTS = [
 ]
 
 
+AGAINST = "a reason not to believe it."
+
+
 @pytest.mark.parametrize(("shares", "sentence"), VERDICTS)
 def test_the_verdict_is_a_sentence(shares, sentence):
     sentence_of = verdict(curve(shares, Case("Which?", "A", "B")))
@@ -73,10 +76,19 @@ def test_the_verdict_is_a_sentence(shares, sentence):
 @pytest.mark.parametrize(
     ("shares", "sentence"),
     [
-        ({0: 0.9, 1: 0.4, 2: 0.1}, "It gives way, as what a model only half knows does: a reason not to believe it."),
-        ({0: 0.3, 5: 0.1}, "The model never held this answer: a reason not to believe it."),
-        ({0: 0.4, 100: 0.5}, "Both stay alive, as where several answers are right: no reason to doubt either."),
-        ({0: 0.9, 10: 0.9}, "It stands, as what a model knows does: a reason to believe it, but no proof."),
+        (
+            {0: 0.9, 1: 0.4, 2: 0.1},
+            f"It gives way, as what a model only half knows does: {AGAINST}",
+        ),
+        ({0: 0.3, 5: 0.1}, f"The model never held this answer: {AGAINST}"),
+        (
+            {0: 0.4, 100: 0.5},
+            "Both stay alive, as where several answers are right: no reason to doubt either.",
+        ),
+        (
+            {0: 0.9, 10: 0.9},
+            "It stands, as what a model knows does: a reason to believe it, but no proof.",
+        ),
         ({0: 0.9, 9: 0.9}, "It stands so far: 9 repetitions cannot show more."),
         ({0: None}, ""),
     ],
