@@ -13,6 +13,7 @@ from typing import Self
 from core.language_models.errors import BudgetError
 from core.language_models.stopping import Stop
 
+LIMITED = ("requests", "prompt_tokens", "response_tokens")  # of what is used
 CHARACTERS_A_TOKEN = 4  # of English text, roughly; so services count where tokens are not listed
 
 
@@ -24,6 +25,7 @@ class Used:
     # prompt_tokens, response_tokens: as the service counts them; 0 where it does not say.
     prompt_tokens: int = 0
     response_tokens: int = 0
+    unreported: int = 0  # replies that do not say so, where others do
 
     def __add__(self, other: Used) -> Self:
         return type(self)(*map(operator.add, astuple(self), astuple(other)))
@@ -41,6 +43,7 @@ class Meter:
     # prompt_tokens, response_tokens: as the service counts them; 0 where it does not say.
     prompt_tokens: int = 0
     response_tokens: int = 0
+    unreported: int = 0  # as of `Used`
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _too: threading.local = field(default_factory=threading.local, repr=False, compare=False)
 
@@ -48,7 +51,7 @@ class Meter:
     def usage(self) -> Used:
         """What the meter says now."""
         with self._lock:
-            return Used(self.requests, self.prompt_tokens, self.response_tokens)
+            return Used(self.requests, self.prompt_tokens, self.response_tokens, self.unreported)
 
     @contextmanager
     def also(self, other: Meter) -> Iterator[None]:
@@ -80,15 +83,22 @@ class Meter:
         if take:
             take()
 
-    def add(self, requests: int = 0, prompt_tokens: int = 0, response_tokens: int = 0) -> None:
+    def add(
+        self,
+        requests: int = 0,
+        prompt_tokens: int = 0,
+        response_tokens: int = 0,
+        unreported: int = 0,
+    ) -> None:
         """Count what one request used; calls come from several threads."""
         with self._lock:
             self.requests += requests
             self.prompt_tokens += prompt_tokens
             self.response_tokens += response_tokens
+            self.unreported += unreported
         other: Meter | None = getattr(self._too, "meter", None)
         if other:
-            other.add(requests, prompt_tokens, response_tokens)
+            other.add(requests, prompt_tokens, response_tokens, unreported)
 
 
 LEAST_A_PASS = 12  # tokens: a pass over fewer takes as long, for it reads all weights
@@ -178,7 +188,7 @@ class Budget:
         if self._most is None:
             return
         now = replace(self._tokens, requests=self._used)
-        if any(map(operator.ge, astuple(now), astuple(self._most))):
+        if any(getattr(now, name) >= getattr(self._most, name) for name in LIMITED):
             raise BudgetError(STATED)
 
     def take(self) -> None:

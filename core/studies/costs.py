@@ -58,10 +58,14 @@ def spending(used: Used, cost: str = "", *, ended: bool = True) -> str:
         return "0 calls: all answers came from the cache." if ended else "0 calls."
     if not (used.prompt_tokens or used.response_tokens):
         return f"{calls(used.requests)}. The service did not report how many tokens."
-    return (
-        f"{calls(used.requests)}, {used.prompt_tokens:,} tokens in and "
-        f"{used.response_tokens:,} out as the service counts them{cost}."
-    )
+    tokens = f"{used.prompt_tokens:,} tokens in and {used.response_tokens:,} out"
+    if used.unreported:
+        cost = cost and f", at least {cost.removeprefix(', ')}"
+        replies = "1 reply does" if used.unreported == 1 else f"{used.unreported:,} replies do"
+        return (
+            f"{calls(used.requests)}, at least {tokens}{cost}: {replies} not say how many tokens."
+        )
+    return f"{calls(used.requests)}, {tokens} as the service counts them{cost}."
 
 
 def plan(request: Request, capabilities: Capabilities) -> Plan:

@@ -40,3 +40,14 @@ def test_a_server_takes_no_more_than_stated(flavour, options):
     with serving(flavour, **options) as server:
         used, stated = spending(open_model(server.name))
     assert all(map(int.__le__, astuple(used), astuple(stated)))
+
+
+def test_replies_that_do_not_say_what_they_took_are_counted():
+    def after(reply):
+        for count in reply.get("usage", {}):
+            reply["usage"][count] *= count != "completion_tokens"
+        return reply
+
+    with serving("none", after=after) as server:
+        used, _ = spending(open_model(server.name))
+    assert used.unreported == used.requests > 0 < used.prompt_tokens

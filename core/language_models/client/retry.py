@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TypeVar
 
@@ -175,8 +176,9 @@ class Resilient(Wrapper):
                     raise errors.CrowdedError(str(error)) from None
                 raise
             finally:
-                self._meter.add(max(once.requests, 1), once.prompt_tokens, once.response_tokens)
-                self.budget.spend(once.usage)
+                used = once.usage
+                self._meter.add(**asdict(replace(used, requests=max(used.requests, 1))))
+                self.budget.spend(used)
 
     def _in_time(self, clock: _Clock, request: Callable[[], T]) -> T:
         longest = self.crowd.longest

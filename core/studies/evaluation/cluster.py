@@ -36,7 +36,7 @@ from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Budget
 from core.studies.evaluation.files import RunError, writing
 from core.studies.evaluation.local import Engine, Task, Tick
-from core.studies.evaluation.rows import Row
+from core.studies.evaluation.rows import TOKENS, USED, Row
 from core.studies.evaluation.worker import (
     RETURNED,
     Desk,
@@ -245,9 +245,10 @@ class _Work:
 
     def _count(self, row: Row) -> None:
         """Count what a row took of a service as if it had been asked here."""
-        used = [row.values[name] or 0 for name in ("requests", "prompt_tokens", "response_tokens")]
-        self._model.meter.add(*used)
-        self._calls += used[0]
+        used = {name: row.values[name] or 0 for name in USED}
+        silent = row.values[TOKENS[0]] is None
+        self._model.meter.add(**used, unreported=used["requests"] * silent)
+        self._calls += used["requests"]
 
 
 def _read(path: Path) -> pa.Table | None:

@@ -47,6 +47,8 @@ def other_rule(match: Match) -> Match:
 
 
 LONGEST_ERROR = 500  # characters
+TOKENS = ("prompt_tokens", "response_tokens")
+USED = ("requests", *TOKENS)  # the columns of what a row took of a service
 
 SCHEMA = pa.schema(
     [
@@ -70,9 +72,7 @@ SCHEMA = pa.schema(
             )
             for name in SCORES
         ),
-        ("requests", pa.int64()),
-        ("prompt_tokens", pa.int64()),
-        ("response_tokens", pa.int64()),
+        *((name, pa.int64()) for name in USED),
         ("seconds", pa.float64()),
     ]
 )
@@ -188,6 +188,23 @@ def _numbers(column: pa.Array) -> NDArray[np.float64]:
     return np.asarray(column.to_numpy(zero_copy_only=False), float)
 
 
+def used_in(rows: pa.RecordBatch) -> Used | None:
+    """Return what rows took of a service; None where they took only time."""
+    requests, *tokens = map(rows.column, USED)
+    if requests.null_count == len(requests):
+        return None
+    silent = requests.filter(tokens[0].is_null())
+    return Used(*(column.sum().as_py() or 0 for column in (requests, *tokens, silent)))
+
+
+def _usage(used: Used | None) -> dict[str, int | None]:
+    """Return the columns of what was used; no tokens where a reply did not say how many."""
+    if used is None:
+        return {}
+    columns: dict[str, int | None] = asdict(used)
+    return columns | (dict.fromkeys(TOKENS) if columns.pop("unreported") else {})
+
+
 def _about(question: Question, used: Used | None, seconds: float) -> dict[str, Any]:
     return {
         "id": question.id,
@@ -195,7 +212,7 @@ def _about(question: Question, used: Used | None, seconds: float) -> dict[str, A
         "answers": [list(names) for names in question.answers],
         "source": question.source,
         "error": None,
-        **(asdict(used) if used else {}),
+        **_usage(used),
         "seconds": round(seconds, 6),
     }
 

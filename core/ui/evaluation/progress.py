@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
@@ -12,6 +12,7 @@ from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Used
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
+from core.studies.evaluation.rows import USED, used_in
 from core.studies.evaluation.run import Questions, RunOutcome, reading_in
 from core.studies.evaluation.saved import QUESTIONS, questions_in, task_in
 from core.ui.evaluation.choice import Listed
@@ -48,17 +49,13 @@ class State:
 def state_of(run: Run) -> State:
     """Count the rows of a run."""
     done = failed = 0
-    took = dict.fromkeys(asdict(Used()), 0)
-    at_a_price = False
-    for batch in run.batches(["error", *took]):
+    used: list[Used] = []
+    for batch in run.batches(["error", *USED]):
         done += len(batch)
         failed += len(batch) - batch.column("error").null_count
-        for name in took:
-            numbers = [number for number in batch.column(name).to_pylist() if number is not None]
-            at_a_price |= bool(numbers)
-            took[name] += sum(numbers)
+        used += [part] if (part := used_in(batch)) else []
     number = int(run.manifest["questions"]["number"])
-    return State(number, done, failed, Used(**took) if at_a_price else None)
+    return State(number, done, failed, sum(used, Used()) if used else None)
 
 
 def say(run: Run, introduction: str) -> None:

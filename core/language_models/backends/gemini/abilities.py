@@ -16,12 +16,12 @@ CANDIDATES = 8  # what the service gives at most in one reply; some models give 
 class Abilities(StoredAbilities):
     """What was found out about a model."""
 
-    FORMAT: ClassVar[int] = 3
+    FORMAT: ClassVar[int] = 4
 
     stated: str | None = None  # the model that its replies name; None until one has come
     candidates: int = CANDIDATES  # how many answers it gives a request
     own: bool = False  # whether it says how likely its answers are, at every temperature the same
-    thoughts: int = 0  # the most tokens that an answer was seen to take, thoughts included
+    thoughts: int = 0  # the tokens that an answer may take for its thoughts
     # The tokens that thoughts are limited to; None where that cannot be said.
     thinking: int | None = None
     without: tuple[str, ...] = ()  # the fields of a request that it refuses
@@ -49,6 +49,6 @@ class Facts:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     abilities: Abilities | None = None
-    thoughts: int = 0  # as of `Abilities`
+    thoughts: int = 0  # the most tokens that an answer was seen to take for them
     named: str = ""  # the model that the last reply of a probe names
     stated: Any = None  # the service's description of the model

@@ -74,7 +74,7 @@ HOST = "generativelanguage.googleapis.com"
 TIMEOUT = 60.0  # seconds without a sign of life
 
 # Thoughts count against the tokens a reply may have: with 32, a model that thinks would never
-# get to its answer. This is the most that every model accepts; only what is used is paid for.
+# get to its answer. This is the most that every model accepts.
 OUTPUT_TOKENS = 8192
 
 NAME = r"[A-Za-z0-9][\w.-]*"  # of a model
@@ -176,7 +176,8 @@ class Gemini(LanguageModel):
         abilities = self._abilities
         # Of answers of the usual limit; the limit is no part of the revision.
         cut = CHARACTERS_A_TOKEN * MAX_RESPONSE_TOKENS
-        parts = [f"chat, {self._room(stated)} tokens, cut at {cut} characters"]
+        limit = self._limit(MAX_RESPONSE_TOKENS, abilities)
+        parts = [f"chat, {limit} tokens, cut at {cut} characters"]
         parts += [] if abilities.thinking is None else [f"thoughts up to {abilities.thinking}"]
         parts += [f"without {', '.join(abilities.without)}"] if abilities.without else []
         parts += [f"version {stated.version}"] if stated.version else []
@@ -198,11 +199,10 @@ class Gemini(LanguageModel):
             )
         return self._facts.stated
 
-    @staticmethod
-    def _room(stated: Any) -> int:
-        """Return how many tokens an answer may take with its thoughts."""
-        limit = token_count(getattr(stated, "output_token_limit", 0))
-        return min(limit or OUTPUT_TOKENS, OUTPUT_TOKENS)
+    def _limit(self, answer_tokens: int, able: Abilities) -> int:
+        """Return how many tokens an answer may take with its thoughts: the price holds them."""
+        stated = token_count(getattr(self._facts.stated, "output_token_limit", 0))
+        return min(answer_tokens + able.thoughts, stated or OUTPUT_TOKENS, OUTPUT_TOKENS)
 
     def in_form(self, form: Form) -> Gemini:
         """Return the same model, asked in a form; see `LanguageModel.in_form`."""
@@ -221,15 +221,15 @@ class Gemini(LanguageModel):
     @property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         """What the probe found; asks the service on first use."""
-        abilities, stated = self._abilities, self._facts.stated
-        only = stated.top_k if stated else None
+        abilities = self._abilities
+        only = self._facts.stated.top_k if self._facts.stated else None
         return Capabilities(
             scores_given_text=False,
             own_log_likelihoods=abilities.own,
             seeded=False,
             local=False,
             candidates_a_call=abilities.candidates,
-            thoughts=min(2 * abilities.thoughts, self._room(stated)),
+            thoughts=abilities.thoughts,
             in_front=len(in_front()) if self.form.has_examples else 0,
             limits_answers=True,
             notes=(f"It draws from its {only} likeliest tokens only.",) if only else (),
@@ -256,7 +256,7 @@ class Gemini(LanguageModel):
         self._facts.thoughts = 0
         self._description()  # it says how long an answer may be
         log: list[str] = []
-        able, batch = Abilities(own=True, thinking=THINKING[0]), None
+        able, batch = Abilities(own=True, thinking=THINKING[0], thoughts=OUTPUT_TOKENS), None
         while batch is None:
             what = f"{able.candidates} answers" if able.candidates > 1 else "an answer"
             if able.own:
@@ -280,7 +280,12 @@ class Gemini(LanguageModel):
                 own = same(at_one, again)
                 log.append(f"the same at temperature 0.5: {'as' if own else 'not as'} likely")
             able = replace(able, own=bool(at_one) and same(at_one, again))
-        able = replace(able, thoughts=self._facts.thoughts, stated=self._facts.named)
+        allowed = 2 * (able.thinking or 0)  # a limit of thoughts is not kept to the token
+        able = replace(
+            able,
+            thoughts=allowed if self._facts.thoughts <= allowed else OUTPUT_TOKENS,
+            stated=self._facts.named,
+        )
         self._learn(able)
         return able, log
 
@@ -375,7 +380,7 @@ class Gemini(LanguageModel):
                 "candidate_count": count,
                 "temperature": temperature,
                 "top_p": 1.0,
-                "max_output_tokens": self._room(self._facts.stated),
+                "max_output_tokens": self._limit(self.answer_tokens, able),
                 "stop_sequences": ["\n"],
                 **likelihoods,
             },
@@ -401,8 +406,14 @@ class Gemini(LanguageModel):
             for name in ("prompt", "candidates", "thoughts", "total")
         )
         response_tokens = token_count(max(sum(others[:2]), others[2] - prompt_tokens))
-        self.meter.add(prompt_tokens=prompt_tokens, response_tokens=response_tokens)
-        self._weigh(-(-response_tokens // max(len(candidates), 1)))
+        self.meter.add(
+            prompt_tokens=prompt_tokens,
+            response_tokens=response_tokens,
+            unreported=not (prompt_tokens and response_tokens),
+        )
+        beyond = response_tokens - len(candidates) * MAX_RESPONSE_TOKENS
+        thoughts = -(-max(others[1], beyond) // max(len(candidates), 1))
+        self._facts.thoughts = max(self._facts.thoughts, thoughts)
         name = http.model_of(reply)
         if able.stated is None:
             self._facts.named = name
@@ -422,13 +433,6 @@ class Gemini(LanguageModel):
             )
         return candidates
 
-    def _weigh(self, tokens: int) -> None:
-        """Remember how many tokens an answer may take with its thoughts: the price holds them."""
-        if tokens > self._facts.thoughts:
-            self._facts.thoughts = tokens
-            if self._facts.abilities:
-                self._learn(replace(self._facts.abilities, thoughts=tokens))
-
     def _one_a_request(self) -> errors.SmallerRequestsError:
         return errors.SmallerRequestsError(f"{self.name} gives one answer a request.")
 
@@ -440,6 +444,7 @@ class Gemini(LanguageModel):
             return Response("", False, refusal=reason_for(reasons, reason))
         text, whole = http.text_of(candidate).strip(), ending == "STOP"
         if not (text or whole):
+            self._learn(replace(abilities, thoughts=OUTPUT_TOKENS))
             return Response("", False, refusal="its thoughts took all tokens")
         line, rest, _ = text.partition("\n")
         line = line.rstrip()

@@ -61,7 +61,6 @@ class OpenAIAbilities(StoredAbilities):
     # What is sent to switch thinking off; empty where nothing has to be.
     switches: Mapping[str, Any] = field(default_factory=dict)
     thinks: bool = False  # whether thoughts stand in front of its answers all the same
-    thoughts: int = 0  # the most tokens that an answer was seen to take, thoughts included
     # Whether log-probabilities depend on the temperature; None if that is not known.
     scaled: bool | None = None
     limit: str = "max_tokens"  # what it calls the largest number of tokens

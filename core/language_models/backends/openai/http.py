@@ -22,7 +22,13 @@ from urllib3.exceptions import NameResolutionError, NewConnectionError
 from core.codec import one_line
 from core.language_models import errors
 from core.language_models.backends.openai.address import Address, unknown_host
-from core.language_models.backends.openai.replies import Reply, finish_of, refusal_of, reply_tokens
+from core.language_models.backends.openai.replies import (
+    Reply,
+    finish_of,
+    lacks_usage,
+    refusal_of,
+    reply_tokens,
+)
 from core.language_models.connections import LARGEST_REPLY, Fault, exceeds, exchange
 from core.language_models.language_model import whole
 from core.language_models.stopping import TooLateError, at_least, in_time
@@ -168,6 +174,7 @@ class Service:
         meter.add(
             prompt_tokens=reply_tokens(parsed, "prompt_tokens"),
             response_tokens=reply_tokens(parsed, "completion_tokens"),
+            unreported=lacks_usage(parsed),
         )
         return parsed
 

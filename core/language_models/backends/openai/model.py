@@ -127,7 +127,7 @@ class OpenAICompatible(Scoring):
             calls_a_prompt=int(self._one_by_one(abilities)),
             calls_a_pair=MAX_RESPONSE_TOKENS + 1 if abilities.forced else 1,
             tokens_a_pair=MAX_RESPONSE_TOKENS + 1 if abilities.forced else 1,
-            thoughts=min(2 * abilities.thoughts, THINKING_ROOM) if abilities.thinks else 0,
+            thoughts=THINKING_ROOM if abilities.thinks else 0,
             in_front=len(in_front()) if self._behind_examples else 0,
             notes=abilities.notes,
             limits_answers=True,
@@ -220,7 +220,6 @@ class OpenAICompatible(Scoring):
             )
             try:
                 reply = self._post(abilities, abilities.path, body)
-                self._weigh(reply, n)
                 choices = self._service.choices(reply, n)
             except http.Rejected as error:
                 if not http.FILTERED.search(error.words):
@@ -237,13 +236,6 @@ class OpenAICompatible(Scoring):
                 ]
             answers += responses * count if temperature == 0 else responses
         return answers
-
-    def _weigh(self, reply: replies.Reply, count: int) -> None:
-        """Remember how many tokens an answer may take, where it thinks: the price holds them."""
-        abilities = self._endpoint.abilities
-        each = -(-replies.reply_tokens(reply, "completion_tokens") // count)
-        if abilities and abilities.thinks and each > abilities.thoughts:
-            self._learn(replace(abilities, thoughts=each))
 
     def _check_sum(self, choices: Sequence[replies.Reply], abilities: OpenAIAbilities) -> None:
         """Raise, and use no log-probabilities any more, where those of answers cannot be true."""

@@ -126,7 +126,6 @@ class Probe:
             how,
             own=False,
             next_token=False,
-            thoughts=replies.reply_tokens(reply, "completion_tokens"),
         )
 
     def _sample(

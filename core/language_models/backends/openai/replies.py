@@ -63,6 +63,12 @@ def reply_tokens(reply: Reply, name: str) -> int:
     return token_count(usage.get(name)) if isinstance(usage, dict) else 0
 
 
+def lacks_usage(reply: Reply) -> bool:
+    """Whether a reply with answers does not say how many tokens these and the prompt were."""
+    counts = (reply_tokens(reply, f"{name}_tokens") for name in ("prompt", "completion"))
+    return "choices" in reply and not all(counts)
+
+
 def tokens_of(choice: Reply) -> Tokens:
     """Return the tokens that a choice lists, with their log-probabilities."""
     return [(str(token), log_probability(value)) for token, value, _ in _entries(choice)]

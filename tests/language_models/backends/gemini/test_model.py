@@ -133,7 +133,7 @@ def test_the_request_asks_for_the_distribution_as_it_is():
             "thinkingConfig": {"thinkingBudget": 0},
             "temperature": 0.5,
             "topP": 1.0,
-            "maxOutputTokens": 8192,  # room for thoughts
+            "maxOutputTokens": 32,
             "stopSequences": ["\n"],
         },
     }
@@ -338,7 +338,7 @@ def test_the_revision_is_asked_for_once_by_however_many_threads():
         assert len(service.received) == model.meter.requests == 1
         assert service.received[0].method == "GET"
     assert revisions == {
-        "chat, 8192 tokens, cut at 128 characters; thoughts up to 0; version 001; top-k 64; "
+        "chat, 32 tokens, cut at 128 characters; thoughts up to 0; version 001; top-k 64; "
         f"at {service.endpoint}"
     }
 
@@ -366,10 +366,26 @@ def test_each_reply_of_another_model_is_refused_until_it_is_opened_anew():
         assert model.revision == revision
 
 
-def test_the_probe_learns_how_many_answers_come_at_once_and_what_thoughts_take():
-    with serving(candidates=1, thoughts=1200) as service:
-        able = service.open(known=False).capabilities
-    assert able.candidates_a_call == 1 and 2400 < able.thoughts < 2500
+@pytest.mark.parametrize(
+    ("budgets", "thoughts", "room"),
+    [((0, 128), 0, 0), ((0, 128), 1200, 8192), ((128,), 200, 256), ((), 0, 0), ((), 1, 8192)],
+)
+def test_what_an_answer_may_take_for_thoughts_is_asked_for_and_stated(budgets, thoughts, room):
+    with serving(candidates=1, budgets=budgets, thoughts=thoughts) as service:
+        model = service.open(known=False)
+        assert (model.capabilities.candidates_a_call, model.capabilities.thoughts) == (1, room)
+        model.sample(PROMPT, 1)
+        config = service.received[-1].body["generationConfig"]
+    assert config["maxOutputTokens"] == min(32 + room, 8192)
+
+
+def test_an_answer_that_thoughts_leave_no_room_for_gives_the_next_more():
+    with serving(faults=["thinking"]) as service:
+        model = service.open()
+        model.sample(PROMPT, 1)
+        model.sample(PROMPT, 1)
+        asked = [r.body["generationConfig"]["maxOutputTokens"] for r in service.received]
+    assert asked == [32, 8192] and model.capabilities.thoughts == 8192
 
 
 @pytest.mark.parametrize(("budgets", "least"), [((0, 128), 0), ((128,), 128), ((), None)])
@@ -383,7 +399,8 @@ def test_thoughts_are_limited_as_far_as_the_model_lets_them_be(budgets, least):
 
 
 def test_what_a_model_does_not_take_is_left_out_of_every_request():
-    with serving(refuses=("stopSequences", "seed"), limit=2048) as service:
+    refused = ("stopSequences", "seed")
+    with serving(refuses=refused, limit=2048, budgets=(), thoughts=1) as service:
         model = service.open(known=False)
         assert "2048 tokens" in model.revision
         assert "without stopSequences, seed" in model.revision
