@@ -290,6 +290,8 @@ def complaints_about_markup(source: str) -> Complaints:
 
 def complaints_about_caches(source: str) -> Complaints:
     """What is kept for ever is built once: `functools.cache` lets all who come early build it."""
+    if "cache" not in source:
+        return []
     tree = ast.parse(source)
     unguarded = [line for line, name in imported_names(tree) if name == "functools.cache"]
     for node in ast.walk(tree):

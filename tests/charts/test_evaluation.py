@@ -41,14 +41,8 @@ def drawings(palette):
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_every_chart_is_a_valid_picture(palette):
-    check(drawings(palette), palette)
-
-
-def test_charts_of_nothing_are_valid_too():
-    empty = {
-        "scatter": charts.scatter(NO_POINTS, LIGHT),
-    }
-    check(empty, LIGHT, empty)
+    nothing = {"nothing": charts.scatter(NO_POINTS, palette)}
+    check(drawings(palette) | nothing, palette, nothing)
 
 
 def test_a_dot_has_its_name_its_number_and_its_interval_if_there_is_one():

@@ -164,25 +164,18 @@ def nothing_shown(page, kept, log):
 
 # What a page shows of a failure is its sentence, which holds no key in any of the ways above: here
 # are a service that repeats the key, and a library that raises it.
-@pytest.mark.parametrize("way", ["401", "dropped"])
-def test_a_key_typed_for_a_service_that_fails_is_shown_nowhere(way, kept, log, capfd):
+@pytest.mark.parametrize(
+    ("way", "after"), [("401", EARLY), ("dropped", EARLY), ("403", LATE), ("dropped", LATE)]
+)
+def test_a_key_typed_for_a_service_that_fails_is_shown_nowhere(way, after, kept, log, capfd):
     page = session("inspection", q=QUERY)
-    with failing(way) as server:
+    with failing(way, after) as server:
         choose(page, server.base_url, server.model, KEY)
-    assert said(page, "The model you chose ")
-    nothing_shown(page, kept, log)
-    assert KEY not in "".join(capfd.readouterr())
-
-
-@pytest.mark.parametrize("way", ["403", "dropped"])
-def test_a_service_that_fails_during_an_inspection_shows_no_key(way, kept, log, capfd):
-    page = session("inspection", q=QUERY)
-    with failing(way, after=LATE) as server:
-        choose(page, server.base_url, server.model, KEY)
-        assert said(page, ": ready.")
-        press(page, "pay_inspection")
-        settled(page.run())
-    assert len(server.exchanges) > LATE
+        assert said(page, ": ready." if after else "The model you chose ")
+        if after:
+            press(page, "pay_inspection")
+            settled(page.run())
+    assert len(server.exchanges) > after
     nothing_shown(page, kept, log)
     assert KEY not in "".join(capfd.readouterr())
 

@@ -54,7 +54,7 @@ def test_what_a_heading_says(headings, surer):
     )
 
 
-def test_a_probability_outside_0_to_1_is_none_and_may_point_either_way():
+def test_a_score_that_its_heading_contradicts_may_point_either_way():
     """A toolkit calls −ln p a probability; a log-probability above 0 is no logarithm of one."""
     for heading, cells, surer in (
         ("probability", (0, 1), True),
@@ -66,24 +66,6 @@ def test_a_probability_outside_0_to_1_is_none_and_may_point_either_way():
         ("log_prob", (3, 0.1), None),
         ("neg_log_prob", (3, 0.1), False),
         ("agreement", (3, 9), True),
-    ):
-        lines = "\n".join([heading, *map(str, cells)])
-        assert direction_in(parse(lines.encode(), "x.csv"), heading) is surer, heading
-
-
-def test_scores_of_our_runs_are_doubts_and_others_of_the_same_name_are_read_by_their_words():
-    pipeline = json.dumps(asdict(default_policy().pipeline)).replace('"', '""')
-    for last, ways in ((pipeline, {False}), ("rag-v2", {True, False, None})):
-        cells = ",".join(["0.5"] * len(SCORES))
-        lines = "\n".join([",".join([*SCORES, "pipeline"]), *[f'{cells},"{last}"'] * 2])
-        upload = parse(lines.encode(), "x.csv")
-        assert {direction_in(upload, name) for name in SCORES} == ways
-    assert direction_in(upload, "greedy_probability") is True
-    assert direction_in(upload, "self_verification") is None
-
-
-def test_a_score_whose_sign_contradicts_its_heading_may_point_either_way():
-    for heading, cells, surer in (
         *((name, (-0.3, 0.2), None) for name in ("entropy", "perplexity", "NLL", "variance")),
         ("semantic_entropy", (-0.3, -0.2), None),
         ("semantic_entropy", (-1e-8, 0.2), False),  # of rounding
@@ -98,6 +80,17 @@ def test_a_score_whose_sign_contradicts_its_heading_may_point_either_way():
     ):
         lines = "\n".join([heading, *map(str, cells)])
         assert direction_in(parse(lines.encode(), "x.csv"), heading) is surer, heading
+
+
+def test_scores_of_our_runs_are_doubts_and_others_of_the_same_name_are_read_by_their_words():
+    pipeline = json.dumps(asdict(default_policy().pipeline)).replace('"', '""')
+    for last, ways in ((pipeline, {False}), ("rag-v2", {True, False, None})):
+        cells = ",".join(["0.5"] * len(SCORES))
+        lines = "\n".join([",".join([*SCORES, "pipeline"]), *[f'{cells},"{last}"'] * 2])
+        upload = parse(lines.encode(), "x.csv")
+        assert {direction_in(upload, name) for name in SCORES} == ways
+    assert direction_in(upload, "greedy_probability") is True
+    assert direction_in(upload, "self_verification") is None
 
 
 def test_a_direction_that_nobody_has_said_is_asked_for_by_name():

@@ -5,7 +5,6 @@ import pytest
 
 from core import prompts
 from core.data.world.facts import Band
-from core.language_models.errors import PromptTooLongError
 from core.studies.amplification.curve import Case
 from core.studies.amplification.gallery import EXAMPLES, draw, of_fact
 from core.studies.amplification.mechanism import looking, shows_attention
@@ -76,11 +75,6 @@ def test_another_model_does_not_show_its_attention(embedded):
     assert shows_attention(embedded) and not shows_attention(model)
     with pytest.raises(TypeError, match="table does not expose its attention"):
         looking(CAPITAL, model, [0])
-
-
-def test_a_prompt_that_is_too_long_is_refused_with_a_sentence(embedded):
-    with pytest.raises(PromptTooLongError, match="repeat fewer answers"):
-        looking(CAPITAL, embedded, [0, 1000])
 
 
 # ------------------------------------------------------------------- what it looks like

@@ -134,9 +134,11 @@ def test_one_answer_is_compared_with_nothing():
 
 @rungs
 @pytest.mark.parametrize("k", [1, 5, 13])
-def test_the_first_k_samples_are_the_recording_of_k_samples(abilities, k):
-    twenty = record(ask(20), model(abilities))
-    assert same(twenty.first(k), record(ask(k), model(abilities)))
+def test_the_first_k_samples_are_the_recording_of_k_samples_and_ask_nothing(abilities, k):
+    twenty, asked = record(ask(20), model(abilities)), model(abilities)
+    alone = record(ask(k), model(abilities))
+    assert same(twenty.first(k), alone) and same(record(ask(k), asked, previous=twenty), alone)
+    assert not everything(asked)
 
 
 @rungs
@@ -172,14 +174,6 @@ def test_a_judged_recording_serves_where_nothing_is_to_be_judged(abilities, k):
     made = record(ask(k, judged=False), asked, previous=before)
     assert same(made, record(ask(k, judged=False), model(abilities)))
     assert len(questions(asked)) == compared
-
-
-@rungs
-def test_fewer_samples_ask_nothing(abilities):
-    asked = model(abilities)
-    fewer = record(ask(7), asked, previous=record(ask(20), model(abilities)))
-    assert same(fewer, record(ask(7), model(abilities)))
-    assert not everything(asked)
 
 
 def test_a_pair_of_which_the_model_says_neither_is_compared_by_words_and_not_asked_again():

@@ -396,21 +396,14 @@ def test_nothing_is_told_again_when_nothing_new_is_said(estimator, any_number):
 
 @pytest.mark.parametrize("k", [1, 5, 59, 60])
 @every
-def test_the_first_k_samples_are_the_recording_of_k_samples(k, estimator, any_number):
+def test_the_first_k_samples_are_the_recording_of_k_samples_and_ask_nothing(
+    k, estimator, any_number
+):
     sixty = record(ask(60), limited(opinionated(40), estimator))
-    alone = record(ask(k), limited(opinionated(40), estimator))
-    assert same(sixty.first(k), alone)
+    alone, model = (limited(opinionated(40), estimator) for _ in range(2))
+    alone = record(ask(k), alone)
+    assert same(sixty.first(k), alone) and same(record(ask(k), model, previous=sixty), alone)
     assert read(sixty.first(k)).scores == read(alone).scores
-
-
-@every
-def test_fewer_samples_of_a_previous_recording_ask_nothing(estimator):
-    model = limited(copies(20), estimator)
-    larger = record(ask(150), model)
-    forget(model)
-    alone = record(ask(120), limited(copies(20), estimator))
-    assert same(record(ask(120), model, previous=larger), alone)
-    assert same(record(ask(150), model, previous=larger), larger)
     assert not (model.asked or model.continued or model.scored)
 
 

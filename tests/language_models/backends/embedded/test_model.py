@@ -514,7 +514,7 @@ def test_a_prompt_that_is_too_long_is_refused_with_a_sentence(embedded):
         lambda: embedded.log_likelihoods([prompts.iterative(KNOWN), prompt], ["Paris"]),
         lambda: embedded.attention(prompt),
     ):
-        with pytest.raises(PromptTooLongError, match="Shorten the question") as caught:
+        with pytest.raises(PromptTooLongError, match="the question or repeat fewer") as caught:
             ask()
         assert f"{len(embedded.encode(prompt)):,} tokens" in str(caught.value)
         assert str(caught.value).endswith(".")

@@ -82,16 +82,6 @@ def test_what_does_not_repeat_what_was_said_behind_the_prompt_is_not_used(way, w
         assert not any("not tried here" in note for note in able.notes)
 
 
-@pytest.mark.parametrize("way", FLAVOURS)
-def test_an_answer_with_a_token_across_the_border_has_no_score(way):
-    """No part of it is guessed, though the probe saw none."""
-    with documented(way) as (server, double):
-        model = OpenAICompatible(server.rest, end=END)
-        assert model.capabilities.scores_given_text
-        double.across = True
-        assert np.isnan(model.log_likelihoods(PROMPTS[:1], ["Homer"])).all()
-
-
 @pytest.mark.parametrize(
     ("flavour", "tried", "field"),
     [("chat-top", "/v1/chat/completions", given.PROMPT_LOGPROBS), ("top", "/generate", "text")],
@@ -158,11 +148,14 @@ def test_many_texts_go_to_sglang_at_once(embedded):
 
 
 @pytest.mark.parametrize("way", FLAVOURS)
-def test_a_score_that_is_left_out_may_come_next_time(way):
+def test_an_answer_with_a_token_across_the_border_has_no_score_and_one_left_out_may_come(way):
+    """No part of it is guessed, though the probe saw none."""
     with documented(way) as (server, double):
-        model = OpenAICompatible(server.rest)
+        model = OpenAICompatible(server.rest, end=END)
         assert model.capabilities.scores_given_text
-        double.silent = True
+        double.across = True
+        assert np.isnan(model.log_likelihoods(PROMPTS[:1], ["Homer"])).all()
+        double.across, double.silent = False, True
         with pytest.raises(TemporaryError, match="without its log-probabilities"):
             model.log_likelihoods(PROMPTS[:1], ["Homer"])
 
