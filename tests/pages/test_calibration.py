@@ -270,6 +270,9 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     assert len(intervals) == len(SCORES) and intervals["score"][0] == "Mutual information"
     first, *others = intervals["95% interval of that"]
     assert first == "–" and all(re.fullmatch(r"[+-]0\.\d+ to [+-]0\.\d+", o) for o in others)
+    assert "compare" not in keys(app)
+    set_target(app, alpha=0.1)
+    assert "compare" in keys(app) and not has_intervals(app)  # for this target nobody asked
 
 
 # ------------------------------------------------------------------------ reading a file
@@ -432,11 +435,7 @@ def test_labels_that_say_neither_are_asked_about_and_promise_nothing(app):
     lines[8] = lines[8].removesuffix("1")
     upload(app, "\n".join(lines).encode())
     assert asked(app) and [field.value for field in meanings(app)] == [None, None]
-    assert said(
-        app,
-        "“maybe” (1 row) and empty (1 row). What does each of them mean?",
-    )
-    assert said(app, "“maybe” (1 row)") and said(app, "empty (1 row)")
+    assert said(app, "“maybe” (1 row) and empty (1 row). What does each of them mean?")
     assert asked(means(app, Meaning.OUT, None))
     means(app, Meaning.OUT, Meaning.OUT)
     assert said(app, "Line 5: “correct” is “maybe” (left out).")
@@ -1209,15 +1208,11 @@ def has_intervals(page):
     return any("95% interval" in table.value for table in page.dataframe)
 
 
-def test_large_tables_are_compared_when_somebody_asks(app):
-    lines = (f"q{row},{row},{int(row < 20_000)}" for row in range(20_001))
-    upload(app, "\n".join(["question,doubt,correct", *lines]).encode())
-    assert not has_intervals(app)
-    press(app, "compare")
-    until(app, lambda: has_intervals(app))
-    assert "compare" not in keys(app)
-    set_target(app, alpha=0.1)
-    assert "compare" in keys(app) and not has_intervals(app)  # for this target nobody asked
+@pytest.mark.parametrize("at_once", [ROWS - 1, ROWS])
+def test_large_tables_are_compared_when_somebody_asks(app, monkeypatch, at_once):
+    monkeypatch.setattr("core.ui.calibration.diagnostics.AT_ONCE", at_once)
+    upload(app, written())
+    assert has_intervals(app) == ("compare" not in keys(app)) == (at_once == ROWS)
 
 
 # ---------------------------------------------------------------- questions, to be scored
