@@ -13,6 +13,7 @@ from core.ui import downloads, frame, policy_badge, saved_result
 from core.ui.calibration import policy
 from core.ui.folds import fold
 from core.ui.header import page_header
+from core.ui.inspection import recorded
 from core.ui.inspection.beside import beside, offer
 from core.ui.inspection.claims import claims
 from core.ui.inspection.conditional_answers import conditional_answers
@@ -61,6 +62,8 @@ def inspect() -> None:
     if all_of_it := quotes(inspection):
         conditional_answers(inspection)
         matrices(inspection)
+        if not inspection.conceals:
+            recorded.offer(inspection)
         behind(inspection, live=opened is None)
     with st.container(horizontal=True):
         if all_of_it and not inspection.recording.request.front:  # the curve asks without it

@@ -336,6 +336,12 @@ def test_the_papers_twelve_questions_stand_in_their_groups_and_can_be_looked_at_
     assert shows(page, curves_of(embedded, every[1].case))
 
 
+def test_a_curve_leads_to_the_verdict_on_its_question(app):
+    press(app, "inspect")
+    assert app.title[0].value == "Can I believe this answer?"
+    assert app.text_input(key="q").value == FIRST.query
+
+
 def test_the_world_is_shown_band_by_band_and_other_numbers_draw_other_questions(embedded):
     page = opened(tab=WORLD, each="3", draw="7")
     groups = {

@@ -304,7 +304,7 @@ def test_what_a_larger_model_answered_before_is_offered_first_and_named_where_it
     answer = next(untaught)
     ask(app, answer.question)
     assert said(app, f"{answer.provenance.title}, recorded {answer.provenance.when}:")
-    stamp, _, came = read_outcome(answer.outcome)
+    stamp, came, *_ = read_outcome(answer.outcome)
     assert {stamp.label, came} <= set(texts(app)), "it says what came of it before it opens"
     shown = keys(app)
     assert shown.index("open_recorded") < shown.index("reveal")

@@ -105,15 +105,18 @@ def initial(log_likelihood: float | None) -> str:
     return f"{mantissa} × 10{raised}"
 
 
-def end(case: Case) -> str:
-    """Return what stands at the end of a curve, in lines: what is asked, the answer, its rival."""
+def end(case: Case, lines: int = 1) -> str:
+    """Return what stands at the end of a curve, in lines: what is asked, the answer, its rival.
+
+    `lines`: of what is asked, at most.
+    """
     asks = ASKS.match(case.query)
     topic = case.query[asks.end() if asks else 0 :].strip().rstrip("?.!")
     topic = topic[:1].upper() + topic[1:]
     answers = (one_line(case.answer, LONGEST_PAIR), f"told {one_line(case.repeated, LONGEST_PAIR)}")
     together = ", ".join(answers)
     last = together if len(together) <= LONGEST_PAIR else ",\n".join(answers)
-    return f"{one_line(topic or case.query, LONGEST_LINE)}\n{last}"
+    return f"{one_line(topic or case.query, lines * LONGEST_LINE)}\n{last}"
 
 
 # --------------------------------------------------------------------------- the curves
@@ -172,8 +175,9 @@ def curves(
     # A long stretch without a mark would look as if nothing was measured at its ends.
     ticks = own.transform_filter(alt.FieldOneOfPredicate(field="t", oneOf=list(TICKS)))
     layers.append(ticks.mark_point(filled=True, size=35, opacity=1).encode(y=y, color=colour))
+    lines = 2 if len(every) < 4 else 1  # of few, there is room for more
     ends = [
-        (end(one.case), one.points[-1].normalised_probability, last_fate(one).value)
+        (end(one.case, lines), one.points[-1].normalised_probability, last_fate(one).value)
         for one in every
     ]
     layers += ends_of_lines(

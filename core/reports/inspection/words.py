@@ -19,12 +19,8 @@ from core.studies.inspection.verdict import (
     HENCE,
     INFORMED,
     LARGEST_ERROR,
-    LEAST_KEPT,
-    MOST_TO_KEEP,
-    SCORE,
     Decision,
     Headline,
-    repeat_probability,
 )
 from core.uncertainty.confidence import CONFIDENCE
 
@@ -289,26 +285,6 @@ def likelihoods(inspection: Inspection) -> str:
     """Return what the logarithms beside texts are, in nats."""
     counted = inspection.recording.estimator is Estimator.COUNTED
     return "ln of the share of samples" if counted else "log-likelihood (nats)"
-
-
-def rows(inspection: Inspection) -> str:
-    """Return what the rows of answers show, by what came of the question."""
-    if inspection.decision is Decision.TOO_LITTLE:
-        return (
-            f"The answers found cover {inspection.sampled_mass:.1%} of the probability. Grey is "
-            "anything else: where most of a row is grey, it shows little."
-        )
-    if inspection.others:
-        begins = "It gave a single answer and was told others:"
-        if repeat_probability(inspection.others) >= LEAST_KEPT:
-            return f"{begins} its own keeps most of the probability."
-        return f"{begins} then its own loses most."
-    if len(inspection.clusters) == 1:
-        return "It gave a single answer, and nothing else is known to tell it."
-    moved = inspection.scores[SCORE].value
-    if moved is not None and moved <= MOST_TO_KEEP * inspection.largest_information:
-        return "Where many answers share the probability, a small share is no doubt."
-    return "The rows differ: what it is told (orange) changes what it says."
 
 
 def truth(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from core.store.results import Result
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification, Case
 from core.studies.amplification.fate import last_fate
-from core.ui import downloads, figures
+from core.ui import downloads, figures, frame
 from core.ui.amplification import form
 from core.ui.folds import fold
 from core.ui.glossary import TERMS
@@ -119,7 +119,10 @@ def details(
     with st.expander("Everything behind it: prompt, points", icon=":material/list:"):
         _prompt(amplifications, most)
         st.dataframe(serialise.to_table(amplifications), hide_index=True, key="points")
-    downloads.menu(partial(_files, amplifications, scale, result))
+    with st.container(horizontal=True):
+        if st.button("Can I believe its answer?", key="inspect", icon=":material/search:"):
+            frame.inspect(amplifications[0].case.query)
+        downloads.menu(partial(_files, amplifications, scale, result))
 
 
 def _files(amplifications: list[Amplification], scale: str, result: Result | None) -> None:

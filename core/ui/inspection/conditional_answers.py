@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.reports.inspection import words
 from core.studies.inspection.conditional_rows import conditional_rows
 from core.studies.inspection.inspection import Inspection
 from core.ui.components.rows import rows
@@ -12,7 +11,6 @@ from core.ui.glossary import TERMS
 
 
 def conditional_answers(inspection: Inspection) -> None:
-    """Draw a bar for every answer in the prompt, and say how to read them."""
+    """Draw a bar for every answer in the prompt."""
     st.header("What it says after it is told an answer", help=TERMS["Answer in the prompt"])
-    st.text(words.rows(inspection))
     rows(conditional_rows(inspection), key="told")

@@ -55,8 +55,6 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             recorded.offer(inspection)
         if not quotes(inspection):
             reveal(inspection)
-    if not inspection.conceals:
-        recorded.offer(inspection)
     if inspection.conceals and live and model_opening.smollm2_here():
         st.button(
             "Ask SmolLM2, which learnt from real texts",

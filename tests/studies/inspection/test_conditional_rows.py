@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from core.language_models.language_model import Response
-from core.reports.inspection.words import rows as caption
 from core.studies.inspection.conditional_rows import MOST, conditional_rows
 from core.studies.inspection.inspection import read, run
-from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Request
-from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, knows
+from tests.fakes import QUERY, Limited, TableModel, copies, falling, knows
 
 
 def rows_of(model, samples=200):
@@ -73,28 +71,3 @@ def test_where_answers_are_counted_rows_are_shares():
     assert inspection.evidence.row_masses is None
     for row in found.rows[1:]:
         assert sum(row.says) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    ("model", "samples", "expected"),
-    [
-        (knows(4), 200, "a small share is no doubt"),
-        (copies(4, share=0.9), 200, "told (orange) changes"),
-        (copies(40), 2, "Grey is anything else"),
-        (TableModel(["only"], [1.0], [[1.0]]), 10, "nothing else is known to tell it"),
-    ],
-)
-def test_the_caption_follows_what_came_of_it(model, samples, expected):
-    inspection = run(Request(QUERY, samples), model)
-    assert expected in caption(inspection)
-
-
-@pytest.mark.parametrize(("share", "expected"), [(0.9, "keeps most"), (0.2, "its own loses most")])
-def test_the_caption_of_a_single_answer_says_whether_it_is_kept(share, expected):
-    """One caption stood above rows in which all of its own had gone."""
-    answers = ["Paris", "Rome", "Oslo"]
-    rows = [[0.98, 0.01, 0.01], *[[share, 1 - share - 0.01, 0.01]] * 2]
-    model = Searched(answers, [0.9998, 0.0001, 0.0001], rows)
-    inspection = run(usual_request(QUERY, model.capabilities), model)
-    assert len(inspection.others) == 2
-    assert expected in caption(inspection)
