@@ -23,7 +23,7 @@ def page() -> None:
     """Draw the page: what a person gives, the data and the target, and what comes out of them."""
     page_header(
         "When should it answer?",
-        "Upload marked answers. Say how many may be wrong. **Use the threshold.**",
+        "1 Evaluation → **2 Calibration** → 3 Inspection",
     )
     policy.banner()
     policy.reopen()

@@ -21,7 +21,7 @@ def page() -> None:
     """Draw the page: the chosen run on its way, what came of it, and beside that a new one."""
     page_header(
         "Which doubt finds the wrong answers?",
-        "A good doubt is **high where the answer is wrong**.",
+        "**1 Evaluation** → 2 Calibration → 3 Inspection",
     )
     model = None
     try:
@@ -30,13 +30,14 @@ def page() -> None:
         problem(str(error))
     head = st.container(horizontal=True, vertical_alignment="bottom", key="run_head")
     listed, others = choice(head)
-    answer, controls = st.columns([3, 1], gap="large")
-    with controls, st.container(key="run_controls"):
-        buttons = st.container()
-        if model is not None:
+    if model is not None:
+        with head:
             fold("New run", partial(new_run, model), key=FOLD, icon=":material/add:")
     if listed is None:
         return
+    answer, controls = st.columns([3, 1], gap="large")
+    with controls:
+        buttons = st.container(key="run_controls")
     with answer:
         try:
             if run.draw(listed, model, head, buttons):

@@ -33,6 +33,8 @@ def inspect() -> None:
     """Draw the page, from the question down to the details."""
     badge = page_header("Can I believe this answer?", "")
     with st.container():  # it comes and goes, and moves no field
+        if policy.in_use():
+            st.markdown("1 Evaluation → 2 Calibration → **3 Inspection**")
         policy.banner()
     try:
         opened = saved_result.open_result("inspection")

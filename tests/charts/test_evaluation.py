@@ -32,7 +32,7 @@ NO_POINTS = charts.Points(*(np.zeros(0),) * 2, np.zeros(0, bool), np.zeros(0, ob
 
 def drawings(palette):
     return {
-        "dots": charts.estimates(INTERVALS, (0.5, "a coin"), "AUROC", ".0%", palette),
+        "dots": charts.estimates(INTERVALS, (0.5, "chance"), "AUROC", ".0%", palette),
         "dots without intervals": charts.estimates(INTERVALS[2:], (0, ""), "AUROC", ".0%", palette),
         "scatter": charts.scatter(points(), palette),
         "scatter, many sources": charts.scatter(points(60, list("abcdefghij")), palette),
@@ -46,7 +46,7 @@ def test_every_chart_is_a_valid_picture(palette):
 
 
 def test_a_dot_has_its_name_its_number_and_its_interval_if_there_is_one():
-    chart = charts.estimates(INTERVALS, (0.5, "a coin"), "AUROC", ".0%", LIGHT)
+    chart = charts.estimates(INTERVALS, (0.5, "chance"), "AUROC", ".0%", LIGHT)
     whiskers = [row for row in rows_of(chart, "lower") if not math.isnan(row["lower"] or math.nan)]
     assert {(row["lower"], row["upper"]) for row in whiskers} == {(0.8, 0.95), (0.45, 0.7)}
     found = drawn(chart)

@@ -221,7 +221,7 @@ def test_its_rows_go_to_calibration_and_it_is_deleted(world):
     which.set_value(by_f1).run()
     assert said(settled(page), f"Right: “{label}_f1” is ") and said(page, f"by “{label}” ")
     (((run,),),) = (listed(session("history", history_words="mine", history_kind="evaluations")),)
-    assert run["about"].startswith("evaluation · ")
+    assert run["about"].startswith("Evaluation · ")
     page = opened(run=key)
     page.button(key="delete_run").click().run()
     assert runs().find(key) is None and "run" not in page.query_params

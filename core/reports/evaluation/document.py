@@ -26,7 +26,7 @@ READING: Final = (
     "A model was asked questions whose right answers are known. Every score says how much to doubt "
     "each answer. A good one doubts the wrong answers more than the right ones.",
     "AUROC is the probability that a wrong answer is doubted more than a right one: 1 is perfect, "
-    "one half is a coin. AURC and AUGRC weigh what is wrong among the answered, over all shares "
+    "one half is chance. AURC and AUGRC weigh what is wrong among the answered, over all shares "
     "answered: less is better. PRR is 0 for a random score and 1 for a perfect one.",
     "Precision by recall, the paper’s Figure 5: the more questions are answered, the least "
     "doubtful first, the smaller the share that is right.",
@@ -64,22 +64,21 @@ def _reading(manifest: Mapping[str, Any]) -> list[Part]:
 
 
 def aurocs(measured: RunMeasures) -> Picture:
-    """Return how well every score that has an AUROC finds wrong answers, the largest first.
+    """Return how well every score that has an AUROC finds wrong answers.
 
-    The one to use is blue; a score that is left out is a ring.
+    The one to use is blue and comes first, then the largest; last is what is left out, a ring.
     """
-    use = words.score_to_use(lead(measured))
-    names = ranking(measured)
+    use, unfit = words.score_to_use(lead(measured)), measured.results.unfit_scores
+    names = sorted(ranking(measured), key=lambda name: (name != use, name in unfit))
     by = {name: measured.interval(name, "auroc") for name in names}
-    unfit = measured.results.unfit_scores
     rows = [
         charts.Estimate(name, of.value, of.lower, of.upper, name not in unfit, name == use)
         for name, of in by.items()
     ]
     each = (f"{SCORES[name].title} {words.with_interval(of)}" for name, of in by.items())
-    alt = f"AUROC, the largest first: {'; '.join(each)}."
+    alt = f"AUROC, {'the one to use' if use else 'the largest'} first: {'; '.join(each)}."
     axis = "wrong answer doubted more (AUROC)"
-    content = rows, (0.5, "a coin"), axis, ".0%"
+    content = rows, (0.5, "no better than chance"), axis, ".0%"
     return Picture("Which doubt finds the wrong answers", alt, charts.estimates, content)
 
 

@@ -144,7 +144,7 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
         return [f"{name} leads: {does}", "How much of that is chance is not known yet."]
     if not of.beats_chance:
         none = "Use none: no doubt is shown to find the wrong answers."
-        return [none, f"{name} leads: {does} A coin would in 50%."]
+        return [none, f"{name} leads: {does} Chance alone would in 50%."]
     if of.rivals:
         if not of.is_largest:
             above = [
@@ -153,9 +153,9 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
                 if measured.interval(each, "auroc").value > auroc.value
             ]
             who = list_of(above, most=len(SCORES))
-            chance = f": chance alone may put {who} above it" if above else ""
-            best = f"{name} decides. {does[0].upper()}{does[1:]}"
-            return [best, f"No other doubt is reliably better{chance}."]
+            chance = f": {who} may lead by chance" if above else ""
+            best = f"{name}, which decides on Inspection, {does.removeprefix('it ')}"
+            return [best, f"No other is reliably better{chance}."]
         every = list_of([SCORES[each].title for each in of.rivals], most=len(SCORES))
         return [f"Use {name}: {does}", f"Its lead over {every} may be chance."]
     if len(results.scores) < 2:

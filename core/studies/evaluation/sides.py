@@ -143,10 +143,15 @@ def _right_names(results: Results, rows: NDArray[np.int64]) -> list[set[str]]:
     return [{name.strip().casefold() for name in chain(*each)} for each in answers]
 
 
-def alike(here: Run, there: Run) -> int:
-    """Return how alike the questions of two runs are: the same ones, of the same name, or 0."""
-    one, other = _questions(here), _questions(there)
-    return 2 if one[0] == other[0] else int(one[1] == other[1])
+def in_common(runs: Sequence[Run]) -> NDArray[np.int64]:
+    """Return how many questions each two of some runs have finished both, (n, n)."""
+    every = [_keys_of(run) for run in runs]
+    return np.array([[len(one & other) for other in every] for one in every], np.int64)
+
+
+def _keys_of(run: Run) -> set[str]:
+    queries = [text for batch in run.batches(["query"]) for text in batch["query"].to_pylist()]
+    return set(question_keys(pa.array(queries, pa.large_string())).to_pylist())
 
 
 def _questions(run: Run) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,9 +10,10 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from core.charts import evaluation as charts
-from core.codec import finite, list_of
+from core.codec import count_of, finite, list_of
 from core.reports.evaluation import words
 from core.reports.evaluation.words import number_shown, p_in_words, percent, with_interval
+from core.studies.evaluation.comparison import FEWEST_OF_A_KIND
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import RESAMPLES, Results, affordable, read_results, stamp
@@ -22,13 +23,14 @@ from core.studies.evaluation.sides import (
     Change,
     RunSide,
     Sides,
-    alike,
     compared_sides,
     differences,
+    in_common,
     sides,
 )
 from core.ui import downloads
 from core.ui.evaluation.cells import NATS, digest, display
+from core.ui.evaluation.choice import choose
 from core.ui.evaluation.row_inspection import offer
 from core.ui.evaluation.rows import MOST_SHOWN, in_full
 from core.ui.evaluation.views import note_view
@@ -39,6 +41,7 @@ from core.ui.session import memory_of
 
 PLACE = "results_two_runs"
 MOST_NAMED = 12  # differences in a sentence
+FEW = 2 * FEWEST_OF_A_KIND  # questions: too few to be right and wrong often enough
 NARROW = 84  # pixels of a column
 
 
@@ -53,12 +56,23 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
             "settings, to see what changes."
         )
         return
-    try:  # those with most to compare come first
-        titles = sorted(others, key=lambda title: -alike(results.run, others[title]))
+    runs = [results.run, *others.values()]
+    try:
+        versions = tuple((str(run.folder), stamp(run)) for run in runs)
+        counts = memory_of("results_shared", None, partial(in_common, runs), versions)
     except RunError as error:
         problem(str(error))
         return
-    title = st.selectbox("The other run", titles, key="results_other", persist_state="session")
+    with_this = dict(zip(others, counts[0, 1:].tolist(), strict=True))
+    if max(with_this.values()) < FEW:
+        _offer_most_alike(runs, list(others), counts)
+    title = st.selectbox(
+        "The other run",
+        sorted(others, key=lambda title: -with_this[title]),
+        format_func=lambda title: f"{title}: {count_of(with_this[title], 'question')} in both",
+        key="results_other",
+        persist_state="session",
+    )
     other = others[title]
     version = str(other.folder), stamp(other), results.match, results.served
     try:
@@ -72,19 +86,41 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
     except RunError as error:
         problem(str(error))
         return
+    both = memory_of("results_sides", results, partial(sides, results, there), version)
+    st.text(words.sides(both))
     st.text(
         f"What differs: {list_of(different, most=MOST_NAMED)}."
         if different
         else "Both runs have the same model, settings and questions."
     )
-    both = memory_of("results_sides", results, partial(sides, results, there), version)
-    st.text(words.sides(both))
     if not len(both):
         st.text("Nothing is left to compare.")
         return
     note_view(there, name="results_view_there")
-    every = _scores(both)
-    _questions(both, every)
+    if len(both) < FEW:
+        st.text("These are too few to compare the scores.")
+    _questions(both, () if len(both) < FEW else _scores(both))
+
+
+def _offer_most_alike(
+    runs: Sequence[Run], titles: Sequence[str], counts: NDArray[np.int64]
+) -> None:
+    """Offer the two runs that share most, where this one shares little with any.
+
+    `titles`: of all runs but the first, which is this one.
+    """
+    pairs = np.triu(counts, 1)
+    here, there = divmod(int(pairs.argmax()), len(runs))
+    if here:
+        few, most = (count_of(int(each.max()), "question") for each in (pairs[0], pairs))
+        st.text(
+            f"This run shares at most {few} with another. {titles[here - 1]} and "
+            f"{titles[there - 1]} share {most}, the most of all."
+        )
+        if st.button("Compare these two", key="results_most_alike", type="primary"):
+            choose(runs[here].folder.name)
+            st.session_state.pop("results_other", None)
+            st.rerun()
 
 
 def _scores(both: Sides) -> tuple[RunSide, ...]:
@@ -110,18 +146,18 @@ def _scores(both: Sides) -> tuple[RunSide, ...]:
             args=(PLACE, key),
         )
     shown_now = every or memory_of("results_sides_plain", both, lambda: compared_sides(both, 0))
-    other = words.label_heading(both.here)
+    other = words.label_heading(both.here).removeprefix("right ")
     columns = {
         "score": [charts.symbol_of(each.score) for each in shown_now],
         "right here": [percent(each.right_here) for each in shown_now],
         "right there": [percent(each.right_there) for each in shown_now],
         f"{other} here": [percent(each.other_here) for each in shown_now],
         f"{other} there": [percent(each.other_there) for each in shown_now],
-        "McNemar, adjusted": [p_in_words(each.chance) for each in shown_now],
+        "McNemar": [p_in_words(each.chance) for each in shown_now],
         "AUROC here": [number_shown(each.by.values[0]) for each in shown_now],
         "AUROC there": [number_shown(each.by.values[1]) for each in shown_now],
         "here minus there": [with_interval(each.by.difference) for each in shown_now],
-        "Holm-adjusted": [p_in_words(each.by.adjusted) for each in shown_now],
+        "adjusted p": [p_in_words(each.by.adjusted) for each in shown_now],
     }
     narrow = [name for name in columns if name != "here minus there"]  # all in sight at 1200 pixels
     st.dataframe(

@@ -51,7 +51,14 @@ _ANSWERS: Final = {
 
 def new_run(model: LanguageModel) -> None:
     """Let the person choose what to ask of a model and how, say what that takes, and start it."""
-    chosen = questions.choice()
+    what, how = st.columns(2, gap="large")
+    with what:
+        chosen = questions.choice()
+    with how:
+        _start_here(model, chosen)
+
+
+def _start_here(model: LanguageModel, chosen: Questions | None) -> None:
     request, reading = _settings(model)
     if chosen is None:
         return

@@ -32,9 +32,9 @@ def draw(
         done = count_of(state.done, "finished question")
         introduction = f"The results are of {done}. " if state.done else ""
     with head:
+        say_more(run, state)
         say(run, introduction)
     with buttons:
-        say_more(run, state)
         if running:
             st.button("Show the results so far", key="refresh_run", icon=":material/refresh:")
         elif listed.is_own:

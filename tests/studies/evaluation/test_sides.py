@@ -15,7 +15,7 @@ from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.rows import SCHEMA
 from core.studies.evaluation.run import evaluate
-from core.studies.evaluation.sides import Change, alike, compared_sides, differences, sides
+from core.studies.evaluation.sides import Change, compared_sides, differences, in_common, sides
 from tests.studies.evaluation.worlds import World, questions, surveyed, task, written
 
 INFORMATION = "mutual_information"
@@ -156,11 +156,11 @@ def test_all_that_differs_is_named(tmp_path):
         "seed = 3 there, 0 here",
         "questions = others.jsonl there, questions.jsonl here",
     ]
-    assert differences(here, here) == [] and (alike(here, here), alike(here, there)) == (2, 0)
+    assert differences(here, here) == []
     evaluate(surveyed(questions(5)), task(World()), tmp_path / "more")
     more = Run(tmp_path / "more")
     assert differences(here, more) == ["another version of questions.jsonl: 5 there, 4 here"]
-    assert alike(here, more) == 1
+    assert in_common([here, more]).tolist() == [[4, 4], [4, 5]]
 
 
 def test_runs_without_a_common_question(tmp_path):
