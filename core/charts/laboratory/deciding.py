@@ -64,7 +64,7 @@ def panel(content: Drawn, palette: Palette, title: str) -> Chart:
     columns = ["value", "score", "nats", "lower", "upper", "verdict", "usual", "kept"]
     data = pd.DataFrame(rows, columns=columns)
     scale = alt.Scale(domain=[min([0.0, *data["lower"]]), reach(content)], nice=False)
-    colours = dict(zip(values["scores"], palette.categories, strict=False))
+    colours = dict(zip(values["scores"], (palette.primary, palette.muted), strict=True))
     color = contrast(alt.Color, "score:N", colours, legend=None)
     x = alt.X(
         "value:O",

@@ -100,7 +100,8 @@ def with_interval(ends: Ends, form: str = ".2f") -> str:
     value, lower, upper = (math.nan if end is None else end for end in ends)
     if math.isnan(value):
         return "undefined"
-    return f"{value:{form}}" + ("" if math.isnan(lower) else f" ({lower:{form}} to {upper:{form}})")
+    interval = "" if math.isnan(lower) else f" ({lower:{form}} to {upper:{form}})"
+    return f"{value:{form}}{interval}".replace("-", "−")
 
 
 def forest_alt(rows: Mapping[str, Ends], what: str, form: str = ".2f") -> str:

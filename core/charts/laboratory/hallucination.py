@@ -97,7 +97,7 @@ def answers(content: Drawn, palette: Palette) -> Chart:
         for who, key in ((MODEL, "q"), (TRUTH, "p"))
     ]
     data = pd.DataFrame(rows, columns=["place", "answer", "who", "share"])
-    looks = {MODEL: palette.epistemic, TRUTH: palette.primary}
+    looks = {MODEL: palette.primary, TRUTH: palette.muted}
     bars = (
         alt.Chart(data)
         .mark_bar()

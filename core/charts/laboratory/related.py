@@ -55,7 +55,7 @@ def thresholds(content: Drawn, palette: Palette) -> Chart:
         scale=alt.Scale(domain=[math.floor(10 * lowest) / 10, 1], nice=False),
         axis=alt.Axis(tickCount=6, format=".1f"),
     )
-    colours = {PASSES: palette.primary, TESTED: palette.epistemic}
+    colours = {PASSES: palette.primary, TESTED: palette.muted}
     color, dash = lines_apart("which:N", colours, {PASSES: [1, 0], TESTED: [6, 3]}, columns=1)
     layers: list[alt.Chart] = [
         alt.Chart(data)

@@ -31,7 +31,7 @@ def choice() -> Experiment | None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All claims", key="claims", icon=":material/arrow_back:", on_click=show)
         if len(group) > 1:
-            st.segmented_control(
+            st.pills(
                 "Experiment",
                 group,
                 required=True,

@@ -24,11 +24,16 @@ MOST_SHOWN = 2000  # rows
 
 def results(finding: Finding, place: str = "") -> None:
     """Draw the sentence and the pictures; `place` tells the results on one page apart."""
+    sentences = [
+        picture_of(claim, finding).alt
+        for claim in CLAIMS.values()
+        if claim.experiment == finding.experiment and finding is results_of(claim.experiment)[0]
+    ]
+    first, *others = [*sentences, finding.sentence]
     with st.container(key=f"laboratory_sentence{place}"):
-        st.text(finding.sentence)
-    for claim in CLAIMS.values():
-        if claim.experiment == finding.experiment and finding is results_of(claim.experiment)[0]:
-            st.text(picture_of(claim, finding).alt)
+        st.text(first)
+    for sentence in others:
+        st.text(sentence)
     here: DeltaGenerator
     beside: DeltaGenerator | None = None  # the column in which the second of two halves goes
     pictures = reports.pictures(finding)

@@ -57,6 +57,7 @@ def test_facts_that_nothing_turns_are_drawn_above_all_others():
 def test_every_correlation_stands_with_its_interval():
     one = MADE.correlations["overlap"]
     said = f"{one.value:+.2f} ({one.lower:+.2f} to {one.upper:+.2f})"
+    said = said.replace("-", "−")
     assert said in " ".join(texts(drawn(charts.correlations(FOUND, LIGHT))))
     assert said in charts.correlations_alt(FOUND) and said in charts.scatter_alt(FOUND, "overlap")
     assert "3 heads: from -0.40 to +0.20" in charts.heads_alt(FOUND)

@@ -102,7 +102,7 @@ def test_what_never_turns_lasts_longest_and_ranks_say_so():
 
 def test_no_sign_and_the_opposite_are_said_as_plainly():
     opposite = made([row(t, -t / 100, exposures=t) for t in range(40)])
-    assert "-1.00: these facts are too alike to say" in sentence(opposite)
+    assert "−1.00: these facts are too alike to say" in sentence(opposite)
     assert ": the opposite" in sentence(made([*opposite.rows, row(3, -0.05)]))
     rng = np.random.default_rng(0)
     nothing = made([row(int(t), float(s)) for t, s in rng.random((60, 2)) * 50])
