@@ -188,7 +188,7 @@ def _numbers(column: pa.Array) -> NDArray[np.float64]:
     return np.asarray(column.to_numpy(zero_copy_only=False), float)
 
 
-def used_in(rows: pa.RecordBatch) -> Used | None:
+def total_usage(rows: pa.RecordBatch) -> Used | None:
     """Return what rows took of a service; None where they took only time."""
     requests, *tokens = map(rows.column, USED)
     if requests.null_count == len(requests):

@@ -12,7 +12,7 @@ from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Used
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
-from core.studies.evaluation.rows import USED, used_in
+from core.studies.evaluation.rows import USED, total_usage
 from core.studies.evaluation.run import Questions, RunOutcome, reading_in
 from core.studies.evaluation.saved import QUESTIONS, questions_in, task_in
 from core.ui.evaluation.choice import Listed
@@ -53,7 +53,7 @@ def state_of(run: Run) -> State:
     for batch in run.batches(["error", *USED]):
         done += len(batch)
         failed += len(batch) - batch.column("error").null_count
-        used += [part] if (part := used_in(batch)) else []
+        used += [part] if (part := total_usage(batch)) else []
     number = int(run.manifest["questions"]["number"])
     return State(number, done, failed, sum(used, Used()) if used else None)
 

@@ -20,7 +20,7 @@ from core.store.database import open_database
 from core.studies.costs import spending
 from core.studies.evaluation.local import Task, ask, local
 from core.studies.evaluation.reading import heading, labelled_table
-from core.studies.evaluation.rows import failed_row, table, used_in
+from core.studies.evaluation.rows import failed_row, table, total_usage
 from core.studies.evaluation.run import pipeline_for
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import run
@@ -135,7 +135,7 @@ def test_tokens_that_a_reply_does_not_state_are_missing_and_counted_as_such():
     question = Question("q", "?", (("Paris",),))
     both = (Used(2, 9, 5), Used(3, 4, 2, 1))
     batch = table(failed_row(question, "-", used, 1.0) for used in both)
-    used = used_in(batch.to_batches()[0])
+    used = total_usage(batch.to_batches()[0])
     assert used == Used(5, 9, 5, 3)
     assert spending(used, ", 0.02 at your prices") == (
         "5 calls, at least 9 tokens in and 5 out, at least 0.02 at your prices: 3 replies do not "
