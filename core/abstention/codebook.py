@@ -74,7 +74,8 @@ class Codebook:
         """Return why a row is not like those that were read; "" where nothing says so.
 
         A surer score than all of those by more than their width is on another scale, and so is one
-        above 1 where those lie between 0 and 1.
+        above 1 where those lie between 0 and 1, and a doubt below 0, or a perplexity below 1, where
+        none of those is.
 
         `row`: cells by column, as many as it has. `number`: of its score; NaN where it has none.
         """
@@ -90,7 +91,11 @@ class Codebook:
         low, high, own = self.lowest, self.highest, number
         if not self.larger_is_surer:
             low, high, own = -high, -low, -number
-        limit = 1 + _ROUNDING if low >= 0 and high <= 1 else high + (high - low)
+        least = 1.0 if "perplexity" in self.score.casefold() else 0.0
+        if self.larger_is_surer:
+            limit = 1 + _ROUNDING if low >= 0 and high <= 1 else high + (high - low)
+        else:
+            limit = _ROUNDING - least if high <= -least else high + (high - low)
         if not own > limit:
             return ""
         return (

@@ -13,6 +13,7 @@ from core.commands.model import tell
 from core.data.tabular import rows
 from core.data.tabular.isolation import parse_isolated
 from core.guard import policy_in
+from core.reports.calibration.words import decisions_in_words, promise_for
 from core.studies.calibration.new_rows import new_decisions, new_scores
 
 
@@ -35,11 +36,12 @@ def decide(policy: Path, table: Path, out: Path | None, as_json: bool) -> None:
     decisions = new_decisions(fresh)
     if out is not None:
         write(out, decisions)
-    tell(rule.sentence)
-    tell(f"{fresh.answered:,} of {len(fresh.doubts):,} rows are answered.")
+    promise = promise_for(fresh)
+    tell(promise)
+    tell(decisions_in_words(fresh))
     if as_json:
         words = ["answer" if each else "abstain" for each in fresh.answers]
-        about = {"answer_if": rule.answer_if, "promise": rule.sentence}
+        about = {"answer_if": rule.answer_if, "promise": promise}
         click.echo(encode({**about, "answered": fresh.answered, "decisions": words}))
     elif out is None:
         click.echo(decisions.removeprefix(BOM_UTF8), nl=False)

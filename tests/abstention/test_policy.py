@@ -543,7 +543,8 @@ def test_a_policy_says_what_its_table_was_read_as():
     ("larger_is_surer", "lowest", "highest", "on_scale", "beyond"),
     [
         *((True, 0.1, 0.9, 1.0, 1.1), (True, 0.1, 0.9, 0.0, 87), (True, -3.0, -1.0, 0.9, 1.1)),
-        *((False, 0.1, 2.1, -1.8, -2), (False, 0.1, 2.1, 90, -2), (True, 5, 5, 6, None)),
+        *((False, 0.1, 2.1, 0.0, -0.1), (False, 0.1, 2.1, 90, -2), (True, 5, 5, 6, None)),
+        (False, -0.5, 2.1, -3.0, -3.2),
     ],
 )
 def test_a_row_unlike_the_labelled_ones_is_not_decided(

@@ -321,7 +321,7 @@ def test_the_target_stands_in_the_address_and_new_scores_are_decided(address, op
         {"name": "new.csv", "mimeType": "text/csv", "buffer": content}
     )
     expect(section).to_contain_text("they differ in the distribution of the scores")
-    expect(section).to_contain_text("30 of 90 would be answered.")
+    expect(section).to_contain_text("30 of 90 rows are answered.")
     at_rest(page)
     content = downloaded(page, "Decisions (CSV)", section).decode("utf-8-sig")
     decisions = list(csv.DictReader(io.StringIO(content, newline="")))

@@ -96,3 +96,25 @@ def test_a_policy_is_tried_on_the_rows_of_a_run(tmp_path):
     assert done.exit_code == 0, done.stderr
     decisions = json.loads(done.stdout)["decisions"]
     assert 0 < decisions["errors"] < decisions["answered"] < decisions["questions"]
+
+
+def test_what_holds_no_answer_is_not_answered_and_an_earlier_decision_is_called_so(files):
+    place, _ = files
+    rows = ["Who?,Bach,0.9,abstain", "When?,Error: 429,0.9,answer", "Where?,,0.9,answer"]
+    (place / "mixed.csv").write_text("\n".join(["question,answer,confidence,decision", *rows]))
+    done = believe(place / "policy.json", place / "mixed.csv")
+    heading, *found = csv.reader(io.StringIO(done.stdout))
+    assert heading[3:] == ["decision before 1", "decision"]
+    assert [row[4] for row in found] == ["answer", "abstain", "abstain"]
+    assert "1 of 3 rows are answered. 2 rows below λ hold no answer" in done.stderr
+
+
+def test_nothing_is_promised_of_rows_that_are_answered_too_often(files):
+    place, policy = files
+    share = policy.answered / policy.labels
+    for number, promised in ((20, True), (2000, False)):
+        scores = [0.9 if i < number * (share + 0.1) else 0.2 for i in range(number)]
+        (place / "new.csv").write_text("\n".join(["confidence", *map(str, scores)]))
+        told = believe(place / "policy.json", place / "new.csv").stderr
+        assert (policy.sentence in told) is promised
+        assert ("Nothing is promised of these rows" in told) is not promised

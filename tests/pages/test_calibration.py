@@ -1177,15 +1177,15 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     new_scores(app, same.encode())
     assert badges(app) == [GUARANTEED, "No difference visible"]
     assert said(app, "100 new rows, against 200 of the calibration: no difference is visible")
-    assert said(app, "76 of 100 would be answered.")  # 0.008, 0.028, …, 1.508
+    assert said(app, "76 of 100 rows are answered.")  # 0.008, 0.028, …, 1.508
     set_target(app, alpha=0.2)  # what was computed for one policy is not shown for another
     assert said(app, "would be answered.") and not said(app, "76 of 100")
     set_target(app, alpha=0.05)
     other = "\n".join(["doubt", *(f"{(row + 0.4) / 100 + 1}" for row in range(ROWS))])
     new_scores(app, other.encode())
-    assert badges(app) == [GUARANTEED, "Different"] and said(app, "53 of 200 would be answered.")
+    assert badges(app) == [GUARANTEED, "Different"] and said(app, "53 of 200 rows are answered.")
     new_scores(app, b"doubt,note\n0.1,\n0.2,\n,missing\n")
-    assert badges(app) == [GUARANTEED, "Too few to say"] and said(app, "2 of 3 would be answered.")
+    assert badges(app) == [GUARANTEED, "Too few to say"] and said(app, "2 of 3 rows are answered.")
     new_scores(app, b"other\n0.5\n")
     assert badges(app) == [GUARANTEED, PROBLEM]
     assert said(app, "There is no column “doubt” in new.csv.")

@@ -58,6 +58,10 @@ _ENOUGH_ROWS = 3
 _FIGURE = re.compile(r"\s*[+−-]?[.,]?[0-9]")
 # A group first: "source" is often there as well, and says less.
 SOURCES = ("group", "band", "source", "dataset", "category", "relation", "topic", "subject")
+#: Of what a model says.
+ANSWERS = (
+    *("answer", "modelanswer", "response", "modelresponse", "prediction", "completion", "output"),
+)
 RIGHT_ANSWERS = (
     *("goldenanswers", "goldanswers", "goldenanswer", "goldanswer", "goldaliases", "gold"),
     *("aliases", "references", "reference", "answers", "rightanswers", "rightanswer"),

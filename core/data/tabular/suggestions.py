@@ -23,7 +23,13 @@ from core.data.tabular.columns import (
     word_of,
 )
 from core.data.tabular.directions import direction_in, direction_of
-from core.data.tabular.headings import RIGHT_ANSWERS, SOURCES, is_question_heading, plain_heading
+from core.data.tabular.headings import (
+    ANSWERS,
+    RIGHT_ANSWERS,
+    SOURCES,
+    is_question_heading,
+    plain_heading,
+)
 from core.data.tabular.label_words import (
     LONGEST_HEADING,
     affirmation_is_right,
@@ -39,15 +45,6 @@ from core.uncertainty.scores import SCORES
 
 # Headings are compared without case, white space, _ and -. The first that is found is taken.
 _CORRECT = ("correct", "iscorrect", "correctness", "right", "isright")
-_ANSWERS = (
-    "answer",
-    "modelanswer",
-    "response",
-    "modelresponse",
-    "prediction",
-    "completion",
-    "output",
-)
 _TRUTHS = (*RIGHT_ANSWERS, "truth")
 _ENTROPIES = ("semanticentropy", "entropy")
 #: Numbers that are neither score nor label: they name or count a row, or say how it was made.
@@ -104,7 +101,7 @@ def suggest(upload: Upload) -> Columns:
     used = {name for score in scores for name in (score.column, score.correct)} | {query, source}
     answer, truth = (
         next((name for name in columns_named(upload, names) if name not in used), None)
-        for names in (_ANSWERS, _TRUTHS)
+        for names in (ANSWERS, _TRUTHS)
     )
     if upload.grading:
         query = upload.grading.question or query
@@ -192,13 +189,13 @@ def _is_answer_in_words_of(upload: Upload, name: str, labels: str) -> bool:
     words, theirs = (
         {word_of(text) for text in column_of(upload, each).texts} for each in (name, labels)
     )
-    return plain_heading(name) in _ANSWERS and not words.isdisjoint(theirs)
+    return plain_heading(name) in ANSWERS and not words.isdisjoint(theirs)
 
 
 def _is_mostly_numbers(upload: Upload, name: str) -> bool:
     """Whether a column has scores with a few odd cells, such as "ERROR 429"."""
     column = column_of(upload, name)
-    if plain_heading(name) in (*_ANSWERS, *_TRUTHS) or is_question_heading(name):
+    if plain_heading(name) in (*ANSWERS, *_TRUTHS) or is_question_heading(name):
         return False
     numbers = int(np.count_nonzero(~np.isnan(column.values[column.codes])))
     return numbers >= _MOSTLY * int(np.count_nonzero(~column.where(Cell.MISSING))) > 0

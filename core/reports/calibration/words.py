@@ -14,6 +14,7 @@ from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.delta_spending import looks_before, other_batches
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
 from core.studies.calibration.holdout import Confirmation
+from core.studies.calibration.new_rows import NewScores
 from core.studies.inspection.inspection import cannot_decide
 
 MOST_NAMED: Final = 5  # groups in a sentence
@@ -283,3 +284,25 @@ def _list(parts: Sequence[str]) -> str:
         parts = [*parts[:MOST_NAMED], f"{len(parts) - MOST_NAMED:,} more"]
     *before, last = parts
     return f"{', '.join(before)} and {last}" if before else last
+
+
+def promise_for(fresh: NewScores) -> str:
+    """Return what a policy promises of the answers to new rows; nothing where these differ."""
+    if fresh.is_like_the_labelled:
+        return fresh.policy.sentence
+    policy = fresh.policy
+    return (
+        f"Nothing is promised of these rows: {fresh.passes.sum():,} of {len(fresh.doubts):,} are "
+        f"below λ, and {policy.answered:,} of the {policy.labels:,} that made the policy were. So "
+        "they are not like those. Label some of them and calibrate anew."
+    )
+
+
+def decisions_in_words(fresh: NewScores) -> str:
+    """Return how many new rows are answered, and how many that pass hold no answer."""
+    withheld = int((fresh.passes & fresh.silent).sum())
+    return f"{fresh.answered:,} of {len(fresh.doubts):,} rows are answered." + (
+        f" {count_of(withheld, 'row')} below λ hold no answer: nothing, a refusal or an error."
+        if withheld
+        else ""
+    )

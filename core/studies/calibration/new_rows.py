@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import fisher_exact
 
-from core.abstention.drift import Drift, drift
+from core.abstention.drift import FALSE_ALARMS, Drift, drift
 from core.abstention.policy import Policy, check_rows, own_direction
-from core.data.tabular.columns import column_of
+from core.data.tabular.columns import column_of, first
 from core.data.tabular.csv_export import to_csv
+from core.data.tabular.headings import ANSWERS, plain_heading
 from core.data.tabular.labelled import Labelled, doubts_of
 from core.data.tabular.pipelines import pipelines_of
 from core.data.tabular.uploads import Upload
 from core.studies.calibration.calibration import Calibration, CalibrationError
+from core.uncertainty.no_answer import is_no_answer
 
 
 def decisions(data: Labelled, policy: Policy) -> bytes:
@@ -52,16 +55,32 @@ class NewScores:
     policy: Policy
     upload: Upload
     doubts: NDArray[np.float64]  # (n,): NaN where there is none: abstain
+    silent: NDArray[np.bool_]  # (n,): whether what should be the answer is none: abstain
 
     @property
     def answers(self) -> NDArray[np.bool_]:
         """Whether each row is answered."""
+        return self.passes & ~self.silent
+
+    @property
+    def passes(self) -> NDArray[np.bool_]:
+        """Whether each row's doubt is below λ."""
         return self.doubts < self.policy.threshold
 
     @property
     def answered(self) -> int:
         """How many rows are answered."""
         return int(self.answers.sum())
+
+    @property
+    def is_like_the_labelled(self) -> bool:
+        """Whether as many are below λ as of the rows that made the policy, by Fisher's test."""
+        policy, passes = self.policy, int(self.passes.sum())
+        shares = [
+            (passes, len(self.doubts) - passes),
+            (policy.answered, policy.labels - policy.answered),
+        ]
+        return not policy.labels or bool(fisher_exact(shares).pvalue >= FALSE_ALARMS)
 
 
 def new_scores(upload: Upload, policy: Policy) -> NewScores:
@@ -85,7 +104,17 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
         misfits = (book.misfit(row, surest) for row in chain([{}], rows))
         if misfit := next(filter(None, misfits), ""):
             raise CalibrationError(f"In {upload.name}: {misfit}")
-    return NewScores(policy, upload, doubts)
+    return NewScores(policy, upload, doubts, _silent(upload, policy.score))
+
+
+def _silent(upload: Upload, score: str) -> NDArray[np.bool_]:
+    """Return which rows hold no answer, (n,); none of a table without a column of answers."""
+    name = first(upload, [plain_heading(f"{score}_answer"), *ANSWERS])
+    if name is None:
+        return np.zeros(len(upload.table), bool)
+    column = column_of(upload, name)
+    silent = [not text.strip() or is_no_answer(text) for text in column.texts]
+    return np.array(silent, bool)[column.codes]
 
 
 def drift_from(calibration: Calibration, fresh: NewScores) -> Drift:
@@ -97,11 +126,17 @@ def drift_from(calibration: Calibration, fresh: NewScores) -> Drift:
 
 
 def new_decisions(fresh: NewScores) -> bytes:
-    """Return the new table as a disarmed CSV with a column `decision` at its end."""
-    table = fresh.upload.table
+    """Return the new table as a disarmed CSV with a column `decision` at its end.
+
+    A column of that name is an earlier decision, and is called so.
+    """
+    headings = fresh.upload.headings
     decisions = np.where(fresh.answers, "answer", "abstain")
-    columns = (_cells(fresh.upload, name) for name in table.columns)
-    return to_csv((*table.columns, "decision"), zip(*columns, decisions, strict=True))
+    columns = (_cells(fresh.upload, name) for name in headings)
+    taken = {plain_heading(name) for name in headings} - {"decision"}
+    earlier = next(n for i in count(1) if plain_heading(n := f"decision before {i}") not in taken)
+    names = (earlier if plain_heading(name) == "decision" else name for name in headings)
+    return to_csv((*names, "decision"), zip(*columns, decisions, strict=True))
 
 
 def _cells(upload: Upload, name: str) -> Iterator[str | float]:

@@ -129,7 +129,7 @@ def new_scores(calibration: Calibration) -> None:
         else:
             st.badge("No difference visible", icon=":material/check:", color="blue")
         st.text(compared.sentence)
-        st.text(f"{fresh.answered:,} of {len(fresh.doubts):,} would be answered.")
+        st.text(words.decisions_in_words(fresh))
         downloads.download(
             "Decisions (CSV)", lambda: new_rows.new_decisions(fresh), "new_decisions.csv"
         )

@@ -679,11 +679,11 @@ def test_new_confidences_are_turned_like_the_old(hand):
 def test_new_decisions_are_disarmed_and_keep_negative_numbers(unnamed):
     """Not “-3,425”, which may be minus three thousand: our number would be another one."""
     heading = ["a", "=x", "b", "c"]
-    rows = (["-0.25", "=1+1", "-3,425", "-0,5"], ["0.9", "-1+cmd|x", "175", "0,25"], ["-"] * 4)
+    rows = (["0.25", "=1+1", "-3,425", "-0,5"], ["0.9", "-1+cmd|x", "175", "0,25"], ["-"] * 4)
     fresh = new_rows.new_scores(new(heading, *rows), unnamed.policy)
     assert cells(new_rows.new_decisions(fresh)) == [
         ["a", "'=x", "b", "c", "decision"],
-        ["-0.25", "'=1+1", "'-3,425", "-0.5", "answer"],
+        ["0.25", "'=1+1", "'-3,425", "-0.5", "answer"],
         ["0.9", "'-1+cmd|x", "175", "0,25", "abstain"],
         ["'-", "'-", "'-", "'-", "abstain"],
     ]
