@@ -18,12 +18,15 @@ from core.uncertainty.answer_tokens import (
     Token,
     TokenKind,
     fold,
+    formula,
     initials,
     normalise,
     scan,
+    symbols,
 )
 
 DATE = "\0date"  # stands among the words where a date was
+SHORT_QUESTION = 2  # words; a longer one may be the name of a work
 NUMERIC = "-0123456789\0"  # what a number or a date begins with, and no word does
 
 
@@ -57,7 +60,7 @@ class Hard(NamedTuple):
 class AnswerPart(NamedTuple):
     """A piece of an item up to a preposition, a verb or a mark.
 
-    `after`: what stands before it: "" at the beginning, or "article", "preposition", "particle",
+    `after`: what stands before it: "" at the beginning, a preposition, or "article", "particle",
     "copula", "mark".
     """
 
@@ -85,6 +88,8 @@ class AnswerForm:
     # capitals has none.
     capitals: frozenset[str]
     letters: frozenset[str]  # Single letters that are no initials: "hepatitis B"
+    formula: str  # the text as it stands where it is a formula or code, else ""
+    symbols: tuple[str, ...]  # those in which letter case decides
 
     @property
     def one_word(self) -> str:
@@ -109,6 +114,7 @@ class _Reader:
         self.capitals: set[str] = set()
         self.negations = self.hedges = 0
         self.yes: bool | None = None
+        self.asks = False  # by a question mark
         self.listed = self.parted = False  # by "and" or "or"; by a semicolon
         self.items: list[list[tuple[str, list[str]]]] = [[("", [])]]
 
@@ -130,6 +136,7 @@ class _Reader:
                     self.parted |= token.text == ";"
                     self._item()
                 case TokenKind.MARK:
+                    self.asks |= token.text in "?？¿"
                     self._part("mark")
                 case TokenKind.SIGN:
                     self._sign(place)
@@ -151,7 +158,7 @@ class _Reader:
         self._close()
         if self.items[-1][-1][1]:
             self.items[-1].append((after, []))
-        elif len(self.items[-1]) > 1:
+        elif len(self.items[-1]) > 1 and after != "particle":
             self.items[-1][-1] = (after, [])
 
     def _item(self) -> None:
@@ -180,7 +187,8 @@ class _Reader:
                 elif not numbers:
                     self._part("mark")
             case "trailing":
-                if before is TokenKind.WORD and len(self.tokens[place - 1].text) <= 2:
+                ion = before is TokenKind.WORD and len(self.tokens[place - 1].text) <= 2
+                if ion or (before is TokenKind.NUMBER and after is not TokenKind.NUMBER):
                     self.signs.append("-")
             case "slash":
                 words = before is TokenKind.WORD and after is TokenKind.WORD and token.tight
@@ -222,6 +230,8 @@ class _Reader:
             return place + 1
         if self._is_rate(place, word):
             self.signs.append("per")
+            if word in vocabulary.RATES:
+                self._add(vocabulary.RATES[word])
             return place + 1
         if measured and word in (*vocabulary.UNITS, "in") and self._is_unit(place, token, word):
             word = vocabulary.UNITS.get(word, "inches")
@@ -234,9 +244,11 @@ class _Reader:
         ends = self._kind(place + 1) not in (TokenKind.WORD, TokenKind.NUMBER, TokenKind.DATE)
         if word == "in":
             return ends or after in ("long", "tall", "high", "wide", "deep", "thick")
+        if len(word) == 1 and token.text not in "mghCF":  # 5 G, 5 M
+            return False
         if word != "m":
             return True
-        return token.text == "m" and (ends or not token.tight or after in vocabulary.MEASURES)
+        return ends or not token.tight or after in vocabulary.MEASURES
 
     def _is_rate(self, place: int, word: str) -> bool:
         """Whether a word divides an amount: 5 mg per kg, 5 a day, 5 daily."""
@@ -286,7 +298,7 @@ class _Reader:
             self.listed = True
             self._item()
             return
-        if word in vocabulary.CONJUNCTIONS:
+        if word in vocabulary.CONJUNCTIONS and not (word == "et" and token.text == "ET"):
             self._close()
             if self.items[-1][0][1] or len(self.items) > 1:
                 self.listed = True
@@ -301,13 +313,17 @@ class _Reader:
             self.qualifiers.append(word)
         if word in vocabulary.COPULAS and self.fillers:
             self._part("copula")
-        elif word in vocabulary.FILLERS and self.fillers and not self._is_grade(place, token):
+        elif (
+            word in vocabulary.FILLERS
+            and self.fillers
+            and not (token.ordinal or self._is_grade(place, token))
+        ):
             after, words = self.items[-1][-1]
             if word in vocabulary.ARTICLES and after in ("", "mark") and not words:
                 self.items[-1][-1] = ("article", words)
             return
         elif word in vocabulary.PREPOSITIONS:
-            self._part("preposition")
+            self._part(word)
         else:
             if word in vocabulary.PARTICLES:
                 self._part("particle")
@@ -339,7 +355,7 @@ class _Reader:
             return True
         return place > 0 and token.text == "A" and not self.shouts
 
-    def form(self, plain: str) -> AnswerForm:
+    def form(self, text: str) -> AnswerForm:
         numbers = sorted(self.numbers)
         items = tuple(
             parts
@@ -350,24 +366,28 @@ class _Reader:
         if self.yes:
             negations = self.negations
         words = tuple(w for item in items for part in item for w in part.words)
+        signs = [*self.signs, *(["?"] if self.asks and len(words) <= SHORT_QUESTION else [])]
         is_tuple = bool(self.tokens) and self.tokens[0].text in ("(", "[", "<", "{")
         return AnswerForm(
-            plain=plain,
+            plain=" ".join(fold(text).split()),
             items=items,
             listed=self.listed or (self.parted and len(items) > 1),
             hard=Hard(
                 tuple(numbers),
-                tuple(sorted(self.signs)),
+                tuple(sorted(signs)),
                 negations,
                 self.hedges,
                 self.yes,
                 tuple(sorted(self.qualifiers)),
             ),
-            ordered=len(items) > 1 and (is_tuple or all(w[0] in NUMERIC for w in words)),
+            ordered=len(items) > 1
+            and (is_tuple or all(w[0] in NUMERIC or w in vocabulary.TRUTHS for w in words)),
             dates=tuple(self.dates),
             words=words,
             capitals=frozenset(self.capitals),
             letters=frozenset(self.letters),
+            formula=formula(text),
+            symbols=symbols(text),
         )
 
 
@@ -381,11 +401,10 @@ def parse(text: str) -> AnswerForm:
     """
     clean = normalise(text)
     clean = clean.rstrip(". ") or clean  # the end of a sentence: "Elizabeth I."
-    plain = " ".join(fold(clean).split())
     tokens = list(read_numbers(read_dates(list(initials(list(scan(clean)))))))
     reader = _Reader(tokens, fillers=True)
     reader.read()
     if not any(words for item in reader.items for _, words in item):
         reader = _Reader(tokens, fillers=False)  # nothing but fillers: then they are the answer
         reader.read()
-    return reader.form(plain)
+    return reader.form(clean)

@@ -151,13 +151,20 @@ def read_numbers(tokens: Sequence[Token]) -> Iterator[Token]:
             last, end = Token(TokenKind.NUMBER, str(roman), ordinal=True), place + 1
         elif word in vocabulary.DECADES:
             last, end = Token(TokenKind.NUMBER, vocabulary.DECADES[word]), place + 1
-        elif word in ("no", "number", "nr") and _number_at(tokens, place + 1) is not None:
+        elif _is_numbered(tokens, place, word):
             place += 1  # No. 5
             continue
         else:
             last, end = token, place + 1
         yield last
         place = end
+
+
+def _is_numbered(tokens: Sequence[Token], place: int, word: str) -> bool:
+    """Whether a word is "number", as in No. 5; "no one" and "no two" deny."""
+    if word not in ("no", "number", "nr") or _number_at(tokens, place + 1) is None:
+        return False
+    return word != "no" or tokens[place + 1].kind is TokenKind.NUMBER
 
 
 def _number_at(tokens: Sequence[Token], place: int) -> tuple[str, int, bool] | None:

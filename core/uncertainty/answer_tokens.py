@@ -66,6 +66,10 @@ class Token(NamedTuple):
 MINUS = Token(TokenKind.SIGN, "minus")
 
 
+# Of a consonant by itself, a line or point above it is a sign: the mean of x.
+_MARKED = re.compile(
+    "(?<![\\w\u0300-\u036f])([b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ])([\u0300-\u036f\u20d0-\u20ff])(?!\\w)"
+)
 _RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
 _PARTS_OF_ONE = re.compile("[¼½¾⅐-⅞↉]")
 _SIGNS = str.maketrans(
@@ -78,15 +82,28 @@ _SIGNS = str.maketrans(
 )
 _TAGS = re.compile(r"</?(?:b|i|u|em|strong|sub|sup|br|p|span|code|div|li|ul)\s*/?>", re.IGNORECASE)
 _POWER_OF_TEN = re.compile(r"(?<=\d)[eE](?=[-+]?\d)")
-# In small letters MW is mW, and GB Gb.
-_BYTES = re.compile(r"(?<=\d)\s?([kKMGTP])B\b")
-_MEGA = re.compile(r"(?<=\d)\s?M(?=(?:W|Hz|J|V|Pa|m|b|byte)\b)")
+# Symbols whose letter case decides: MW and mW, GB and Gb; not AM, or 1990s.
+_SYMBOL = re.compile(
+    r"(?<=[\d°])(?:(?!s\b)|\s)(?!(?:[kc]m|kg|am|pm|as|at|th|(?-i:a))\b)"
+    r"((?:[yzafpnuµμmcdhkgte]|da)?"
+    r"(?:[mgsaknjwcfvthlbp]|pa|ev|bit|bps|cal|hz|[wa]h|mol)(?:/s)?)(?![\w'])",
+    re.IGNORECASE,
+)
+# What is compared as it stands: code, paths, functions of something, roots, primes.
+_FORMULA = re.compile(
+    r"[\\^=@\[\]{}√∛∜⌈⌉⌊⌋⟨⟩‖∏∑]|\w'*\(|\w_\w|\w\|\w|://|(?:^|\s)[.~]*/\w"
+    r"|(?<![\w'])\w'+(?!\w|\s+\w)|(?<![\w*])(?:\d+|\w)!(?!\*)|(?<!\w)[a-z]\?|\|\w+\|"
+    r"|(?:^|\s)-(?:[a-zA-Z]{1,2}\b|-[a-zA-Z])|^(?!.*\*\w).*\w\*",
+    re.ASCII,
+)
+_SPACES_AROUND = re.compile(r"\s*([^\w\s])\s*")
 _HALF_DAY = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]\.)([ap])\.? ?m(?!\w|\.\w)\.?", re.IGNORECASE)
 _INCHES = re.compile(r"(?<=\d)\s?in\.(?=\s|$)")
 _MONEY = re.compile(r"([$€£¥₹]\s?\d[\d,.]*)\s?(k|mm?|mn|mil|bn?|bil|tn?)(?!\w)", re.IGNORECASE)
 _SCALES = {"k": "thousand", "m": "million", "b": "billion", "t": "trillion"}
 # Without these in front, what stands behind a number is a prime, and ends no quotation.
 _QUOTES = re.compile("(?<!\\w)[\"'“”„«]")
+_WORDS_OF_TWO = ("no", "us", "uk", "eu", "ok", "tv")
 _STROKE = "\u0338"  # through a sign: not
 _SELECTORS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0)), "\u20e3"}
 
@@ -94,6 +111,7 @@ _SELECTORS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0
 def normalise(text: str) -> str:
     """Return `text` as it is parsed: compatible characters, raised digits as powers."""
     if not text.isascii():
+        text = _MARKED.sub(lambda m: f"{m[1]}^{ord(m[2])} ", unicodedata.normalize("NFD", text))
         text = unicodedata.normalize("NFC", text)
         text = _RAISED.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), text)
         text = _PARTS_OF_ONE.sub(lambda m: " " + unicodedata.normalize("NFKC", m[0]), text)
@@ -101,10 +119,27 @@ def normalise(text: str) -> str:
         text = "".join(filter(None, map(_character, text)))
         text = without_vowel_marks(without_accents(text))
     text = _POWER_OF_TEN.sub("*10^", text.translate(_SIGNS))
-    text = _MEGA.sub(" mega", _BYTES.sub(r" \1byte", text))
     text = _INCHES.sub(" inches ", _HALF_DAY.sub(r" \1m ", text))
     text = _MONEY.sub(lambda m: f"{m[1]} {_SCALES[m[2][0].lower()]} ", text)
     return _TAGS.sub(" ", text).replace("US$", "$").strip()
+
+
+def formula(text: str) -> str:
+    """Return a normalised text as it stands, where its signs say more than its words, or "".
+
+    Letter case, order and each sign decide in formulas and code; spaces do not.
+    """
+    is_formula = _FORMULA.search(text) or any(
+        unicodedata.category(c) == "Sm" for c in text if not c.isascii() and c not in "−±"
+    )
+    return _SPACES_AROUND.sub(r"\1", text) if is_formula else ""
+
+
+def symbols(text: str) -> tuple[str, ...]:
+    """Return the symbols of a normalised text in which letter case decides: CO is not Co."""
+    if len(text) == 2 and text.isalpha() and text.isascii() and text.lower() not in _WORDS_OF_TWO:
+        return ("upper" if text.isupper() else "",)
+    return tuple(_SYMBOL.findall(text))
 
 
 def _character(sign: str) -> str:
@@ -270,7 +305,7 @@ def _operator(run: str, before: str, after: str) -> Iterator[Token]:
             yield Token(TokenKind.SIGN, "dash")
         elif opens and after.isalpha():  # -x
             yield Token(TokenKind.SIGN, "-")
-        elif run == "−" or (before.isalpha() and not after.isalnum()):
+        elif before.isalnum() and not after.isalnum():
             yield Token(TokenKind.SIGN, "trailing")
         return
     if set(run) == {"-"}:

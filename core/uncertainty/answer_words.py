@@ -23,24 +23,56 @@ def _phrases(text: str) -> frozenset[str]:
 #: Words that say nothing of an answer.
 FILLERS = _set(
     "a an the it its this that these those there is was are were be been being about "
-    "approximately approx around roughly circa ca"
+    "approximately approx around roughly circa ca do does did"
 )
 #: After one of these, an answer begins: "the capital is Paris".
-COPULAS = _set("is was are were")
+COPULAS = _set("is was are were called named")
 ARTICLES = _set("a an the")
 #: A part of a name: "Leonardo da Vinci" is Leonardo, and da Vinci.
 PARTICLES = _set("da das de del della der des di do dos du la las le los van von bin ibn ben al el")
 #: After one of these stands what only says more of what came before: "Treaty of Paris" is no
 #: Paris.
-PREPOSITIONS = _set(
-    "of in on at by from for with to into during within between against like as per via upon "
-    "who which whose whom where when because versus vs beat beats defeated won"
+PLACING = _set("of in on at from mark")
+RELATIVES = _set("who which whose where")
+RELATIONS = _set(
+    "for with to into during within between against like as per via upon "
+    "who which whose whom where when because versus vs"
 )
+PREPOSITIONS = PLACING - {"mark"} | RELATIONS | {"by"}
 #: Kinds of things, which a name has or has not: "the Nile" and "the Nile River".
 KINDS = _set(
-    "river city town state republic kingdom empire country nation commonwealth province county "
-    "island islands lake mount mountain disease family novel film book song language people system "
-    "company corporation inc ltd organization organisation era period dynasty party year"
+    "river city town village state republic kingdom empire country nation commonwealth province "
+    "county island islands lake ocean desert mount mountain planet element disease novel film "
+    "movie book play song album language people system company corporation inc ltd ag gmbh "
+    "organization organisation era period dynasty party year color colour federal federative"
+)
+#: What a sentence says of its answer: "the capital of France is Paris".
+ROLES = _set(
+    "capital answer name largest biggest author writer novelist poet painter composer singer actor "
+    "actress inventor founder director ceo leader"
+)
+#: With a kind or without, these are different things: China, the Republic of China.
+CONTESTED = frozenset(("china", "korea", "congo"))
+#: Whom one name names, the first of theirs.
+FORENAMES = _set(
+    "napoleon jesus elvis dante galileo michelangelo rembrandt leonardo raphael muhammad buddha "
+    "voltaire aristotle confucius augustus tutankhamun cleopatra nefertiti"
+)
+#: In front of a name these make another thing of it: the White Nile.
+COLOURS = _set(
+    "black white red blue green yellow brown grey gray pink purple orange golden silver dark light "
+    "cold hot dead holy wild prime shadow great big small high low young free open real true"
+)
+TRUTHS = _set("yes no true false")
+#: What a number counts, beside units and words for many.
+COUNTED = _set("people men women children persons percent")
+#: ... how far a measure goes,
+EXTENTS = _set("long tall high wide deep thick old")
+#: ... and what multiplies it, though it looks like many of something.
+MULTIPLES = _set(
+    "millions billions trillions thousands hundreds dozens scores pairs couples halves lakhs "
+    "crores times squares cubes millones miles cientos milhoes bilhoes centaines milliers millions "
+    "milliards douzaines docenas myriads grosses tens thirds quarters fifths tenths"
 )
 #: What is named after a thing is another one: London, London Bridge; carbon, carbon dioxide.
 COMPOUNDS = _set(
@@ -49,14 +81,14 @@ COMPOUNDS = _set(
     "hall heights hospital house jr junior league library museum open palace park peace peninsula "
     "prize road sauce school sea square stadium station strait street syndrome temple theatre "
     "theater times tower treaty tribune united university valley virus war wall hilton acid bomb "
-    "bissau cake cheese chocolate juice milk oil ore painting pie powder soup wine"
+    "monday tuesday wednesday thursday friday saturday sunday "
+    "cake cheese chocolate juice milk oil ore painting pie powder soup wine"
 )
 #: Without a name these say nothing of who: Prince, Prince Charles.
 TITLES = _set(
     "prince princess king queen president sir lord lady saint professor dr mr mrs miss pope "
     "emperor empress duke duchess earl count general captain admiral judge senator"
 )
-COMPOUND_ENDINGS = tuple(_list("oxide chloride fluoride sulfate sulphate nitrate carbonate"))
 #: Family names that are no plural of a name.
 NOT_PLURAL = _set(
     "adams andrews banks brooks burns daniels edwards evans fields harris jacobs johns marks "
@@ -77,7 +109,9 @@ QUALIFIERS = _set(
     "paternal wife husband widow son daughter father mother brother sister nephew niece uncle "
     "aunt father-in-law son-in-law minus greater outside opposite near avoid lost lose "
     "loses past ago norte nord ouest oeste alt ehemaliger ehemalige ancien ancienne mutter vater "
-    "sohn tochter mere pere fils madre padre hijo"
+    "sohn tochter mere pere fils madre padre hijo schwester bruder frau soeur frere femme hermana "
+    "hermano esposa during against like between via северная южная восточная западная северный "
+    "южный восточный западный новая новый"
 )
 #: What makes less of an answer: partly, perhaps, sometimes, on a condition.
 RESERVATIONS = _set(
@@ -261,7 +295,11 @@ MEASURES = _set(
     "run race sprint dash relay"
 )
 #: What an amount is divided by: 5 a day, 5 daily.
-RATES = _set("daily hourly nightly weekly monthly yearly annually twice thrice")
+RATES = {
+    **{"daily": "day", "hourly": "hour", "nightly": "night", "weekly": "week"},
+    **{"monthly": "month", "yearly": "year", "annually": "year", "twice": "twice"},
+    "thrice": "thrice",
+}
 TIMES = _set("second minute hour day night week month quarter year")
 DIRECTIONS = {"n": "north", "s": "south", "e": "east", "w": "west"}
 #: Other spellings of a name.

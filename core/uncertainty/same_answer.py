@@ -8,7 +8,6 @@ answers differ: an answer that counts as another lends it a certainty that it ha
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -18,15 +17,20 @@ from itertools import combinations
 import numpy as np
 
 from core.uncertainty import answer_words as vocabulary
-from core.uncertainty.answer_form import DATE, NUMERIC, AnswerForm, Item, parse
+from core.uncertainty.added_words import (
+    QuestionWords,
+    Surroundings,
+    alike,
+    item_within,
+    question_words,
+    says_more,
+    singular,
+    words_of,
+)
+from core.uncertainty.answer_form import DATE, NUMERIC, AnswerForm, parse
 from core.uncertainty.validation import Floats
 
 MOST_ITEMS = 30  # of a list in any order; a longer one is compared in its own
-SHORT = 5  # letters of the longest word that may be an unknown negation
-LATIN = "\u0250"  # the first character behind Latin letters
-MOST_DETAILS = 5  # that say more of an answer; what goes on is a list
-_NOTHING: frozenset[str] = frozenset()
-_HYPHENED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 
 form_of = lru_cache(maxsize=1024)(parse)
 
@@ -100,42 +104,56 @@ def is_right(answer: str, accepted_names: Iterable[str], question: str = "") -> 
     >>> is_right("Angora", ["Angora rabbit"], "Name a type of rabbit.")
     True
     """
-    form, free = form_of(answer), _free(question)
+    form, ask = form_of(answer), question_words(form_of(question))
     for name in accepted_names:
         right = form_of(name)
-        if form.plain == right.plain:
-            return True
-        if _same(form, right, free) and not _goes_on(form, right, free):
-            earning = set(right.words) - free
-            if not earning or not form.words or _earns(form, right, earning, question):
+        if _same(form, right, ask):
+            earning = set(right.words) - ask.free
+            plain = form.plain == right.plain or not earning or not form.words
+            if plain or _earns(form, right, earning, question):
                 return True
     return False
 
 
-def _same(a: AnswerForm, b: AnswerForm, free: frozenset[str] = _NOTHING) -> bool:
+def _same(a: AnswerForm, b: AnswerForm, ask: QuestionWords | None = None) -> bool:
+    """Whether two forms are one answer; with what was asked, the first answers and is judged."""
+    if not _is_cased_alike(a, b, judged=ask is not None):
+        return False
     if a == b or a.plain == b.plain:  # "THE US" is read as words, and is "The US"
         return True
     if not a.words or not b.words:
         return False
     if not _hard_agrees(a, b):
         return False
+    if a.formula or b.formula:
+        return a.formula == b.formula
     a, b = _with_years(a, b), _with_years(b, a)
     if a.listed == b.listed and a.one_word == b.one_word:
         return True
-    if _qualifiers(a, free) != _qualifiers(b, free):
+    less, ask = ask is not None, ask or QuestionWords()
+    if _qualifiers(a, ask.free) != _qualifiers(b, ask.free):
         return False
     if (a.ordered or b.ordered) and len(a.items) == len(b.items):
-        return [*map(_words, a.items)] == [*map(_words, b.items)]
+        return [*map(words_of, a.items)] == [*map(words_of, b.items)]
     if a.listed or b.listed:
-        return _same_list(a, b)
+        return _same_list(a, b, ask)
     if len(a.items) == len(b.items) == 1:
-        return _within(a, b, free) or _within(b, a, free)
-    few, many = sorted((a, b), key=lambda form: len(form.items))
-    if _is_turned(few, many) or _is_turned(many, few):
+        return _within(a, b, ask, less=less) or _within(b, a, ask)
+    if _is_turned(a, b) or _is_turned(b, a):
         return True
-    return _matches_all(few, many, free) or (
-        len(few.items) == len(many.items) and _matches_all(many, few, free)
+    return (len(a.items) <= len(b.items) and _matches_all(a, b, ask, less=less)) or (
+        len(a.items) >= len(b.items) and _matches_all(b, a, ask)
     )
+
+
+def _is_cased_alike(a: AnswerForm, b: AnswerForm, *, judged: bool) -> bool:
+    """Whether letter case agrees where it decides: MeV is not meV, nor O(n) o(n), nor CO Co.
+
+    An answer AU is right for Au: who judges it knows which of the two was asked for.
+    """
+    symbols = a.symbols == b.symbols or not (a.symbols and b.symbols)
+    symbols |= judged and len(a.plain) == len(b.plain) == 2
+    return symbols and (a.plain != b.plain or a.formula == b.formula)
 
 
 def _qualifiers(form: AnswerForm, free: frozenset[str]) -> list[str]:
@@ -181,213 +199,55 @@ def _with_years(form: AnswerForm, other: AnswerForm) -> AnswerForm:
     )
 
 
-def _within(short: AnswerForm, long: AnswerForm, free: frozenset[str]) -> bool:
-    letters = short.letters ^ long.letters
-    if _may_deny(short, long, free):
+def _within(short: AnswerForm, long: AnswerForm, ask: QuestionWords, *, less: bool = False) -> bool:
+    if short.letters != long.letters:  # hepatitis, hepatitis B
         return False
-    return _item_within(short.items[0], long.items[0], free, letters, _compounds(long))
+    return item_within(short.items[0], long.items[0], Surroundings.of(short, long, ask, less=less))
 
 
-def _may_deny(short: AnswerForm, long: AnswerForm, free: frozenset[str]) -> bool:
-    """Whether a short word beside an answer may be a negation that no list here has.
-
-    Latin letters are left to the list of negations. In names every word has a capital.
-    """
-    few = _words(short.items[0])
-    if any(word[0] < LATIN for word in few):
-        return False
-    for part in long.items[0]:
-        beside = [word for word in part.words if not any(_alike(word, each) for each in few)]
-        if len(beside) == len(part.words):
-            continue
-        harmless = vocabulary.KINDS | free
-        if long.capitals.issuperset({*part.words}.difference(beside)):
-            harmless |= long.capitals | vocabulary.PARTICLES
-        if any(len(w) <= SHORT and w[0] not in NUMERIC for w in {*beside} - harmless):
-            return True
-    return False
-
-
-def _compounds(form: AnswerForm) -> list[set[str]]:
-    """Return the words of each name that hyphens join: neither Guinea nor Bissau is Guinea-Bissau.
-
-    Without particles: Assad is al-Assad.
-    """
-    names = _HYPHENED.findall(form.plain) if "-" in form.plain else ()
-    return [set(each.split("-")) - vocabulary.PARTICLES for each in names]
-
-
-def _item_within(
-    short: Item,
-    long: Item,
-    free: frozenset[str],
-    letters: frozenset[str] = _NOTHING,
-    compounds: Iterable[set[str]] = (),
-) -> bool:
-    """Whether the words of one are among the other's, in order, and name the same thing."""
-    if letters:  # hepatitis, hepatitis B
-        return False
-    few, many = _words(short), _words(long)
-    if len(few) > len(many):
-        return False
-    if many.count(few[0]) == 1 and any(_is_part(few, long, each) for each in compounds):
-        return False
-    rest = iter(many)
-    if not all(any(_alike(word, other) for other in rest) for word in few):
-        return False
-    return len(few) == len(many) or _names(few, long, free)
-
-
-def _is_part(few: tuple[str, ...], long: Item, compound: set[str]) -> bool:
-    """Whether words are some of a compound that names the whole, maybe with its kind."""
-    return {*few} < compound.intersection(_words(long)) and any(
-        {*part.words} - vocabulary.KINDS <= compound
-        for part in long
-        if not {*part.words}.isdisjoint(few)
-    )
-
-
-def _names(few: tuple[str, ...], long: Item, free: frozenset[str]) -> bool:
-    """Whether words hold what names the whole, or begin the name: Napoleon Bonaparte."""
-    if any(_alike(word, head) for word in few for head in _heads(long, free)):
-        return True
-    first = long[0].words
-    return (
-        _alike(few[0], first[0])
-        and not any(
-            word in vocabulary.COMPOUNDS or word.endswith(vocabulary.COMPOUND_ENDINGS)
-            for word in first[1:]
-            if word not in few
-        )
-        and not (first[0].isdecimal() or vocabulary.CITY in first)
-        and not (len(few) == 1 and first[0] in vocabulary.TITLES)
-    )
-
-
-def _heads(item: Item, free: frozenset[str]) -> list[str]:
-    """Return the words that name the thing: one of them must not be missing."""
-    heads: list[str] = []
-    waiting = True  # for a part that is more than the kind of a thing
-    for part in item:
-        if not (waiting or part.after in ("copula", "particle")):
-            if all(word[0] in NUMERIC for word in part.words):  # it was built in 1876
-                heads += part.words
-            continue
-        head = _head(part.words, free)
-        if part.words[0][0] in NUMERIC:
-            heads.append(part.words[0])
-        if head:
-            heads.append(head)
-            waiting = False
-    return heads or [_words(item)[-1]]
-
-
-def _head(words: tuple[str, ...], free: frozenset[str]) -> str | None:
-    for place in range(len(words) - 1, -1, -1):
-        word = words[place]
-        if word == vocabulary.CITY and place and words[:place][-2:] != vocabulary.NEW_YORK:
-            if word not in free:  # Kansas City
-                return word
-        elif not (word in vocabulary.KINDS or word in free or word[0] in NUMERIC):
-            return word
-    return None
-
-
-def _alike(a: str, b: str) -> bool:
-    """Whether two words are one, or one and many; without spaces, one may have an ending."""
-    if a == b:
-        return True
-    if a[-1].isascii():
-        return singular(a) == singular(b) or a.replace("'", "") == b.replace("'", "")
-    if len(a) > len(b):
-        a, b = b, a
-    return (
-        len(a) > 1 and a[-1] >= "\u0e00" and b.startswith(a) and b[len(a) :] in vocabulary.ENDINGS
-    )
-
-
-@lru_cache(maxsize=4096)
-def singular(word: str) -> str:
-    """Return one of many: "berries" is "berry"; family names stay, and "Lincoln's"."""
-    if len(word) < 4 or word in vocabulary.NOT_PLURAL or not word.endswith("s"):
-        return word
-    if word.endswith(("ss", "us", "is", "'s")) or not word.isascii():
-        return word
-    if word.endswith("ies") and len(word) > 4:
-        return f"{word[:-3]}y"
-    return word[: -2 if word.endswith(("ches", "shes", "xes", "sses", "atoes", "eroes")) else -1]
-
-
-def _words(item: Item) -> tuple[str, ...]:
-    return item[0].words if len(item) == 1 else tuple(w for part in item for w in part.words)
-
-
-def _same_list(a: AnswerForm, b: AnswerForm) -> bool:
+def _same_list(a: AnswerForm, b: AnswerForm, ask: QuestionWords) -> bool:
     """Whether two lists have the same items, each as it stands."""
     if len(a.items) != len(b.items):
         return False
     if len(a.items) > MOST_ITEMS:
-        return [_words(item) for item in a.items] == [_words(item) for item in b.items]
-    return Counter(map(_words, a.items)) == Counter(map(_words, b.items)) or (
-        _matches_all(a, b, _NOTHING) or _matches_all(b, a, _NOTHING)
+        return [words_of(item) for item in a.items] == [words_of(item) for item in b.items]
+    return Counter(map(words_of, a.items)) == Counter(map(words_of, b.items)) or (
+        _matches_all(a, b, ask) or _matches_all(b, a, ask)
     )
 
 
-def _matches_all(few: AnswerForm, many: AnswerForm, free: frozenset[str]) -> bool:
-    """Whether each item of one is within an item of its own of the other, its first among them."""
+def _matches_all(
+    few: AnswerForm, many: AnswerForm, ask: QuestionWords, *, less: bool = False
+) -> bool:
+    """Whether each item of one is within an item of its own of the other, its first among them.
+
+    What is left tells of the first; or, behind yes or no, why.
+    """
     if len(many.items) > MOST_ITEMS:
         return few.words == many.words
     if few.letters != many.letters:
         return False
-    left, compounds = dict(enumerate(many.items)), _compounds(many)
+    left, around = dict(enumerate(many.items)), Surroundings.of(few, many, ask, less=less)
     for item in few.items:
-        exact = (i for i, other in left.items() if _words(other) == _words(item))
-        near = (
-            i for i, other in left.items() if _item_within(item, other, free, compounds=compounds)
-        )
+        exact = (i for i, other in left.items() if words_of(other) == words_of(item))
+        near = (i for i, other in left.items() if item_within(item, other, around))
         place = next(exact, next(near, None))
         if place is None:
             return False
         del left[place]
-    return 0 not in left and len({_words(item) for item in left.values()}) <= MOST_DETAILS
-
-
-def _goes_on(answer: AnswerForm, name: AnswerForm, free: frozenset[str]) -> bool:
-    """Whether an answer lists more than it was asked for: Mars, Venus, Jupiter."""
-    if answer.listed or answer.hard.yes is not None:  # yes, and why
+    if 0 in left:
         return False
-    if answer.one_word == name.one_word:  # "Kiss Me Kate" has a comma, or not
-        return False
-    among, first = [*map(_words, name.items)], answer.items[0]
-    return any(
-        not _says_more(item, first, free) for item in answer.items[1:] if _words(item) not in among
-    )
-
-
-def _says_more(item: Item, first: Item, free: frozenset[str]) -> bool:
-    """Whether what stands behind a comma tells of the first, and is no further answer.
-
-    "Paris, France" and "Paris, the capital" are Paris; "Paris, Lyon" is more.
-    """
-    if any(part.after in ("preposition", "copula") for part in item):
+    if many.hard.yes is not None and len(few.items) == 1:  # and why
         return True
-    if item[0].after == "article" and first[-1].after != "article":
-        return True
-    if vocabulary.KINDS | free | {*_words(first)} >= {*_words(item)}:
-        return True
-    name, place = " ".join(_words(first)), " ".join(_words(item))
-    wider = vocabulary.CONTINENTS
-    return (place in wider and name not in wider) or (
-        place in vocabulary.COUNTRIES and name not in vocabulary.COUNTRIES | wider
-    )
+    return all(says_more(item, many.items[0], around) for item in left.values())
 
 
 def _is_turned(one: AnswerForm, turned: AnswerForm) -> bool:
     """Whether one is the other with its family name in front: Washington, George."""
     if len(turned.items) != 2 or len(one.items) != 1:
         return False
-    last, first = map(_words, turned.items)
-    return _words(one.items[0]) == first + last
+    last, first = map(words_of, turned.items)
+    return words_of(one.items[0]) == first + last
 
 
 def _bare(form: AnswerForm) -> Counter[str]:
@@ -409,14 +269,6 @@ def _f1(a: AnswerForm, b: AnswerForm) -> float:
     return 2 * overlap / total if total else 1.0
 
 
-def _free(question: str) -> frozenset[str]:
-    """Return the words of a question, with and without the s of many."""
-    if not question:
-        return _NOTHING
-    words = set(form_of(question).words) - {DATE}
-    return frozenset(words | {f"{w}s" for w in words} | {w.removesuffix("s") for w in words} - {""})
-
-
 def _earns(answer: AnswerForm, name: AnswerForm, earning: set[str], question: str) -> bool:
     """Whether what two forms share holds what the question does not say."""
     if (name.dates or answer.dates) and _fields(answer) & _fields(name) - _fields(
@@ -424,7 +276,7 @@ def _earns(answer: AnswerForm, name: AnswerForm, earning: set[str], question: st
     ):
         return True
     earning = earning - {DATE}
-    return any(_alike(word, other) for word in answer.words for other in earning) or (
+    return any(alike(word, other) for word in answer.words for other in earning) or (
         bool(earning) and answer.one_word == name.one_word
     )
 

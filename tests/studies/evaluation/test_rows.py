@@ -64,7 +64,7 @@ def test_every_score_is_judged_by_the_answer_that_it_serves(right):
     assert len(set(correct.values())) == (1 if right == "neither" else 2)
 
 
-@pytest.mark.parametrize("answers", [("no", "the BLUE sky!"), ("blue", "red apple")])
+@pytest.mark.parametrize("answers", [("no", "the BLUE sky!"), ("blue sky", "red apple")])
 def test_any_right_answer_in_any_wording_counts(answers):
     assert row_of(turning(), Request("unused", 50), answers).is_right(INFORMATION)
 
