@@ -253,7 +253,7 @@ def _behind(
     if not {*back} - free:
         return True
     if common[-1][0] in NUMERIC:
-        return _is_counted(back, free)
+        return _is_counted(back, free, around.capitals)
     if not (around.named >= names or around.less):
         return False
     more = {*back} - free
@@ -268,8 +268,8 @@ def _behind(
     )
 
 
-def _is_counted(words: tuple[str, ...], free: frozenset[str]) -> bool:
-    """Whether words behind a number say what it counts: 5 years, 206 bones."""
+def _is_counted(words: tuple[str, ...], free: frozenset[str], capitals: frozenset[str]) -> bool:
+    """Whether words behind a number say what it counts: 206 bones, but not Seven Sisters."""
     word = words[0]
     return (
         {*words[1:]} - free <= vocabulary.EXTENTS
@@ -277,7 +277,7 @@ def _is_counted(words: tuple[str, ...], free: frozenset[str]) -> bool:
         and (
             any(word in each for each in (vocabulary.COUNTED, vocabulary.KINDS, free))
             or word in vocabulary.UNITS.values()
-            or singular(word) != word
+            or (singular(word) != word and word not in capitals)
         )
     )
 

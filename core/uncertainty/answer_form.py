@@ -31,14 +31,15 @@ NUMERIC = "-0123456789\0"  # what a number or a date begins with, and no word do
 
 
 class Hard(NamedTuple):
-    """What has to be alike in two answers, each sorted, repeats included.
+    """What has to be alike in two answers, repeats included; sorted, but for signs.
 
     Attributes
     ----------
     numbers : tuple of str
         Canonical: "1204", "-5", "1/2".
     signs : tuple of str
-        Signs, operators, comparators and the era before Christ.
+        Signs, operators, comparators and the era before Christ; several stand in their order, with
+        the numbers between them.
     negations : int
         How many; of an answer that begins with "No," only that.
     hedges : int
@@ -108,6 +109,7 @@ class _Reader:
         self.numbers: list[str] = []
         self.ordinals: list[str] = []  # of the part that is being read
         self.signs: list[str] = []
+        self.order: list[str] = []  # of signs and numbers
         self.qualifiers: list[str] = []
         self.dates: list[Date] = []
         self.letters: set[str] = set()
@@ -125,6 +127,7 @@ class _Reader:
             match token.kind:
                 case TokenKind.NUMBER:
                     self.numbers.append(token.text)
+                    self.order.append(token.text)
                     if token.ordinal:
                         self.ordinals.append(token.text)
                     else:
@@ -145,6 +148,10 @@ class _Reader:
                     continue
             place += 1
         self._close()
+
+    def _mark(self, sign: str) -> None:
+        self.signs.append(sign)
+        self.order.append(sign)
 
     def _add(self, word: str) -> None:
         self.items[-1][-1][1].append(word)
@@ -174,7 +181,7 @@ class _Reader:
         before, after = self._kind(place - 1), self._kind(place + 1)
         match token.text:
             case "minus":
-                self.signs.append("-")
+                self._mark("-")
             case "dash":
                 numbers = before is TokenKind.NUMBER and after is TokenKind.NUMBER
                 letters = (
@@ -183,18 +190,18 @@ class _Reader:
                     and len(self.tokens[place - 1].text) == 1
                 )
                 if letters:
-                    self.signs.append("-")
+                    self._mark("-")
                 elif not numbers:
                     self._part("mark")
             case "trailing":
                 ion = before is TokenKind.WORD and len(self.tokens[place - 1].text) <= 2
                 if ion or (before is TokenKind.NUMBER and after is not TokenKind.NUMBER):
-                    self.signs.append("-")
+                    self._mark("-")
             case "slash":
                 words = before is TokenKind.WORD and after is TokenKind.WORD and token.tight
                 amount = self._kind(place - 2) is TokenKind.NUMBER or self.signs[-1:] == ["per"]
                 if words and amount:
-                    self.signs.append("per")  # 5 km/h
+                    self._mark("per")  # 5 km/h
                 elif words:
                     long = min(len(self.tokens[place + i].text) for i in (-1, 1)) >= 4
                     self.hedges += long
@@ -202,34 +209,34 @@ class _Reader:
                         self.listed = True
                         self._item()
                 else:
-                    self.signs.append("/")
+                    self._mark("/")
             case sign:
-                self.signs.append(sign)
+                self._mark(sign)
 
     def _word(self, place: int) -> int:
         token, word = self.tokens[place], self.small[place]
         for length in (3, 2):
             sign = vocabulary.COMPARATORS.get(tuple(self.small[place : place + length]))
             if sign:
-                self.signs.append(sign)
+                self._mark(sign)
                 return place + length
         after = self._kind(place + 1)
         if word in vocabulary.COMPARATORS_BEFORE_NUMBERS and after in (
             TokenKind.NUMBER,
             TokenKind.SIGN,
         ):
-            self.signs.append(vocabulary.COMPARATORS_BEFORE_NUMBERS[word])
+            self._mark(vocabulary.COMPARATORS_BEFORE_NUMBERS[word])
             return place + 1
         if word == "per" and self.small[place + 1 : place + 2] == ["cent"]:
-            self.signs.append("%")
+            self._mark("%")
             return place + 2
         sign = vocabulary.SIGN_WORDS.get(word)
         measured = self._kind(place - 1) in (TokenKind.NUMBER, TokenKind.SIGN)
         if sign and measured:
-            self.signs.append(sign)
+            self._mark(sign)
             return place + 1
         if self._is_rate(place, word):
-            self.signs.append("per")
+            self._mark("per")
             if word in vocabulary.RATES:
                 self._add(vocabulary.RATES[word])
             return place + 1
@@ -266,7 +273,7 @@ class _Reader:
         dated = self._kind(place - 1) in (TokenKind.NUMBER, TokenKind.DATE)
         dated |= self.small[place - 1] in ("century", "centuries") if place else False
         if word in vocabulary.ERAS and dated:
-            self.signs.append("bc")
+            self._mark("bc")
             return
         if word in vocabulary.PRESENT_ERAS and (dated or self._kind(place + 1) is TokenKind.NUMBER):
             return
@@ -366,7 +373,9 @@ class _Reader:
         if self.yes:
             negations = self.negations
         words = tuple(w for item in items for part in item for w in part.words)
-        signs = [*self.signs, *(["?"] if self.asks and len(words) <= SHORT_QUESTION else [])]
+        signs = self.order if len(self.signs) > 1 else self.signs
+        if self.asks and len(words) <= SHORT_QUESTION:
+            signs = [*signs, "?"]
         is_tuple = bool(self.tokens) and self.tokens[0].text in ("(", "[", "<", "{")
         return AnswerForm(
             plain=" ".join(fold(text).split()),
@@ -374,7 +383,7 @@ class _Reader:
             listed=self.listed or (self.parted and len(items) > 1),
             hard=Hard(
                 tuple(numbers),
-                tuple(sorted(signs)),
+                tuple(signs),
                 negations,
                 self.hedges,
                 self.yes,

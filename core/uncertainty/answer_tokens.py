@@ -92,7 +92,7 @@ _SYMBOL = re.compile(
 # What is compared as it stands: code, paths, functions of something, roots, primes.
 _FORMULA = re.compile(
     r"[\\^=@\[\]{}√∛∜⌈⌉⌊⌋⟨⟩‖∏∑]|\w'*\(|\w_\w|\w\|\w|://|(?:^|\s)[.~]*/\w"
-    r"|(?<![\w'])\w'+(?!\w|\s+\w)|(?<![\w*])(?:\d+|\w)!(?!\*)|(?<!\w)[a-z]\?|\|\w+\|"
+    r"|(?<![\w'])\w'+(?!\w|\s+\w)|(?<![\w*])(?:\d+|\w)!(?!\*)|(?<!\w)[a-z]\?|\|\w+\||\)\(|(?<!\w)[a-z]-\d|[+*].*\w/\w|\w/\w.*[+*]"
     r"|(?:^|\s)-(?:[a-zA-Z]{1,2}\b|-[a-zA-Z])|^(?!.*\*\w).*\w\*",
     re.ASCII,
 )

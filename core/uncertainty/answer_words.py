@@ -72,7 +72,8 @@ EXTENTS = _set("long tall high wide deep thick old")
 MULTIPLES = _set(
     "millions billions trillions thousands hundreds dozens scores pairs couples halves lakhs "
     "crores times squares cubes millones miles cientos milhoes bilhoes centaines milliers millions "
-    "milliards douzaines docenas myriads grosses tens thirds quarters fifths tenths"
+    "milliards douzaines docenas myriads grosses tens thirds quarters fourths fifths "
+    "sixths sevenths eighths ninths tenths hundredths thousandths"
 )
 #: What is named after a thing is another one: London, London Bridge; carbon, carbon dioxide.
 COMPOUNDS = _set(

@@ -1,9 +1,10 @@
 """Whether two texts give the same answer: by rules, without a model.
 
 Two answers are the same if their numbers, negations, signs and operators, qualifiers and dates
-agree, and the remaining words of one contain the other's, the one that names the thing among
-them: "London" and "London, UK" are the same, "Paris" and "Paris Hilton" are not. In doubt, two
-answers differ: an answer that counts as another lends it a certainty that it has not.
+agree, and the remaining words of one contain the other's, beside words that are known to add
+nothing (`added_words`): "London" and "London, UK" are the same, "London" and "London Bridge" are
+not. Formulas and code are compared as they stand. In doubt, two answers differ: an answer that
+counts as another lends it a certainty that it has not.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """The rule by which two texts are one answer: pairs with the reason why, and what always holds."""
 
+import csv
 import sys
 import unicodedata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -313,6 +315,15 @@ def test_are_not_the_same(a, b, why):
     assert not same_answer(b, a), (why, parse(a), parse(b))
 
 
+def test_hostile_pairs_are_parted_and_harmless_ones_are_not():
+    path = Path(__file__).parent / "data" / "answer_pairs.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [
+            (each["one"], each["other"], each["same"] == "yes") for each in csv.DictReader(file)
+        ]
+    assert [row for row in rows if same_answer(row[0], row[1]) is not row[2]] == []
+
+
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
@@ -360,6 +371,18 @@ def test_what_alone_keeps_two_answers_apart_contradicts(a, b, expected):
         ("red, white and blue", ["blue, white, red"], "Which colours?", True),
         ("Maltese is the only language.", ["Maltese"], "Which is the only language?", True),
         ("Only Maltese", ["Maltese"], "Which language?", False),
+        *((f"Mars{mark}Venus", ["Mars"], "Which planet is red?", False) for mark in "\n.:-"),
+        ("Cain killed Abel", ["Cain"], "Who killed Abel?", True),
+        ("Abel killed Cain", ["Cain"], "Who killed Abel?", False),
+        ("Abel was killed by Cain", ["Cain"], "Who killed Abel?", True),
+        ("Cain was killed by Abel", ["Cain"], "Who killed Abel?", False),
+        ("Cain killed Abel", ["Abel"], "Whom did Cain kill?", True),
+        ("Abel killed Cain", ["Abel"], "Whom did Cain kill?", False),
+        ("Did you mean Paris?", ["Paris"], "What is the capital?", False),
+        ("People think it is Paris", ["Paris"], "What is the capital?", False),
+        ("bear", ["grizzly bear"], "Name a type of bear.", False),
+        ("bear", ["grizzly bear"], "Name a type of animal.", True),
+        ("matter", ["dark matter"], "What is there most of?", False),
     ],
 )
 def test_right_answers_earn_it(answer, names, question, expected):
