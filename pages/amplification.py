@@ -19,8 +19,8 @@ def page() -> None:
     """
     page_header(
         "What does repeating an answer do?",
-        "Repeat one answer in the prompt, then ask. **What the model knows stays; what it half "
-        "knows gives way; many right answers share.**",
+        "Repeat an answer in the prompt: **what a model knows stays, what it half knows gives "
+        "way.**",
     )
     if result := saved_result.open_result("amplification"):
         saved_curves(result)

@@ -80,12 +80,13 @@ def doubt_scale(
     zones = [_zone(0.0, border, palette.primary), _zone(border, widest, palette.epistemic)]
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
     rows["zones"] = zones
-    rows["beginning"] = [_text(0.0, 13, named[0], palette.text)]
+    wide = border > _ROOM * widest / 2
+    rows["beginning"] = [_text(0.0, 13, named[0], palette.text)] if wide or not finite else []
     if finite:
         rows["beginning"].append(_text(limit, 13, named[1], palette.text))
         rows["line"] = [{"x": limit, "y": 0.0}]
         above = f"λ = {limit:.3f}" if rule else "no λ is certified here"
-        rows["above"] = [_text(limit, -12, above, palette.text)]
+        rows["above" if wide else "beginning"].append(_text(limit, -12, above, palette.text))
     if value is not None:
         seen, solid = min(value, widest), min(certified, widest)
         name = f"this question: {value:.3f}" if math.isfinite(value) else "this question: ∞"

@@ -321,7 +321,7 @@ def test_the_papers_twelve_questions_stand_in_their_groups_and_can_be_looked_at_
     assert f"Solid: {embedded.name}. Dotted: {of.title}, recorded {of.when}." in texts(page)
     for published, one in zip(every, found, strict=True):
         case, first = published.case, one.points[0]
-        assert {case.query, words.verdict(one)} <= set(texts(page))
+        assert case.query in texts(page)
         assert (
             f"{case.answer} {charts.initial(first.log_likelihood_answer)}, repeated: "
             f"{case.repeated} {charts.initial(first.log_likelihood_repeated)} "

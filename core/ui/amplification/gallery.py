@@ -194,6 +194,5 @@ def _publish(published: Published, result: Found, beside: Mapping[Line, Found | 
         f"{case.repeated} {initial(first.log_likelihood_repeated)} "
         f"(in the paper {published.answer} and {published.repeated})"
     )
-    st.text(verdict(result))
     if st.button("Look closer", key=f"closer_{case.query}", icon=":material/zoom_in:"):
         frame.amplify(case.query, case.answer, case.repeated)

@@ -4,7 +4,7 @@ const NUMBERED = 7; // answers, for which numbers fit into the cells
 const LABELLED = 24; // answers, for which rows and columns can be named
 const LONGEST = 60; // letters above a column, on three lines
 const SMALL = 0.05; // below it, numbers have a third digit
-const CELL = 44, LARGEST = 48; // pixels
+const CELL = 44, LARGEST = 48, BESIDE = 36; // pixels; for a mouse, all three may stand beside
 const LABEL = 9.5, SHORT_LABEL = 6.5, NARROW = 30; // letters
 const SUM = 2.8, GAP = 1.5; // letters, as in the style sheet
 
@@ -50,9 +50,9 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
     const sum = summed ? SUM * letters : 0;
     const beside = (width - label - 3 * sum - 2 * GAP * letters) / (3 * m);
     const alone = (width - label - sum) / m;
-    root.classList.toggle("beside", beside >= CELL);
+    root.classList.toggle("beside", beside >= BESIDE);
     root.style.setProperty("--label", `${label}px`);
-    root.style.setProperty("--cell", `${Math.floor(Math.min(Math.max(beside >= CELL ? beside : alone, CELL), LARGEST))}px`);
+    root.style.setProperty("--cell", `${Math.floor(Math.min(beside >= BESIDE ? beside : Math.max(alone, CELL), LARGEST))}px`);
   }
 
   function grid(key, title, values) {
