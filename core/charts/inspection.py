@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.charts.shapes import Filled, Shape, shape
-from core.charts.theme import Chart, Palette, contrast, ink_on, mix, share, theme
+from core.charts.theme import Chart, Palette, contrast, ink_on, lines_apart, mix, share, theme
 from core.codec import one_line
 from core.once import once
 from core.studies.inspection.conditional_rows import ConditionalRows
@@ -398,12 +398,14 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
         for what, value in ((bound, p.certified), (mass, p.sampled_mass))
         if value is not None
     ]
+    colours = {bound: palette.primary, mass: palette.muted}
+    color, dash = lines_apart("what:N", colours, {bound: [1, 0], mass: [5, 3]}, columns=1)
     base = alt.Chart(pd.DataFrame(rows))
     lines = base.mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2).encode(
         x=alt.X("samples:Q", title="number of answers k", scale=alt.Scale(type="log", nice=False)),
         y=alt.Y("value:Q", title=None, scale=alt.Scale(domainMin=0)),
-        color=contrast(alt.Color, "what:N", {bound: palette.epistemic, mass: palette.rest}),
-        strokeDash=contrast(alt.StrokeDash, "what:N", {bound: [1, 0], mass: [5, 3]}),
+        color=color,
+        strokeDash=dash,
         tooltip=[
             alt.Tooltip("samples:Q", title="k"),
             alt.Tooltip("what:N"),

@@ -48,7 +48,7 @@ def choice() -> RecordedAnswer | None:
         list(answers),
         None,
         key="recorded_question",
-        placeholder="Choose a question: its inspection opens, and no model is asked",
+        placeholder="Choose one: no model is asked",
         label_visibility="collapsed",
     )
     return None if question is None else answers[question]
