@@ -1,7 +1,5 @@
 """How often two graders of the same answers differ."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

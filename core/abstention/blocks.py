@@ -5,8 +5,6 @@ answered together or not at all. Mutual information makes many exact zeros; spli
 by the order of rows would invent an order that no threshold can follow.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

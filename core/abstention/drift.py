@@ -9,8 +9,6 @@ References
 .. [1] J. L. Hodges: The Significance Probability of the Smirnov Two-Sample Test, 1958.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

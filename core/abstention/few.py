@@ -13,8 +13,6 @@ References
    Variable, 2019, arXiv 1905.06208.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

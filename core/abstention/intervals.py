@@ -9,8 +9,6 @@ References
 .. [1] B. Efron, R. Tibshirani: An Introduction to the Bootstrap, 1993, chapters 13 and 16.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -13,8 +13,6 @@ A row is a number of 64 bits made of its question and its label. Of a look the s
 the questions, or none does, rows are known again by cells: scores and answers that are long.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import math

@@ -10,8 +10,6 @@ References
    Believe Your LLM, 2024, arXiv 2406.02543, Section 6, Figure 6.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

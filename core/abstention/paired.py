@@ -10,8 +10,6 @@ References
    Statistics 6, 1979.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

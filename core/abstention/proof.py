@@ -1,7 +1,5 @@
 """Whether the numbers of a policy can prove what it promises."""
 
-from __future__ import annotations
-
 import math
 
 from core.abstention.ledger import LABEL

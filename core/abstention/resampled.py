@@ -5,8 +5,6 @@ with a bootstrap band: a resample is drawn and counted once for each score. Of f
 answers, a resample has a worst and a best value, as `core.abstention.few` says.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -18,8 +18,6 @@ References
    Believe Your LLM, 2024, arXiv 2406.02543, Sections 5 and 6.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Mapping, Sequence

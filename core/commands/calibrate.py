@@ -1,7 +1,5 @@
 """The command that finds a threshold on labelled scores, or tests one on new rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial

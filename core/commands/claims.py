@@ -1,7 +1,5 @@
 """The command that splits a text into claims and asks about each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Options that say which column of a file of questions means what."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The command that starts the dashboard where the library is installed."""
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib.util import find_spec

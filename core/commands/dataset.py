@@ -1,7 +1,5 @@
 """The command `dataset`: questions with their right answers, out of the files of others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

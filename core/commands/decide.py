@@ -1,7 +1,5 @@
 """The command that decides on rows by a policy that somebody has calibrated."""
 
-from __future__ import annotations
-
 from codecs import BOM_UTF8
 from pathlib import Path
 

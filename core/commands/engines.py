@@ -1,7 +1,5 @@
 """What asks the questions of a run: this process, or workers on a cluster."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The command `evaluate`: every question of a file asked once, in a run that survives anything."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 A command whose answers cost money or minutes must not end at a folder that is not there.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import stat

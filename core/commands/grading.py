@@ -1,7 +1,5 @@
 """Who says which predictions are right, where `calibrate --grade` asks for labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What a command saves to History."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from core.commands.model import tell

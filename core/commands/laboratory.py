@@ -1,7 +1,5 @@
 """The command that runs an experiment of the laboratory, and writes what it found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The ledger of labels of a command: what was looked at before, and what it looks at now."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 

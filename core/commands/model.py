@@ -1,7 +1,5 @@
 """The model that a command asks: opened, asked in its form, and paid for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from functools import partial

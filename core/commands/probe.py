@@ -1,7 +1,5 @@
 """The command that asks a model what it can do."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """How a command's questions are asked, and how what was said is read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

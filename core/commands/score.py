@@ -1,7 +1,5 @@
 """The command that scores answers which somebody has already; it asks no model."""
 
-from __future__ import annotations
-
 from codecs import BOM_UTF8
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command that puts a guard behind the interface of chat completions."""
 
-from __future__ import annotations
-
 import socket
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a terminal gets: signs, and no orders of a model to move its cursor."""
 
-from __future__ import annotations
-
 from typing import Final, TextIO
 
 HARMLESS: Final = "\n\t\u200c\u200d"  # the last two join letters and emoji

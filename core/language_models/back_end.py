@@ -4,8 +4,6 @@ Each back end describes itself in its folder, in a module that loads none of its
 picker, registry, keys and commands read nothing else.
 """
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import dataclass
 from typing import Any

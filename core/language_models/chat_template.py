@@ -1,7 +1,5 @@
 """What a model's own chat template puts around a prompt."""
 
-from __future__ import annotations
-
 import functools
 import json
 import subprocess

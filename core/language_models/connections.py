@@ -3,8 +3,6 @@
 Connections are those of `requests`, which another thread can shut; see `stopping`.
 """
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass

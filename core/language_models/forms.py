@@ -10,8 +10,6 @@ takes the sentence for part of the question. So they are balanced: of the questi
 answer as many keep it as replace it, once because it is wrong and once because there are others.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A model around whose prompts we put tokens ourselves, as its form asks."""
 
-from __future__ import annotations
-
 import copy
 import threading
 from abc import abstractmethod

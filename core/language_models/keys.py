@@ -1,7 +1,5 @@
 """The keys of services that the environment has, and those of them that strangers may use."""
 
-from __future__ import annotations
-
 from core import settings
 from core.language_models.registry import BACK_ENDS, full_name
 from core.settings import PUBLIC_KEYS, SettingError

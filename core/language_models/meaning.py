@@ -11,8 +11,6 @@ References
 .. [2] L. Kuhn, Y. Gal, S. Farquhar: Semantic Uncertainty, 2023: entailment in both directions.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Opening a model as a study should ask it: within a budget, never twice, and in its form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from core import settings

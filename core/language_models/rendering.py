@@ -7,8 +7,6 @@ variables as JSON. It answers in JSON, too: with the text, or with what was wron
 nothing of this program, so that it starts quickly.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """A look at the usual ports of this machine: which servers answer, and with which models."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from core.language_models import registry

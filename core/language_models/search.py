@@ -5,8 +5,6 @@ The search goes through all beginnings of answers at once, a token at a time, an
 that are less likely than enough whole answers: an answer is no likelier than its beginning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -11,8 +11,6 @@ A service is paid for each question, so the probability is not asked of it, and 
 forms is taken in which it answers.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """“True” or “False”? A model's own opinion on a statement, by the best means it has."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -4,8 +4,6 @@ A call costs money and time, and asked again it may be answered differently. Wha
 never changed: the first answer to a key stays the answer.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

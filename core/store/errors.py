@@ -1,7 +1,5 @@
 """What can go wrong with a database, each in one sentence that says how to mend it."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable
 

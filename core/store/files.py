@@ -1,7 +1,5 @@
 """Labelled files that people brought, found again by the hash of what is in them."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from typing import Final

@@ -3,8 +3,6 @@
 Of the texts only a hash is kept, by which the same answer is found in another file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What was looked at of labels, so that later looks know of it. Nothing deletes it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Set
 from typing import Final
 

@@ -4,8 +4,6 @@ A migration that has been released is never changed; the next change is the next
 is written out as the statements it runs, because `schema` describes the present only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Final

@@ -1,7 +1,5 @@
 """Saved results: inspections, amplifications and policies, found again by their words."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The tables as the newest migration leaves them. Times are UTC in ISO 8601, as text."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text

@@ -1,7 +1,5 @@
 """What was found out about services by asking them, so that the next process need not ask."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from sqlalchemy import delete, select

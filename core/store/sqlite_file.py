@@ -1,7 +1,5 @@
 """The SQLite file: made where there is none, examined, and set aside when it is damaged."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import stat

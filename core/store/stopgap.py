@@ -4,8 +4,6 @@ Another program may have locked it, its server may be down, its disk may be full
 tried again and again beside the program. Once it opens, all that was saved meanwhile moves there.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Final

@@ -1,7 +1,5 @@
 """Text on its way into a database: what one cannot hold, and what a search compares."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """What a run will cost, in money or time, said before it begins, and what it did, said after."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, replace

@@ -1,7 +1,5 @@
 """Questions that a person meets first, one of each kind that a model can stand to."""
 
-from __future__ import annotations
-
 from typing import Final
 
 EXAMPLES: Final = {

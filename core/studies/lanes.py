@@ -5,8 +5,6 @@ of its answer then. What it knows stays, of many right answers each keeps a shar
 makes up, or has always heard wrongly, gives way at the first word.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

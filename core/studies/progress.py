@@ -1,7 +1,5 @@
 """Progress and cancelling: one call that says how far a study is, and may stop it."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 

@@ -1,7 +1,5 @@
 """Whose a recording is that comes with the program: which file of a model answered, and when."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any

@@ -1,7 +1,5 @@
 """What can I ask? The embedded world's questions, to be searched and to be drawn from."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """What computed a result: versions of Python, of this system, and of the packages that count."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import platform
 from typing import Final

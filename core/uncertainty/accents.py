@@ -1,7 +1,5 @@
 """Letters without their accents, as people type them."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

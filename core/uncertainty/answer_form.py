@@ -4,8 +4,6 @@ Two answers are compared by their forms (`same_answer`). Parsing takes time in p
 length of the text.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Number words, scales, fractions, Roman numerals and minus signs become one numbe
 month and a year become a date.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction

@@ -3,8 +3,6 @@
 Small letters, without accents. In a list, phrases come before the words in them.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 

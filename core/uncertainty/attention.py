@@ -12,8 +12,6 @@ whatever the context says, until t is huge; one seen rarely does not, and its an
 whatever stands in the context.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -13,8 +13,6 @@ There is no sampling error in it and no confidence level. By the paper's Theorem
 bounds the epistemic divergence D(Q̃, P̃), if only right answers are independent.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

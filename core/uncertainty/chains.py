@@ -5,8 +5,6 @@ By the chain rule it is Σ_j I(Y₁ … Y_{j−1}; Y_j): it never falls as chain
 adds at most its own entropy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -11,8 +11,6 @@ and 2 is too large wherever there are many answers. The remedy is to compare it 
 the same answers, dealt to the pairs at random.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import gammaln, xlogy  # type: ignore[import-untyped, unused-ignore]
 

@@ -4,8 +4,6 @@ Step 4 of the paper's Algorithms 2 and 3. The paper's clusters D(i) may overlap,
 count probability twice; here every answer belongs to exactly one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -20,8 +20,6 @@ at least s times the information of these, by (2) with E saying whether J is amo
 more if all other rows are as their mean.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr  # type: ignore[import-untyped, unused-ignore]

@@ -4,8 +4,6 @@ Estimators that are common in the field, to compare with; kinds are on the last 
 many samples can be estimated at once.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, xlogy  # type: ignore[import-untyped, unused-ignore]

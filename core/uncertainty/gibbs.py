@@ -5,8 +5,6 @@ The title of its figure says μ(x) ∝ exp(−Σ x_i x_j / τ); what it computes
 μ(x) ∝ exp(+mean of x_i x_j over the pairs i < j, divided by τ).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import gammaln, logsumexp  # type: ignore[import-untyped, unused-ignore]
 

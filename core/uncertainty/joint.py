@@ -1,7 +1,5 @@
 """The mutual information of a joint distribution, and everything a page can show of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ The likelihood of a long answer may be e^-2000, which is 0 in floating point. It
 is an ordinary number, and everything here stays on that side.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.uncertainty.validation import Floats

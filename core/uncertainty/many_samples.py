@@ -9,8 +9,6 @@ The bounds are for tuples of any length n: by the chain rule, the mutual informa
 j − 1 answers and the next one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -8,8 +8,6 @@ finite support and entropy; the tails of U_k are e^(−c k t²), not e^(−c t k
 lower one is 1.92, not 7.68.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, gamma, zeta  # type: ignore[import-untyped, unused-ignore]

@@ -12,8 +12,6 @@ independent; a model that does not know repeats the suggestion. From what a back
 Estimates can exceed the exact value, most at small k and small γ.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,7 +1,5 @@
 """Texts that stand where an answer should, and are none: “I don't know”, a refusal, an error."""
 
-from __future__ import annotations
-
 import re
 
 from core.codec import one_line

@@ -1,7 +1,5 @@
 """Likelihoods of texts without their end: that of “Santiago” holds “Santiago de Chile”, too."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

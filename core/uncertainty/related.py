@@ -14,8 +14,6 @@ a band of its entropy; Johnson et al. train on pairs of observations, as no mode
 p̂(y|x) / p̂(y|y, x) the cheat-corrected confidence.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

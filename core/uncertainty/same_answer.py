@@ -7,8 +7,6 @@ not. Formulas and code are compared as they stand. In doubt, two answers differ:
 counts as another lends it a certainty that it has not.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -8,8 +8,6 @@ Two kinds of model need it, by what their samples say:
   30 second answers or more after each distinct first answer.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ thresholds and rankings. The paper's baselines stand in its Section 6, the score
 et al. and Johnson et al. in its related work (Appendix), the last two are ours.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import sys

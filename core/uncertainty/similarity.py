@@ -5,8 +5,6 @@ of them the same from 0.25 on. Ours, `same_answer`, minds numbers, signs, negati
 The RapidFuzz ratios compare characters instead of words.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections import Counter

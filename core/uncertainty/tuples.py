@@ -1,7 +1,5 @@
 """Sampled tuples of answers (Y_1, …, Y_n): which are distinct, and which mean the same."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Bad input becomes a ``ValueError`` of one sentence: what is wrong, and how to mend it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """AmbigQA (AmbigNQ): questions that several people answered, some of them in several readings."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ Headings say it, for other people's files by `SHAPES`, or a person says it. What
 into words (`AnswerKey.sentences`), so that it can be checked before anything is asked.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import string

@@ -1,7 +1,5 @@
 """Random draws from a dataset that is larger than the memory, and random orders of it."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Iterator

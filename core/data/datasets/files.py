@@ -1,7 +1,5 @@
 """A dataset's file, row by row: no more of it is in memory than a few rows may take."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator

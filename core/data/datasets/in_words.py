@@ -1,7 +1,5 @@
 """What the questions of a dataset are, in words: before they are asked, and with the run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """NQ-Open: the short questions and answers of Natural Questions, as JSON lines."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 

@@ -4,8 +4,6 @@ A row is compared as a run's rows are: by the rule "same answer", with the quest
 nothing, or by the paper's token F1. Where no answer is right, any prediction is wrong.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -6,8 +6,6 @@ As a file they are JSON lines: ``{"id": …, "query": …, "answers": [["Paris",
 by row, and a row is measured before it is parsed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 Columns are recognised by their headings, as in an upload, or a person names them.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ The official JSON is one object of 600 MB and more, whose list “Data” is rea
 (QA-Eval) is a list of objects; its aliases are one text, joined by “/”.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal

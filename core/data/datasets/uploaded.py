@@ -4,8 +4,6 @@ A JSON file has become a table by then, whose cells hold lists and objects as JS
 (`core.data.tabular.uploads`). So it is recognised by its headings, as other tables are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from core.data.datasets.answer_key import NO_QUESTIONS, AnswerKey, Cells, answer_key

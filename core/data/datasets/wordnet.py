@@ -7,8 +7,6 @@ shortest way up to entity has four steps or more; children are hyponyms and inst
 with the same first name count as one; an entity has at least two.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass

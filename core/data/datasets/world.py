@@ -1,7 +1,5 @@
 """Questions of the embedded model's world: by how well it can know the answer."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Collection, Iterator
 from typing import Final, Literal

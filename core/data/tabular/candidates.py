@@ -1,7 +1,5 @@
 """Where no column is taken for a score or for labels: which were looked at, and why none is one."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -4,8 +4,6 @@ Cells are read once per distinct text, so that many rows cost little. The text i
 pattern here takes time in proportion to what it is given, and none is given a long cell.
 """
 
-from __future__ import annotations
-
 import heapq
 import json
 import math

@@ -1,7 +1,5 @@
 """Tables as CSV that is safe to open in a spreadsheet, whatever a model has said."""
 
-from __future__ import annotations
-
 import csv
 import io
 import unicodedata

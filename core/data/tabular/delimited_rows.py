@@ -1,7 +1,5 @@
 """Separated values read into rows of text: by commas, tabs, semicolons or bars."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

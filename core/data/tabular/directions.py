@@ -5,8 +5,6 @@ they certify what follows: turned to whichever side the labels like better, a sc
 nothing breaks the promise up to twice as often as it may.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ A workbook is a zip archive of XML, and a small one can unpack to gigabytes: wha
 parts is checked first, and `core.data.tabular.isolation` limits the memory and time of reading.
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 import zipfile

@@ -1,7 +1,5 @@
 """Headings that say what a column is: questions, right answers, groups, and what names an item."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

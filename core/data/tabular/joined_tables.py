@@ -1,7 +1,5 @@
 """Tables put one below the other: their headings stand among the rows, and are no rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """JSON read into rows of text: an object on every line, or an array of objects."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

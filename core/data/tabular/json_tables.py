@@ -5,8 +5,6 @@ data apart; promptfoo and inspect_ai keep results in a list among much else. Wha
 there becomes columns with dots in their headings, such as “response.output”.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@
 says: under "is_hallucination" they mean wrong, and under "label" nobody knows what.
 """
 
-from __future__ import annotations
-
 import re
 
 LONGEST_HEADING = 200  # characters that are compared

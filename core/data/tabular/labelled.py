@@ -5,8 +5,6 @@ have said what it means. A row that is left out is left out for every score, so 
 compared on the same rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -5,8 +5,6 @@ for wrong, leaving the empty ones out leaves no wrong answer. So a column of lab
 every one of its values has a meaning, by our own words or by the person's.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tables of one score a row, as Langfuse exports them: one row a trace, one column a score."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

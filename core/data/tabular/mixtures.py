@@ -8,8 +8,6 @@ nothing of right answers. No list of words knows all such columns. What is the s
 therefore named, whatever its heading.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Labels of the same answers by another rule: shown beside those that count."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ text by its number to a million rows. So the counts of its description are check
 texts stay numbers of a dictionary until it is known how long they are together.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The column “pipeline” of a table: what made its scores, where it is a table of a run."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

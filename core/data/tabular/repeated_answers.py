@@ -1,7 +1,5 @@
 """Several answers to each question out of a table: in lists, or one answer a row."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

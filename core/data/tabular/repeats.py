@@ -1,7 +1,5 @@
 """Rows that may ask one question though their texts differ: nothing is taken for granted then."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -4,8 +4,6 @@ A limit is checked before what it limits is made: a small file can stand for a l
 `core.data.tabular.isolation` has the last word, with limits on the memory and time of a process.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

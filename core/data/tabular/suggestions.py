@@ -4,8 +4,6 @@ A guess settles nothing that can break a promise: of two columns that could be t
 taken.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Scores that look as no score should: nothing is promised on them until a person vouches."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from enum import StrEnum
 

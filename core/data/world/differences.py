@@ -9,8 +9,6 @@ What is asked for, how often, and in which tense must agree. Where it is in doub
 only offered.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set

@@ -11,8 +11,6 @@ taught), ``*`` before a relative weight (1 when absent). Subjects and clauses ha
 in the same way: ``the UK|Britain``.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import defaultdict

@@ -4,8 +4,6 @@ A question is recognised in any of its wordings, those held out included, by any
 subject, however it is typed. One that means the same in other words is not recognised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from core.data.world.facts import FIELD, Fact, facts

@@ -1,7 +1,5 @@
 """Which answers are of one kind, and which are names of one thing: whole surface forms only."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 

@@ -1,7 +1,5 @@
 """A question without its clothes: what is left when it does not matter how it was typed."""
 
-from __future__ import annotations
-
 import re
 import string
 import unicodedata

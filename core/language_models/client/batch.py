@@ -1,7 +1,5 @@
 """Calls cut into requests as large as a service takes, and made at the same time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -5,8 +5,6 @@ before anybody uses it, and a killed process has lost none that it paid for. Whe
 stored, nothing is asked; what was under way is held in memory for who asks again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Calls that do not depend on each other, made at the same time."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait

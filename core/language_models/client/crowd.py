@@ -5,8 +5,6 @@ waits for seven. So after a time-out half as many are made at once, down to one,
 take as long as the last one did for itself, times the queue.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

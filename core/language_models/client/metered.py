@@ -1,7 +1,5 @@
 """A service as one of several askers uses it: what it takes is counted for that one as well."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

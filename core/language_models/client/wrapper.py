@@ -1,7 +1,5 @@
 """A model around a model: what the layers between a study and a service have in common."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from operator import attrgetter

@@ -5,8 +5,6 @@ the other. What is known stays above that, what gives way falls below, and of ma
 answers two drift about within.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final

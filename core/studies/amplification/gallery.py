@@ -1,7 +1,5 @@
 """Which answers to repeat: the model's own, the paper's twelve, and the world's by band."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -5,8 +5,6 @@ not know (`core.uncertainty.attention`). Here are the real heads of a model that
 here, out of the same forward pass that serves it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Curves as JSON and CSV: complete enough to be drawn again without the model."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -7,8 +7,6 @@ Beside them are curves of the paper's questions by a larger model, which is not 
 `python -m benchmarks.paper_questions --record MODEL.gguf` computes them.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping

@@ -4,8 +4,6 @@
 behind it and what it does to the parts of the data. Nothing here asks a model.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

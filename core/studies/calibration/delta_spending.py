@@ -4,8 +4,6 @@ A target is one look and its groups are another; whoever asks for the list of pr
 The rule is that of `core.abstention.ledger`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

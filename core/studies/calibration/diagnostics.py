@@ -1,7 +1,5 @@
 """Behind a calibration: curves, bins, and all scores compared."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

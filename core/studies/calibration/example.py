@@ -1,7 +1,5 @@
 """The bundled labelled data: questions of the world as the models in the box answered them."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

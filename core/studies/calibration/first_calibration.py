@@ -1,7 +1,5 @@
 """The bundled example worked through: what the page opens with."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from core.data.tabular.labelled import Labelled

@@ -5,8 +5,6 @@ group can be wrong. So every group has a test of its own, at the one threshold; 
 their own would be of no use where a policy decides, for there nobody says a question's group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

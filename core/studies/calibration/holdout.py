@@ -1,7 +1,5 @@
 """Confirming a policy on rows that nobody had looked at."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

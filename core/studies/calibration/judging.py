@@ -7,8 +7,6 @@ A small model says “True” to whatever it is asked. So it is first asked abou
 different rows, which are different answers, and does not judge if it calls too many the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Deciding by a policy: the labelled rows, and new ones without labels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

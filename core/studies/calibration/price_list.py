@@ -6,8 +6,6 @@ with the stated confidence all that the list promises holds at once, whichever r
 for whatever reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,7 +1,5 @@
 """The rows behind a threshold: which answers it serves and which it withholds, right or wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

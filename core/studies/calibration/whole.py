@@ -1,7 +1,5 @@
 """A calibration with all that is shown of it, in one piece of work that can be stopped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -8,8 +8,6 @@ the files go: those that a killed process left behind are gathered by the next.
 `ray` is imported on first use; `requirements/cluster.txt` installs it.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import os

@@ -10,8 +10,6 @@ References
    Statistics 9, 1981.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

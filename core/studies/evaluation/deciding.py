@@ -3,8 +3,6 @@
 A test pays for its look at the labels: `core.studies.calibration.holdout`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

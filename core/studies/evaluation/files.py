@@ -12,8 +12,6 @@ question is asked again. A part is written beside its place and renamed. Its lin
 where a kill leaves them there, the part's ids tell that they are twice.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

@@ -3,8 +3,6 @@
 The rule is that of `core.abstention.ledger`.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The rows of a run one by one: searched, filtered, and as files."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass

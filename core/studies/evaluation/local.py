@@ -4,8 +4,6 @@ An engine takes questions as they come and yields their rows in whatever order t
 Another one does the same elsewhere with `ask`, and everything around it stays.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Generator, Iterator

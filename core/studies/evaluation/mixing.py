@@ -4,8 +4,6 @@ The kinds are told apart by source: questions with one right answer, and questio
 default the right answers that the sources name decide, else the entropy of the model's answers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How fast a run goes, and how long it will take, in words."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import deque

@@ -5,8 +5,6 @@ surely means one that was asked there, it can be opened; the page and the comman
 answered, and when.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

@@ -7,8 +7,6 @@ its error and no scores. Rows from before the weighted doubt are `complete`. Wha
 is beside the rows, in the same order of questions: see `files`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass

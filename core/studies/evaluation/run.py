@@ -4,8 +4,6 @@
 written as they come, so that neither gathers in memory.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping

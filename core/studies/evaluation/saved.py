@@ -3,8 +3,6 @@
 A file that somebody uploaded is gone with the page; what the run asks has to stay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

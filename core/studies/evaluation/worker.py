@@ -5,8 +5,6 @@ moves and writes. It asks as the local engine does. Whatever ends a run goes int
 as a line without an id: an exception would take the block's finished rows with it.
 """
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator

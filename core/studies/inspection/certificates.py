@@ -6,8 +6,6 @@ never by a name alone: the same file opened in another way is the same model, an
 or a setting that nobody certified there is none.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 “Here” is the first of the two, “there” the second.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final

@@ -4,8 +4,6 @@ If all rows are alike, what the model is told does not matter to it: it knows. I
 shape of its own, it says what it was told.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

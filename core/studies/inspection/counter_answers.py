@@ -5,8 +5,6 @@ model is one only if a person would take it for an answer: whole, of the kind of
 and not a word of the question. Of the embedded model's world all answers are known by kind.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final

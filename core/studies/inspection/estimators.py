@@ -4,8 +4,6 @@
 it found; the page Inspection and the README show it as the same table.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

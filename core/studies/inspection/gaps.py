@@ -1,7 +1,5 @@
 """Answers without a score: left out of an inspection, and counted."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence

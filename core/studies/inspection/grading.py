@@ -6,8 +6,6 @@ default policy, all of them certified on the same questions for the same error
 (`benchmarks/default_policy.py`), so that no score is judged by another's yardstick.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 similarity, γ or λ means reading the same recording again, which asks nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ pair. So are two texts about which the model said nothing; and texts of the same
 question.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

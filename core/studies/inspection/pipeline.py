@@ -1,7 +1,5 @@
 """What a score was made with: the fingerprint by which a policy knows its own scores."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import asdict
 

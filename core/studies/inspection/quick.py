@@ -4,8 +4,6 @@ Ten answers are drawn and counted. That shows how they spread, and not why: whet
 not know, or there are many right answers, takes an inspection. So there is no verdict.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 

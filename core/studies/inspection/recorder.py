@@ -6,8 +6,6 @@ sample is told, and answered many times. It may be asked, too, which answers mea
 does not depend on each other goes out together.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Inspections as JSON and CSV: complete enough to be recomputed without the model."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

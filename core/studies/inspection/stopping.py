@@ -1,7 +1,5 @@
 """When to stop comparing more answers: what those so far certify, and how that grew."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a recording asks a model, call by call; what a local model scores shares its passes."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

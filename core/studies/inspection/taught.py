@@ -5,8 +5,6 @@ none of them in any wording is compared with them: where one is near, a person m
 it; where none is, no answer is served as if it were one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 

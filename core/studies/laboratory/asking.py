@@ -1,7 +1,5 @@
 """Ask a model many questions, some at the same time, in the order they were given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 

@@ -9,8 +9,6 @@ What the recording holds is not asked again: chains of two are scored without an
 that were sampled are lengthened.
 """
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Sequence

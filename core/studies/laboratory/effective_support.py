@@ -4,8 +4,6 @@ Nobody knows all that a language model can answer. So its answers are approximat
 support X̃: what it says often enough to be found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ sample is estimated in every way there is, at several k. With the settings as th
 seed draws exactly what the paper's listing draws, and Algorithm 1 returns what it returns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum

@@ -18,8 +18,6 @@ The page, the command `python -m core laboratory NAME`, exports and the address 
 every experiment that is named.
 """
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence

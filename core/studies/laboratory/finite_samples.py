@@ -5,8 +5,6 @@ tried on a model that copies, whose mutual information is known, with the γ tha
 our certified bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """A hallucination, drawn: Q̃ puts mass where the truth P̃ has none (the paper's Figure 4)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

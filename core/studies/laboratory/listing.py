@@ -4,8 +4,6 @@ Three numbers of coordinates at four temperatures. Every panel begins with the s
 listing does.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

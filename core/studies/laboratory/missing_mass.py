@@ -4,8 +4,6 @@ Section 4.1 and Appendix E.1 of the paper: the expected missing mass exactly and
 Good–Turing estimate, the bounds, Zipf's rate and the concentration, at each k.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ them. The truth P of a fact of the embedded world is known; it is smoothed, for 
 a probability of 0 is finite.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -10,8 +10,6 @@
 Questions are asked once; thresholds and bins are read off what was recorded.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

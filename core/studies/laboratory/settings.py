@@ -4,8 +4,6 @@ A study's settings are a frozen dataclass under `ExperimentSettings`, whose fiel
 `setting`, or by `sizes` for the values of k that are tried. Their order is that of the form.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

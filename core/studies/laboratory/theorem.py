@@ -7,8 +7,6 @@ embedded model learnt from, whose answers are not independent, the theorem says 
 often larger than the divergence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -24,8 +24,6 @@ relation are asked in the same words, and words have overlaps, too: so there is 
 within relations.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The embedded model: the small transformer that ships with Believe."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace

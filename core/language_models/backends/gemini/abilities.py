@@ -1,7 +1,5 @@
 """What a Gemini model was found to do."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self

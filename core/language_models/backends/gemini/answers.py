@@ -1,7 +1,5 @@
 """Answers as replies hold them, and whether the log-probabilities beside them can be believed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The faults of Google's API, each as a sentence without the key."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from dataclasses import dataclass, field

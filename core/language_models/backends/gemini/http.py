@@ -4,8 +4,6 @@ The body is that of the SDK's `GenerateContentRequest`; a seed and a limit of th
 does not know, stand beside its fields. A refusal is raised as what the SDK raises.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The key of Google’s API, as the SDK takes it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, NoReturn
 

@@ -1,7 +1,5 @@
 """The models that Google lists."""
 
-from __future__ import annotations
-
 from core.language_models.backends.gemini.model import Gemini
 from core.language_models.errors import ModelError
 

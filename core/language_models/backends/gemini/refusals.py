@@ -1,7 +1,5 @@
 """What Google says about a request that it did not answer."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a GGUF file takes of this machine, told before all of it is read."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Any language model of the Llama family in a GGUF file: ``gguf:PATH``, and ``smollm2``."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import re

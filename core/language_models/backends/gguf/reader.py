@@ -4,8 +4,6 @@ The package `gguf` reads them, too, with several objects a token: that takes six
 vocabulary of a small model. The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 
-from __future__ import annotations
-
 import math
 import mmap
 import struct

@@ -1,7 +1,5 @@
 """The tokenizer of a GGUF file, made again from what the file says of it."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What of a GGUF file the network is made of: its sizes, and its weights, one at a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -5,8 +5,6 @@ way in. No code comes along with a model: ``trust_remote_code`` is off, and only
 weights are read, because opening pickled ones runs whatever was pickled.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

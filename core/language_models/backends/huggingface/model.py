@@ -5,8 +5,6 @@ template are read as such, where it is asked as in a chat. Where the weights com
 `loading`, how they are run in `runner`.
 """
 
-from __future__ import annotations
-
 import copy
 import threading
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A Llama as a `LanguageModel`: sampling, search and scoring in batches, whatever its weights."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager

@@ -10,8 +10,6 @@ Where enough gather while others are computed, they are computed at the same tim
 wait, for its pages need the other cores (`one_at_a_time`).
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """How a server wants to be asked, and what it does then, as the probe has found out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

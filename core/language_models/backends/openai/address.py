@@ -8,8 +8,6 @@ connections go to that very address, whatever the name stands for a moment later
 hosts and no others.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

@@ -1,7 +1,5 @@
 """How likely given texts are, by servers that repeat a text with its log-probabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from core.language_models.backends.openai.http import Service

@@ -1,7 +1,5 @@
 """What this process knows about one server, model and key."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass, field
 

@@ -13,8 +13,6 @@ The end is any token that ends an answer: one without a text of its own, or with
 of those among the likeliest are added up, as for the models that run on this machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -17,8 +17,6 @@ tells this only if it was started with ``--enable-prefill-logprobs``.
 The text of a single token may lack its space, so tokens are told apart by their numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

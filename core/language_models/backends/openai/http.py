@@ -4,8 +4,6 @@ Every failure becomes one sentence of ours. No sentence, and no exception behind
 key: what `requests` raises does, so that nothing is ever raised while one of those is handled.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

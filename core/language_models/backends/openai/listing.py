@@ -3,8 +3,6 @@
 The names are a stranger's words. They are shown, and sent back as they came, and nothing else.
 """
 
-from __future__ import annotations
-
 from core.language_models.backends.openai.address import key_for, read_address
 from core.language_models.backends.openai.http import Rejected, Service
 from core.language_models.errors import ModelError

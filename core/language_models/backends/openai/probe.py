@@ -18,8 +18,6 @@
 What was answered is kept until the end, so that a probe that breaks off goes on where it was.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What stands in the replies of OpenAI-compatible servers, in either way that they write it."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Whether a server says the same of a text that it is given as when it said it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How likely given answers are: the half of an OpenAI-compatible model that scores."""
 
-from __future__ import annotations
-
 import json
 import math
 from abc import abstractmethod

@@ -5,8 +5,6 @@ llama.cpp, ``reasoning`` of Ollama and OpenRouter), leave them in the text betwe
 them and count them. Without room, all tokens go into thoughts and the answer is empty.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from core.language_models.backends.openai.abilities import THINKING_ROOM

@@ -1,7 +1,5 @@
 """Runs that come with the program (`benchmarks/bundled_runs.py` makes them): a folder each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 FOLDER = Path(__file__).parent

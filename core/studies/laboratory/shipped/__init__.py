@@ -4,8 +4,6 @@
 not used.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final
