@@ -137,6 +137,16 @@ def count_of(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def time_of(seconds: float) -> str:
+    """Return a time in words, rounded up: “40 seconds”, “3 minutes”, “2.5 hours”."""
+    if seconds < 55:
+        return count_of(max(10 * math.ceil(seconds / 10), 10), "second")
+    if seconds < 3570:
+        return count_of(math.ceil(seconds / 60), "minute")
+    hours = math.ceil(10 * seconds / 3600) / 10
+    return f"{hours:g} hour{'' if hours == 1 else 's'}"
+
+
 def one_line(text: str, longest: int = 60) -> str:
     """Return the text in one line and not too long to stand in a sentence.
 

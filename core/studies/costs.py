@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, replace
 
 from core import prompts
-from core.codec import count_of
+from core.codec import count_of, time_of
 from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.language_model import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel
 from core.language_models.true_false import OPINIONS
@@ -209,13 +209,7 @@ def lasting(tokens: int, model: LanguageModel) -> str | None:
 
 def up_to(seconds: float) -> str:
     """Return a time in words, rounded up."""
-    if seconds < 50:
-        return f"up to {max(10 * math.ceil(seconds / 10), 10)} seconds"
-    minutes = math.ceil(seconds / 60)
-    if minutes < 60:
-        return f"up to {minutes} minute{'' if minutes == 1 else 's'}"
-    hours = math.ceil(10 * seconds / 3600) / 10
-    return f"up to {hours:g} hour{'' if hours == 1 else 's'}"
+    return f"up to {time_of(seconds)}"
 
 
 class _Requests:

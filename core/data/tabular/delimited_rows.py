@@ -5,7 +5,7 @@ import io
 import itertools
 from collections.abc import Callable, Iterator
 
-from core.codec import one_line
+from core.codec import count_of, one_line
 from core.data.tabular import rows as limits
 from core.data.tabular.headings import heads_a_table
 from core.data.tabular.rows import (
@@ -80,13 +80,13 @@ def read_separated(
         elif len(cells) == 1 and not cells[0].strip():
             continue  # a line of spaces
         elif len(ragged) < _NAMED:
-            has = f"line {line} has {len(cells)} {'cell' if len(cells) == 1 else 'cells'}"
+            has = f"line {line} has {count_of(len(cells), 'cell')}"
             ragged.append(has if ragged else f"L{has[1:]}, the heading has {width}")
         else:
             more += 1
     if ragged:
         if more:
-            ragged.append(f"…and {more:,} more {'line' if more == 1 else 'lines'}")
+            ragged.append(f"…and {count_of(more, 'more line')}")
         title = f", or delete the line “{one_line(heading[0])}” if it is a title"
         mend = f"Quote cells that contain the separator{title if width == 1 else ''}."
         raise UploadError(f"{'; '.join(ragged)}. {mend}")

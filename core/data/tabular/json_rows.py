@@ -4,6 +4,7 @@ import io
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,6 +22,10 @@ from core.data.tabular.rows import (
 
 _CONSTANTS = {"NaN": None, "Infinity": math.inf, "-Infinity": -math.inf}
 _SPACE = re.compile(r"\s*")
+HALF = (
+    "{}: an escape such as \\ud800 is half a character; write the character itself, or leave it "
+    "out."
+)
 _CUT = 12  # characters: the longest word of JSON (-Infinity, \ud83d) that a piece can end within
 
 
@@ -47,10 +52,7 @@ def read_json(
     except RecursionError as error:
         raise _too_deep(line) from error
     except UnicodeEncodeError as error:
-        raise UploadError(
-            f"Line {line}: an escape such as \\ud800 is half a character; write the character "
-            "itself, or leave it out."
-        ) from error
+        raise UploadError(HALF.format(f"Line {line}")) from error
     if is_array:
         notes.append("The file is one JSON array; each of its objects was read as a row.")
     if not rows.lines:
@@ -67,7 +69,9 @@ def read_table_within(content: bytes, notes: list[str]) -> tuple[TableRows, list
     sentence on where the rows were found. Raises `UploadError` when a limit is not kept.
     """
     try:
-        document = json.loads(content, parse_constant=_constant, object_pairs_hook=_object)
+        document = json.loads(
+            content, parse_constant=_CONSTANTS.__getitem__, object_pairs_hook=_object
+        )
     except (ValueError, RecursionError, _KeyTwiceError):
         return None  # lines, or broken: what is wrong is said by line
     within = rows_within(document) if isinstance(document, dict) else None
@@ -82,10 +86,7 @@ def read_table_within(content: bytes, notes: list[str]) -> tuple[TableRows, list
         for number, item in enumerate(items, 1):
             rows.add(_cells(item, columns, number), number)
     except UnicodeEncodeError as error:
-        raise UploadError(
-            f"Row {len(rows.lines) + 1}: an escape such as \\ud800 is half a character; write the "
-            "character itself, or leave it out."
-        ) from error
+        raise UploadError(HALF.format(f"Row {len(rows.lines) + 1}")) from error
     if not columns:
         return None
     notes += notes_inside
@@ -121,23 +122,15 @@ def _cells(item: dict[str, Any], columns: dict[str, int], row: int) -> list[str]
     return cells
 
 
-def _constant(name: str) -> float | None:
-    return _CONSTANTS[name]
-
-
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object, which must not have a key twice: one value would be lost unnoticed."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise _KeyTwiceError(key)
-            seen.add(key)
+        raise _KeyTwiceError(Counter(key for key, _ in pairs).most_common(1)[0][0])
     return fields
 
 
-_DECODER = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_object)
+_DECODER = json.JSONDecoder(parse_constant=_CONSTANTS.__getitem__, object_pairs_hook=_object)
 
 
 def _too_deep(line: int) -> UploadError:

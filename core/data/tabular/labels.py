@@ -13,7 +13,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codec import one_line
+from core.codec import count_of, one_line
 from core.data.tabular.columns import (
     HOLDS,
     MOST_VALUES,
@@ -66,7 +66,7 @@ class Unread:
     affirms: bool = False  # whether it affirms or denies the heading, which does not say what
 
     def __str__(self) -> str:
-        return f"{display(self.text)} ({rows(self.rows)})"
+        return f"{display(self.text)} ({count_of(self.rows, 'row')})"
 
 
 class UnreadLabelsError(UploadError):
@@ -96,11 +96,6 @@ def series_in(upload: Upload, name: str) -> str:
         if has_several_numbers(text := column.text(code)):
             return f" {display(text)} holds several numbers; write one, such as their mean."
     return ""
-
-
-def rows(number: int) -> str:
-    """Return a number of rows in words."""
-    return f"{number:,} {'row' if number == 1 else 'rows'}"
 
 
 def spelling(column: Column, value: str) -> str:
@@ -308,7 +303,7 @@ def decisions(
         concerned = column.of_word(each.value)
         number = int(np.count_nonzero(concerned if counts is None else concerned & counts))
         text = spelling(column, each.value)
-        where = f"{rows(number)} in which “{one_line(each.column)}” is {display(text)}"
+        where = f"{count_of(number, 'row')} in which “{one_line(each.column)}” is {display(text)}"
         became = "left out" if each.meaning is Meaning.OUT else f"counted as {each.meaning.value}"
         was = "was" if number == 1 else "were"
         sentences.append(f"As you said, {where} {was} {became}.")

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codec import list_of, one_line
+from core.codec import count_of, list_of, one_line
 from core.data.tabular.columns import Column, ColumnKind, column_of, columns_named, kinds, word_of
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.label_words import affirmation_is_right, heading_words
-from core.data.tabular.labels import display, rows, spelling, values_of
+from core.data.tabular.labels import display, spelling, values_of
 from core.data.tabular.pipelines import is_of_runs, pipelines_of
 from core.data.tabular.uploads import Upload, UploadError
 
@@ -206,7 +206,7 @@ def sentences(
     for name, value in filters:
         if value is not None:
             others = int(np.count_nonzero(~column_of(upload, name).of_word(value)))
-            yield f"{_only(upload, name, value)} (left out: {rows(others)} of others)."
+            yield f"{_only(upload, name, value)} (left out: {count_of(others, 'row')} of others)."
         elif len(_words(upload, name, usable)) > 1:
             yield (
                 f"“{one_line(name)}” {_says(upload, name, usable)} in the rows used: as "

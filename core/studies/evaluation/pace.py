@@ -1,12 +1,11 @@
 """How fast a run goes, and how long it will take, in words."""
 
-import math
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from core.codec import count_of
+from core.codec import count_of, time_of
 
 #: A rate is measured over the last half of the time, and so many seconds at least: a run may slow
 #: down or speed up, and where a block of questions is finished at once, rows come in jumps.
@@ -34,7 +33,7 @@ class Pace:
         if rate:
             sentence += f", {_rate(rate)}"
             if work < self._number:
-                sentence += f", {lasting((self._number - work) / rate)} left"
+                sentence += f", {time_of((self._number - work) / rate)} left"
         return f"{sentence}, {failed:,} failed" if failed else sentence
 
     def _rate(self, done: float) -> float:
@@ -47,16 +46,6 @@ class Pace:
             self._seen.popleft()
         then, before = self._seen[0]
         return (done - before) / (now - then) if now - then >= 1 else 0.0
-
-
-def lasting(seconds: float) -> str:
-    """Return a time in words: “40 seconds”, “3 minutes”, “2.5 hours”."""
-    if seconds < 55:
-        return count_of(max(10 * math.ceil(seconds / 10), 10), "second")
-    if seconds < 3570:
-        return count_of(math.ceil(seconds / 60), "minute")
-    hours = math.ceil(10 * seconds / 3600) / 10
-    return f"{hours:g} hour{'' if hours == 1 else 's'}"
 
 
 def _rate(rate: float) -> str:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.studies.evaluation.pace import WINDOW, Pace, lasting
+from core.codec import time_of
+from core.studies.evaluation.pace import WINDOW, Pace
 
 
 class Clock:
@@ -81,4 +82,4 @@ def test_where_rows_come_in_jumps_the_pace_is_that_of_the_whole_block(clock):
     ],
 )
 def test_a_time_in_words(seconds, words):
-    assert lasting(seconds) == words
+    assert time_of(seconds) == words
