@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from core.abstention.intervals import Interval
+from core.abstention.intervals import Interval, rank_correlation
 from core.language_models.registry import open_model
 from core.reports.laboratory.yielding import sentence
 from core.studies.laboratory.yielding import MEASURES, YieldingSettings, run
@@ -36,9 +36,9 @@ def main() -> int:
     _print("within relations", found.within)
     for band, (facts, one) in found.by_band.items():
         _print(f"{band}, {facts} facts", one)
-    assert found.exposure_correlation is not None  # the embedded model's
-    print("Of exposures and overlap")
-    _print("over all facts", found.exposure_correlation)
+    print("Of exposures and overlap")  # whether training puts a fact there
+    exposures, overlap = found.of("exposures"), found.of("overlap")
+    _print("over all facts", rank_correlation(exposures, overlap, seed=settings.seed))
     print("\nEach head’s own overlap, layer by layer")
     for layer in found.heads:
         print("  ", "  ".join(f"{value:+.2f}" for value in layer))

@@ -40,11 +40,6 @@ class Score:
     answer: str  # what this score serves if its doubt is small enough
     reason: str | None = None  # why there is no value; None if there is one
 
-    @property
-    def available(self) -> bool:
-        """Whether there is a value."""
-        return self.value is not None
-
 
 def greedy_probability(evidence: Evidence) -> Score:
     """T0: the probability of the greedy response; −ln p, for 1 − p would tie long answers."""

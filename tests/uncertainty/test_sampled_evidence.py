@@ -411,7 +411,7 @@ def check_scores(evidence):
     """Every score has a finite value and doubt, or a sentence why not."""
     for name, info in SCORES.items():
         score = info.function(evidence)
-        if score.available:
+        if score.value is not None:
             assert score.reason is None
             assert np.isfinite([score.value, score.doubt]).all(), name
         else:
@@ -420,7 +420,7 @@ def check_scores(evidence):
         if name != "greedy_probability":
             assert score.answer in evidence.centre_texts
     for name in ("certified_mutual_information", "weighted_doubt"):
-        assert not SCORES[name].function(evidence).available
+        assert SCORES[name].function(evidence).value is None
     assert 0 <= evidence.sampled_mass <= 1
 
 

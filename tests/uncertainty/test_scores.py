@@ -61,7 +61,7 @@ def test_values_by_hand(name, value, doubt, evidence):
 def test_the_table_describes_the_functions(name, info, evidence):
     score = info.function(evidence)
     assert info.function is getattr(scores, name)
-    assert score.available and score.reason is None
+    assert score.value is not None and score.reason is None
     assert info.unit in ("nats", "probability")
     assert 1 <= info.explanation.count(".") <= 2
     assert info.symbol and info.title and info.reference
@@ -84,7 +84,7 @@ def test_self_verification_survives_certainty(record):
 @pytest.mark.parametrize("judged", [{}, {"London": (scores.NEITHER, scores.NEITHER)}])
 def test_a_text_that_was_not_judged_is_unavailable_and_never_zero(judged, record):
     score = scores.self_verification(Evidence.build(**(record | {"verification": judged})))
-    assert not score.available
+    assert score.value is None
     assert (score.value, score.doubt) == (None, None)
     assert "London" in score.reason
 

@@ -164,16 +164,6 @@ class Yielding:
         relations = [row.relation for row in self.rows]
         return self._with(self.of("overlap"), self.lasts, relations)
 
-    @functools.cached_property
-    def exposure_correlation(self) -> Interval | None:
-        """The rank correlation of exposures and overlap: whether training puts a fact there.
-
-        None for a model other than the embedded one.
-        """
-        if not self._was_taught:
-            return None
-        return self._with(self.of("exposures"), self.of("overlap"))
-
     def _with(self, x: Floats, y: Floats, groups: Sequence[str] | None = None) -> Interval:
         return rank_correlation(x, y, groups=groups, seed=self.settings.seed)
 

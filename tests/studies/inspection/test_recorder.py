@@ -490,7 +490,7 @@ def test_a_missing_likelihood_of_the_greedy_answer_costs_its_score_alone():
             return [replace(r, log_likelihood=None) for r in drawn] if not temperature else drawn
 
     seen = run(ask(100), Forgetful(copies(3), own_log_likelihoods=True, next_token=True))
-    unavailable = [name for name, score in seen.scores.items() if not score.available]
+    unavailable = [name for name, score in seen.scores.items() if score.value is None]
     exact = ["certified_mutual_information", "weighted_doubt"]  # never of this estimator
     assert unavailable == ["greedy_probability", *exact]
 
