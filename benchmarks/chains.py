@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from core.abstention.intervals import compare
+from core.abstention.resampled import compare
 from core.data.world.facts import Band, Fact
 from core.data.world.grading import is_right
 from core.language_models.language_model import LanguageModel

@@ -58,10 +58,10 @@ from benchmarks.shared.measuring import (
     questions,
     unanswerable,
 )
-from core.abstention.intervals import compare
 from core.abstention.metrics import auroc
 from core.abstention.paired import delong
 from core.abstention.policy import Belief, Policy, to_dict
+from core.abstention.resampled import compare
 from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
 from core.data.datasets import questions as datasets

@@ -9,7 +9,7 @@ References
 .. [1] B. Efron, R. Tibshirani: An Introduction to the Bootstrap, 1993, chapters 13 and 16.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.abstention.blocks import Blocks, checked_rows
-from core.abstention.few import ENOUGH, extremes, random_weights
 
 RESAMPLES = 2000
 ALIKE = 1e-9  # values that differ by rounding alone
@@ -123,81 +122,6 @@ def resamples(clusters: ArrayLike, number: int = RESAMPLES, seed: int = 0) -> It
         multiplicities = np.bincount(rng.integers(queries, size=queries), minlength=queries)
         # Where every query has one row, it does not matter which query is which.
         yield multiplicities if queries == len(at) else multiplicities[at]
-
-
-def compare(
-    scores: Mapping[str, ArrayLike],
-    correct: Mapping[str, ArrayLike],
-    clusters: ArrayLike,
-    reference: str,
-    *,
-    number: int = RESAMPLES,
-    seed: int = 0,
-    progress: Callable[[float], None] = lambda share: None,
-) -> Comparison:
-    """Compare scores by AUROC, on the same resamples [1]_; of few rows as `few` says.
-
-    The 95% intervals are each by itself. Raises `ValueError` when shapes differ, or a correctness
-    is neither 0 nor 1.
-
-    Parameters
-    ----------
-    scores, correct : mapping of str to array_like of shape (n,)
-        Doubts, and whether the answer that each score serves is right.
-    clusters : array_like of shape (n,)
-        The query of each row.
-    reference : str
-        The score that all are subtracted from.
-    progress : callable
-        Told the share of resamples done; may raise to cancel.
-    """
-    n = len(np.asarray(clusters))
-    if any(len(np.asarray(each)) != n for each in scores.values()):
-        raise ValueError(f"Give {n} scores, one for every query.")
-    ranked = {name: Ranked(scores[name], correct[name]) for name in scores}
-    names = list(ranked)
-
-    whole = np.array([ranked[name].auroc(np.ones(n, np.int64)) for name in names])
-    at = names.index(reference)
-    pairs = [independent_pairs(correct[name], clusters) for name in names]
-    if 0 < min(pairs) < ENOUGH:
-        least, largest = np.empty((2, number, len(names)))
-        done = 0
-        for masses, wrong, right in random_weights(clusters, number, seed):
-            progress(done / number)
-            here = slice(done, done := done + len(masses))
-            for j, name in enumerate(names):
-                low, high, *_ = extremes(ranked[name].blocks(masses), wrong, right)
-                least[here, j], largest[here, j] = low[:, 0], high[:, 0]
-        low, high = least[:, [at]] - largest, largest[:, [at]] - least
-        return Comparison(
-            {n: of_few(whole[j], least[:, j], largest[:, j]) for j, n in enumerate(names)},
-            {
-                n: of_few(whole[at] - whole[j], low[:, j], high[:, j])
-                for j, n in enumerate(names)
-                if j != at
-            },
-        )
-    differences = np.empty((number, len(names)))
-    for i, weights in enumerate(resamples(clusters, number, seed)):
-        if i % 50 == 0:
-            progress(i / number)
-        differences[i] = [ranked[name].auroc(weights) for name in names]
-    return Comparison(
-        {
-            n: interval(whole[j], differences[:, j], span=SHARE, pairs=pairs[j])
-            for j, n in enumerate(names)
-        },
-        {
-            n: interval(
-                *(whole[at] - whole[j], differences[:, at] - differences[:, j]),
-                span=DIFFERENCE,
-                pairs=min(pairs[at], pairs[j]),
-            )
-            for j, n in enumerate(names)
-            if j != at
-        },
-    )
 
 
 def rank_correlation(

@@ -39,7 +39,7 @@ def delong(first: ArrayLike, second: ArrayLike, correct: ArrayLike) -> Delong:
     """Test whether two doubts, (n,), find the same wrong answers equally well [1]_.
 
     It holds for independent rows: give each query once. Where two scores serve different answers,
-    and so have labels of their own, compare them by `intervals.compare`. A missing doubt (NaN) is
+    and so have labels of their own, compare them by `resampled.compare`. A missing doubt (NaN) is
     the largest; `correct` is for both. Raises `ValueError` when the shapes differ, or a correctness
     is neither 0 nor 1.
     """

@@ -10,11 +10,11 @@ from core.abstention import metrics
 from core.abstention.blocks import all_blocks
 from core.abstention.intervals import (
     Ranked,
-    compare,
     precision_at,
     rank_correlation,
     resamples,
 )
+from core.abstention.resampled import compare
 
 
 @st.composite

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention import intervals, metrics
+from core.abstention import resampled as resampling
 from core.abstention.metrics import Bin, Curve
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular.labelled import Labelled
@@ -89,7 +90,7 @@ def compare(
     data, intervals_of = calibration.data, {} if resampled is None else resampled
     interval = intervals_of.get(calibration.score)
     if interval is None:
-        interval = intervals_of[calibration.score] = intervals.compare(
+        interval = intervals_of[calibration.score] = resampling.compare(
             data.doubts,
             data.correct,
             data.questions,

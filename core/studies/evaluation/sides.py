@@ -249,12 +249,11 @@ def _resample(
         for of in (0, 1):
             doubts[f"{of}{name}"] = both.doubts(name)[of]
             correct[f"{of}{name}"] = right[name][of]
-    nowhere = dict.fromkeys(doubts, np.zeros(0))
     return resample(
         doubts,
         correct,
         both.here.questions[both.at_here],
-        nowhere,
+        None,
         number=number,
         progress=lambda share: progress("Resampling the shared questions", share),
     )

@@ -18,8 +18,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.abstention.intervals import Comparison, Interval, compare, interval, resamples
+from core.abstention.intervals import Comparison, Interval, interval, resamples
 from core.abstention.metrics import auroc
+from core.abstention.resampled import compare
 from core.data.world.facts import Fact, RightAnswer
 from core.data.world.grading import SAME_ANSWER, matches
 from core.language_models.language_model import LanguageModel
