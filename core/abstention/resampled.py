@@ -213,11 +213,11 @@ def compare(
 
     The 95% intervals are each by itself.
     """
-    drawn = resample(scores, correct, clusters, None, **options)
+    bootstrap = resample(scores, correct, clusters, None, **options)
     others = [name for name in scores if name != reference]
     return intervals.Comparison(
-        {name: drawn.interval(name, "auroc") for name in scores},
-        {name: drawn.difference(reference, name, "auroc") for name in others},
+        {name: bootstrap.interval(name, "auroc") for name in scores},
+        {name: bootstrap.difference(reference, name, "auroc") for name in others},
     )
 
 
