@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.charts.shapes import Filled, Shape, shape
-from core.charts.theme import Chart, Palette, contrast, ink_on, lines_apart, mix, share, theme
+from core.charts.theme import Chart, Palette, ink_on, lines_apart, mix, share, theme
 from core.codec import one_line
 from core.once import once
 from core.studies.inspection.conditional_rows import ConditionalRows
