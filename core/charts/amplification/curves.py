@@ -56,7 +56,7 @@ LEGEND_WIDTH = 46  # characters a line: what a telephone has room for
 IN_LINES = "split(datum.label, '\\n')"
 LONGEST_END = 17
 # Behind the curves: the question, or what is left of it, above the answer and its rival.
-CURVES_ROOM, LONGEST_LINE, LONGEST_PAIR = 236, 34, 22
+CURVES_ROOM, LONGEST_LINE, LONGEST_PAIR = 150, 19, 19  # what a telephone has room for, too
 ASKS = re.compile(r"(?:(?:what|who|where) (?:is|are|was|were)|name) (?:the |an? )?", re.IGNORECASE)
 MEANINGS = {  # of the colours
     Fate.STAYS: "stands, as what is known",
@@ -175,7 +175,7 @@ def curves(
     # A long stretch without a mark would look as if nothing was measured at its ends.
     ticks = own.transform_filter(alt.FieldOneOfPredicate(field="t", oneOf=list(TICKS)))
     layers.append(ticks.mark_point(filled=True, size=35, opacity=1).encode(y=y, color=colour))
-    lines = 2 if len(every) < 4 else 1  # of few, there is room for more
+    lines = 3 if len(every) < 4 else 2  # of few, there is room for more
     ends = [
         (end(one.case, lines), one.points[-1].normalised_probability, last_fate(one).value)
         for one in every
