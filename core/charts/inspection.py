@@ -85,13 +85,14 @@ def doubt_scale(
     if finite:
         rows["beginning"].append(_text(limit, 13, named[1], palette.text))
         rows["line"] = [{"x": limit, "y": 0.0}]
-        above = f"λ = {limit:.3f}" if rule else "no λ is certified here"
+        above = f"limit λ = {limit:.3f}" if rule else "no limit λ is certified here"
         rows["above" if wide else "beginning"].append(_text(limit, -12, above, palette.text))
     if value is not None:
         seen, solid = min(value, widest), min(certified, widest)
         name = f"this question: {value:.3f}" if math.isfinite(value) else "this question: ∞"
         rows["solid"] = [{"x": 0.0, "end": solid, "y": 28, "low": 40}]
-        rows["hollow"] = [{"x": solid, "end": seen, "y": 28, "low": 40}]
+        if seen - solid > widest / 200:  # a pixel or two
+            rows["hollow"] = [{"x": solid, "end": seen, "y": 28, "low": 40}]
         rows["this"] = [{"x": seen, "y": 34}]
         left = 0.5 * border < seen < border or seen > 0.4 * widest
         rows["left" if left else "right"].append(_text(seen, 51, name, palette.text))
@@ -108,7 +109,7 @@ def doubt_scale(
         rows["left" if doubt > 0.4 * widest else "right"].append(
             _text(doubt, y, name, palette.muted)
         )
-    title = f"doubt: {SCORES[score].symbol} in nats" + "; hollow: estimated" * (score in _BOUNDED)
+    title = f"doubt: {SCORES[score].symbol} in nats" + "; hollow: estimated" * bool(rows["hollow"])
     return Filled(_scale_of_doubt(len(references), title, palette), rows, {"widest": widest})
 
 

@@ -157,7 +157,7 @@ def placed(chart):
 def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspection):
     labels = placed(charts.doubt_scale(inspection, EXAMPLES, LIGHT))
     limit = inspection.verdict.rule.value
-    assert labels[f"λ = {limit:.3f}"] == labels["gives way"] == limit
+    assert labels[f"limit λ = {limit:.3f}"] == labels["gives way"] == limit
     assert labels["stands"] == 0
     assert labels["A known one"] == 0 and labels["Unknown"] == 2.0
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
@@ -169,15 +169,13 @@ def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspectio
 def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
     inspection = INSPECTIONS[10]
     assert 0 < inspection.certified_bound <= inspection.compared_doubt
-    scale = charts.doubt_scale(inspection, (), LIGHT)
-    *_, solid, hollow = rows_of(scale, "end")
-    bound = inspection.certified_bound
-    assert (solid["x"], solid["end"]) == (0, inspection.certified_bound)
-    assert (hollow["x"], hollow["end"]) == (bound, inspection.compared_doubt)
-    for less in (0.1, 0.6):  # right and left of where it ends
+    for less in (0.1, 0.6):  # its label stands right and left of where it ends
         scores = inspection.scores | {CERTIFIED: Score(less, less, "a")}
-        labels = placed(charts.doubt_scale(replace(inspection, scores=scores), (), LIGHT))
-        assert labels[f"at least {less:.3f}"] == less
+        scale = charts.doubt_scale(replace(inspection, scores=scores), (), LIGHT)
+        *_, solid, hollow = rows_of(scale, "end")
+        assert (solid["x"], solid["end"]) == (0, less)
+        assert (hollow["x"], hollow["end"]) == (less, inspection.compared_doubt)
+        assert placed(scale)[f"at least {less:.3f}"] == less
 
 
 @pytest.mark.parametrize(

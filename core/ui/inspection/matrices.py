@@ -25,9 +25,8 @@ def matrices(inspection: Inspection) -> None:
         help=TERMS["Mutual information"],
     )
     st.caption(
-        "Rows are the answer it was told, columns what it says next. Where the joint differs from "
-        "the product, it depends on what it was told: orange adds to M.I., grey takes from it. "
-        "Choose a cell to see its prompt."
+        "Rows: the answer it was told; columns: what it says next. Orange adds to M.I., grey takes "
+        "from it. Choose a cell to see its prompt."
     )
     component.matrices(inspection, MOST_IN_SIGHT, key="matrices")
     if note := charts.matrix_note(inspection, MOST_IN_SIGHT):
