@@ -11,7 +11,8 @@
    switched off where that can be done; elsewhere it gets room, and is told from the answer.
    A sampled answer is given as the beginning of the model's own turn, to see if it is scored.
 4. *Draws*: where all answers so far are alike, ask for what has many answers, freely. A server
-   that says the same each time decodes greedily, and no doubt can be read off that.
+   that says the same each time decodes greedily, and no doubt can be read off that. Where it
+   takes no seed, equal requests are compared: what keeps replies would give one as many.
 5. *Temperature*: ask for one next token at another temperature. Log-probabilities that change
    with it are those of another distribution; a temperature that is refused is not sent again.
 
@@ -44,6 +45,11 @@ OVERFULL = (
     "It states probabilities of different answers that add up to more than 1, so they are not used."
 )
 ODD = "It lists log-probabilities that contradict each other, so they are not used."
+COPIES = (
+    "{host} gives copies of one answer where several are to be drawn, so no doubt can be read off "
+    "how often it gives one. Switch off what keeps its replies (a cache in front of it), or choose "
+    "another one."
+)
 WRONG_ECHO = (
     "It repeats given texts, but with other log-probabilities than those of its own samples, so "
     "they are not used."
@@ -65,7 +71,7 @@ class Probe:
         self._rejected: list[Rejected] = []
         self._named: set[str] = set()  # fields that refusals spoke of
         self._broke: set[str] = set()  # requests of no standard that did not come through once
-        self._drawn = False  # whether two answers to one prompt differed
+        self._drawn = False  # whether two answers of one reply differed
         self._top: Mapping[str, float] = {}  # the likeliest next tokens at temperature 1
 
     def run(self) -> OpenAIAbilities:
@@ -299,38 +305,44 @@ class Probe:
             self.log.append(f"/tokenize: {came}")
 
     def _draws(self, how: OpenAIAbilities) -> OpenAIAbilities:
-        """Make sure that answers are drawn at all.
+        """Make sure that answers are drawn at all, and each for itself.
 
-        Raises `RefusedError` when long answers to what has many are all the same.
+        Raises `RefusedError` when long answers to what has many are the same: those of one reply,
+        or, where no seed tells requests apart, those of equal requests.
         """
+        n = min(how.candidates, DRAWS)
+        is_single = n == 1 or "seed" in how.without  # only another reply shows another draw
         # At 1, where no more is taken, one long answer may be likely enough to come each time.
         for heat, prompt in ((FREE, PROBES[2]), (1.0, PROBES[2]), (1.0, PROBES[0])):
-            choices: list[replies.Reply] = []
-            while not self._drawn and len(choices) < DRAWS:
-                body = how.body(
-                    self.model,
-                    prompt,
-                    limit=SHORT,
-                    temperature=heat,
-                    n=min(how.candidates, DRAWS),
-                    seed=len(choices),
-                )
+            heard: list[list[replies.Reply]] = []
+            while not (drawn := self._are_drawn(heard, n, is_single)):
+                if len(heard) >= max(DRAWS // n, 1 + is_single):
+                    break
+                seed = n * len(heard)
+                body = how.body(self.model, prompt, limit=SHORT, temperature=heat, n=n, seed=seed)
                 body.pop("stop", None)
                 try:
-                    choices += self.service.choices(self._post(how.path, body, len(choices)))
+                    heard.append(self.service.choices(self._post(how.path, body, seed)))
                 except Rejected:  # too hot
                     break
-                self._drawn = _differ(choices)
-            if self._drawn:
+                self._drawn |= _differ(heard[-1])
+            if drawn:
                 return how
-            if choices and heat == FREE:
+            if heard and heat == FREE:
                 break
+        if self._drawn or len({_texts(choices) for choices in heard}) > 1:
+            raise errors.RefusedError(COPIES.format(host=self.service.host))
         raise errors.RefusedError(
             f"{self.service.host} gives the same answer each time, whatever temperature it is "
             "told, so no doubt can be read off its answers. Let the server sample (for "
             "transformers serve: “do_sample”: true in the model’s generation_config.json), or "
             "choose another one."
         )
+
+    def _are_drawn(self, heard: Sequence[Sequence[replies.Reply]], n: int, is_single: bool) -> bool:
+        """Whether the answers of one reply differ, and replies where only they can tell."""
+        differ = len({_texts(choices) for choices in heard}) > 1
+        return (self._drawn or n == 1) and (differ or not is_single)
 
     def _heat(self, how: OpenAIAbilities) -> OpenAIAbilities:
         """See what another temperature changes; whether it is taken at all."""
@@ -438,8 +450,12 @@ def _all_listed(choices: Sequence[replies.Reply]) -> bool:
     )
 
 
+def _texts(choices: Sequence[replies.Reply]) -> str:
+    return json.dumps([thinking.all_texts(choice) for choice in choices])
+
+
 def _differ(choices: Sequence[replies.Reply]) -> bool:
-    return len({json.dumps(thinking.all_texts(choice)) for choice in choices}) > 1
+    return len({_texts([choice]) for choice in choices}) > 1
 
 
 def _line(path: str, body: replies.Reply, heard: replies.Reply | Rejected) -> str:

@@ -43,6 +43,7 @@ from core.language_models.errors import (
 from core.language_models.language_model import MAX_RESPONSE_TOKENS, Response, series
 from core.language_models.registry import open_model
 from core.language_models.usage import Meter
+from tests.language_models import openai_server
 from tests.language_models.openai_server import END, FAULTS, FLAVOURS, serving
 
 KEY = "sk-never-to-be-shown-1234567890"
@@ -413,7 +414,7 @@ SAMPLER = f"neutral {', '.join(NEUTRAL)}"
         ("chat-top", {"scaled": True}, False, False, True, 8, 4, "scaled by temperature"),
         ("chat-top", {"refuses": ("top_logprobs",)}, False, True, True, 8, 5, SAMPLER),
         ("chat-top", {"refuses": ("logprobs",)}, False, False, False, 8, 4, SAMPLER),
-        ("chat-top", {"refuses": ("seed", "stop")}, False, True, True, 8, 6, "without seed, stop"),
+        ("chat-top", {"refuses": ("seed", "stop")}, False, True, True, 8, 8, "without seed, stop"),
         ("chat-none", {}, False, False, False, 8, 3, "chat completions"),
         ("chat-none", {"refuses": NEWER}, False, False, False, 8, 6, "chat completions; "),
         ("chat-none", {"refuses": ("top_k",)}, False, False, False, 8, 4, "chat completions; "),
@@ -491,6 +492,36 @@ def test_a_server_that_draws_nothing_is_said_to_when_it_is_opened(flavour, n):
         with refused(RefusedError, "same answer each time", "do_sample", "127.0.0.1"):
             OpenAICompatible(server.rest).capabilities  # noqa: B018
         assert len(server.exchanges) <= 7
+
+
+@pytest.mark.parametrize("slots", [8, 2, 1])
+def test_equal_requests_that_get_the_same_reply_are_no_draws(slots, monkeypatch):
+    replies, answer = {}, openai_server._Desk.answer
+
+    def cached(desk, body, chat):
+        return replies.setdefault(json.dumps(body), answer(desk, body, chat))
+
+    monkeypatch.setattr(openai_server._Desk, "answer", cached)
+    with serving("chat-none", slots=slots) as server:
+        assert OpenAICompatible(server.rest).capabilities.candidates_a_call == slots
+    with (
+        serving("chat-none", slots=slots, refuses=("seed",)) as server,
+        refused(RefusedError, "copies of one answer" if slots > 1 else "same answer"),
+    ):
+        OpenAICompatible(server.rest).capabilities  # noqa: B018
+
+
+@pytest.mark.parametrize("slots", [8, 2])
+def test_copies_of_one_answer_in_a_reply_are_no_draws(slots):
+    def copied(reply):
+        first = reply["choices"][0]["message"]
+        return reply | {"choices": [choice | {"message": first} for choice in reply["choices"]]}
+
+    with (
+        serving("chat-none", slots=slots, after=copied) as server,
+        refused(RefusedError, "same answer each time" if slots > 2 else "copies of one"),
+    ):
+        OpenAICompatible(server.rest).capabilities  # noqa: B018
 
 
 def test_samplers_that_a_server_leaves_on_are_switched_off(embedded):
