@@ -91,7 +91,9 @@ def _as_file(results: Sequence[Summary]) -> None:
     downloads.table(
         {
             "title": [r.title for r in results],
-            "verdict": [r.outcome for r in results],
+            "verdict": [
+                r.outcome if (read := read_outcome(r.outcome)).stamp else read.came for r in results
+            ],
             "kind": [r.kind for r in results],
             "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in results],
             "model": [r.model for r in results],

@@ -6,8 +6,9 @@ import pytest
 
 from core.reports.inspection.document import report, settings
 from core.reports.inspection.score_table import score_table
-from core.reports.inspection.words import read_outcome, served_sentence
+from core.reports.inspection.words import outcome, read_outcome, served_sentence
 from core.studies.inspection import recorder
+from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
@@ -130,7 +131,7 @@ def test_what_the_model_was_not_taught_has_a_place_on_the_scale_too(embedded):
         ("Believe it (0.02 nats, λ = 0.5, own policy: ≤ 5% wrong). A", "believe", 0.02, "A"),
         ("I don’t know (inf nats, λ = 0.5, own policy: ≤ 5% wrong). A", "doubt", math.inf, "A"),
         ("Perhaps (-0.01 nats, λ = 0.5, own policy: no guarantee). A", "perhaps", -0.01, "A"),
-        ("Believe it (0.05 λ). Paris", "believe", 0.05, "Paris"),
+        ("Perhaps (0.05 λ). Paris", "perhaps", 0.05, "Paris"),
         ("I don’t know. It says: (9.1 nats, λ = 1.0, own policy: 5%). A", "doubt", None, ""),
         ("Perhaps. (9.99 λ). A", "perhaps", None, "(9.99 λ). A"),
         ("abstain: Rome", "doubt", None, "Rome"),
@@ -144,3 +145,22 @@ def test_a_saved_verdict_is_read_whoever_saved_it_and_no_text_of_a_model_is_a_do
     ended = read_outcome(saved)
     assert (ended.stamp and ended.stamp.look, ended.doubt) == (look, doubt)
     assert ended.came == came or not came
+
+
+def test_a_saved_verdict_is_shown_only_where_the_policy_that_gave_it_is_still_in_use(embedded):
+    request = usual_request("What is the capital of France?", embedded.capabilities)
+    saved = outcome(run(request, embedded))
+    assert "default policy" in saved and read_outcome(saved).stamp
+    limit = f"λ = {default_policy().threshold:.3f}"
+    for older in (
+        saved.replace(limit, "λ = 0.463"),
+        saved.replace("≤ 5%", "≤ 4%"),
+        "Believe it (0.05 λ). Paris",
+        "Believe it. Paris",
+        "answer: Paris",
+    ):
+        read = read_outcome(older)
+        assert read.stamp is None and "when it was saved" in read.came and read.doubt is None
+        assert read.came.endswith(("Paris", read_outcome(saved).came))
+    withheld = "I don’t know (0.9 nats, λ = 0.463, default policy: ≤ 5% wrong). A"
+    assert read_outcome(withheld).stamp, "which promises nothing"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from core.studies.evaluation.recorded import source_of
-from core.studies.inspection.certificates import certified_model, default_policy
+from core.studies.inspection.certificates import MODELS, certified_model, default_policy
 from core.studies.inspection.grading import Judgement
 from core.studies.inspection.inspection import LABELS_WANTED, Inspection, display
 from core.studies.inspection.quick import ANSWERS, MOST_CALLS
@@ -20,7 +20,9 @@ from core.studies.inspection.verdict import (
     INFORMED,
     LARGEST_ERROR,
     Decision,
+    DecisionRule,
     Headline,
+    rule_of,
 )
 from core.uncertainty.confidence import CONFIDENCE
 
@@ -74,6 +76,7 @@ STAMPS: Final = {
         "doubt", "?", "I don’t know", "Not near anything this model was taught."
     ),
 }
+_SERVED: Final = (STAMPS[Headline.BELIEVE], STAMPS[Headline.PERHAPS])
 WITHHELD: Final = {
     Decision.ABSTAIN: "It would have said:",
     Decision.TOO_LITTLE: "It may say:",
@@ -112,11 +115,15 @@ def outcome(inspection: Inspection) -> str:
     value = inspection.compared_doubt if decided else None
     if rule and 0 < rule.value < math.inf and value is not None:
         whose = "default" if rule.origin.startswith(DEFAULT) else "own"
-        promise = "no guarantee" if rule.error is None else f"≤ {100 * rule.error:.6g}% wrong"
-        doubt = f" ({value:.3f} nats, λ = {rule.value:.3f}, {whose} policy: {promise})"
+        doubt = f" ({value:.3f} nats, {_decided_by(rule, whose)})"
     answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))
     came = stamp.reason or " ".join(filter(None, answer))
     return f"{stamp.words}{doubt}. {came}"
+
+
+def _decided_by(rule: DecisionRule, whose: str) -> str:
+    promise = "no guarantee" if rule.error is None else f"≤ {100 * rule.error:.6g}% wrong"
+    return f"λ = {rule.value:.3f}, {whose} policy: {promise}"
 
 
 class SavedOutcome(NamedTuple):
@@ -132,8 +139,20 @@ class SavedOutcome(NamedTuple):
 def read_outcome(saved: str) -> SavedOutcome:
     """Read how a saved inspection ended, also as earlier versions saved it.
 
-    What is no outcome has no stamp.
+    What is no outcome has no stamp; nor has what may be served no more, once it is computed anew:
+    the word of a bundled policy that was replaced, or a certificate of which nothing is told.
     """
+    read = _as_saved(saved)
+    today = {_decided_by(rule_of(default_policy(model)), "default") for model in MODELS}
+    decided_by = f"λ = {read.limit:.3f}, {read.policy}"
+    default = read.policy.startswith("default") and decided_by not in today
+    if read.stamp in _SERVED and (default or (read.stamp is _SERVED[0] and not read.policy)):
+        was = f"It was “{read.stamp.words}” when it was saved: open it to see what it is today."
+        return SavedOutcome(None, f"{was} {read.came}")
+    return read
+
+
+def _as_saved(saved: str) -> SavedOutcome:
     word, _, answer = saved.partition(": ")
     if word in {*Headline}:
         stamp = STAMPS[Headline(word)]
