@@ -45,8 +45,9 @@ def missing_mass(content: Drawn, palette: Palette) -> Chart:
 
 
 def theorem(content: Drawn, palette: Palette) -> Chart:
-    """Every question's distance from the truth against its doubt; the claim fails below."""
-    points = pd.DataFrame({name: content["points"][name] for name in ("information", "divergence")})
+    """Every question's distance from the documents against its doubt; the claim fails below."""
+    of = {"information": "information", "corpus_divergence": "divergence"}
+    points = pd.DataFrame({name: content["points"][each] for each, name in of.items()}).dropna()
     most = 1.05 * max(0.1, points["information"].max())
     below = pd.DataFrame({"information": [0.0, most], "divergence": [0.0, most]})
     x = alt.X("information:Q", title="doubt", scale=alt.Scale(domain=[0, most], nice=False))
@@ -56,7 +57,7 @@ def theorem(content: Drawn, palette: Palette) -> Chart:
         alt.Chart(points)
         .mark_point(size=35, filled=True, opacity=0.6, color=palette.primary)
         .encode(x=x, y=y),
-        alt.Chart(below[1:].assign(divergence=0.0, text="would break it"))
+        alt.Chart(below[1:].assign(divergence=0.0, text="breaks it"))
         .mark_text(color=palette.text, align="right", baseline="bottom", dx=-4, dy=-3, fontSize=12)
         .encode(x=x, y=y, text=alt.Text("text:N")),
     )

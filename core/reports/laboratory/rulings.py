@@ -72,15 +72,27 @@ def _missing_mass(finding: Finding) -> Ruling:
 
 
 def _theorem(finding: Finding) -> Ruling:
-    held, total = finding.drawn["held"], len(finding.columns["D ≥ I"])
-    number, meaning = f"{held:,} of {total:,}", "questions keep to it"
+    columns: Any = finding.columns
+    held, total = finding.drawn["held"], len(columns["D ≥ I"])
     if held < total:
-        return Ruling(BROKEN, number, meaning, "High doubt need not mean far from the truth.")
-    consequence = (
-        "High doubt means far from the truth, where right answers are independent. Low doubt alone "
-        "proves nothing."
+        meaning = "questions keep to it"
+        consequence = "High doubt need not mean far from the truth."
+        return Ruling(BROKEN, f"{held:,} of {total:,}", meaning, consequence)
+    # Where right answers are independent it is arithmetic: the documents alone can break it.
+    by_documents = zip(
+        columns["D from the documents < I"], columns["D from the documents, nats"], strict=True
     )
-    return Ruling(HELD, number, meaning, consequence)
+    breaks = [below for below, divergence in by_documents if divergence is not None]
+    consequence = (
+        f"Where right answers are independent it cannot fail (and held on all {total:,}): there "
+        "high doubt means far from the truth. Low doubt alone proves nothing."
+    )
+    return Ruling(
+        WEAK if any(breaks) or not breaks else HELD,
+        f"{len(breaks) - sum(breaks):,} of {len(breaks):,}",
+        "questions keep to it, by the documents that taught them",
+        consequence,
+    )
 
 
 def _hallucination(finding: Finding) -> Ruling:
@@ -134,13 +146,13 @@ def _yielding(finding: Finding) -> Ruling:
 
 
 def _scores(finding: Finding) -> Ruling:
-    (value, low, _), (other, _, high) = (finding.drawn["scores"][name] for name in ("M.I.", "S.E."))
-    held = None not in (low, high) and low > high  # without intervals, nothing is held
-    word = HELD if held else WEAK if value > other else BROKEN
+    (value, *_), (other, *_) = (finding.drawn["scores"][name] for name in ("M.I.", "S.E."))
+    # Held weakly at most: the lists that were never taught, where it errs, are not asked here.
+    word = WEAK if value > other else BROKEN
     meaning = f"of pairs: the wrong answer is doubted more; by entropy, {other:.0%}"
     consequence = (
-        "Entropy takes many right answers for doubt; the verdict does not. Evaluation is harder: "
-        "it adds lists never taught."
+        "Entropy takes many right answers for doubt; the verdict does not. With lists that were "
+        "never taught, no difference is shown: see Evaluation."
         if word is not BROKEN
         else "Mutual information is no better a ground for a verdict than entropy."
     )
