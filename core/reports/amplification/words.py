@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.codec import count_of, encode
 from core.studies.amplification import serialise
-from core.studies.amplification.curve import SAMPLES_A_POINT, Amplification, Origin
+from core.studies.amplification.curve import SAMPLES_A_POINT, Amplification, Origin, Point
 from core.studies.amplification.fate import Fate, fate, last_fate, quartiles
 
 REGION: Final = (
@@ -61,8 +61,7 @@ def meaning(curve: Amplification) -> str:
     if not curve.informative or curve.is_foreign:
         return ""
     first, last = curve.informative[0], curve.informative[-1]
-    shares = (last.normalised_probability, last.lower, last.upper)
-    fates = {fate(share) for share in shares if share is not None}
+    fates = _fates_at(last)
     if len(fates) > 1:  # its interval allows for another
         return ""
     if Fate.ALIVE in fates:
@@ -70,12 +69,18 @@ def meaning(curve: Amplification) -> str:
     if Fate.GIVES_WAY in fates:
         return (
             "The model never held this answer: a reason not to believe it."
-            if first.repetitions == 0 and first.repeated_is_likelier
+            if first.repetitions == 0 and _fates_at(first) == {Fate.GIVES_WAY}
             else "It gives way, as what a model only half knows does: a reason not to believe it."
         )
     if last.repetitions < FIRM:
         return f"It stands so far: {repetitions(last.repetitions)} cannot show more."
     return "It stands, as what a model knows does: a reason to believe it, but no proof."
+
+
+def _fates_at(point: Point) -> set[Fate]:
+    """Return where the right answer may stand, with its interval."""
+    shares = (point.normalised_probability, point.lower, point.upper)
+    return {fate(share) for share in shares if share is not None}
 
 
 def _turn(curve: Amplification) -> str:

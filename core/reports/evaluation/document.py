@@ -66,13 +66,14 @@ def _reading(manifest: Mapping[str, Any]) -> list[Part]:
 def aurocs(measured: RunMeasures) -> Picture:
     """Return how well every score that has an AUROC finds wrong answers.
 
-    The one to use is blue and comes first, then the largest; last is what is left out, a ring.
+    The one to use is blue and comes first, then the largest. Those of `words.exclusions` are not
+    there.
     """
-    use, unfit = words.score_to_use(lead(measured)), measured.results.unfit_scores
-    names = sorted(ranking(measured), key=lambda name: (name != use, name in unfit))
+    use = words.score_to_use(lead(measured))
+    names = sorted(ranking(measured), key=lambda name: name != use)
     by = {name: measured.interval(name, "auroc") for name in names}
     rows = [
-        charts.Estimate(name, of.value, of.lower, of.upper, name not in unfit, name == use)
+        charts.Estimate(name, of.value, of.lower, of.upper, is_main=name == use)
         for name, of in by.items()
     ]
     each = (f"{SCORES[name].title} {words.with_interval(of)}" for name, of in by.items())
@@ -119,7 +120,11 @@ def _scores(measured: RunMeasures) -> Part:
     columns: dict[str, Sequence[Cell]] = dict(words.score_columns(measured))
     return Part(
         "What every score is worth",
-        [words.intervals(measured), *map(words.comparison, others)],
+        [
+            words.intervals(measured),
+            *words.exclusions(measured.results),
+            *map(words.comparison, others),
+        ],
         pictures,
         [Table("Every score", columns)],
     )

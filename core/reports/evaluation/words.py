@@ -111,12 +111,15 @@ def answer(measured: RunMeasures) -> list[str]:
     if of is None:
         return []
     sentences = _answer(measured, of)
-    if sentences[1:]:
-        sentences += [
-            f"{SCORES[name].title} is left out: some of these questions chose its weights."
-            for name in measured.results.unfit_scores
-        ]
-    return sentences
+    return sentences + exclusions(measured.results) if sentences[1:] else sentences
+
+
+def exclusions(results: study.Results) -> list[str]:
+    """Return which scores are held against no other, and why."""
+    return [
+        f"{SCORES[name].title} is left out: some of these questions chose its weights."
+        for name in results.unfit_scores
+    ]
 
 
 def score_to_use(of: Lead | None) -> str:

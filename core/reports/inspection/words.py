@@ -115,13 +115,13 @@ def outcome(inspection: Inspection) -> str:
     value = inspection.compared_doubt if decided else None
     if rule and 0 < rule.value < math.inf and value is not None:
         whose = "default" if rule.origin.startswith(DEFAULT) else "own"
-        doubt = f" ({value:.3f} nats, {_decided_by(rule, whose)})"
+        doubt = f" ({value:.3f} nats, {_grounds(rule, whose)})"
     answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))
     came = stamp.reason or " ".join(filter(None, answer))
     return f"{stamp.words}{doubt}. {came}"
 
 
-def _decided_by(rule: DecisionRule, whose: str) -> str:
+def _grounds(rule: DecisionRule, whose: str) -> str:
     promise = "no guarantee" if rule.error is None else f"≤ {100 * rule.error:.6g}% wrong"
     return f"λ = {rule.value:.3f}, {whose} policy: {promise}"
 
@@ -143,9 +143,9 @@ def read_outcome(saved: str) -> SavedOutcome:
     the word of a bundled policy that was replaced, or a certificate of which nothing is told.
     """
     read = _as_saved(saved)
-    today = {_decided_by(rule_of(default_policy(model)), "default") for model in MODELS}
-    decided_by = f"λ = {read.limit:.3f}, {read.policy}"
-    default = read.policy.startswith("default") and decided_by not in today
+    today = {_grounds(rule_of(default_policy(model)), "default") for model in MODELS}
+    grounds = f"λ = {read.limit:.3f}, {read.policy}"
+    default = read.policy.startswith("default") and grounds not in today
     if read.stamp in _SERVED and (default or (read.stamp is _SERVED[0] and not read.policy)):
         was = f"It was “{read.stamp.words}” when it was saved: open it to see what it is today."
         return SavedOutcome(None, f"{was} {read.came}")

@@ -63,13 +63,21 @@ class ScoreComparison:
 def compare(
     measured: RunMeasures, score: str, measure: str = "auroc"
 ) -> tuple[ScoreComparison, ...]:
-    """Hold every other score of a run against one, by one of `metrics.MEASURES`."""
+    """Hold every other score of a run against one, by one of `metrics.MEASURES`.
+
+    None whose weights some of these questions chose: no test holds where it had to do well.
+    """
+    names = _comparable(measured)
     comparisons = [
         _compare(measured, score, other, measure)
-        for other in measured.results.scores
-        if other != score
+        for other in names
+        if score in names and other != score
     ]
     return adjust(comparisons)
+
+
+def _comparable(measured: RunMeasures) -> list[str]:
+    return [name for name in measured.results.scores if name not in measured.results.unfit_scores]
 
 
 @dataclass(frozen=True)
@@ -93,8 +101,8 @@ class Lead:
 
 
 def ranking(measured: RunMeasures) -> tuple[str, ...]:
-    """Return the scores with an AUROC, the largest first."""
-    values = {name: measured.interval(name, "auroc").value for name in measured.results.scores}
+    """Return the scores with an AUROC, the largest first, whose weights no question here chose."""
+    values = {name: measured.interval(name, "auroc").value for name in _comparable(measured)}
     return tuple(
         sorted((name for name in values if math.isfinite(values[name])), key=lambda n: -values[n])
     )
@@ -108,8 +116,7 @@ def lead(measured: RunMeasures) -> Lead | None:
     of the one that truly is, which it meets in one of k − 1 comparisons: so each p-value is taken
     k − 1 times [1]_.
     """
-    unfit = measured.results.unfit_scores
-    names = [name for name in ranking(measured) if name not in unfit]
+    names = ranking(measured)
     if not names:
         return None
     leader = _lead(measured, names[0], names)

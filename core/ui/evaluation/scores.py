@@ -131,6 +131,9 @@ def numbers(measured: RunMeasures) -> dict[str, list[object]]:
         columns[measure] = [finite(each.value) for each in intervals]
         columns[f"{measure} from"] = [finite(each.lower) for each in intervals]
         columns[f"{measure} to"] = [finite(each.upper) for each in intervals]
+    columns["some of these rows chose its weights"] = [
+        name in measured.results.unfit_scores for name in SCORES
+    ]
     return columns
 
 
@@ -169,6 +172,8 @@ def _comparisons(results: Results, measured: RunMeasures, pictures: dict[str, Pi
     )
     measure = right.selectbox("Measure", list(MEASURES), format_func=str.upper, key=MEASURE)
     every = _comparisons_of(measured, score, measure)
+    for sentence in words.exclusions(results):
+        st.text(sentence)
     if all(math.isnan(each.difference.value) for each in every):
         st.text(
             f"{charts.symbol_of(score)} and the others cannot be compared by {measure.upper()}."

@@ -80,7 +80,8 @@ def test_the_verdict_is_a_sentence(shares, sentence):
             {0: 0.9, 1: 0.4, 2: 0.1},
             f"It gives way, as what a model only half knows does: {AGAINST}",
         ),
-        ({0: 0.3, 5: 0.1}, f"The model never held this answer: {AGAINST}"),
+        ({0: 0.1, 5: 0.1}, f"The model never held this answer: {AGAINST}"),
+        ({0: 0.48, 5: 0.1}, f"It gives way, as what a model only half knows does: {AGAINST}"),
         (
             {0: 0.4, 100: 0.5},
             "Both stay alive, as where several answers are right: no reason to doubt either.",
@@ -98,6 +99,12 @@ def test_what_that_means_is_no_stronger_than_the_curve(shares, sentence):
     assert meaning(found) == sentence
     last = replace(found.points[-1], lower=0.1, upper=0.95)
     assert meaning(replace(found, points=(*found.points[:-1], last))) == ""
+
+
+def test_an_answer_that_may_have_been_alive_is_not_said_never_to_have_been_held():
+    found = curve({0: 0.1, 5: 0.1}, Case("Which?", "A", "B"))
+    first = replace(found.points[0], lower=0.05, upper=0.3)
+    assert meaning(replace(found, points=(first, *found.points[1:]))).startswith("It gives way")
 
 
 def test_of_what_was_never_sampled_the_verdict_says_that():

@@ -314,23 +314,23 @@ class Probe:
         is_single = n == 1 or "seed" in how.without  # only another reply shows another draw
         # At 1, where no more is taken, one long answer may be likely enough to come each time.
         for heat, prompt in ((FREE, PROBES[2]), (1.0, PROBES[2]), (1.0, PROBES[0])):
-            heard: list[list[replies.Reply]] = []
-            while not (drawn := self._are_drawn(heard, n, is_single)):
-                if len(heard) >= max(DRAWS // n, 1 + is_single):
+            batches: list[list[replies.Reply]] = []
+            while not (passes := self._are_draws(batches, n, is_single)):
+                if len(batches) >= max(DRAWS // n, 1 + is_single):
                     break
-                seed = n * len(heard)
+                seed = n * len(batches)
                 body = how.body(self.model, prompt, limit=SHORT, temperature=heat, n=n, seed=seed)
                 body.pop("stop", None)
                 try:
-                    heard.append(self.service.choices(self._post(how.path, body, seed)))
+                    batches.append(self.service.choices(self._post(how.path, body, seed)))
                 except Rejected:  # too hot
                     break
-                self._drawn |= _differ(heard[-1])
-            if drawn:
+                self._drawn |= _differ(batches[-1])
+            if passes:
                 return how
-            if heard and heat == FREE:
+            if batches and heat == FREE:
                 break
-        if self._drawn or len({_texts(choices) for choices in heard}) > 1:
+        if self._drawn or len({_texts(choices) for choices in batches}) > 1:
             raise errors.RefusedError(COPIES.format(host=self.service.host))
         raise errors.RefusedError(
             f"{self.service.host} gives the same answer each time, whatever temperature it is "
@@ -339,9 +339,11 @@ class Probe:
             "choose another one."
         )
 
-    def _are_drawn(self, heard: Sequence[Sequence[replies.Reply]], n: int, is_single: bool) -> bool:
+    def _are_draws(
+        self, batches: Sequence[Sequence[replies.Reply]], n: int, is_single: bool
+    ) -> bool:
         """Whether the answers of one reply differ, and replies where only they can tell."""
-        differ = len({_texts(choices) for choices in heard}) > 1
+        differ = len({_texts(choices) for choices in batches}) > 1
         return (self._drawn or n == 1) and (differ or not is_single)
 
     def _heat(self, how: OpenAIAbilities) -> OpenAIAbilities:

@@ -43,7 +43,6 @@ from core.language_models.errors import (
 from core.language_models.language_model import MAX_RESPONSE_TOKENS, Response, series
 from core.language_models.registry import open_model
 from core.language_models.usage import Meter
-from tests.language_models import openai_server
 from tests.language_models.openai_server import END, FAULTS, FLAVOURS, serving
 
 KEY = "sk-never-to-be-shown-1234567890"
@@ -495,17 +494,11 @@ def test_a_server_that_draws_nothing_is_said_to_when_it_is_opened(flavour, n):
 
 
 @pytest.mark.parametrize("slots", [8, 2, 1])
-def test_equal_requests_that_get_the_same_reply_are_no_draws(slots, monkeypatch):
-    replies, answer = {}, openai_server._Desk.answer
-
-    def cached(desk, body, chat):
-        return replies.setdefault(json.dumps(body), answer(desk, body, chat))
-
-    monkeypatch.setattr(openai_server._Desk, "answer", cached)
-    with serving("chat-none", slots=slots) as server:
+def test_equal_requests_that_get_the_same_reply_are_no_draws(slots):
+    with serving("chat-none", slots=slots, memory={}) as server:
         assert OpenAICompatible(server.rest).capabilities.candidates_a_call == slots
     with (
-        serving("chat-none", slots=slots, refuses=("seed",)) as server,
+        serving("chat-none", slots=slots, memory={}, refuses=("seed",)) as server,
         refused(RefusedError, "copies of one answer" if slots > 1 else "same answer"),
     ):
         OpenAICompatible(server.rest).capabilities  # noqa: B018
@@ -513,12 +506,12 @@ def test_equal_requests_that_get_the_same_reply_are_no_draws(slots, monkeypatch)
 
 @pytest.mark.parametrize("slots", [8, 2])
 def test_copies_of_one_answer_in_a_reply_are_no_draws(slots):
-    def copied(reply):
+    def copies(reply):
         first = reply["choices"][0]["message"]
         return reply | {"choices": [choice | {"message": first} for choice in reply["choices"]]}
 
     with (
-        serving("chat-none", slots=slots, after=copied) as server,
+        serving("chat-none", slots=slots, after=copies) as server,
         refused(RefusedError, "same answer each time" if slots > 2 else "copies of one"),
     ):
         OpenAICompatible(server.rest).capabilities  # noqa: B018
