@@ -175,7 +175,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     go_to(page, "Inspection")
     expect(in_use).to_contain_text(policy.sentence)
     expect(page.locator(".st-key-verdict")).to_contain_text(
-        re.compile(rf"λ = {FOUND}.*S\.E\. in nats")
+        re.compile(rf"S\.E\. in nats.*λ = {FOUND}")
     )
 
     go_to(page, "Calibration")
