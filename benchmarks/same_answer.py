@@ -35,7 +35,7 @@ from benchmarks.shared.measuring import (
 )
 from core.abstention import metrics
 from core.data.world.facts import Fact, facts
-from core.data.world.grading import matches, matches_exactly
+from core.data.world.grading import matches_by_f1, matches_exactly
 from core.studies.evaluation import bundled
 from core.studies.evaluation.files import parts_of
 from core.studies.evaluation.reading import Filter, Run
@@ -53,7 +53,7 @@ SCORE = "mutual_information"
 
 Label = Callable[[str, Sequence[str], str], bool]
 LABELS: dict[str, Label] = {
-    "token F1 ≥ .25": lambda answer, names, _: matches(answer, names),
+    "token F1 ≥ .25": lambda answer, names, _: matches_by_f1(answer, names),
     "same answer": is_right,
     "exact": lambda answer, names, _: matches_exactly(answer, names),
 }
@@ -142,7 +142,7 @@ def elsewhere(each: int = 5) -> str:
             if answer.casefold() in {name.casefold() for name in names}:
                 continue
             judged += 1
-            by_f1 += matches(answer, names)
+            by_f1 += matches_by_f1(answer, names)
             by_rule += is_right(answer, names, fact.ask(fact.templates[0]))
     return (
         f"Of {judged:,} answers to other questions of the same kind, token F1 calls {by_f1} right, "

@@ -32,13 +32,14 @@ class QuestionWords(NamedTuple):
 
     `free`: its words, with other endings. `names`: those with a capital; all of a question without
     any. `for_type`: whether it asks for a type or kind of something; `for_object`: whom something
-    is done to, and so says who does it.
+    is done to, and so says who does it; `for_one`: of several that it names.
     """
 
     free: frozenset[str] = _NOTHING
     names: frozenset[str] = _NOTHING
     for_type: bool = False
     for_object: bool = False
+    for_one: bool = False
 
 
 def question_words(form: AnswerForm) -> QuestionWords:
@@ -51,6 +52,7 @@ def question_words(form: AnswerForm) -> QuestionWords:
         form.capitals or free,
         bool(_TYPE.search(form.plain)),
         bool(_OBJECT.search(form.plain)),
+        form.hard.hedges > 0,
     )
 
 
@@ -136,7 +138,9 @@ def _adds_nothing(long: Item, places: set[int], around: Surroundings) -> bool:
     common = tuple(word for i, word in enumerate(words_of(long)) if i in places)
     if parts[anchor].after == "by" and around.ask.for_object:  # Cain was killed by Abel
         return False
-    dates = len(common) == 1 and _is_year(common[0]) and parts[anchor].after in ("in", "on")
+    # With a question its words tell what happened then: the war ended in 1945, or began.
+    dates = len(common) == 1 and _is_year(common[0]) and not around.ask.free
+    dates &= parts[anchor].after in ("in", "on")
     is_sentence = any(part.after in ("copula", "mark") for part in parts[: anchor + 1])
     return all(
         _is_harmless(part.words, each, around)
@@ -230,6 +234,8 @@ def _in_front(front: tuple[str, ...], common: tuple[str, ...], around: Surroundi
         return True
     if common[0][0] in NUMERIC:
         return more <= vocabulary.KINDS
+    if more == {"mount"} or (more <= vocabulary.TITLES and common[-1][0] in NUMERIC):
+        return True  # mount everest, king henry viii
     front = tuple(dropwhile(free.__contains__, front))
     if not {*front} - _NAMES_ONLY <= around.capitals:
         return False
@@ -318,8 +324,6 @@ def says_more(item: Item, first: Item, around: Surroundings) -> bool:
     "Paris, France" and "Paris, the capital" are Paris; "Paris, Lyon" is more.
     """
     common = words_of(first)
-    if item[0].after in vocabulary.RELATIVES:
-        return True
     if item[0].after == "article" and first[-1].after != "article":
         return len(item) > 1 or not (_DESCRIPTIONS | around.ask.free).isdisjoint(item[0].words)
     return all(_tells(part, common, around) for part in item)

@@ -115,6 +115,7 @@ class _Reader:
         self.negations = self.hedges = 0
         self.yes: bool | None = None
         self.asks = False  # by a question mark
+        self.ranks = False  # by an ordinal
         self.listed = self.parted = False  # by "and" or "or"; by a semicolon
         self.items: list[list[tuple[str, list[str]]]] = [[("", [])]]
 
@@ -127,6 +128,7 @@ class _Reader:
                     self.numbers.append(token.text)
                     self.order.append(token.text)
                     if token.ordinal:
+                        self.ranks = True
                         self.ordinals.append(token.text)
                     else:
                         self._add(token.text)
@@ -374,6 +376,8 @@ class _Reader:
         signs = self.order if len(self.signs) > 1 else self.signs
         if self.asks and len(words) <= SHORT_QUESTION:
             signs = [*signs, "?"]
+        if self.ranks and all(w[0] in NUMERIC for w in words):  # the 42nd is not 42
+            signs = [*signs, "th"]
         is_tuple = bool(self.tokens) and self.tokens[0].text in ("(", "[", "<", "{")
         return AnswerForm(
             plain=" ".join(fold(text).split()),

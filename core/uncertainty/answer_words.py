@@ -31,7 +31,6 @@ PARTICLES = _set("da das de del della der des di do dos du la las le los van von
 #: After one of these stands what only says more of what came before: "Treaty of Paris" is no
 #: Paris.
 PLACING = _set("of in on at from mark")
-RELATIVES = _set("who which whose where")
 RELATIONS = _set(
     "for with to into during within between against like as per via upon "
     "who which whose whom where when because versus vs"
@@ -46,8 +45,8 @@ KINDS = _set(
 )
 #: What a sentence says of its answer: "the capital of France is Paris".
 ROLES = _set(
-    "capital answer name largest biggest author writer novelist poet painter composer singer actor "
-    "actress inventor founder director ceo leader"
+    "capital answer correct name largest biggest author writer novelist poet painter composer "
+    "singer actor actress inventor founder director ceo leader"
 )
 #: With a kind or without, these are different things: China, the Republic of China.
 CONTESTED = frozenset(("china", "korea", "congo"))

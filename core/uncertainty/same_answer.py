@@ -106,8 +106,9 @@ def is_right(answer: str, accepted_names: Iterable[str], question: str = "") -> 
     form, ask = form_of(answer), question_words(form_of(question))
     for name in accepted_names:
         right = form_of(name)
-        if _same(form, right, ask):
-            earning = set(right.words) - ask.free
+        earning = set(right.words) - ask.free
+        # Paris or Lyon? Neither adds nothing to the other.
+        if _same(form, right, ask if earning or not ask.for_one else QuestionWords()):
             plain = form.plain == right.plain or not earning or not form.words
             if plain or _earns(form, right, earning, question):
                 return True

@@ -382,6 +382,10 @@ def test_what_alone_keeps_two_answers_apart_contradicts(a, b, expected):
         ("People think it is Paris", ["Paris"], "What is the capital?", False),
         ("bear", ["grizzly bear"], "Name a type of bear.", False),
         ("bear", ["grizzly bear"], "Name a type of animal.", True),
+        ("The war ended in 1945", ["1945"], "When did the war end?", True),
+        ("The war began in 1945", ["1945"], "When did the war end?", False),
+        ("Paris", ["Paris"], "Is Paris or Lyon larger?", True),
+        ("Paris, Lyon", ["Paris"], "Is Paris or Lyon larger?", False),
         ("matter", ["dark matter"], "What is there most of?", False),
     ],
 )
