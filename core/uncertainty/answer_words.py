@@ -28,8 +28,7 @@ COPULAS = _set("is was are were called named")
 ARTICLES = _set("a an the")
 #: A part of a name: "Leonardo da Vinci" is Leonardo, and da Vinci.
 PARTICLES = _set("da das de del della der des di do dos du la las le los van von bin ibn ben al el")
-#: After one of these stands what only says more of what came before: "Treaty of Paris" is no
-#: Paris.
+#: What begins a part of an answer: after some a place only says where, after others nothing does.
 PLACING = _set("of in on at from mark")
 RELATIONS = _set(
     "for with to into during within between against like as per via upon "
@@ -55,7 +54,7 @@ FORENAMES = _set(
     "napoleon jesus elvis dante galileo michelangelo rembrandt leonardo raphael muhammad buddha "
     "voltaire aristotle confucius augustus tutankhamun cleopatra nefertiti"
 )
-#: In front of a name these make another thing of it: the White Nile.
+#: In front of a name these are no first names, either: the White Nile.
 COLOURS = _set(
     "black white red blue green yellow brown grey gray pink purple orange golden silver dark light "
     "cold hot dead holy wild prime shadow great big small high low young free open real true"
@@ -68,11 +67,11 @@ EXTENTS = _set("long tall high wide deep thick old")
 #: ... and what multiplies it, though it looks like many of something.
 MULTIPLES = _set(
     "millions billions trillions thousands hundreds dozens scores pairs couples halves lakhs "
-    "crores times squares cubes millones miles cientos milhoes bilhoes centaines milliers millions "
-    "milliards douzaines docenas myriads grosses tens thirds quarters fourths fifths "
-    "sixths sevenths eighths ninths tenths hundredths thousandths"
+    "crores times squares cubes millones miles cientos milhoes bilhoes centaines milliers "
+    "milliards douzaines docenas myriads grosses tens thirds quarters fourths fifths sixths "
+    "sevenths eighths ninths tenths hundredths thousandths"
 )
-#: What is named after a thing is another one: London, London Bridge; carbon, carbon dioxide.
+#: Things: a name in front of one is another thing, no first name: Tower Bridge.
 COMPOUNDS = _set(
     "airport airlines airways avenue award awards bank bay beach bridge building castle cathedral "
     "championship church club college cup day dollar fc festival fever flu gate glacier gulf "
@@ -93,7 +92,7 @@ NOT_PLURAL = _set(
     "matthews michaels mills myers owens parks peters phillips reeves richards roberts robins "
     "rogers sanders simons stevens summers waters wells williams woods philips news arms mars wales"
 )
-#: ... but "Kansas City" is not Kansas.
+#: A kind, but "Kansas City" is not Kansas.
 CITY, NEW_YORK = "city", ("new", "york")
 
 #: Who has one of these is another one: New York, York; vice president, president.
@@ -107,9 +106,9 @@ QUALIFIERS = _set(
     "paternal wife husband widow son daughter father mother brother sister nephew niece uncle "
     "aunt father-in-law son-in-law minus greater outside opposite near avoid lost lose "
     "loses past ago norte nord ouest oeste alt ehemaliger ehemalige ancien ancienne mutter vater "
-    "sohn tochter mere pere fils madre padre hijo schwester bruder frau soeur frere femme hermana "
-    "hermano esposa during against like between via северная южная восточная западная северный "
-    "южный восточный западный новая новый"
+    "sohn tochter mere pere fils madre padre hijo schwester bruder frau mrs ms miss during against "
+    "like between via северная южная восточная западная северный южный восточный западный новая "
+    "новый"
 )
 #: What makes less of an answer: partly, perhaps, sometimes, on a condition.
 RESERVATIONS = _set(
