@@ -5,7 +5,7 @@ const LABELLED = 24; // answers, for which rows and columns can be named
 const LONGEST = 60; // letters above a column, on three lines
 const SMALL = 0.05; // below it, numbers have a third digit
 const CELL = 44, LARGEST = 48, BESIDE = 36; // pixels; for a mouse, all three may stand beside
-const LABEL = 9.5, SHORT_LABEL = 6.5, NARROW = 30; // letters
+const LABEL = 9.5, SHORT_LABEL = 6, NARROW = 30; // letters
 const SUM = 2.8, GAP = 1.5; // letters, as in the style sheet
 
 const minus = (text) => text.replace("-", "−");
@@ -37,7 +37,6 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   maps.dataset.shown = matrices[0].key;
   root.classList.toggle("small", small);
   root.classList.toggle("bare", !labelled);
-  root.classList.toggle("summed", summed);
   root.style.setProperty("--m", m);
   root.append(choice, maps, detail);
   cells[0][0].joint.tabIndex = cells[0][0].product.tabIndex = cells[0][0].contribution.tabIndex = 0;
@@ -49,7 +48,10 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
     const label = (width < NARROW * letters ? SHORT_LABEL : LABEL) * letters;
     const sum = summed ? SUM * letters : 0;
     const beside = (width - label - 3 * sum - 2 * GAP * letters) / (3 * m);
-    const alone = (width - label - sum) / m;
+    const crowded = summed && beside < BESIDE && (width - label - sum) / m < CELL; // on a telephone
+    const alone = (width - label - (crowded ? 0 : sum)) / m;
+    root.classList.toggle("summed", summed && !crowded);
+    root.classList.toggle("crowded", crowded);
     root.classList.toggle("beside", beside >= BESIDE);
     root.style.setProperty("--label", `${label}px`);
     root.style.setProperty("--cell", `${Math.floor(Math.min(beside >= BESIDE ? beside : Math.max(alone, CELL), LARGEST))}px`);
