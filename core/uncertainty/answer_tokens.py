@@ -92,11 +92,12 @@ _SYMBOL = re.compile(
 # What is compared as it stands: code, paths, functions of something, roots, primes.
 _FORMULA = re.compile(
     r"[\\^=@\[\]{}√∛∜⌈⌉⌊⌋⟨⟩‖∏∑]|\w'*\(|\w_\w|\w\|\w|://|(?:^|\s)[.~]*/\w"
-    r"|(?<![\w'])\w'+(?!\w|\s+\w)|(?<![\w*])(?:\d+|\w)!(?!\*)|(?<!\w)[a-z]\?|\|\w+\||\)\(|(?<!\w)[a-z]-\d|[+*].*\w/\w|\w/\w.*[+*]"
-    r"|(?:^|\s)-(?:[a-zA-Z]{1,2}\b|-[a-zA-Z])|^(?!.*\*\w).*\w\*",
+    r"|(?<![\w'])\w'+(?!\w|\s+\w)|(?<![\w*])(?:\d+|\w)!(?!\*)|(?<!\w)[a-z]\?|\|\w+\||\)\(|(?<!\w)[a-z]-\d"
+    r"|(?:^|\s)-(?:[a-zA-Z]{1,2}\b|-[a-zA-Z])",
     re.ASCII,
 )
-_SPACES_AROUND = re.compile(r"\s*([^\w\s])\s*")
+_QUOTIENT, _STAR, _EMPHASIS = map(re.compile, (r"\w/\w", r"\w\*", r"\*\w"))
+_SPACES_AROUND = re.compile(r" ?([^\w\s]) ?")
 _HALF_DAY = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]\.)([ap])\.? ?m(?!\w|\.\w)\.?", re.IGNORECASE)
 _INCHES = re.compile(r"(?<=\d)\s?in\.(?=\s|$)")
 _MONEY = re.compile(r"([$€£¥₹]\s?\d[\d,.]*)\s?(k|mm?|mn|mil|bn?|bil|tn?)(?!\w)", re.IGNORECASE)
@@ -129,10 +130,13 @@ def formula(text: str) -> str:
 
     Letter case, order and each sign decide in formulas and code; spaces do not.
     """
-    is_formula = _FORMULA.search(text) or any(
-        unicodedata.category(c) == "Sm" for c in text if not c.isascii() and c not in "−±"
+    is_formula = (
+        _FORMULA.search(text)
+        or (_QUOTIENT.search(text) and ("+" in text or "*" in text))  # a/b + c
+        or (_STAR.search(text) and not _EMPHASIS.search(text))  # int*
+        or any(unicodedata.category(c) == "Sm" for c in text if not c.isascii() and c not in "−±")
     )
-    return _SPACES_AROUND.sub(r"\1", text) if is_formula else ""
+    return _SPACES_AROUND.sub(r"\1", " ".join(text.split())) if is_formula else ""
 
 
 def symbols(text: str) -> tuple[str, ...]:
