@@ -163,6 +163,8 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
     results = measured.results
     for sentence in results.dropped:
         tell(sentence)
+    if error := run.commonest_error:
+        tell(f"Why rows failed, most often: {error}")
     for say in (words.labels, words.missing_scores, words.right_half, words.curve_ends):
         for sentence in say(results):
             tell(sentence)
@@ -214,7 +216,7 @@ def _ask(file: Path, run: Run, arguments: dict[str, Any]) -> None:
     request = usual_request("any", model.capabilities, **options, **front)
     check_samples(request, model.capabilities)
     task = Task(model, request, reading, usual_least_mass())
-    left = max(questions.number - run.finished_questions, 0)
+    left = run.unfinished_questions(questions.number, again=arguments["retry_failed"])
     if lasting := costs.lasting(left * costs.computed_tokens(request), model):
         tell(f"This takes {lasting} on this machine.")
     offered = most(questions, task, left)

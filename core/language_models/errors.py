@@ -43,6 +43,10 @@ class UnscorableError(RefusedError):
     """One answer cannot be scored behind this prompt; others may be."""
 
 
+class OtherModelError(RefusedError):
+    """Another model answers under this name than before, or another server: so it will go on."""
+
+
 class UnreachableError(ModelError):
     """The service could not be reached, or went on failing."""
 

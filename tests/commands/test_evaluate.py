@@ -171,11 +171,23 @@ def test_what_failed_is_said_and_asked_again_where_that_is_wanted(world, asked, 
     world.broken = {7: RefusedError("Not this one.")}
     result = believe(asked, "--out", tmp_path / "run")
     assert "Dropped 1 of 40 rows: failed." in result.stderr and result.exit_code == 0
+    assert "Why rows failed, most often: Not this one." in result.stderr
     world.broken = {}
     assert "0 questions asked" in believe(asked, "--out", tmp_path / "run").stderr
     result = believe(asked, "--out", tmp_path / "run", "--retry-failed")
     assert "1 question asked, 39 finished before." in result.stderr
     assert "Dropped" not in result.stderr
+
+
+def test_the_price_of_what_failed_is_stated_where_it_is_asked_again(monkeypatch, asked, tmp_path):
+    model, out = World(broken={7: RefusedError("Not now.")}, local=False), tmp_path / "run"
+    monkeypatch.setattr(opening, "open_model", lambda name: model)
+    believe(asked, "--out", out, "--yes")
+    model.broken = {}
+    refused(believe(asked, "--out", out, "--retry-failed"), "--yes agrees beforehand")
+    result = believe(asked, "--out", out, "--retry-failed", "--yes")
+    assert result.exit_code == 0 and "at most 0 calls" not in result.stderr
+    assert len(rows_of(out)) == 40 and "1 question asked" in result.stderr
 
 
 # --------------------------------------------------------------------------- what it costs

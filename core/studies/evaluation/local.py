@@ -33,6 +33,7 @@ from core.studies.progress import Cancelled
 ENDS_A_RUN = (
     *(Abandoned, Cancelled, errors.BudgetError, errors.NotSavedError, StoreError),
     *(errors.NeedsKeyError, errors.BrokenModelError, errors.UnknownModelError),
+    errors.OtherModelError,
 )
 
 

@@ -6,6 +6,7 @@ read, and report what they drop.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -147,6 +148,22 @@ class Run:
     def finished_questions(self) -> int:
         """How many questions are finished."""
         return sum(len(batch) for batch in self.batches(["id"]))
+
+    def unfinished_questions(self, number: int, *, again: bool = False) -> int:
+        """How many of so many questions are to be asked; `again`: also those that failed."""
+        finished = self.finished_questions
+        if again:
+            finished = sum(batch.column("error").null_count for batch in self.batches(["error"]))
+        return max(number - finished, 0)
+
+    @property
+    def commonest_error(self) -> str:
+        """Why the most of its failed rows failed; "" where none did."""
+        errors = Counter(
+            each for batch in self.batches(["error"]) for each in batch["error"].to_pylist()
+        )
+        errors.pop(None, None)
+        return max(errors, key=lambda each: errors[each], default="")
 
     @property
     def _waiting(self) -> list[Row]:

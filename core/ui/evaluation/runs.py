@@ -150,7 +150,7 @@ class Runs:
                         time.sleep(_WAIT)
                     questions = questions_in(run, job.progress)
                     if job.is_paid:
-                        left = max(questions.number - run.finished_questions, 0)
+                        left = run.unfinished_questions(questions.number, again=again)
                         job.most = most(questions, task, left).requests
                     return evaluate(questions, task, folder, job.progress, again=again)
                 except BaseException as error:

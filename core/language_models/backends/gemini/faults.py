@@ -48,10 +48,11 @@ class Faults:
     typed: bool  # whether a person typed the key
     timeout: float  # Seconds without a sign of life
 
-    def another_model(self, name: str, before: str) -> errors.RefusedError:
+    def another_model(self, name: str, before: str) -> errors.OtherModelError:
         """Return the error for a reply of another model than the one that was opened."""
-        return errors.RefusedError(
-            f"{self.name} gives “{name}” as its model now, and gave “{before}” before. Pin one "
+        now, own = (f"“{each}”" if each else "no name" for each in (name, before))
+        return errors.OtherModelError(
+            f"{self.name} gives {now} as its model now, and gave {own} before. Pin one "
             "model by its full name, or open it anew."
         )
 

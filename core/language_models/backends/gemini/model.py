@@ -417,7 +417,7 @@ class Gemini(LanguageModel):
         name = http.model_of(reply)
         if able.stated is None:
             self._facts.named = name
-        elif name and name != able.stated:
+        elif name != able.stated:
             if self._memory:
                 self._memory().forget(self.canonical_name)
             raise self._faults.another_model(name, able.stated)

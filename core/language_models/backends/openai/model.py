@@ -43,6 +43,7 @@ from core.language_models.backends.openai.presets import OPENAI
 from core.language_models.backends.openai.probe import OVERFULL, Probe
 from core.language_models.backends.openai.scoring import PAIRS_A_CALL, Scoring
 from core.language_models.errors import (
+    OtherModelError,
     RefusedError,
     SmallerRequestsError,
     TemporaryError,
@@ -346,7 +347,7 @@ class OpenAICompatible(Scoring):
         stored = self._memory().get(self.canonical_name) if self._memory else None
         return OpenAIAbilities.from_json(stored) if stored else None
 
-    def _forget(self, what: str) -> RefusedError:
+    def _forget(self, what: str) -> OtherModelError:
         """Have what was found out forgotten by the models opened from now on.
 
         This one keeps it, and its revision: its answers stand under that name already.
@@ -355,7 +356,7 @@ class OpenAICompatible(Scoring):
             del ENDPOINTS[self._place]
         if self._memory:
             self._memory().forget(self.canonical_name)
-        return RefusedError(f"{self._service.host} {what}.")
+        return OtherModelError(f"{self._service.host} {what}.")
 
     def _post(
         self, abilities: OpenAIAbilities, path: str, body: replies.Reply, *, beside: bool = False
@@ -381,7 +382,7 @@ class OpenAICompatible(Scoring):
                 raise self._forget(what) from None
             raise
         stated = self._service.model_of(reply)
-        if not beside and stated != abilities.stated and (stated or self._endpoint.recalled):
+        if not beside and stated != abilities.stated:
             other, own = (f"“{name}”" if name else "no name" for name in (stated, abilities.stated))
             raise self._forget(
                 f"gives {other} as its model now, and gave {own} before. Pin one "

@@ -19,6 +19,7 @@ from core.language_models.errors import (
     BudgetError,
     ModelError,
     NeedsKeyError,
+    OtherModelError,
     PromptTooLongError,
     RefusedError,
     SilentError,
@@ -357,10 +358,11 @@ def test_each_reply_of_another_model_is_refused_until_it_is_opened_anew():
         model = service.open(known=False)
         revision = model.revision
         assert model.sample(PROMPT, 1)
-        service.version = "other-2"
-        for _ in range(2):
-            with pytest.raises(RefusedError, match="gives “other-2”"):
-                model.sample(PROMPT, 1)
+        for name, words in (("", "gives no name"), ("other-2", "gives “other-2”")):
+            service.version = name
+            for _ in range(2):
+                with pytest.raises(OtherModelError, match=words):
+                    model.sample(PROMPT, 1)
         anew = service.open(known=False)
         assert anew.sample(PROMPT, 1) and "answers as other-2" in anew.revision
         assert model.revision == revision

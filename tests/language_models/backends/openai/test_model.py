@@ -34,6 +34,7 @@ from core.language_models.errors import (
     LoadingError,
     ModelError,
     NeedsKeyError,
+    OtherModelError,
     PromptTooLongError,
     RefusedError,
     TemporaryError,
@@ -585,10 +586,11 @@ def test_each_reply_of_another_model_is_refused_until_it_is_opened_anew():
         model = probed(server)
         before = model.revision
         assert model.sample(PROMPT, 1)
-        other.append("bad-2")
-        for _ in range(2):
-            with refused(RefusedError, "gives “bad-2”"):
-                model.sample(PROMPT, 1)
+        for name, words in (("", "gives no name"), ("bad-2", "gives “bad-2”")):
+            other[:] = [name]
+            for _ in range(2):
+                with refused(OtherModelError, words):
+                    model.sample(PROMPT, 1)
         anew = OpenAICompatible(server.rest)
         assert anew.sample(PROMPT, 1) and "bad-2" in anew.revision
         other.clear()
