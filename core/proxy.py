@@ -29,6 +29,7 @@ from core.codec import list_of, one_line
 from core.guard import Abstained, Answer, Guard
 from core.hosts import LOCAL, is_host_allowed, is_origin_allowed
 from core.language_models.client.concurrency import questions_at_once
+from core.language_models.stopping import Stop, patience
 from core.studies.progress import Cancelled
 
 MAX_BODY: Final = 1_000_000  # bytes; a question takes some thousands
@@ -170,14 +171,14 @@ class _Desk:
         self, system: str | None, question: str, request: Request
     ) -> Answer | Abstained:
         """Ask the guard until the time is over, or nobody waits any more."""
-        over = False
+        stop = Stop()
 
         def progress(stage: str, share: float) -> None:
-            if over:
+            if stop.is_set:
                 raise Cancelled
 
         def ask() -> Answer | Abstained:
-            with self._guard.model.beside():
+            with patience(stop), self._guard.model.beside():
                 return self._guard(question, progress, system=system)
 
         until = time.monotonic() + self._seconds
@@ -190,7 +191,7 @@ class _Desk:
                 if await request.is_disconnected():
                     break
         finally:
-            over = True
+            stop.set()
             work.cancel()
         return Abstained(question, f"It was not decided within {self._seconds:g} seconds.")
 

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 import believe
 from core import cli
 from core.abstention.policy import to_json
+from core.language_models.stopping import current_stop
 from core.proxy import (
     BROKEN,
     BROKEN_OFF,
@@ -216,6 +217,7 @@ class Waiting(TableModel):
     """Answers when it may."""
 
     def sample(self, prompt, count, **options):
+        self.stop = current_stop()
         self.begun.set()
         assert self.may.wait(LONG)
         return super().sample(prompt, count, **options)
@@ -236,6 +238,7 @@ def test_what_is_not_decided_in_time_is_withheld_and_given_up(waiting):
         reply = server.post(ASK, json=body(QUERY) | {"model": "table"}).json()
         assert reply["believe"]["reason"] == "It was not decided within 0.01 seconds."
         assert reply["choices"][0]["message"]["content"] == WITHHELD
+        assert waiting.begun.wait(LONG) and waiting.stop.is_set
 
 
 def test_too_many_questions_at_once_are_refused(waiting):

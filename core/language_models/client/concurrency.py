@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from itertools import islice
 from typing import TypeVar
 
@@ -109,7 +110,8 @@ def stream(
         while True:
             if failure is None:  # one more for each worker, who then waits for nobody
                 begun = islice(left, 2 * workers - len(under_way))
-                under_way |= {pool.submit(begin, item) for item in begun}
+                # In the caller's context: what stops the caller stops what it asks for.
+                under_way |= {pool.submit(copy_context().run, begin, item) for item in begun}
             if not under_way:
                 break
             stop: BaseException | None = None

@@ -26,7 +26,7 @@ from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.client.crowd import Crowd
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.language_model import Capabilities, LanguageModel, Response
-from core.language_models.stopping import Stop, patience
+from core.language_models.stopping import Stop, current_stop, patience
 from core.language_models.usage import Budget, Meter
 
 T = TypeVar("T")
@@ -157,6 +157,7 @@ class Resilient(Wrapper):
     def _once(self, request: Callable[[], T], clock: _Clock) -> T:
         with clock.pause(clock.stop.holding(self.crowd)):
             clock.stop.check()
+            current_stop().check()  # of one asker among several
             crowd = self.crowd.at_once
             if self._open.refusal:  # a key that one call was refused is refused to all
                 raise errors.NeedsKeyError(str(self._open.refusal))

@@ -9,6 +9,7 @@ import pytest
 from core import prompts
 from core.language_models.client import crowd, retry
 from core.language_models.client.batch import Batched
+from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.client.retry import (
     FIRST_WAIT,
     LONGEST_WAIT,
@@ -27,9 +28,11 @@ from core.language_models.errors import (
     RefusedError,
     SilentError,
     SmallerRequestsError,
+    StoppedError,
     TemporaryError,
     UnreachableError,
 )
+from core.language_models.stopping import Stop, patience
 from core.language_models.usage import Budget
 from tests.fakes import QUERY, Limited, copies, knows
 from tests.language_models.threads import in_threads
@@ -605,3 +608,18 @@ def test_a_request_may_take_as_long_as_the_queue_before_it(monkeypatch):
     assert kept.longest == crowd.ROOM * 20
     kept.clock(lambda: now.__setitem__(0, 9000.0))
     assert kept.longest == crowd.LONGEST_QUEUE
+
+
+def test_an_asker_who_goes_lets_no_more_be_asked_and_stops_nobody_else():
+    class Asker(Flaky):
+        def sample(self, prompt, count, **options):
+            if self.requests == AT_ONCE:
+                stop.set()
+            return super().sample(prompt, count, **options)
+
+    stop, model = Stop(), Asker(candidates_a_call=1)
+    layers = Batched(Resilient(model))
+    with patience(stop), pytest.raises(StoppedError):
+        at_once([lambda: layers.sample(PROMPT, 100)])
+    assert AT_ONCE < model.requests <= 2 * AT_ONCE
+    assert len(layers.sample(PROMPT, 3)) == 3
