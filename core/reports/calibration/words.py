@@ -7,6 +7,7 @@ from typing import Final
 
 from core.abstention.ledger import prices
 from core.abstention.policy import Policy
+from core.abstention.thresholds import Uncertifiable
 from core.codec import count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled import Labelled
@@ -125,18 +126,31 @@ def choice(calibration: Calibration) -> str:
     )
 
 
+def why_not(calibration: Calibration) -> str:
+    """Return why nothing is certified; what a later look costs is among `looks`."""
+    outcome = calibration.outcome
+    if not isinstance(outcome, Uncertifiable):
+        return ""
+    return outcome.reason.removesuffix(_costs(calibration)).rstrip()
+
+
+def _costs(calibration: Calibration) -> str:
+    """Say what looks after this one cost; "" where looks are not counted."""
+    look, target = calibration.look, calibration.target
+    return prices(look.place, 1 - target.confidence, target.error) if look else ""
+
+
 def looks(calibration: Calibration) -> list[str]:
     """Say which look at the labels this is, what it may spend, and what came before."""
     look, target = calibration.look, calibration.target
     if look is None or target.method != "ltt":
         return []
-    sentences = []
-    if calibration.policy is not None:  # else the reason says it
-        sentences.append(prices(look.place, 1 - target.confidence, target.error))
-    else:  # of a policy, its sentence says it
-        sentences.append(
+    sentences = [_costs(calibration)]
+    if calibration.policy is None:  # of a policy, its sentence says it
+        sentences.insert(
+            0,
             f"Look {look.place:d} at these labels: it may spend {target.delta:.4f} of "
-            f"δ = {1 - target.confidence:.3f}."
+            f"δ = {1 - target.confidence:.3f}.",
         )
     if before := looks_before(look, calibration.looks or ()):
         sentences.append(f"Looks before it: {list_of(before, most=MOST_LISTED)}.")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from core.abstention.thresholds import Uncertifiable
 from core.reports.calibration import words
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.whole import Whole
@@ -41,8 +40,8 @@ def outcome(whole: Whole, offers: Callable[[], None]) -> None:
     policy = calibration.policy
     if policy is None:
         st.badge("Cannot be certified", icon=":material/block:", color="red")
-        if isinstance(calibration.outcome, Uncertifiable):
-            st.text(calibration.outcome.reason)
+        if reason := words.why_not(calibration):
+            st.text(reason)
         offers()
         return
     caution = words.caution(whole.groups)

@@ -148,11 +148,7 @@ def why(calibration: Calibration) -> str:
             "once."
         )
     if target.looks <= 1 and target.error == _first(calibration.data, target.error):
-        return (
-            f"{share} was set before these rows were looked at. In the list each target uses one "
-            f"part in {len(TARGETS)} of what the list may spend, and answers less: that pays for "
-            "choosing one after seeing all."
-        )
+        return f"{share} was set before these rows were looked at."
     return f"{share} is look {target.looks} at these labels, and is paid for."
 
 
