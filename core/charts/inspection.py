@@ -64,7 +64,7 @@ def doubt_scale(
     value = None if too_little else inspection.compared_doubt
     limit = rule.value if rule else inspection.information_threshold
     estimated = 0.0 if value is None else value
-    certified = min(inspection.certified_bound or 0.0, estimated) if score in _BOUNDED else 0.0
+    certified = min(inspection.certified_bound or 0.0, estimated) if score in BOUNDED else 0.0
     finite = math.isfinite(limit) and limit > 0
     widest = 1.08 * max(
         3 * limit if finite else 0.3,
@@ -178,7 +178,7 @@ _ROOM = 0.3  # for a label, of the width
 _LABEL = 22  # pixels above the scale for the label of its line
 _AXIS = 40  # pixels of an axis with its title
 _INFORMATION = ("mutual_information", CERTIFIED)
-_BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
+BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
 _SIDES_UNCERTIFIED = ("stands", "moves: limit unknown")
 _SIDES = {
     True: ("stands", "gives way"),

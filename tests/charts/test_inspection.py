@@ -242,7 +242,7 @@ def test_every_chart_says_its_finding_in_words():
     top, limit = inspection.clusters[0], inspection.verdict.rule.value
     side = "at least" if inspection.compared_doubt >= limit else "below"
     assert document.doubt(inspection).alt == (
-        f"The doubt is {inspection.compared_doubt:.2f} nats, "
+        f"The doubt is {inspection.compared_doubt:.2f} nats by M.I., "
         f"{inspection.certified_bound:.2f} of them certified; that is {side} λ = {limit:.2f}."
     )
     assert document.clusters(inspection).alt == (

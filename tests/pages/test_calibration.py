@@ -1423,9 +1423,8 @@ def inspect(page, question=None, **settings):
 
 
 def verdict(page):
-    """The one sentence that compares a doubt with λ."""
-    (found,) = [text for text in texts(page) if "λ = " in text and "holds for" not in text]
-    return found
+    """What the scale of doubt says: by which score, and where λ is."""
+    return next(alt for alt in pictures(page) if "λ = " in alt)
 
 
 def decided(page):
@@ -1455,9 +1454,7 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     use_entropy_by_hand(example, 0.25)
     inspect(example)
     assert badges(example)[0] == "Policy in use" and decided(example) != before
-    assert re.search(
-        r"S\.E\. is \d\.\d+ nats, (?:below|at least) λ = 0\.2\d+ nats\.", verdict(example)
-    )
+    assert re.search(r"nats by S\.E\.; that is (?:below|at least) λ = 0\.2\d\.", verdict(example))
     assert said(example, "No guarantee: λ was chosen by hand.")
     assert policy_badges(example) == ["The policy has no guarantee"]
     example.session_state["policy_badge_1"] = True
@@ -1472,7 +1469,7 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     example.run()
     assert said(example, NO_FIT)
     inspect(example, tau=0.25)
-    assert not said(example, "different pipeline") and "S.E. is" in verdict(example)
+    assert not said(example, "different pipeline") and "by S.E." in verdict(example)
     press(example, "stop_policy")
     until(example, lambda: example.code)
     assert decided(example) == before and "M.I." in verdict(example)

@@ -19,6 +19,7 @@ from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.stopping import GrowthPoint, growth
 from core.studies.inspection.verdict import Decision
+from core.uncertainty.scores import SCORES
 
 MOST_PROMPTS: Final = 3  # of those with an answer each
 READING: Final = (
@@ -86,13 +87,14 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
     if inspection.verdict.decision is Decision.TOO_LITTLE or value is None:
         alt = "Too little was seen to say how large the doubt is."
     else:
-        certified = inspection.certified_bound
+        score = inspection.verdict.score
+        certified = inspection.certified_bound if score in charts.BOUNDED else None
         of_them = f", {certified:.2f} of them certified" if certified else ""
         where = "no λ is certified here"
         if rule is not None:
             side = "at least" if value >= rule.value else "below"
             where = f"that is {side} λ = {rule.value:.2f}"
-        alt = f"The doubt is {value:.2f} nats{of_them}; {where}."
+        alt = f"The doubt is {value:.2f} nats by {SCORES[score].symbol}{of_them}; {where}."
     return Picture("Doubt", alt, charts.doubt_scale, (inspection, references))
 
 
