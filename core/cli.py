@@ -5,8 +5,6 @@ usage; 130: stopped with Ctrl-C. With ``--json`` standard output is one JSON obj
 else.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path

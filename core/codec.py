@@ -4,8 +4,6 @@ What comes in may have been edited by hand. Here is also what makes hostile text
 written down: without torn characters, and no longer than a sentence bears.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

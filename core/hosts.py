@@ -1,7 +1,5 @@
 """Whose requests a server of ours answers: by the names in `Host` and `Origin`, asking nobody."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """What is the same for everybody is built once a process, however many ask for it at once."""
 
-from __future__ import annotations
-
 import functools
 import threading
 from collections.abc import Callable, Hashable

@@ -4,8 +4,6 @@ A full disk, a kill or a power cut leaves what stood there before, never a half.
 `tests/test_house.py` refuses every other way.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

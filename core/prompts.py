@@ -7,8 +7,6 @@ All prompts end in ``A:`` without a space behind it. An answer is therefore scor
 sampled with a space in front, so that no token straddles the boundary between the two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 QUESTION = "Consider the following question:\nQ: "

@@ -4,8 +4,6 @@ A reply carries the decision, its reason and what is promised in a field of its 
 What the guard cannot decide on is refused: a policy holds for one question asked in one way.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

@@ -7,8 +7,6 @@ Streamlit makes environment variables of what stands alone in ``.streamlit/secre
 all this holds for keys in that file, too.
 """
 
-from __future__ import annotations
-
 import os
 from enum import StrEnum
 from typing import Final
