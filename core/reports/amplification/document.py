@@ -81,10 +81,11 @@ def answers(curve: Amplification) -> tuple[str, str]:
     ours, theirs = first.log_likelihood_answer, first.log_likelihood_repeated
     if ours is None or theirs is None or first.repetitions:
         return case.answer, case.repeated
-    return (
-        f"{case.answer} ({percent(math.exp(ours))})",
-        f"{case.repeated} ({percent(math.exp(theirs))})",
+    before, again = (
+        percent(math.exp(value)).replace("less than", "<").replace("more than", ">")
+        for value in (ours, theirs)
     )
+    return f"{case.answer} ({before})", f"{case.repeated} ({again})"
 
 
 def pictures(curves: Sequence[Amplification], scale: str) -> list[Picture]:

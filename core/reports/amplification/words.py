@@ -65,7 +65,10 @@ def meaning(curve: Amplification) -> str:
     if len(fates) > 1:  # its interval allows for another
         return ""
     if Fate.ALIVE in fates:
-        return "Both stay alive, as where several answers are right: no reason to doubt either."
+        return (
+            "Both stay alive, as where several answers are right: by itself no reason to doubt "
+            "either."
+        )
     if Fate.GIVES_WAY in fates:
         return (
             "The model never held this answer: a reason not to believe it."

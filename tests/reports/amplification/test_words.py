@@ -84,7 +84,8 @@ def test_the_verdict_is_a_sentence(shares, sentence):
         ({0: 0.48, 5: 0.1}, f"It gives way, as what a model only half knows does: {AGAINST}"),
         (
             {0: 0.4, 100: 0.5},
-            "Both stay alive, as where several answers are right: no reason to doubt either.",
+            "Both stay alive, as where several answers are right: by itself no reason to doubt "
+            "either.",
         ),
         (
             {0: 0.9, 10: 0.9},
