@@ -166,7 +166,10 @@ def _nothing(*, searches: bool) -> None:
             "No saved result has all of these words. Search for fewer, or in every kind and model."
         )
         return
-    st.text("Nothing here yet. What Inspection, Amplification and Evaluation ask stands here.")
+    st.text(
+        "Nothing here yet. What Inspection, Amplification and Evaluation ask stands here, and the "
+        "policies of Calibration."
+    )
     if st.button("Ask a question", key="ask_first", type="primary", icon=":material/search:"):
         st.switch_page(frame.inspection(), query_params={})
 
