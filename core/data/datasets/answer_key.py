@@ -134,9 +134,12 @@ class AnswerKey:
 
         The question may be missing.
 
-        Raises `ValueError` when there is no right answer to compare with: the sentence says why.
+        Raises `ValueError` when there is no right answer to compare with, or “N/A”: the sentence
+        says why.
         """
         query, answers = self._parts_of(row)
+        if answers is not None:
+            answers = [[name for name in names if not _is_missing(name)] for names in answers]
         named = question_of(
             id="-", query=query or "-", answers=answers or [], unanswerable=answers is None
         )
@@ -198,6 +201,10 @@ class AnswerKey:
         if name and letter not in choices:
             raise ValueError(f"the right answer {display(name)} is none of the choices.")
         return [choices[letter], letter] if name else []
+
+
+def _is_missing(name: object) -> bool:
+    return isinstance(name, str) and name.strip().casefold() in ("n/a", "#n/a", "nan")
 
 
 def answer_key(

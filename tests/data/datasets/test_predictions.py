@@ -102,6 +102,7 @@ ROWS = [
     ("Which of them?", "", ["Berlin"], 0, 0),  # no answer is right nowhere
     ("When did it not happen?", "1999", [], 0, 0),  # no answer is right
     ("And this one?", "x", "", math.nan, math.nan),  # nobody knows
+    ("Nor that one?", "N/A", "N/A", math.nan, math.nan),
 ]
 
 
@@ -119,7 +120,7 @@ def test_each_rule_says_what_it_says_elsewhere():
         (Grader.PAPER, [row[4] for row in ROWS]),
     ):
         np.testing.assert_array_equal(grade(compared, grader), labels)
-    assert compared.ungradable == ("Line 9: there is no right answer (not compared).",)
+    assert compared.ungradable == ("Lines 9 and 10: there is no right answer (not compared).",)
 
 
 def test_two_rules_are_compared_on_one_row_of_every_question():
@@ -132,13 +133,13 @@ def test_two_rules_are_compared_on_one_row_of_every_question():
 def test_the_labels_are_a_column_that_says_who_made_it():
     upload = table(*({**row, "confidence": 0.5 + i / 100} for i, row in enumerate(rows())))
     graded = graded_by(upload, Grader.SAME_ANSWER)
-    assert values_of(column_of(graded, BY_RULE)) == {"wrong": 6, "right": 2, "": 1}
+    assert values_of(column_of(graded, BY_RULE)) == {"wrong": 6, "right": 2, "": 2}
     assert graded.sha256 == upload.sha256 and BY_RULE not in upload.table
     columns = suggest(graded)
     (score,) = columns.scores
     assert (score.column, score.correct) == ("confidence", BY_RULE)
     data = labelled(graded, columns)
-    assert data.correct["confidence"].sum() == 2 and data.left_out == 1
+    assert data.correct["confidence"].sum() == 2 and data.left_out == 2
     book = data.codebooks["confidence"]
     assert (book.grader, book.rows, book.right_rows) == ("the rule “same answer”", 8, 2)
     assert set(book.grading) <= set(data.reading)
