@@ -364,6 +364,7 @@ def _open_postgresql(url: URL) -> Database:
             hide_parameters=True,
             pool_pre_ping=True,  # a server that was started anew is no error
             connect_args={
+                "client_encoding": "utf8",  # whatever PGCLIENTENCODING says
                 **({} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS}),
                 **{name: _each(value)[-1] for name, value in hidden.items()},
             },
@@ -373,6 +374,16 @@ def _open_postgresql(url: URL) -> Database:
             "PostgreSQL needs its driver: install it with pip install 'psycopg[binary]', or "
             f"unset {VARIABLE}."
         ) from None
+
+    def check(connection: Any, record: object) -> None:
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            raise StoreError(
+                f"{address} is encoded in {encoding}, which cannot hold every text. Create one "
+                "with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and name that."
+            )
+
+    event.listen(engine, "connect", check, insert=True)  # before SQLAlchemy reads anything
     hidden_texts = tuple(s for s in secrets if s)
     return Database(engine, address, secrets=hidden_texts, locks=AdvisoryLocks(engine))
 

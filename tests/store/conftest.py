@@ -108,16 +108,16 @@ class PostgreSQL:
     def over_network(self, name, password=PASSWORD):
         return f"postgresql://believe:{password}@127.0.0.1:{self.port}/{name}"
 
-    def new(self, kind):
+    def new(self, kind, how=""):
         import psycopg
 
         name = f"believe_{next(self.numbers)}"
         with psycopg.connect(self.local("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE {kind} {name}")
+            connection.execute(f"CREATE {kind} {name} {how}")
         return name
 
-    def new_database(self):
-        return self.new("DATABASE")
+    def new_database(self, how=""):
+        return self.new("DATABASE", how)
 
     def empty(self):
         """The address of a new schema: as good as a database, and made in a moment."""

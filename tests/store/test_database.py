@@ -314,6 +314,13 @@ def test_postgresql_over_the_network_with_a_password(postgresql):
             assert Calls(opened).count() == 1
 
 
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_that_cannot_hold_every_text_is_refused(postgresql, encoding):
+    name = postgresql.new_database(f"ENCODING '{encoding}' TEMPLATE template0")
+    with pytest.raises(StoreError, match=f"encoded in {encoding}.*ENCODING 'UTF8'"):
+        open_database(postgresql.local(name))
+
+
 def test_a_server_that_lets_nobody_in_is_said_so_without_the_password(postgresql):
     said = refused(postgresql.over_network("postgres", "wrong-sesame"))
     assert "could not be reached" in said

@@ -352,9 +352,19 @@ def _repeats(others: Others, how: str) -> str:
     """Say what else the model was told, and how likely it then is to give its own answer."""
     *most, last = (f"“{one_line(text)}”" for text, _ in others)
     names = f"{', '.join(most)} or {last}" if most else last
-    share = math.floor(100 * repeat_probability(others))  # no more than it is
-    likely = f"{share}%" if share else "less than 1%"
-    return f"Told {names}, the model is {how} {likely} likely to give its own answer again"
+    mean, (other, least) = repeat_probability(others), min(others, key=lambda pair: pair[1])
+    sentence = (
+        f"Told {names}, the model is {how} {_percent(mean)} likely to give its own answer again"
+    )
+    if not most:
+        return sentence
+    worst = f", told “{one_line(other)}” {_percent(least)}" if least < LEAST_KEPT <= mean else ""
+    return f"{sentence} on average{worst}"
+
+
+def _percent(share: float) -> str:
+    """Return a share as no more than it is."""
+    return f"{math.floor(100 * share)}%" if share >= 0.01 else "less than 1%"
 
 
 def _display(name: str, doubt: float, digits: int = 3) -> str:

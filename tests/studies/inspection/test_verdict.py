@@ -232,6 +232,11 @@ def test_a_model_that_keeps_to_its_single_answer_is_believed_and_what_was_told_i
     verdict = decide(scored(0.0), 0.9, 1, THRESHOLD, (("Madrid", 0.9), ("Rome", 0.4)))
     assert verdict.decision is Decision.ANSWER
     assert "Told “Madrid” or “Rome”, the model is still 65% likely" in verdict.reason
+    assert "own answer again on average, told “Rome” 40%." in verdict.reason
+    verdict = decide(scored(0.0), 0.9, 1, THRESHOLD, (("Madrid", 0.9), ("Rome", 0.5)))
+    assert "own answer again on average." in verdict.reason
+    verdict = decide(scored(0.0), 0.9, 1, THRESHOLD, (("Madrid", 0.9),))
+    assert "90% likely to give its own answer again." in verdict.reason
 
 
 def test_where_no_other_answer_was_told_the_verdict_says_so():
