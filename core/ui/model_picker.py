@@ -6,8 +6,9 @@ address, no database and no log. What stands in the address: `core/ui/model_addr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
@@ -36,7 +37,8 @@ from core.ui.model import (
 )
 from core.ui.model_listing import ListedService
 from core.ui.results import storage
-from core.ui.session import public
+from core.ui.runs.job import Job, orphans
+from core.ui.session import alone, public
 
 OPEN: Final = "picker_open"
 TRY: Final = "try"
@@ -85,10 +87,21 @@ def before() -> bool:
                 else "."
             )
         )
+        # Of several people, nobody may end another's.
+        jobs = orphans() if alone() else []
+        if jobs:
+            st.text("What was asked there is still asked, and paid for, until it ends.")
         with st.container(horizontal=True):
+            if jobs:
+                st.button("Cancel it", key="cancel_lost", on_click=_cancel, args=(jobs,))
             st.button("Choose it again", key="choose_again", on_click=_choose_again, args=(lost,))
             st.button("Use the embedded model", key="stay_embedded", on_click=_use_embedded)
     return True
+
+
+def _cancel(jobs: Sequence[Job[Any]]) -> None:
+    for job in jobs:
+        job.cancel()
 
 
 def _choose_again(name: str) -> None:

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -333,3 +334,16 @@ def test_an_address_opens_the_bundled_model_that_it_names_and_no_other_answers_m
     press(other, "address_embedded")
     assert not said(other, "This address is of") and "model" not in other.query_params
     assert "model" not in session("inspection", q=QUERY, model="nothing").query_params
+
+
+def test_after_a_reload_what_is_still_paid_for_is_said_and_can_be_cancelled(monkeypatch):
+    jobs = [SimpleNamespace(cancel=lambda: jobs.clear())]
+    monkeypatch.setattr(model_picker, "orphans", lambda: [*jobs])
+    monkeypatch.setattr(model_picker.model_before, "remember", lambda *_, **__: "openai:m@http://x")
+    for is_alone in (False, True):
+        monkeypatch.setattr(model_picker, "alone", lambda is_alone=is_alone: is_alone)
+        app = session("inspection")
+        assert bool(said(app, "is still asked, and paid for")) is is_alone
+        assert ("cancel_lost" in keys(app)) is is_alone
+    press(app, "cancel_lost")
+    assert not jobs and "cancel_lost" not in keys(app)

@@ -14,8 +14,9 @@ import os
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError, StoppedError
@@ -89,6 +90,7 @@ class Job(Generic[T]):
         self._lock = threading.Lock()
         turns = turns or (ELSEWHERE if self.is_paid else HERE)
         self._ticket = turns.ticket(this_session())
+        _JOBS.add(self)
         self._thread = threading.Thread(target=self._run, args=(work,), name=JOB, daemon=True)
         self._thread.start()
 
@@ -190,6 +192,15 @@ class Job(Generic[T]):
         """Wait a little, and say whether it is done: quick work needs no progress bar."""
         self._thread.join(seconds)
         return self.done
+
+
+_JOBS: Final[weakref.WeakSet[Job[Any]]] = weakref.WeakSet()
+
+
+def orphans() -> list[Job[Any]]:
+    """Return the jobs that ask a service for pages of which none is open any more."""
+    under_way = [job for job in list(_JOBS) if job.is_paid and not (job.done or job.cancelling)]
+    return [job for job in under_way if not any(each.is_open for each in [*job._sessions])]
 
 
 def _behind_pages() -> None:

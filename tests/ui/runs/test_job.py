@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -12,9 +13,11 @@ from core.language_models.errors import ModelError
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
 from core.ui.runs import job as module
-from core.ui.runs.job import Job
+from core.ui.runs.job import Job, orphans
 from core.ui.runs.turns import Turns
 from tests.patience import LONG
+
+Page = namedtuple("Page", "is_open")
 
 
 def finished(job):
@@ -294,3 +297,15 @@ def test_a_failed_job_frees_its_place(monkeypatch):
 
     finished(Job(fail))
     assert finished(Job(lambda job: "next")).result == "next"
+
+
+def test_what_asks_a_service_for_closed_pages_alone_is_told_from_the_rest(gate, monkeypatch):
+    def job(is_open, local=False):
+        monkeypatch.setattr(module, "this_session", lambda: Page(is_open))
+        asks = SimpleNamespace(capabilities=SimpleNamespace(local=local))
+        return Job(lambda job: gate.wait(LONG), asks, on_cancel=lambda: None)
+
+    lost, _, _ = job(is_open=False), job(is_open=True), job(is_open=False, local=True)
+    assert orphans() == [lost]
+    lost.cancel()
+    assert orphans() == []
