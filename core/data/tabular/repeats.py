@@ -1,9 +1,11 @@
 """Rows that may ask one question though their texts differ: nothing is taken for granted then."""
 
+from bisect import bisect_left
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import compute
 
 from core.codec import list_of, one_line
@@ -23,6 +25,9 @@ from core.data.tabular.headings import (
 )
 from core.data.tabular.uploads import Upload
 
+#: From Thai on, many scripts have no spaces between words.
+_NO_SPACES: Final = "\u0e00"
+_LAST: Final = "\U0010ffff"  # character
 _MOST_IDS = 5  # columns that are named
 #: What may count the trials of one question, as RE2 reads it: numbers, single letters, signs, and
 #: whatever stands in brackets.
@@ -36,6 +41,11 @@ _BEHIND: Final = r"(?s)([!?]|\pL{3}\.)\s.*$"
 _CUE: Final = r"\s+\pL+\s*[:：]\s*$"
 _LEAST = 5  # questions, each asked several times: fewer may be forms that numbers fill
 _MOSTLY = 0.9  # of the texts
+#: Of the texts, where questions that people ask are hardly ever so: 3 % at most of those we know.
+_SOME = 0.1
+_HALF = 0.5
+#: One beginning in so many texts is a form, as often as others: 2, 4 or 8 forms of each question.
+_FORMS = (2, 4, 8)
 
 
 def repeats_unknown(upload: Upload) -> str:
@@ -81,6 +91,19 @@ def why_open(upload: Upload, question: str) -> str:
                 f"The {clauses} of “{one_line(question)}” are {parted:,} different ones, "
                 f"{may_be.format(f'several prompts {place}')} id of each question."
             )
+    in_words = keys.dictionary.to_pylist()
+    if _repeats(_shortest(in_words), _SOME):
+        return (
+            f"Texts of “{one_line(question)}” begin or end with other ones, so they may be one "
+            "question with a prompt and without; if they are, add a column with an id of each "
+            "question."
+        )
+    if parted := _without_forms(in_words):
+        return (
+            f"Without their commonest beginnings and ends, the texts of “{one_line(question)}” "
+            f"are {parted:,} different ones, {may_be.format('several prompts around')} id of each "
+            "question."
+        )
     return ""
 
 
@@ -95,15 +118,87 @@ def _without_fronts(texts: pa.Array) -> pa.Array:
     return question_keys(compute.replace_substring_regex(last, _FRONT, ""))
 
 
-def _repeats(texts: pa.Array) -> int:
-    """Return how many texts there are, of which nearly each comes several times.
+def _shortest(texts: list[str]) -> pa.Array:
+    """Return of each text the shortest that it begins or ends with, letters from the end."""
+    for _ in range(2):
+        shortest, last = {}, None
+        for text in sorted(texts):
+            if last is None or not text.startswith(f"{last} "):
+                last = text
+            shortest[text] = last
+        texts = [shortest[text][::-1] for text in texts]
+    return pa.array(texts, pa.large_string())
+
+
+def _without_forms(texts: list[str]) -> int:
+    """Return how many texts are left without the commonest beginnings and ends; 0 if none repeats.
+
+    Nor where texts share less than half: “What is the capital” and “the currency of Chad?”.
+    """
+    sizes = np.array([len(text) for text in texts])
+    for forms in _FORMS:
+        least = max(_LEAST, -(-len(texts) // forms))
+        starts = _commonest(texts, least)
+        stops = np.maximum(sizes - _commonest([text[::-1] for text in texts], least), starts)
+        for begins, ends in ((starts, sizes), (np.zeros_like(sizes), stops), (starts, stops)):
+            places = [*zip(texts, begins.tolist(), ends.tolist(), strict=True)]
+            rests = pa.array([text[a:b] for text, a, b in places], pa.large_string())
+            if (parted := _repeats(rests, _HALF)) and _share_half(rests, places):
+                return parted
+    return 0
+
+
+def _commonest(texts: list[str], least: int) -> NDArray[np.int64]:
+    """Return how many characters of each text are the longest beginning that `least` share.
+
+    A beginning ends with a word. The texts that share one stand together in their order, so that
+    one in `least` of them has it.
+    """
+    order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
+    ordered = [texts[place] for place in order.tolist()]
+    common = np.zeros(len(texts), np.int64)
+    for text in ordered[least - 1 :: least]:
+        size = 0
+        while size < len(text):
+            first = bisect_left(ordered, text[: size + 1])
+            last = bisect_left(ordered, text[: size + 1] + _LAST)
+            if last - first < least:
+                break
+            size = _alike(ordered[first], ordered[last - 1])
+            in_words = size if text[size - 1] >= _NO_SPACES else text.rfind(" ", 0, size) + 1
+            np.maximum(common[first:last], in_words, out=common[first:last])
+    sizes = np.empty_like(common)
+    sizes[order] = common
+    return sizes
+
+
+def _share_half(rests: pa.Array, places: list[tuple[str, int, int]]) -> bool:
+    """Whether most texts of one rest share more than half of the shorter: it may be a question."""
+    before: dict[str, tuple[str, int, int]] = {}
+    shares = []
+    for rest, place in zip(rests.to_pylist(), places, strict=True):
+        (one, _, end), (other, _, stop) = place, before.setdefault(rest, place)
+        if one != other:
+            shared = _alike(one[:end][::-1], other[:stop][::-1]) + _alike(one[end:], other[stop:])
+            shares.append(2 * shared > min(len(one), len(other)))
+    return 2 * sum(shares) > len(shares)
+
+
+def _alike(one: str, other: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _repeats(texts: pa.Array, mostly: float = _MOSTLY) -> int:
+    """Return how many texts there are, of which `mostly` come several times.
 
     0 if they do not, or they are so few that what was taken away seems to make the question.
     """
     counts = compute.value_counts(texts).field("counts").to_numpy()
     several = counts[counts > 1]
     enough = len(counts) >= max(_LEAST, counts.max(initial=0))
-    return len(counts) if enough and several.sum() > _MOSTLY * counts.sum() else 0
+    return len(counts) if enough and several.sum() > mostly * counts.sum() else 0
 
 
 def _repeated_item(upload: Upload, question: str) -> str | None:

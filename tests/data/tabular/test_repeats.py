@@ -61,9 +61,39 @@ def test_so_are_prompts_behind_one_question():
 
 
 def test_a_place_or_a_text_in_front_of_the_same_few_questions_asks_for_nothing():
-    ends = ("who leads it?", "how large is it?", "when was it named?", "where is it?", "why?")
-    rows = [f"Of {art} {noun}, {end}" for art in ("a", "the") for noun in NOUNS for end in ends]
+    ends = ("which person leads it?", "how large is it now?", "when was it named?", "is it open?")
+    places = (*NOUNS, "museum", "choir", "parish", "glacier", "ferry", "tower")
+    rows = [f"Of a {place}, {end}" for place in places for end in ends]
+    facts = [f"What is the {what} of {place}?" for place in places for what in ("depth", "size")]
     assert not why_open(table(*rows), "question")
+    assert not why_open(table(*facts), "question")
+
+
+LAKES = [f"{noun} of lake {name}" for noun in NOUNS for name in ("Bai", "Como", "Inari", "Van")]
+
+
+@pytest.mark.parametrize("form", ["ok who saw the {}", "Who saw the {}, be brief"])
+def test_texts_that_begin_or_end_with_others_are_asked_about(form):
+    plain = [f"Who saw the {lake}?" for lake in LAKES]
+    alone = [f"Which whale is {noun}{number}x?" for noun in NOUNS for number in range(9)]
+    forms = [form.format(lake) for lake in LAKES]
+    upload = table(*alone, *plain, *forms)
+    assert "begin or end with other ones" in why_open(upload, "question")
+    assert not why_open(table(*plain, *alone, *forms[:4]), "question")
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ("Tell me who saw the {}", "Do you know who saw the {}", "Who saw the {} in one go"),
+        ("### Ask: who saw the {}? ### Say", "I wonder who saw the {}"),
+        ("请简短回答谁写了{}", "你知道谁写了{}吗"),
+    ],
+)
+def test_so_are_texts_that_are_left_without_the_commonest_beginnings_and_ends(forms):
+    upload = table(*(form.format(lake) for lake in LAKES for form in forms))
+    assert suggest(upload).query is None
+    assert "commonest beginnings and ends" in why_open(upload, "question")
 
 
 def test_questions_of_which_numbers_are_the_matter_ask_for_nothing():
