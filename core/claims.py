@@ -43,19 +43,63 @@ Questions = list[tuple[tuple[int, int], tuple[str, ...]]]
 # An end of a sentence: its marks with closing quotes, and white space or the end behind them.
 # Where a script has no spaces, its own marks alone; a line break ends a sentence, too.
 _END: Final = re.compile(r"(?<![.!?…؟।])[.!?…؟।]++[\"'”’»)\]*_]*+(?=\s|$)|[。！？]+[”’」』）]*|\n")
-# What has a full stop that mostly ends no sentence.
+#: A blank line; a line with a colon, and what stands under it.
+_PARAGRAPH: Final = re.compile(r"[ \t]*\n[ \t]*\n")
+_LIST: Final = re.compile(r":[*_]*[ \t]*\n\s*\S")
+_CLOSING: Final = "\"'”’»)]*_」』）"
+# What has a full stop that mostly ends no sentence, and has a vowel, else `_ABBREVIATION` knows it.
 _SHORT: Final = frozenset(
     (
-        *("dr", "mr", "mrs", "ms", "prof", "st", "sen", "gov", "gen", "capt", "rev", "hon", "jr"),
-        *("sr", "nos", "vs", "cf", "ca", "approx", "fig", "vol", "pp", "ed", "eds", "mt", "e.g"),
-        *("i.e", "a.m", "p.m", "u.s", "u.k", "jan", "feb", "mar", "apr", "jun", "jul", "aug"),
-        *("sep", "sept", "oct", "nov", "dec", "bzw", "z.b", "d.h", "u.a", "h.c"),
+        *("prof", "sen", "gov", "gen", "capt", "rev", "hon", "nos", "ca", "approx", "fig", "vol"),
+        *(
+            "vs",
+            "cf",
+            "pp",
+            "bzw",
+            "dr",
+            "mr",
+            "mrs",
+            "ms",
+            "st",
+            "ed",
+            "eds",
+            "jan",
+            "feb",
+            "mar",
+            "apr",
+            "jun",
+            "jul",
+            "aug",
+            "sep",
+            "sept",
+            "oct",
+        ),
+        *("nov", "dec", "etc", "al", "univ", "ave", "dept", "bros", "sra", "atty", "asst", "assn"),
         # In small letters these are other words: 6 ft.
-        *("Pres", "Lt", "Col", "Sgt", "Cpl", "Maj", "Cmdr", "Adm", "Rep", "Amb", "Supt", "Insp"),
-        *("Messrs", "Mme", "Mlle", "Fr", "Hr", "Ft"),
+        *("Pres", "Col", "Maj", "Adm", "Rep", "Amb", "Supt", "Insp", "Messrs", "Mme", "Mlle"),
+        *(
+            "Inc",
+            "Co",
+            "Ste",
+            "Lieut",
+            "Sec",
+            "Del",
+            "Mass",
+            "Conn",
+            "Calif",
+            "Geo",
+            "Chas",
+            "Dist",
+        ),
+        *("Jos", "Thos"),
     )
 )
-_BEFORE_NUMBERS: Final = frozenset(("no", "nr", "art", "sec", "ch", "par", "op", "p", "ex"))
+# Letters with full stops between them, one letter, a Latin name without a vowel, an ordinal.
+_ABBREVIATION: Final = re.compile(
+    r"([^\W\d_]+\.)+[^\W\d_]+|(?!I$)[^\W\d_]|[B-DF-HJ-NP-TV-XZ][b-df-hj-np-tv-xz]{1,4}|"
+    r"[IVXLC]{2,7}|\d{1,2}"
+)
+_BEFORE_NUMBERS: Final = frozenset(("no", "art", "par", "op", "ex"))
 _LOG = logging.getLogger("believe")
 
 
@@ -96,13 +140,14 @@ class TextClaim:
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each sentence of a text begins and ends, in characters.
 
-    A full stop ends none behind an initial, an abbreviation or the number of a list, nor before a
-    small letter; a line break ends none before a small letter, for a piece may say the contrary.
+    A mark ends none before a small letter or a bracket, nor a full stop behind an abbreviation or
+    an ordinal, an ellipsis or a line without a mark before a letter: the piece behind may be what
+    the one before denies. What stands under a line with a colon belongs to it until a blank line.
     """
     start = 0
     for end in [*(m.end() for m in _END.finditer(text)), len(text)]:
         piece = text[start:end]
-        if end < len(text) and _goes_on(piece, text[end : end + 2]):
+        if end < len(text) and _goes_on(piece, text[end:]):
             continue
         if any(character.isalnum() for character in piece):
             left = len(piece) - len(piece.lstrip())
@@ -110,19 +155,27 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _goes_on(piece: str, following: str) -> bool:
-    """Whether a sentence goes on behind a full stop or a line break."""
+def _goes_on(piece: str, rest: str) -> bool:
+    """Whether a sentence goes on behind a mark or a line break."""
+    following = rest.lstrip()[:1]
+    is_paragraph = _PARAGRAPH.match(rest[:100] if not piece.endswith("\n") else f"\n{rest[:100]}")
+    if _LIST.search(piece) and not is_paragraph:
+        return True
     if piece.endswith("\n"):
-        return following[:1].islower() and not piece.rstrip().endswith(tuple(".!?…:"))
-    if not piece.endswith("."):
+        line = piece.rstrip()
+        is_open = not line.rstrip(_CLOSING).endswith(tuple(".!?…؟।。！？"))
+        return line.endswith(":") or (is_open and not is_paragraph and following.isalpha())
+    quoted = piece.rstrip(_CLOSING)
+    if following.islower() or following == "(" or (piece != quoted and rest[:1].isalnum()):
+        return True
+    if quoted.endswith(("...", "…")):
+        return following.isalpha() and "\n" not in rest[: rest.find(following)]
+    if not quoted.endswith("."):
         return False
-    following = following.lstrip()[:1]
-    last = (piece[:-1].rsplit(maxsplit=1) or [""])[-1].lstrip("\"'“‘«([")
-    initial = len(last) == 1 and last.isupper() and last != "I"
-    number = last.isdigit() and piece.strip() == f"{last}."
+    last = (quoted[:-1].rsplit(maxsplit=1) or [""])[-1].lstrip("\"'“‘«([")
     short = not _SHORT.isdisjoint((last, last.lower()))
     numbered = following.isdigit() and last.lower() in _BEFORE_NUMBERS
-    return following.islower() or initial or number or short or numbered
+    return short or numbered or _ABBREVIATION.fullmatch(last) is not None
 
 
 def claims(

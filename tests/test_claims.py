@@ -107,11 +107,29 @@ def test_no_certificate_of_other_questions_fits_a_claim():
         ("The U.S. Senate met. It sat.", ["The U.S. Senate met.", "It sat."]),
         ("J. R. R. Tolkien wrote. He sang.", ["J. R. R. Tolkien wrote.", "He sang."]),
         ("Dr. h.c. Abt nahm z.B. Tee. Gut.", ["Dr. h.c. Abt nahm z.B. Tee.", "Gut."]),
+        ("Is it? No. He died in 1990. So.", ["Is it?", "No.", "He died in 1990.", "So."]),
+        ("# France\n\nIt is big.\n- Lyon\n- Nice", ["# France", "It is big.", "- Lyon", "- Nice"]),
+        ("他说“它大。”是错的。“好。”", ["他说“它大。”是错的。", "“好。”"]),
         ("", []),
     ],
 )
 def test_a_text_is_split_into_sentences(text, parts):
     assert [text[start:end] for start, end in sentences(text)] == parts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("“Paris is in Italy.” is false.", "“Paris is in Italy?” he asked.", "*So.* is false."),
+        *("It isn't true that\nParis is big.", "It isn't true … Paris is big.", "No... Paris is."),
+        *("It is untrue:\nParis is big.", "Myths:\n\n- Paris is big.\n- Rome is small."),
+        *("Falsch ist, dass er am 3. Oktober starb.", "Falsch ist, dass Ludwig XIV. König war."),
+        *("Untrue, z. B. Paris is big.", "It is a lie that Ave. Foch and Wm. Ltd. Co. Paris is."),
+        *("Paris is in Italy. (This is false.)", "It is untrue that Washington D.C. Paris is big."),
+    ],
+)
+def test_a_claim_is_not_cut_off_what_denies_it(text):
+    assert [text[start:end] for start, end in sentences(text)] == [text]
 
 
 @pytest.mark.parametrize(
