@@ -94,7 +94,9 @@ def is_right(answer: str, accepted_names: Iterable[str], question: str = "") -> 
     """Return whether `answer` is the same as one of the accepted names.
 
     Words of the question earn nothing: what an answer shares with a name has to hold a word or
-    number that the question does not give away, unless the name has none.
+    number that the question does not give away, unless the name has none. An answer may leave out
+    what stands in front of a name ("Madrid" is right for "Atlético Madrid"), and say less where
+    a type is asked for.
 
     Examples
     --------
