@@ -4,7 +4,7 @@ const NUMBERED = 7; // answers, for which numbers fit into the cells
 const LABELLED = 24; // answers, for which rows and columns can be named
 const LONGEST = 60; // letters above a column, on three lines
 const SMALL = 0.05; // below it, numbers have a third digit
-const CELL = 44, LARGEST = 48, BESIDE = 36; // pixels; for a mouse, all three may stand beside
+const CELL = 44, LARGEST = 48, BESIDE = 36, SINGLE = 600; // pixels; for a mouse, all three may stand beside
 const LABEL = 9.5, SHORT_LABEL = 6, NARROW = 30; // letters
 const SUM = 2.8, GAP = 1.5; // letters, as in the style sheet
 
@@ -42,7 +42,7 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   cells[0][0].joint.tabIndex = cells[0][0].product.tabIndex = cells[0][0].contribution.tabIndex = 0;
   new ResizeObserver(([{ contentRect }]) => fit(contentRect.width)).observe(root);
 
-  // Cells as large as three matrices beside each other allow; else one below the other.
+  // Cells as large as three matrices beside each other allow; else one is shown.
   function fit(width) {
     const letters = parseFloat(getComputedStyle(root).fontSize);
     const label = (width < NARROW * letters ? SHORT_LABEL : LABEL) * letters;
@@ -53,6 +53,7 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
     root.classList.toggle("summed", summed && !crowded);
     root.classList.toggle("crowded", crowded);
     root.classList.toggle("beside", beside >= BESIDE);
+    root.classList.toggle("single", small ? width < SINGLE : beside < BESIDE);
     root.style.setProperty("--label", `${label}px`);
     root.style.setProperty("--cell", `${Math.floor(Math.min(beside >= BESIDE ? beside : Math.max(alone, CELL), LARGEST))}px`);
   }
