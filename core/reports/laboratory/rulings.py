@@ -90,7 +90,7 @@ def _theorem(finding: Finding) -> Ruling:
     return Ruling(
         WEAK if any(breaks) or not breaks else HELD,
         f"{len(breaks) - sum(breaks):,} of {len(breaks):,}",
-        "questions keep to it, by the documents that taught them",
+        "questions keep to it, by training documents",
         consequence,
     )
 
@@ -149,7 +149,7 @@ def _scores(finding: Finding) -> Ruling:
     (value, *_), (other, *_) = (finding.drawn["scores"][name] for name in ("M.I.", "S.E."))
     # Held weakly at most: the lists that were never taught, where it errs, are not asked here.
     word = WEAK if value > other else BROKEN
-    meaning = f"of pairs: the wrong answer is doubted more; by entropy, {other:.0%}"
+    meaning = f"of pairs: wrong answer doubted more; entropy: {other:.0%}"
     consequence = (
         "Entropy takes many right answers for doubt; the verdict does not. With lists that were "
         "never taught, no difference is shown: see Evaluation."
