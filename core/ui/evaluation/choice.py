@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Final
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.abstention.policy import Pipeline
 from core.codec import one_line
 from core.reports.evaluation.words import provenance
 from core.studies.evaluation.bundled import folders
@@ -113,7 +115,13 @@ def _read(key: str, run: Run, *, is_own: bool) -> Listed | None:
     except (RunError, LookupError, TypeError, ValueError):
         return None
     when = f"{begun} UTC" if is_own else "bundled"
-    return Listed(key, run, f"{what}, {one_line(pipeline.model)} ({when})", is_own)
+    return Listed(key, run, f"{what}, {model_of(pipeline)} ({when})", is_own)
+
+
+def model_of(pipeline: Pipeline) -> str:
+    """Return the name of the model that answered; of a file, without its folder."""
+    name = pipeline.model.removeprefix("gguf:")
+    return one_line(PurePath(name).stem if name.endswith(".gguf") else name)
 
 
 def _different(titles: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.codec import count_of, one_line
+from core.codec import count_of
 from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Used
 from core.studies.evaluation.files import RunError
@@ -15,7 +15,7 @@ from core.studies.evaluation.reading import Run
 from core.studies.evaluation.rows import USED, total_usage
 from core.studies.evaluation.run import Questions, RunOutcome, reading_in
 from core.studies.evaluation.saved import QUESTIONS, questions_in, task_in
-from core.ui.evaluation.choice import Listed
+from core.ui.evaluation.choice import Listed, model_of
 from core.ui.evaluation.form import place_of, say_what_it_takes
 from core.ui.evaluation.runs import complaint, runs
 from core.ui.messages import problem
@@ -60,7 +60,7 @@ def state_of(run: Run) -> State:
 
 def say(run: Run, introduction: str) -> None:
     """Say whose answers a run has, after how far it is."""
-    st.text(f"{introduction}Answered by {one_line(run.pipeline.model)}.".lstrip())
+    st.text(f"{introduction}Answered by {model_of(run.pipeline)}.".lstrip())
 
 
 def say_more(run: Run, state: State) -> None:
