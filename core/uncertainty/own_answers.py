@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,10 +19,12 @@ from core.uncertainty.certified import ROUNDING
 from core.uncertainty.clustering import aggregate, centres, likelihood_order
 from core.uncertainty.evidence import Evidence, Hyperparameters
 from core.uncertainty.logarithms import entropy, log_normalise, log_sum_exp, without_rounding
+from core.uncertainty.no_answer import is_no_answer
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
 from core.uncertainty.scores import FEWEST_SECONDS, SCORES, Score
 from core.uncertainty.validation import Floats
 
+NO_LOG: Final = -9999.0  # nats: a service's mark for no log-probability, as -inf
 FEWEST_PAIRS: Final = 100  # below, Algorithms 1 and 2 on sampled pairs are mostly chance
 NO_SECOND: Final = (
     "There are no second answers. Put each answer into the prompt, ask again, and give what comes "
@@ -36,6 +38,7 @@ NO_GREEDY: Final = (
     "The answer at temperature zero and its log-probability are not given; see greedy and "
     "log_probabilities."
 )
+NO_ANSWER: Final = "This text says that it has no answer, or why it gives none: nothing to score."
 ONE_ANSWER: Final = "There is one answer, and it takes two to differ."
 FEW_PAIRS: Final = (
     f"It takes {FEWEST_PAIRS} pairs of a first and a second answer, and there are {{}}."
@@ -77,7 +80,7 @@ def score(
     """Return every score that answers to one question allow.
 
     Raises `ValueError` when there is no answer, lengths differ, or numbers are no log-probabilities
-    of whole answers: above 0, or of different answers that add up to more than 1.
+    of whole answers: above 0, a mark for none, or of different answers that add up to more than 1.
 
     Parameters
     ----------
@@ -103,8 +106,31 @@ def score(
     parameters = Hyperparameters(similarity, threshold)
     logs = _logs(texts, log_probabilities, "log_probabilities")
     seconds = _seconds(second, len(texts))
-    their_logs = _logs(texts, second_log_probabilities, "second_log_probabilities")
+    their_logs = _logs(
+        ["".join(each) for each in seconds] if seconds else texts,
+        second_log_probabilities,
+        "second_log_probabilities",
+    )
     zero = greedy.strip() if greedy is not None else None
+    result = _scores_of(texts, logs, seconds, their_logs, zero, parameters)
+    return replace(result, scores={name: _of_answer(each) for name, each in result.scores.items()})
+
+
+def _of_answer(own: Score) -> Score:
+    """Return a score; without its value where the answer says that there is none."""
+    if own.value is None or not is_no_answer(own.answer):
+        return own
+    return Score(None, None, own.answer, NO_ANSWER)
+
+
+def _scores_of(
+    texts: list[str],
+    logs: Floats | None,
+    seconds: list[list[str]] | None,
+    their_logs: Floats | None,
+    zero: str | None,
+    parameters: Hyperparameters,
+) -> AnswerScores:
     if seconds is None:
         return _firsts_alone(texts, logs, zero, parameters, NO_SECOND)
     distinct = {*filter(None, texts)}
@@ -125,6 +151,12 @@ def _logs(texts: list[str], values: Sequence[float] | None, name: str) -> Floats
         return None
     logs = validation.log_probabilities(values, name, dimensions=1)
     validation.shape(logs, (len(texts),), name)
+    least = logs[np.array([*map(bool, texts)])].min(initial=0.0)
+    if least <= NO_LOG:
+        raise ValueError(
+            f"{name} contains {least:.6g}: an answer that came has a probability above 0, so "
+            "that this stands for none. Leave the answer out, or give no log-probabilities."
+        )
     if name == "log_probabilities":
         sums = log_sum_exp(np.array([*dict(zip(texts, logs, strict=True)).values()]))
         if sums > np.log1p(ROUNDING):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.uncertainty.own_answers import FEWEST_PAIRS, score
+from core.uncertainty.own_answers import FEWEST_PAIRS, NO_ANSWER, score
 from core.uncertainty.scores import FEWEST_SECONDS, SCORES
 
 FRENCH = ["Paris", "Paris", "Lyon", " Paris"]
@@ -88,6 +88,9 @@ def test_few_second_answers_say_so():
         ((["a"], None, [["b", 3]]), "second holds 3"),
         ((["a", "b"], [-0.1, -0.2]), "add up to 1.72, more than 1"),
         ((["a"], [0.5]), "log_probabilities"),
+        ((["a", "b"], [-np.inf, -1]), "contains -inf: an answer that came"),
+        ((["a", "b"], [-9999, -1]), "contains -9999: an answer that came"),
+        ((["a", "b"], [-1, -1], ["b", "a"], [-1, -1e4]), "second_log_.* contains -10000"),
         ((["a"], [np.nan]), "log_probabilities"),
         ((["a"], [-1, -2]), "log_probabilities"),
         ((["a"], None, ["a", "b"]), "2 entries for 1"),
@@ -97,6 +100,15 @@ def test_few_second_answers_say_so():
 def test_what_is_no_evidence_is_refused_with_a_sentence(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         score(*arguments)
+
+
+@pytest.mark.parametrize("text", ["I don't know.", "Error: 429"])
+def test_a_text_that_is_no_answer_has_no_score(text):
+    result = score([text] * 10)
+    assert result.answers == ((text, 1.0),) and missing(result) == SCORES.keys()
+    assert result.scores["semantic_entropy"].reason == NO_ANSWER
+    assert score([text, "Paris", "Paris"], [-2, -1, -1]).scores["semantic_entropy"].value
+    assert score(["", "Paris", "Lyon"], [-np.inf, -1, -2]).scores["semantic_entropy"].value
 
 
 def test_it_goes_to_json():

@@ -422,6 +422,12 @@ def _doubtful(upload: Upload, name: str) -> str | None:
 def _refuse_doubtful(upload: Upload, name: str) -> None:
     if refusal := _doubtful(upload, name):
         raise UploadError(refusal)
+    other = f"{name} (2)"  # as `uploads` calls a heading that stands twice
+    if other in upload.table.columns and (upload.table[name] != upload.table[other]).any():
+        raise UploadError(
+            f"Two columns are called “{one_line(name)}”, and differ: give one of them another "
+            "heading, so that it is clear which holds the score."
+        )
 
 
 def _no_number(upload: Upload, name: str, role: str) -> str:
@@ -475,7 +481,8 @@ def _selection(upload: Upload, filters: tuple[RowFilter, ...], rows: NDArray[np.
 def doubts_of(upload: Upload, column: str, larger_is_surer: bool) -> NDArray[np.float64]:
     """Return one score's doubts for every row, labelled or not; NaN where there is none.
 
-    Raises `UploadError` when the column holds no number, or its commas can be read in two ways.
+    Raises `UploadError` when the column holds no number, its commas can be read in two ways, or
+    two columns of its heading differ.
     """
     _refuse_doubtful(upload, column)
     numbers, _ = column_of(upload, column).numbers()

@@ -33,6 +33,7 @@ HEADINGS = (
     *("arm", "condition", "experiment", "systemprompt", "prompttemplate", "template"),
     *("judge", "grader", "rater", "reviewer", "sistema", "anbieter", "fournisseur", "variante"),
     *("methode", "méthode", "método", "模型", "モデル", "generator", "temperature", "topp"),
+    *("seed", "shots", "nshot", "numshots", "fewshot", "numfewshot"),
 )
 #: Words that may stand beside those: “Model used”, “deployment_id”, “prompt_version”.
 _OF_SETTINGS = re.compile(
@@ -92,7 +93,8 @@ def _tells_apart(heading: str) -> bool:
         return True
     others = [word for word in words if word not in HEADINGS]
     is_phrase = len(others) < len(words) and all(map(_OF_SETTINGS.fullmatch, others))
-    return is_phrase or bool(words and _MODELS.fullmatch(words[-1]))
+    by_whom = len(words) == 2 and words[1] == "by"  # “answered_by”
+    return is_phrase or by_whom or bool(words and _MODELS.fullmatch(words[-1]))
 
 
 def _is_id(upload: Upload, name: str) -> bool:

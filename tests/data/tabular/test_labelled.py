@@ -429,9 +429,16 @@ def test_only_a_pipeline_that_can_be_read_is_one():
     ("heading", "asks"),
     [
         *((name, True) for name in ("llm_name", "llm_model", "base_model", "Model used")),
+        *((name, True) for name in ("answered_by", "GeneratedBy", "seed", "shots")),
         *(
             (name, True)
-            for name in ("model_version", "deployment_id", "prompt_version", "judgeLLM")
+            for name in (
+                "model_version",
+                "deployment_id",
+                "prompt_version",
+                "judgeLLM",
+                "num_shots",
+            )
         ),
         *(
             (name, False)
@@ -656,6 +663,18 @@ def test_labels_that_were_not_read_are_asked_about_in_the_rows_that_count():
         assert {each.value: each.rows for each in cells} == unread
         with pytest.raises(UnreadLabelsError, match=rf"empty \({unread['']} row"):
             labelled(upload, replace(suggest(upload), filters=filters))
+
+
+def test_two_columns_of_one_heading_that_differ_are_no_score():
+    rows = "q,confidence,confidence,correct\na,0.9,{},1\nb,0.2,0.2,0\n"
+    twice, other = (parse(rows.format(cell).encode(), "x.csv") for cell in ("0.9", "0.1"))
+    assert labelled(twice, suggest(twice)).numbers("confidence").tolist() == [0.9, 0.2]
+    for read in (
+        lambda: labelled(other, suggest(other)),
+        lambda: module.doubts_of(other, "confidence", True),
+    ):
+        with pytest.raises(UploadError, match="Two columns are called “confidence”, and differ"):
+            read()
 
 
 def of_models(*filters):
