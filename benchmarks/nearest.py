@@ -5,7 +5,9 @@
 `tests/data/foreign_wordings.csv` holds questions in words that no table foresees, with the fact
 that each asks for where the world has it; `tests/data/outside.csv` questions that ask for nothing
 of the world; `tests/data/other_questions.csv` wordings that ask for something else about a name of
-the world, written before or after the rules of reading were settled. The threshold `NEAR` and the
+the world, written before the rules of reading were settled, after it, or later, when somebody had
+shown what these let pass; `tests/data/rewordings.csv` other words for what a taught question asks.
+The threshold `NEAR` and the
 other numbers of `core/data/world/nearest.py` were chosen on the first two. What
 `tests/data/visitors.csv` gives is reported; it was looked at before `NEAR` and `OFFERED` were
 settled, so it is no clean test of these two.
@@ -16,7 +18,7 @@ from __future__ import annotations
 import csv
 import pickle
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,12 +29,13 @@ from benchmarks.shared.measuring import questions as typed
 from core.data.world import grading
 from core.data.world import nearest as searched
 from core.data.world.facts import Fact, facts, fill
-from core.data.world.nearest import NEAR, Nearest, nearest
+from core.data.world.nearest import NEAR, Nearest, nearest, nearest_questions
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 FOREIGN, OUTSIDE, VISITORS = "foreign_wordings", "outside", "visitors"
 MISLEADING = "misleading"
 OTHER = "other_questions"
+REWORDINGS = "rewordings"
 NAMES = 12  # by which each of these wordings is asked
 THRESHOLDS = sorted([*np.arange(0.35, 0.86, 0.05), NEAR])
 
@@ -93,10 +96,13 @@ def main() -> None:
     unknown = [question for question in misleading if grading.find(question) is None]
     meant = sum(one is not None and one.is_meant for one in map(nearest, unknown))
     print(f"\nwritten to mislead: {meant} of {len(unknown)} read as a taught one")
-    for written in ("before", "after"):
-        others = [question for question, when in other_questions() if when == written]
-        meant = sum(one is not None and one.is_meant for one in map(nearest, others))
-        print(f"asking else, written {written}: {meant} of {len(others)} read as a taught one")
+    others: dict[str, list[str]] = defaultdict(list)
+    for question, written in other_questions():
+        others[written].append(question)
+    for written, asked in others.items():
+        meant = sum(one is not None and one.is_meant for one in map(nearest, asked))
+        print(f"asking else, written {written}: {meant} of {len(asked)} read as a taught one")
+    _reworded()
     _visitors()
 
 
@@ -110,7 +116,20 @@ def other_questions(names: int = NAMES) -> list[tuple[str, str]]:
         for row in rows(OTHER)
         for fact in [fact for fact in facts() if fact.relation == row["relation"]][:names]
     ]
-    return [pair for pair in questions if grading.find(pair[0]) is None]
+    return [pair for pair in dict.fromkeys(questions) if grading.find(pair[0]) is None]
+
+
+def _reworded() -> None:
+    """Print how many rewordings are read as the taught question, or offer it."""
+    came: Counter[str] = Counter()
+    for row in rows(REWORDINGS):
+        found = nearest_questions(row["question"])
+        offered = any(one.is_plausible and is_right(one, row) for one in found)
+        if found and found[0].is_meant:
+            came["read rightly" if is_right(found[0], row) else "read wrongly"] += 1
+        else:
+            came["offered" if offered else "neither"] += 1
+    print("\nreworded:", dict(came))
 
 
 def _what_passes(outside: Sequence[dict[str, str]], found: Sequence[Nearest | None]) -> None:
