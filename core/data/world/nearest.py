@@ -24,24 +24,24 @@ from rapidfuzz.process import cdist
 from scipy.sparse import csr_array
 
 from core.data.world.differences import (
-    CHAT,
+    CLAUSE,
     KINDS_OF_THING,
     ONE_SLIP,
+    PLURAL,
+    SUBJECT,
     FactWords,
     differences,
     numbers_in,
     of_one_of_many,
-    question_nouns,
 )
 from core.data.world.facts import FIELD, MANY, Fact, facts
 from core.data.world.plain import counting_signs, plain
 from core.once import once
 
-# From here on it is the question that was meant, and is asked in its place.
+# From here on it is the question that was meant, though a word be misspelt.
 MEANT = 0.75
-# The same for a question of no table, whose words are all its name: a fish is no "young fish".
-MEANT_ALONE = 0.8
-# From here on a question is near. `benchmarks/nearest.py` shows what this and others let pass.
+# From here on a question is near, and meant where its words are the same.
+# `benchmarks/nearest.py` shows what this and others let pass.
 NEAR = 0.58
 # From here on it is worth offering: a wrong offer costs a glance, a right one saves the visit.
 OFFERED = 0.4
@@ -52,8 +52,6 @@ MOST_WORDS = 60  # of a question; more than any question of the world has
 SAME_STEM, SWAPPED, SAME_BEGINNING, BY_LETTERS = 0.95, 0.9, 0.7, 0.85  # how alike two words are
 BEGINNING = 4  # letters that "Russia" and "Russian" share at least
 ALIKE = 0.5  # words that share fewer of their letters have nothing to do with each other
-MATTERS = 1.0  # the weight of a word that more than a third of all facts are asked with
-RARE_WORD = 3.0  # the weight of a word of one fact in 20, or fewer
 UNKNOWN = 4.0  # the weight of a word that stands in no table: about that of "currency"
 LEAST = 0.1  # the weight of "what" and "the"
 LEAST_OF_NAME = 0.4  # a fact whose name is said less is no candidate
@@ -92,10 +90,6 @@ _TURNING = frozenset(
         *("except", "besides", "without"),
     ]
 )
-# With one of these, a question asks for one of several, as a superlative does.
-_ORDER = frozenset(["first", "last", "latest", "next", "former", "previous", "current"])
-_FIRST_OF_A_NAME = re.compile(r"[A-Z]\w+ (I|One)\b")  # "World War I", but not "Say, I wonder"
-_FIRST = frozenset(["i", "one", "first"])
 OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
 
 Numbers = NDArray[np.float64]
@@ -110,16 +104,13 @@ class Nearest:
     similarity: float  # in [0, 1]
     # The words of what was asked that it lacks, though the answer depends on them.
     missing: tuple[str, ...] = ()
-    # The rare words of what was asked that it lacks: the answer may depend on them.
+    # By which words the two ask something else; sought only where they are similar enough.
     unexplained: tuple[str, ...] = ()
-    # What narrows it, as "first" and "longest" do, where nothing of what was asked does.
-    narrowing: tuple[str, ...] = ()
 
     @property
     def is_meant(self) -> bool:
         """Whether it is so similar that it can be asked in place of what was typed."""
-        asks_the_same = not (self.missing or self.unexplained or self.narrowing)
-        return self.similarity >= MEANT and asks_the_same
+        return self.near and not self.unexplained
 
     @property
     def near(self) -> bool:
@@ -148,7 +139,7 @@ def nearest_questions(question: str, count: int = OFFERS) -> tuple[Nearest, ...]
 
 def _is_rival(other: Nearest, meant: Nearest) -> bool:
     """Return whether another thing of the same name may be meant, with another answer."""
-    differs = {*other.missing, *other.unexplained, *other.narrowing}
+    differs = {*other.missing, *other.unexplained}
     answers, own = ({n for a in one.fact.answers for n in a.names} for one in (other, meant))
     return other.similarity >= MEANT and differs <= KINDS_OF_THING and not answers & own
 
@@ -159,8 +150,7 @@ def meant_among(question: str, others: tuple[str, ...]) -> str | None:
     They stand among the world's facts, so that a word weighs what it weighs there.
     """
     match = next(_index(others).nearest(question, OTHER), None)
-    sure = match and match.is_meant and match.similarity >= MEANT_ALONE
-    return match.fact.subject if match and sure else None
+    return match.fact.subject if match and match.is_meant else None
 
 
 @once
@@ -231,9 +221,6 @@ class _Index:
                 self._asked_with[n, self._number[word]] = count / len(forms_of[n])
         self._asked_with = self._asked_with[:, self._around]
         self._wordings = [tuple(map(_in_order, wordings)) for wordings in forms_of]
-        self._nouns = {
-            n for wordings in self._wordings for each in wordings for n in question_nouns(each)
-        }
         self._kinds = [_kinds(words) for words in around]
         self._kinds_of_name = [_kinds(name) for name in names]
         # A trivia question or a list is its own name: nothing has to be said besides.
@@ -309,72 +296,42 @@ class _Index:
                     continue
                 taught = self._wording(self._facts[owner], alike, weight)
                 similar = float(min(similarity[place], 1.0))
-                missing, unexplained = self._lacking(words, alike, weight, name)
-                if similar >= MEANT:
-                    matters = {w for w, heavy in zip(words, weight, strict=True) if heavy > MATTERS}
-                    matters -= {*CHAT, *_KINDS}
-                    more = self._differences(question, taught, owner, matters)
-                    unexplained = tuple(dict.fromkeys((*unexplained, *more)))
-                narrowing = self._narrowing(words, alike, taught)
-                yield Nearest(self._facts[owner], taught, similar, missing, unexplained, narrowing)
+                missing = self._missing(words, alike, owner)
+                otherwise: tuple[str, ...] = ()
+                if similar >= NEAR:
+                    otherwise = self._differences(question, owner)
+                if similar < MEANT:
+                    otherwise += tuple(word for word in words if word not in self._number)
+                yield Nearest(self._facts[owner], taught, similar, missing, otherwise)
 
-    def _lacking(
-        self, words: tuple[str, ...], alike: Numbers, weight: Numbers, name: int
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return what neither a fact nor its wordings hold: what decides, and what may decide."""
-        owner = self._owner[name]
+    def _missing(self, words: tuple[str, ...], alike: Numbers, owner: int) -> tuple[str, ...]:
+        """Return what decides, and neither a fact nor its wordings hold."""
         around = self._around[self._asked_with[self._relation[owner]] > 0]
         names = np.flatnonzero(self._owner == owner)
         own = np.concatenate([around, *(self._words_of(int(each)) for each in names)])
         numbers = numbers_in(self._words[n] for n in own)
         lacks = self._coverage(alike, own) < UNLIKE
-        missing = [
+        missing = (
             word
             for word, row, lack in zip(words, alike, lacks, strict=True)
             if not numbers_in([word]) <= numbers or (lack and self._decides(word, row))
-        ]
-        if not self._facts[owner].plural:
-            missing += of_one_of_many(words)
-        heavy = lacks & (weight > RARE_WORD)
-        unexplained = (w for w, is_heavy in zip(words, heavy, strict=True) if is_heavy)
-        return tuple(missing), tuple(word for word in unexplained if word not in CHAT)
+        )
+        of_many = () if self._facts[owner].plural else of_one_of_many(words)
+        return (*missing, *of_many)
 
-    def _differences(
-        self, typed: str, taught: str, owner: int, content: set[str]
-    ) -> tuple[str, ...]:
-        """Return by which words a question asks something else than the one of a fact."""
+    def _differences(self, typed: str, owner: int) -> tuple[str, ...]:
+        """Return by which signs and words a question asks something else than a fact's."""
         fact = self._facts[owner]
         relation = self._relation[owner]
-        names = [_in_order(name) for name in _names(fact)]
-        clauses = [_in_order(clause) for clause in fact.clauses]
-        own = FactWords(names, clauses, self._wordings[relation], bool(self._bare[relation]))
-        signs = Counter(counting_signs(typed))
-        signs.subtract(counting_signs(taught))
-        otherwise = differences(
-            _in_order(typed)[:MOST_WORDS],
-            _in_order(taught),
-            own,
-            content,
-            self._nouns,
-            self._number,
-        )
-        return (*(sign for sign, times in signs.items() if times), *otherwise)
-
-    def _narrowing(self, words: tuple[str, ...], alike: Numbers, taught: str) -> tuple[str, ...]:
-        """Return what makes a taught question one of several that may be meant."""
-        superlative, numbers = any(map(SUPERLATIVE.fullmatch, words)), numbers_in(words)
-
-        def narrows(word: str) -> bool:
-            if numbers_in([word]):
-                return not numbers
-            if word not in _ORDER and (superlative or not SUPERLATIVE.fullmatch(word)):
-                return False
-            return bool(alike[:, self._number[word]].max() < UNLIKE)
-
-        counts = _FIRST_OF_A_NAME.findall(taught)
-        if numbers or _FIRST.intersection(words):
-            counts = []
-        return (*filter(narrows, _distinct(taught)), *map(str.casefold, counts))
+        signs = sorted(counting_signs(typed))
+        fields = {SUBJECT: fact.subjects, CLAUSE: fact.clauses, PLURAL: filter(None, [fact.plural])}
+        names = {
+            field: [_in_order(name) for name in each if sorted(counting_signs(name)) == signs]
+            for field, each in fields.items()
+        }
+        own = FactWords(names, self._wordings[relation], bool(self._bare[relation]))
+        otherwise = differences(_in_order(typed)[:MOST_WORDS], own, self._number)
+        return otherwise and (*signs, *otherwise)
 
     def _decides(self, word: str, alike: Numbers) -> bool:
         """Return whether another fact is meant where a question has this word and that has not."""

@@ -157,20 +157,66 @@ def test_a_number_in_another_form_and_a_word_beside_the_point_do_not_decide(aske
 
 
 @pytest.mark.parametrize(
-    ("asked", "adds"),
+    ("asked", "lacks"),
     [
-        ("president of italy", ("first",)),
-        ("who walked on the moon", ("first",)),
-        ("when did the war end", ("i",)),
-        ("when did world war one end", ()),
-        ("who was the frist man on teh moon", ()),
-        ("fastest animal", ()),
+        ("president of italy", "first"),
+        ("who walked on the moon", "first"),
+        ("when did the war end", "first"),
+        ("fastest animal", "world"),
+        ("How many days are there in a year?", "leap"),
+        ("What is the largest in the solar system?", "planet"),
+        ("What is the only prime number?", "even"),
+        ("Who was the first to win a Nobel Prize?", "woman"),
+        ("Name a German.", "state"),
+        ("Name a board game published 1990.", "after"),
+        ("What day of the week is it?", "it"),
+        ("I have a hobby.", "i"),
+        ("What can a mammal do?", "do"),
+        ("Name the mammal.", "the"),
+        ("Name the continents.", "continents"),
+        ("Who knows the author of Hamlet?", "knows"),
+        ("Who can paint the Mona Lisa?", "can"),
+        ("Who is painting the Mona Lisa?", "painting"),
+        ("Who are the first presidents of the United States?", "presidents"),
+        ("What is the then capital of the UK?", "then"),
+        ("Which people speak in France?", "language"),
+        ("Who painted the Mona Lisa again?", "again"),
     ],
 )
-def test_what_asks_for_the_first_is_not_asked_in_place_of_what_does_not(asked, adds):
+def test_a_question_that_lacks_a_word_or_has_one_more_is_not_asked_as_the_taught_one(asked, lacks):
+    """A word left out was no difference: a year had 366 days, and it was always Friday."""
     found = nearest(asked)
-    assert found.similarity >= MEANT and found.narrowing == adds
-    assert found.is_meant != bool(adds)
+    assert found.similarity >= MEANT and lacks in found.unexplained and not found.is_meant
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *("when did world war one end", "who was the frist man on teh moon"),
+        *("whats the capitol of spain please", "what yr did the berlin wall come down"),
+        *(
+            "largest animal in the world",
+            "Could you tell me what the longest river in the world is?",
+        ),
+        *("how many days in a leap year", "name any city in the UK please", "Name one mammal."),
+        *("the Italian capital", "name the greek god of the sea please"),
+    ],
+)
+def test_slips_requests_and_words_that_may_be_left_out_leave_no_doubt_of_what_is_meant(asked):
+    assert nearest(asked).is_meant
+
+
+def test_rewordings_are_asked_as_what_they_mean():
+    """Seven in ten are, none as another; and nearly all of the others offer it."""
+    asked = rows("rewordings")
+    found = [nearest(row["question"]) for row in asked]
+    meant = [one is not None and one.is_meant for one in found]
+    right = [
+        one is not None and named(one.fact) == row["fact"]
+        for one, row in zip(found, asked, strict=True)
+    ]
+    assert np.mean(meant) >= 0.7 and np.mean(right) >= 0.95
+    assert all(np.logical_or(right, np.logical_not(meant)))
 
 
 def test_few_questions_that_were_written_to_mislead_are_asked_as_others():
@@ -222,20 +268,13 @@ def test_one_name_of_two_things_is_offered_as_both():
         ("what is the largest country name in the world", "name"),
         ("Who played Carmen?", "played"),
         ("Who is in the painting Sunflowers?", "in"),
-        ("Which city calls France its capital?", "call"),
+        ("Which city calls France its capital?", "calls"),
         ("In which city is France?", "in"),
     ],
 )
 def test_a_question_that_says_one_thing_otherwise_is_only_offered(asked, differs):
     found = nearest(asked)
     assert found.similarity >= MEANT and differs in found.unexplained and not found.is_meant
-
-
-@pytest.mark.parametrize(
-    "asked", ["what yr did the berlin wall come down", "whats the capitol of spain please"]
-)
-def test_slips_and_small_talk_leave_no_doubt_of_what_is_meant(asked):
-    assert nearest(asked).is_meant
 
 
 def test_offers_are_of_different_facts_and_begin_with_the_nearest():
@@ -312,7 +351,8 @@ OTHERS = (
         ("chemical symbol of gold", OTHERS[0]),
         ("chemical symbol for silver", None),
         ("square root of 169", None),
-        ("who won the world cup 2018", OTHERS[2]),
+        ("who won the 2018 fifa world cup please", OTHERS[2]),
+        ("who won the world cup 2018", None),
         ("who won the 2022 world cup", None),
         ("capital of zorvania", OTHERS[3]),
         ("What is the square root of -144?", None),
