@@ -87,6 +87,8 @@ def main() -> None:
     elif options.run:
         named = {name: getattr(options, name) for name in ("title", "licence", "computed")}
         bundle(options.run, options.name, options.weights, named)
+    elif options.outcomes:
+        renew_outcomes()
     else:
         text = page()
         print(text)
@@ -103,6 +105,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--title", help="what people call the model")
     parser.add_argument("--licence", default="Apache-2.0", help="of its weights")
     parser.add_argument("--computed", default="", help="as in: float32, PyTorch on a GPU")
+    parser.add_argument("--outcomes", action="store_true", help="read the bundled runs anew")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args()
 
@@ -225,6 +228,15 @@ def provenance(run: Run, weights: Path, named: dict[str, str]) -> dict[str, Any]
         "questions": {row["id"]: row["query"] for row in rows},
         "outcomes": {row["id"]: outcome(run.inspection(row["id"])) for row in rows},
     }
+
+
+def renew_outcomes() -> None:
+    """Write what today's rules make of the answers to every bundled question."""
+    for name in (POPULAR, OF_REAL):
+        run, file = Run(bundled.FOLDER / name), bundled.FOLDER / name / bundled.PROVENANCE
+        of = json.loads(file.read_text(encoding="utf-8"))
+        of["outcomes"] = {id: outcome(run.inspection(id)) for id in of["questions"]}
+        outputs.write(file, f"{json.dumps(of, indent=2, ensure_ascii=False)}\n")
 
 
 def file_and(weights: Path, named: dict[str, str]) -> dict[str, Any]:

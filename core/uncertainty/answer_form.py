@@ -4,6 +4,7 @@ Two answers are compared by their forms (`same_answer`). Parsing takes time in p
 length of the text.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -68,6 +69,10 @@ class AnswerPart(NamedTuple):
 
 
 Item = tuple[AnswerPart, ...]
+
+
+#: What a model goes on with that was not stopped: the beginning of the next prompt.
+_PROMPT_AGAIN = re.compile(r"(?i)[\s.:]+consider the following question\b.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,6 +416,7 @@ def parse(text: str) -> AnswerForm:
     ('21', 'guns')
     """
     clean = normalise(text)
+    clean = _PROMPT_AGAIN.sub("", clean) or clean
     clean = clean.rstrip(". ") or clean  # the end of a sentence: "Elizabeth I."
     tokens = list(read_numbers(read_dates(list(initials(list(scan(clean)))))))
     reader = _Reader(tokens, fillers=True)

@@ -55,7 +55,7 @@ def test_one_vocabulary_for_all_coordinates():
 
 
 def test_a_repeated_tuple_counts_once():
-    result = cluster_tuples([("x", "y"), ("x", "y"), ("X!", "y")], np.log([0.2, 0.2, 0.1]))
+    result = cluster_tuples([("x", "y"), ("x", "y"), ("X.", "y")], np.log([0.2, 0.2, 0.1]))
     np.testing.assert_allclose(np.exp(result.log_probabilities), [0.3])
 
 

@@ -88,7 +88,7 @@ def _theorem(finding: Finding) -> Ruling:
         "high doubt means far from the truth. Low doubt alone proves nothing."
     )
     return Ruling(
-        WEAK if any(breaks) or not breaks else HELD,
+        BROKEN if any(breaks) else HELD if breaks else WEAK,
         f"{len(breaks) - sum(breaks):,} of {len(breaks):,}",
         "questions keep to it, by training documents",
         consequence,

@@ -33,6 +33,15 @@ def alike(text: str, texts: Sequence[str]) -> list[str]:
     return [other for other in texts if same_answer(text, other)]
 
 
+def may_be_one(text: str, texts: Sequence[str]) -> bool:
+    """Whether each of the texts holds all words of a text, or has none besides.
+
+    So they may be one answer in several wordings, where no rule can tell.
+    """
+    own = set(tokens(text.casefold()))
+    return all(own <= words or words <= own for words in (set(tokens(t.casefold())) for t in texts))
+
+
 def counter_answers(
     query: str, model: str, answer: str, texts: Sequence[str], *, most: int = OTHERS
 ) -> list[str]:

@@ -75,7 +75,7 @@ def _judge(inspection: Inspection, fact: Fact | None, name: str) -> Judged:
         inspection.sampled_mass,
         len(inspection.clusters),
         inspection.least_mass,
-        inspection.others,
+        inspection.recording.others,
     )
     answer = inspection.scores[name].answer
     right = None if fact is None else grading.is_right(answer, fact)

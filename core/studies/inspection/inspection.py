@@ -209,12 +209,12 @@ class Inspection:
     @property
     def stands(self) -> bool:
         """Whether telling the model another answer hardly changes the next one."""
-        return stands(self.scores, len(self.clusters), self.others)
+        return stands(self.scores, len(self.clusters), self.recording.others)
 
     @property
     def compared_doubt(self) -> float | None:
         """The doubt that the verdict compares with λ, or would if enough had been seen."""
-        return raised_doubt(self.scores, self.verdict.score, self.others)
+        return raised_doubt(self.scores, self.verdict.score, self.recording.others)
 
     @property
     def certified_bound(self) -> float | None:
@@ -298,7 +298,7 @@ def read(
         default = certificate(_pipeline(recording, reading, 0.0))
         rule = rule_of(default, f"{DEFAULT} ") if default else None
     clusters = len(evidence.centres)
-    others = recording.others if clusters == 1 else ()
+    others = recording.others
     verdict = decide(
         scores,
         evidence.sampled_mass,

@@ -25,7 +25,7 @@ from core.language_models.errors import ModelError
 from core.language_models.language_model import Capabilities, LanguageModel, Response, notes_on_cut
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
-from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers
+from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers, may_be_one
 from core.studies.inspection.gaps import no_answers, texts_to_score, with_weight, without_gaps
 from core.studies.inspection.pairs import compare
 from core.studies.inspection.recording import (
@@ -437,8 +437,9 @@ def _opinion(asking: _Asking, text: str) -> ModelTask:
 
 
 def _tell_others(asking: _Asking, recording: Recording) -> Recording:
-    """Tell a model that gives one answer only a few others, and see whether it keeps to it."""
-    if len(alike(recording.texts[0], recording.texts)) < len(recording.texts):
+    """Tell a model that may have one answer only a few others, and see whether it keeps to it."""
+    first, texts = recording.texts[0], recording.texts
+    if len(alike(first, texts)) < len(texts) and not may_be_one(first, texts):
         return recording
     others = _others(asking, recording)
     if recording.estimator in EXACT:

@@ -201,10 +201,12 @@ def stands(scores: Mapping[str, Score], clusters: int, others: Others = ()) -> b
     """Say whether telling the model another answer hardly changes the next one.
 
     Of several answers, M.I. and its certified bound are at most `MOST_TO_KEEP` of the largest
-    possible; a single one was told others, and is kept to.
+    possible. A single one was told others, and is kept to; so is one that may be single, in several
+    wordings.
     """
-    if clusters == 1:
-        return bool(others) and repeat_probability(others) >= LEAST_KEPT
+    keeps = repeat_probability(others) >= LEAST_KEPT
+    if clusters == 1 or not keeps:
+        return bool(others) and keeps
     doubt = scores[SCORE].doubt
     certified = scores[CERTIFIED].doubt or 0.0
     return doubt is not None and max(doubt, certified) <= MOST_TO_KEEP * math.log(clusters)

@@ -15,7 +15,7 @@ from tests.fakes import Limited, falling
 from tests.studies.laboratory.worlds import believer, many_right, one_right, smooth
 
 TEXTS = ("Ralph Fiennes", "Judi Dench", "Daniel Craig", "Sean Bean")
-COLOURS = ("red", "blue", "green", "black", "dark red")
+COLOURS = ("red", "blue", "green", "black", "a red")
 
 
 def copier(fact=None, share=0.8):
@@ -76,7 +76,7 @@ def test_what_ten_answers_and_clusters_lose_is_what_the_inspection_shows():
         shown = inspection.run(request, model, Reading(threshold=threshold))
         assert value == pytest.approx(shown.scores["mutual_information"].value, abs=1e-9)
     assert row.sampled < row.information
-    # “dark red” is a “red”.
+    # “a red” is “red”.
     table = model.first[:, None] * model.rows
     order = [0, 4, 1, 2, 3]
     lumped = np.add.reduceat(table[np.ix_(order, order)], [0, 2, 3, 4], 0)

@@ -382,7 +382,7 @@ class OpenAICompatible(Scoring):
                 raise self._forget(what) from None
             raise
         stated = self._service.model_of(reply)
-        if not beside and stated != abilities.stated:
+        if not beside and stated != abilities.stated and (stated or replies.has_text(reply)):
             other, own = (f"“{name}”" if name else "no name" for name in (stated, abilities.stated))
             raise self._forget(
                 f"gives {other} as its model now, and gave {own} before. Pin one "

@@ -61,6 +61,20 @@ def reply_tokens(reply: Reply, name: str) -> int:
     return token_count(usage.get(name)) if isinstance(usage, dict) else 0
 
 
+def has_text(reply: Reply) -> bool:
+    """Whether a reply holds any text, which some model must have written."""
+    choices = reply.get("choices")
+    dicts = [c for c in choices if isinstance(c, dict)] if isinstance(choices, list) else []
+    dicts = [choice for choice in dicts if not choice.get("error")]
+    texts = [c.get("text") or _message(c).get("content") for c in dicts]
+    return any(isinstance(text, str) and text for text in texts)
+
+
+def _message(choice: Reply) -> Reply:
+    message = choice.get("message")
+    return message if isinstance(message, dict) else {}
+
+
 def lacks_usage(reply: Reply) -> bool:
     """Whether a reply with answers does not say how many tokens these and the prompt were."""
     counts = (reply_tokens(reply, f"{name}_tokens") for name in ("prompt", "completion"))
