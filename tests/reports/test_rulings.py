@@ -20,7 +20,7 @@ from tests.charts.drawing import check, drawn
 FOUND = {
     "estimator": (HELD, "218 samples"),
     "missing_mass": (HELD, "0 of 200"),
-    "theorem": (WEAK, "116 of 160"),
+    "theorem": (BROKEN, "116 of 160"),
     "hallucination": (HELD, "7 times"),
     "deciding": (BROKEN, "19 of 30"),
     "yielding": (WEAK, "41%"),
