@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from tempfile import TemporaryDirectory
 
 from core.language_models.backends.embedded import FOLDER
+from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.backends.openai import given
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.forms import Form
@@ -121,9 +122,11 @@ def openai_saying(flavour: str, text: str, *, withheld: bool = False) -> Iterato
         said = {"message": {"content": text}} if chat else {"text": text}
         reason = "content_filter" if withheld else "stop"
         choice = {"index": 0, "finish_reason": reason, "logprobs": {"content": tokens}, **said}
-        return 200, {}, json.dumps({"choices": [choice]}).encode()
+        name = f"{body['model']}-{network.revision}"
+        return 200, {}, json.dumps({"model": name, "choices": [choice]}).encode()
 
-    with serving(flavour, key=KEY, before=reply) as server:
+    network = EmbeddedModel()
+    with serving(flavour, key=KEY, before=reply, model=network) as server:
         yield open_model(server.name, KEY)
 
 

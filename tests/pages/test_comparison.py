@@ -1,12 +1,9 @@
 """Two saved inspections side by side: under an address, from History, and from an inspection."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.studies.inspection.certificates import default_policy
-from core.ui import frame
 from core.ui.results import storage
-from tests.patience import LONG
 from tests.sessions import QUERY, harmless, keys, press, said, session, table
 
 pytestmark = pytest.mark.usefixtures("fresh")
@@ -63,21 +60,3 @@ def test_a_link_that_leads_nowhere_leaves_the_inspection_there(two):
         page = session("inspection", saved=two[0], beside=id)
         assert said(page, says) and table(page, "doubt against λ") is not None
         assert "close_beside" in keys(page)
-
-
-def draw():
-    from core.ui.history import compare
-    from core.ui.results import storage
-
-    compare(storage().results.search().results)
-
-
-def test_history_compares_two_inspections_and_nothing_else(two, monkeypatch):
-    shown = []
-    monkeypatch.setattr(frame, "beside", lambda *ids: shown.append(ids))
-    page = AppTest.from_function(draw, default_timeout=LONG).run()
-    page.button(key="compare_two").click().run()
-    assert shown == [(two[1], two[0])]
-    storage().results.save("amplification", "", QUERY, "embedded", "[]")
-    page.run()
-    assert not page.button and said(page, "two inspections")
