@@ -680,6 +680,20 @@ def test_a_model_with_one_answer_is_told_the_likeliest_others(share):
     assert "“answer1” or “answer2”" in seen.verdict.reason
 
 
+@pytest.mark.parametrize("share", [0.1, 0.9])
+def test_wordings_that_no_rule_joins_may_be_one_answer_and_are_told_others(share):
+    """Else a second wording would stand as another answer, which the first hardly changes."""
+    texts = ["Everest", "Everest indeed", "Annapurna", "Lhotse"]
+    own = np.array([0.6, 0.398, 0.001, 0.001])
+    gives_way = [share * own + [0, 0, *((1 - share) * np.eye(2)[i])] for i in range(2)]
+    made = record(searched(), Searched(texts, own, [own, own, *gives_way]))
+    assert made.texts == tuple(texts[:2]) and [text for text, _ in made.others] == texts[2:]
+    for rule in (default_rule(), None):
+        seen = read(made, rule=rule)
+        assert len(seen.clusters) == 2
+        assert (seen.verdict.decision is Decision.ANSWER) == seen.stands == (share > 0.5)
+
+
 def test_where_the_likeliest_are_spellings_of_one_answer_others_are_looked_for_further_down():
     others = ["Rome", "Oslo", "Bern"]
     texts = [*(f"Paris{'!' * i}" for i in range(8)), *others]
