@@ -112,5 +112,5 @@ def test_back_goes_from_curve_to_curve_and_from_tab_to_tab(address, open_page):
     at_rest(page)
     page.go_forward()
     expect(question_of(page)).to_have_value(second)
-    right = page.get_by_role("textbox", name="Right answer")
+    right = page.get_by_role("textbox", name="Answer to test")
     expect(right).to_have_value(CASES["Many answers"].answer)
