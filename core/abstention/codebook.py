@@ -91,11 +91,10 @@ class Codebook:
         low, high, own = self.lowest, self.highest, number
         if not self.larger_is_surer:
             low, high, own = -high, -low, -number
+        # A probability is at most 1; a doubt at least 0, and a perplexity 1.
         least = 1.0 if "perplexity" in self.score.casefold() else 0.0
-        if self.larger_is_surer:
-            limit = 1 + _ROUNDING if low >= 0 and high <= 1 else high + (high - low)
-        else:
-            limit = _ROUNDING - least if high <= -least else high + (high - low)
+        bound, is_bounded = (1.0, low >= 0) if self.larger_is_surer else (-least, True)
+        limit = bound + _ROUNDING if is_bounded and high <= bound else high + (high - low)
         if not own > limit:
             return ""
         return (

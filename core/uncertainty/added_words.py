@@ -1,6 +1,6 @@
 """Whether the words that stand beside an answer add nothing to it.
 
-Surroundings what two answers share, a word makes another answer of one, unless it is known to add
+Beside what two answers share, a word makes another answer of one, unless it is known to add
 nothing: a kind of thing, a form of address, a first name, a place behind a comma, what a number
 counts, a word of the question. So what is not known parts two answers.
 """

@@ -130,6 +130,8 @@ def new_scores(calibration: Calibration) -> None:
             st.badge("No difference visible", icon=":material/check:", color="blue")
         st.text(compared.sentence)
         st.text(words.decisions_in_words(fresh))
+        if not fresh.is_like_the_labelled:
+            st.text(words.promise_for(fresh))
         downloads.download(
             "Decisions (CSV)", lambda: new_rows.new_decisions(fresh), "new_decisions.csv"
         )

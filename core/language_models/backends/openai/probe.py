@@ -126,11 +126,7 @@ class Probe:
         texts = map(self.service.text, self.service.choices(reply))
         if not any(thinking.answer_in(text).strip() for text in texts):
             raise thinking.no_answer(self.service.host, SHORT)
-        return replace(
-            how,
-            own=False,
-            next_token=False,
-        )
+        return replace(how, own=False, next_token=False)
 
     def _sample(
         self, how: OpenAIAbilities, *, many: bool = True
