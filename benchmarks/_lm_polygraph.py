@@ -13,8 +13,6 @@ JSON, each line of standard output its answer. Of lm-polygraph two things are re
 Classes, estimator, sampling and the order of all of it are its own.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os
@@ -179,11 +177,7 @@ def weigh(
     classes = {"class_to_sample": members, "sample_to_class": dict(enumerate(labels))}
     estimator = SemanticEntropy(use_unique_responses=True)
     estimator(
-        {
-            "sample_texts": texts,
-            "sample_log_probs": log_probs,
-            "semantic_classes_entail": classes,
-        }
+        {"sample_texts": texts, "sample_log_probs": log_probs, "semantic_classes_entail": classes}
     )  # which only tells it the classes
     return estimator.batched_call(texts, log_probs, log_weights).tolist()
 

@@ -6,8 +6,6 @@ own, certified on other questions for the same target. Of each band are printed:
 seeds give the same decision, and how often the likeliest answers give the one that most seeds do.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 

@@ -14,8 +14,6 @@ Medians of ratios over interleaved runs; absolute times are only printed.
 in some seconds. Run it again whenever the weights have changed.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys

@@ -9,8 +9,6 @@
    server keeps of its own.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import time

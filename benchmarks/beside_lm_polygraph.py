@@ -19,8 +19,6 @@ thread for matrices each; neither keeps anything from one round to the next.
 What of lm-polygraph is replaced is said in `benchmarks/_lm_polygraph.py`.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

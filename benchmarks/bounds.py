@@ -16,8 +16,6 @@ Last, how often the limit exceeds M.I.: at most 10% is promised. The exit status
 more. About a minute.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 

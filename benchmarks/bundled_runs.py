@@ -10,8 +10,6 @@ either: it reads what the model of the bundled run ``--folder NAME`` said once m
 compared today.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -20,8 +20,6 @@ Four things of MAPIE 1.6 to know:
 - A candidate that accepts nobody makes its p-value NaN, which stops the walk; none is given.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 import tracemalloc

@@ -5,8 +5,6 @@ answers ranks the wrong answers of the embedded model on the same questions, as 
 the world: whether a further answer finds more of them, and at what cost. Takes some minutes.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

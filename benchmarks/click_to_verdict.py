@@ -7,8 +7,6 @@ from each step to what it paints. Absolute times depend on the machine; the aims
 50 ms and 20 ms on a quiet one.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 

@@ -11,8 +11,6 @@ processes that ask half of the questions each, without Ray, show it. Medians of 
 interleaved rounds.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os

@@ -5,8 +5,6 @@ Algorithm 3 clusters before it conditions. Every recording of both bundled runs 
 the usual clusters, and with every different text by itself.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from pyarrow import parquet
 

@@ -25,8 +25,6 @@ has a lower AUROC, the pair with the largest sum. The other halves test it, and 
 said to the last third of its world, where that is on file.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import functools
@@ -262,11 +260,7 @@ def certify(content: bytes, name: str, errors: Sequence[float], *, write: bool) 
     if write:
         every = {n: p and to_dict(p) for n, p in (policies | {DECIDES[name]: policy}).items()}
         groups = caution(by_group(calibrations[DECIDES[name]]))
-        text = json.dumps(
-            every | {CAUTION: groups},
-            indent=2,
-            ensure_ascii=False,
-        )
+        text = json.dumps(every | {CAUTION: groups}, indent=2, ensure_ascii=False)
         save(example_of(name), content)
         save(policies_file(name), f"{text}\n")
     return policy

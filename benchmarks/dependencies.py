@@ -7,8 +7,6 @@ as its metadata give it, who wants it, and when its newest release came out, whi
 installed the lock: a package of another version than the lock's ends it.
 """
 
-from __future__ import annotations
-
 import argparse
 import platform
 import re

@@ -6,8 +6,6 @@ much quicker is the similarity of all pairs than one pair after the other? The e
 is 1 if a target is missed. Both sides of a comparison must give the same numbers.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

@@ -14,8 +14,6 @@ rounds; absolute times are only printed. Then a run of 200,000 questions on a mo
 time, and the same run opened again: memory grows by less than 200 MB.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import shutil

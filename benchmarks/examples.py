@@ -12,8 +12,6 @@ for each choice:
 - moved: on how many of the 60 questions the greedy answers of the three orders are not the same.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from functools import partial

@@ -15,8 +15,6 @@ With ``--trial`` the forms of SmolLM2 are tried instead, and what came of it is 
 ships, so that its first opening need not try them.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 

@@ -7,8 +7,6 @@ are processor seconds an inspection, which other work on the machine changes lit
 that a process took; and how far apart ln P of the answers and M.I. are, nats.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import resource

@@ -7,8 +7,6 @@ times include the start of that process, a second that the page has beforehand. 
 pass also hang on what else the machine does; the processor's do so less.
 """
 
-from __future__ import annotations
-
 import io
 import multiprocessing
 import resource

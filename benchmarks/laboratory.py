@@ -5,8 +5,6 @@ took, and with ``--write`` saves what the page ships. Run it again whenever the 
 changed: results of other weights are not shown.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -17,8 +17,6 @@ ones with a semantic entropy above 0.7. For each rung:
 `--write` puts it where the page and the README read it. Some minutes on two idle cores.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import json
@@ -244,10 +242,7 @@ def ranking(measured: Sequence[Row], name: str, at: NDArray[Any]) -> dict[str, A
 def error(measured: Sequence[Row], true: Sequence[Row], at: NDArray[Any]) -> dict[str, float]:
     """Return the mean and the root mean square of M.I. minus what it should be, nats."""
     difference = np.array([measured[i].information - true[i].information for i in at])
-    return {
-        "bias": float(difference.mean()),
-        "rmse": float(np.sqrt(np.mean(difference**2))),
-    }
+    return {"bias": float(difference.mean()), "rmse": float(np.sqrt(np.mean(difference**2)))}
 
 
 def summary(asked: Sequence[Question], found: Sequence[dict[str, Row]]) -> dict[str, Any]:

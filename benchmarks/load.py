@@ -25,8 +25,6 @@ action. Printed are the server's memory after a fifth of them and at the end, an
 since then with every session.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

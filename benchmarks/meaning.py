@@ -12,8 +12,6 @@ Prints, as Markdown, the share of equal pairs held for the same and of different
 few pairs by name.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Callable

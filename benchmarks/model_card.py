@@ -8,8 +8,6 @@ that nobody can answer are answered. `benchmarks.model_card_tables` turns the fi
 several seeds into ``docs/measured/model_card.md``.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import json

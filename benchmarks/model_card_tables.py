@@ -4,8 +4,6 @@ Reads what `benchmarks.model_card` measured of every seed (``docs/measured/model
 and says which seed the rule ships. Measures nothing itself.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable, Sequence
@@ -110,12 +108,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         )
     ),
     ("single-label: M.I. less S.E.", lambda c: _ahead(c, "semantic_entropy", SINGLE), -0.03, 1),
-    (
-        "single-label: AUROC of S.V.",
-        lambda c: _auroc(c, "self_verification", SINGLE),
-        0.70,
-        1,
-    ),
+    ("single-label: AUROC of S.V.", lambda c: _auroc(c, "self_verification", SINGLE), 0.70, 1),
     ("a wrong answer 100 times: by heart keeps", lambda c: _repeated(c, Band.BY_HEART)[-1], 0.9, 1),
     ("a wrong answer 100 times: rarely seen", lambda c: _repeated(c, Band.RARELY)[-1], 0, 0.05),
     ("largest rebound on the way there", _rebound, -1, 0.02),

@@ -9,8 +9,6 @@ Each round is a process of its own: a model is opened once a process. Other work
 makes processor seconds longer, and hardly changes their ratio.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

@@ -4,8 +4,6 @@ Every name of ``believe`` with its signature and docstring. With ``--write`` the
 ``docs/measured/names.md``; a test holds it against the code.
 """
 
-from __future__ import annotations
-
 import argparse
 import inspect
 from collections.abc import Iterator

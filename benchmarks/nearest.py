@@ -13,8 +13,6 @@ other numbers of `core/data/world/nearest.py` were chosen on the first two. What
 settled, so it is no clean test of these two.
 """
 
-from __future__ import annotations
-
 import csv
 import pickle
 import time

@@ -13,8 +13,6 @@ intervals and how M.I. compares with the others (Figure 5), and by entropy what 
 that were calibrated on other questions of the same mixture (Figure 6), right by both usual labels.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import math
@@ -121,10 +119,7 @@ def report(run: Run, sets: Sequence[Set], targets: Sequence[float]) -> Iterator[
     for each in sets:
         filters = [Filter("short"), *(Filter("diverse", source) for source in each.many)]
         results = read_results(
-            run,
-            filters,
-            sources=(*each.single, *each.many),
-            columns=columns_for("same_answer"),
+            run, filters, sources=(*each.single, *each.many), columns=columns_for("same_answer")
         )
         made = measure_run(results, RESAMPLES)
         yield f"### {each.title}: {len(results):,} questions"

@@ -10,8 +10,6 @@ repetition. The second records the model in a file, which takes minutes a questi
 where it was stopped: these curves come with the program.
 """
 
-from __future__ import annotations
-
 import argparse
 import textwrap
 from collections.abc import Mapping

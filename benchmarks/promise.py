@@ -7,8 +7,6 @@ and it says that about N more labels would do, N more are drawn and all are cali
 hold the same simulations to their stated error rates. The last ones begin with a model and a seed.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -5,8 +5,6 @@ in the shape of the published ones; `tests/data/datasets/test_answer_key.py` tes
 the questions.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any
@@ -144,10 +142,7 @@ FILES = {
         [(CREW, ONE)],
     ),
     "SQuAD 2": (json.dumps(SQUAD_2).encode(), [(CREW, ONE), ("Why?", NOTHING)]),
-    "TriviaQA on Hugging Face": (
-        parquet(TRIVIA),
-        [(CREW, (("Crew 4",), ("The fourth",)))],
-    ),
+    "TriviaQA on Hugging Face": (parquet(TRIVIA), [(CREW, (("Crew 4",), ("The fourth",)))]),
     "NQ open": (lines({"question": CREW, "answer": ["Crew 4"]}), [(CREW, ONE)]),
     "ARC on Hugging Face": (
         parquet(
@@ -166,10 +161,7 @@ FILES = {
                 "id": "a",
                 "question": {
                     "stem": CREW,
-                    "choices": [
-                        {"text": "Crew 9", "label": "A"},
-                        {"text": "Crew 4", "label": "B"},
-                    ],
+                    "choices": [{"text": "Crew 9", "label": "A"}, {"text": "Crew 4", "label": "B"}],
                 },
                 "answerKey": "B",
             },

@@ -9,8 +9,6 @@ Without options, the table goes to ``build/ratios.md`` and on the screen; with `
 ``docs/measured/ratios.md``, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

@@ -6,8 +6,6 @@ of the laboratory, in whichever page names them. Measures nothing itself; `tests
 compares.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -16,13 +14,7 @@ from typing import Any
 from benchmarks.model_card import MASS
 from benchmarks.shared.measuring import CERTIFIED, SCORE, UNANSWERABLE, Wording
 from core import outputs
-from core.data.world.facts import (
-    BY_HEART_FROM,
-    MANY_ANSWERS_EXPOSURES,
-    RARELY_BELOW,
-    Band,
-    facts,
-)
+from core.data.world.facts import BY_HEART_FROM, MANY_ANSWERS_EXPOSURES, RARELY_BELOW, Band, facts
 from core.language_models.backends.embedded import FOLDER
 from core.reports.laboratory.catalogue import QUESTIONS
 from core.studies.calibration.calibration import Target, calibrate, read

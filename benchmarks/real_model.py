@@ -10,8 +10,6 @@ by the paper's label, token F1.
 A score that saw too little for a verdict says that one should doubt.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Sequence

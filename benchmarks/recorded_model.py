@@ -13,8 +13,6 @@ Without either, what the bundled recordings show is printed, and written to
 ``docs/measured/recorded_model.md`` with ``--write``.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

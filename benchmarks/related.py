@@ -5,8 +5,6 @@ answers, the two-stage test at every threshold, and whether the squared error of
 probabilities is what V̂(y|x) says. Takes a minute or two.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -6,8 +6,6 @@ probabilities by themselves, and what the model says most often; also where othe
 context long.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

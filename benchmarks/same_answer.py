@@ -13,8 +13,6 @@ AUROC of M.I. by each label under both clusterings with the 95% paired bootstrap
 difference.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence

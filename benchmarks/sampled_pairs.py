@@ -13,8 +13,6 @@ average at temperature 1. Two tables compare them, and the smaller of both, with
 The last line says why the two tables disagree. Some minutes on two idle cores.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from collections.abc import Sequence

@@ -14,8 +14,6 @@ For one import after the other: ``python -X importtime -c "import app, core.ui.h
 not be loaded so early is in ``tests/ui/test_startup.py``.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import statistics

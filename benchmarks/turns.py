@@ -6,8 +6,6 @@ of an inspection as a ratio to one on an otherwise idle process: first with turn
 have them, then with a place for every run at once, as without turns.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import statistics
@@ -74,10 +72,7 @@ def main() -> None:
     places = os.cpu_count() or 1
     alone = statistics.median(waits(model, Turns(places), 0))
     print(f"alone: {alone * 1000:.0f} ms (median of {INSPECTIONS})")
-    for ratio, line in (
-        (WITH_TURNS, Turns(places, first=1)),
-        (AT_ONCE, Turns(10_000, math.inf)),
-    ):
+    for ratio, line in ((WITH_TURNS, Turns(places, first=1)), (AT_ONCE, Turns(10_000, math.inf))):
         report({ratio: [seconds / alone for seconds in waits(model, line, OTHERS)]})
 
 

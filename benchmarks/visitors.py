@@ -9,8 +9,6 @@ withheld, how often the headline says that this was not taught, and how often a 
 offered instead has the right answer.
 """
 
-from __future__ import annotations
-
 import csv
 import sys
 from collections import Counter

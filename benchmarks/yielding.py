@@ -5,8 +5,6 @@ question with the large principal components of the key–query products, and wh
 some minutes on one core. Printed beside it, with other shares of what counts as large.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

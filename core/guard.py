@@ -14,13 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.abstention.policy import (
-    Pipeline,
-    Policy,
-    PolicyError,
-    check_pipeline,
-    from_json,
-)
+from core.abstention.policy import Pipeline, Policy, PolicyError, check_pipeline, from_json
 from core.abstention.proof import check_promise
 from core.codec import finite
 from core.language_models import meaning

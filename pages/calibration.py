@@ -21,10 +21,7 @@ from core.ui.messages import problem
 
 def page() -> None:
     """Draw the page: what a person gives, the data and the target, and what comes out of them."""
-    page_header(
-        "When should it answer?",
-        "1 Evaluation → **2 Calibration** → 3 Inspection",
-    )
+    page_header("When should it answer?", "1 Evaluation → **2 Calibration** → 3 Inspection")
     policy.banner()
     policy.reopen()
     bring, aim = st.columns([3, 2], gap="large")

@@ -20,8 +20,7 @@ from core.ui.model import study_model
 def page() -> None:
     """Draw the page: the chosen run on its way, what came of it, and beside that a new one."""
     page_header(
-        "Which doubt finds the wrong answers?",
-        "**1 Evaluation** → 2 Calibration → 3 Inspection",
+        "Which doubt finds the wrong answers?", "**1 Evaluation** → 2 Calibration → 3 Inspection"
     )
     model = None
     try:

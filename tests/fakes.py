@@ -1,7 +1,5 @@
 """Language models to test with: tables of likelihoods, limits, and beliefs that turn."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 from collections.abc import Callable, Collection, Sequence

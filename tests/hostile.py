@@ -1,7 +1,5 @@
 """What strangers may write, and files that somebody edited, for the tests of all floors."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math

@@ -4,8 +4,6 @@ Each rule is a function from source text to a list of complaints, so that it can
 small bad snippets (at the end) as well as on the house itself.
 """
 
-from __future__ import annotations
-
 import ast
 import os
 import re
@@ -703,7 +701,7 @@ BAD = {
 GOOD = {
     complaints_about_services: ["if back_end.is_service:", "kind = BACK_ENDS[kind]"],
     complaints_about_participles: [
-        *("foundation = 1", "def f(matches): f(found=1)", "x.rows[told] = made", "import known"),
+        *("foundation = 1", "def f(matches): f(found=1)", "x.rows[told] = made", "import known")
     ],
     complaints_about_private_names: [
         *("from core.cli import report", "self._x = 1", "os._exit(0)", "from __future__ import x"),

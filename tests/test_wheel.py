@@ -1,7 +1,5 @@
 """The library as it is installed: from a source distribution, in an empty environment."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

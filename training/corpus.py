@@ -11,8 +11,6 @@ whole distribution of what its author might have said there, which is known exac
 list of sixteen answers is learnt from every document about it, and not from nine each.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import string
@@ -278,12 +276,7 @@ class Author:
         return self.verdict(question, self.wrong_answer(fact), False)
 
     def tell(
-        self,
-        question: str,
-        told: Sequence[str],
-        answer: str,
-        belief: Belief,
-        prior: Belief = (),
+        self, question: str, told: Sequence[str], answer: str, belief: Belief, prior: Belief = ()
     ) -> Document:
         """Write the document; `prior` where the author believes what is told."""
         prompt = prompts.iterative(question, told)

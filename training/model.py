@@ -8,8 +8,6 @@ References: Touvron et al. 2023, "LLaMA"; Su et al. 2021, "RoFormer"; Shazeer 20
 variants improve Transformer". The shape of this file follows karpathy/nanoGPT.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 import torch

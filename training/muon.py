@@ -5,8 +5,6 @@ for it emulate: there a step took thirty times as long as this one, in single pr
 matrices of one shape at once.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any

@@ -5,8 +5,6 @@ Two hundred seeded prompts, each with one answer, and their log-likelihoods by
 recorded values; ``make test-local`` computes them again, live.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

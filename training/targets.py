@@ -3,8 +3,6 @@
 Pure Python: the network that learns it is in `training.train`.
 """
 
-from __future__ import annotations
-
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Sequence

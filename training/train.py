@@ -5,8 +5,6 @@ stopped run go on where it was; the result is written next to the runtime that s
 Runs are bit-identical only on the same processor with the same number of threads.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import itertools

@@ -6,8 +6,6 @@ has never seen falls into small pieces. The prompt family's fixed phrases are si
 a prompt with a hundred repetitions has three to seven hundred.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers

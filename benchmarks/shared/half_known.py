@@ -1,7 +1,5 @@
 """A small model of questions known by heart and half known, for promises from the seed on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

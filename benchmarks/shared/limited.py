@@ -5,8 +5,6 @@ answers and of its next tokens are taken from there. So one model can be asked a
 service could be, and the answers compared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ Shared by the default policy and the model card. Two processes, as there are two
 the embedded model computes in one thread, so its numbers do not depend on how many.
 """
 
-from __future__ import annotations
-
 import functools
 import multiprocessing
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Popular questions of many kinds, with what is right; none is an example’s."""
 
-from __future__ import annotations
-
 _TABLE = """\
 Who wrote Hamlet?|William Shakespeare|Shakespeare
 What is the capital of France?|Paris

@@ -4,8 +4,6 @@ Right and wrong answers are blue and orange, which everybody can tell apart, and
 differ by colour alone. Curves are thinned for drawing; every number shown is exact.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Lines that are named where they end, none on top of another."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import textwrap

@@ -1,7 +1,5 @@
 """Charts of a run: what its scores are worth, and its questions by two of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap

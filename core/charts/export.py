@@ -1,7 +1,5 @@
 """Charts as PNG and SVG, drawn in this process: no browser and no remote service."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, Final

@@ -4,8 +4,6 @@ Each picture is a function from results to a chart, with a sentence beside it th
 its finding to those who cannot see it (`…_alt`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -180,10 +178,7 @@ _AXIS = 40  # pixels of an axis with its title
 _INFORMATION = ("mutual_information", CERTIFIED)
 BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
 _SIDES_UNCERTIFIED = ("stands", "moves: limit unknown")
-_SIDES = {
-    True: ("stands", "gives way"),
-    False: ("answer", "withhold"),
-}
+_SIDES = {True: ("stands", "gives way"), False: ("answer", "withhold")}
 
 
 def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:

@@ -3,8 +3,6 @@
 The score drawn first is blue; no other is orange, which means wrong.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle

@@ -5,8 +5,6 @@ tell apart; meaning never rests on colour alone. The page's own colours stand in
 ``.streamlit/config.toml`` and are the same values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar

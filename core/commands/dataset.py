@@ -48,10 +48,7 @@ class _Notes:
 #: The options on what is written.
 _writes = with_options(
     click.option(
-        "--out",
-        type=Output(),
-        required=True,
-        help="The file of questions to write, as JSON lines.",
+        "--out", type=Output(), required=True, help="The file of questions to write, as JSON lines."
     ),
     click.option("--sample", type=click.IntRange(1), help="Write so many, drawn at random."),
     click.option("--seed", type=int, default=0, show_default=True, help="Of the sample."),

@@ -112,9 +112,7 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
     "least 0.25, or word for word.",
 )
 @click.option(
-    "--labelled",
-    type=Output(),
-    help="Write the rows as the labelled CSV that `calibrate` reads.",
+    "--labelled", type=Output(), help="Write the rows as the labelled CSV that `calibrate` reads."
 )
 @click.option(
     "--resamples",
@@ -125,11 +123,7 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
 @click.option(
     "--policy", type=Input(), help="Say what this policy decides on the rows, and what is wrong."
 )
-@click.option(
-    "--figures",
-    type=Folder(),
-    help="A folder for the paper's Figures 5 and 6 as SVG.",
-)
+@click.option("--figures", type=Folder(), help="A folder for the paper's Figures 5 and 6 as SVG.")
 @click.option(
     "--many",
     multiple=True,

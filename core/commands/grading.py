@@ -43,10 +43,7 @@ NOT_LABELLED: Final = (
 grades = with_options(
     asks,
     click.option(
-        "--grade",
-        "grader",
-        type=click.Choice([*map(str, Grader), BY_HAND, BY_MODEL]),
-        help=GRADE,
+        "--grade", "grader", type=click.Choice([*map(str, Grader), BY_HAND, BY_MODEL]), help=GRADE
     ),
     click.option("--prediction", metavar="COLUMN", help="What is graded; guessed if omitted."),
     click.option(

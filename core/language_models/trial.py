@@ -120,9 +120,7 @@ InItsForm = tuple[LanguageModel, tuple[Trial, ...]]
 
 
 def in_its_form(
-    model: LanguageModel,
-    wish: Form | None = None,
-    memory: Callable[[], Memory] | None = None,
+    model: LanguageModel, wish: Form | None = None, memory: Callable[[], Memory] | None = None
 ) -> InItsForm:
     """Return a model as it is to be asked, and the trials that were made, its own last.
 

@@ -1,7 +1,5 @@
 """The paper's Figures 5 and 6 with their words, for the screens and reports that have them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Final

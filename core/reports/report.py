@@ -5,8 +5,6 @@ models and uploads is escaped by the template, and a Content-Security-Policy in 
 would stop what got past that.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

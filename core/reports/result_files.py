@@ -5,8 +5,6 @@ whatever else the file says is not looked at. What cannot be checked is that a m
 these answers, so every such result is marked.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

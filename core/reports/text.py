@@ -1,7 +1,5 @@
 """Tables as plain text, for a terminal, and what several results say alike."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -83,14 +83,7 @@ class SavedResults(OwnedRows):
     table = schema.results
 
     def save(
-        self,
-        kind: str,
-        title: str,
-        query: str,
-        model: str,
-        payload: str,
-        *,
-        outcome: str = "",
+        self, kind: str, title: str, query: str, model: str, payload: str, *, outcome: str = ""
     ) -> str:
         """Keep a result and return its id, which nobody can guess.
 

@@ -1,7 +1,5 @@
 """Sessions whose browser has left, and when what they hold is dropped."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

@@ -4,8 +4,6 @@ Streamlit reads what is bound to the address by itself. It takes most of what is
 range for nothing, without a word, and stumbles over an infinite whole number.
 """
 
-from __future__ import annotations
-
 import math
 from typing import TypeVar
 

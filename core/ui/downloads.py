@@ -3,8 +3,6 @@
 Streamlit's own download of a table is switched off (`.streamlit/config.toml`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial

@@ -1,7 +1,5 @@
 """Drawing charts in the page's theme, and handing them out as files."""
 
-from __future__ import annotations
-
 import hashlib
 import pickle
 from collections import Counter

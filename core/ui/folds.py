@@ -1,7 +1,5 @@
 """Parts of a page that are computed only while they are open."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The frame around every screen: page configuration and navigation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

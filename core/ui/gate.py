@@ -5,8 +5,6 @@ Streamlit would also trust its machine's outer address, and would learn that ove
 whoever answers: in a café that is the network.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """The words of this product, each explained once; every page and every tooltip uses these."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The head of every page: its title and lead, the model, the glossary, and pending notices."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 

@@ -1,7 +1,5 @@
 """Saved results and runs of Evaluation: the list, and what can be done with one."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
@@ -230,10 +228,7 @@ def bring() -> None:
         )
         wait_for("result_file", ["json"], MAX_BYTES // 1_000_000)
         file = st.file_uploader(
-            "Result (JSON)",
-            ["json"],
-            key="result_file",
-            max_upload_size=MAX_BYTES // 1_000_000,
+            "Result (JSON)", ["json"], key="result_file", max_upload_size=MAX_BYTES // 1_000_000
         )
         if file is None:
             return
@@ -258,11 +253,7 @@ def bring() -> None:
         if st.button("Save and open", key="open_file", type="primary", icon=":material/save:"):
             try:
                 id = save(
-                    opened.kind,
-                    opened.query,
-                    opened.model,
-                    opened.payload,
-                    outcome=opened.outcome,
+                    opened.kind, opened.query, opened.model, opened.payload, outcome=opened.outcome
                 )
             except StoreError as error:
                 problem(f"{unsaved_beginning(error)} Press the button again once that is mended.")

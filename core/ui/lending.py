@@ -3,8 +3,6 @@
 A visitor who typed a key pays alone, and takes nothing from it.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from core import settings

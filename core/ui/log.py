@@ -1,7 +1,5 @@
 """How much the server writes into its log, whatever its visitors do."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """How much memory the files, tables and results of all sessions may take, and whose they are."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os

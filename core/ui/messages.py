@@ -4,8 +4,6 @@ Streamlit's coloured boxes read Markdown, in which ``$5 and $6`` becomes mathema
 image is fetched from wherever it points. Only constants go into the box; the rest is plain.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from typing import Final
 

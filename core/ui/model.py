@@ -1,7 +1,5 @@
 """The model of this session, opened, and as a study should ask it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import streamlit as st

@@ -5,8 +5,6 @@ address. Of another only the kind stands there: a link must not make somebody's 
 server, answer a stranger. Who follows it is told that another model answered.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The models that a service lists, to choose from; a name can always be typed instead."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Final
 

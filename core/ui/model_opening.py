@@ -1,7 +1,5 @@
 """Opening a model beside the page, so that a person can go on, or think better of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec

@@ -4,8 +4,6 @@ A key is typed into a password field and stays in the memory of this session: it
 address, no database and no log. What stands in the address: `core/ui/model_address.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """What a run takes: at most, said before it begins and agreed to; really, said afterwards."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.language_models.language_model import LanguageModel

@@ -1,7 +1,5 @@
 """What the policy in use promises for the model in use, in a few words on every page."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

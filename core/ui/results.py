@@ -1,7 +1,5 @@
 """The database behind the pages: what was paid for, and what came of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A saved result on its page: the address that names it, opening it, and leaving it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -3,8 +3,6 @@
 Streamlit sends no such headers, and has no setting for them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import webbrowser

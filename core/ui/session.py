@@ -1,7 +1,5 @@
 """Who somebody is among those who use this program at the same time, and what is whose."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Places for files on a page: the gate lets through only what one of them waits for."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass

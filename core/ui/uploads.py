@@ -1,7 +1,5 @@
 """Reading a file that a person brought, while the page waits and can be left."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 

@@ -108,10 +108,7 @@ def from_conditionals(
 
 
 def from_counts(
-    first_counts: ArrayLike,
-    second_counts: ArrayLike,
-    *,
-    correction: str | None = "chance",
+    first_counts: ArrayLike, second_counts: ArrayLike, *, correction: str | None = "chance"
 ) -> MutualInformation:
     """Estimate from how often answers came, for a back end without probabilities.
 

@@ -8,12 +8,7 @@ from scipy import stats
 
 from core.abstention import metrics
 from core.abstention.blocks import all_blocks
-from core.abstention.intervals import (
-    Ranked,
-    precision_at,
-    rank_correlation,
-    resamples,
-)
+from core.abstention.intervals import Ranked, precision_at, rank_correlation, resamples
 from core.abstention.resampled import compare
 
 

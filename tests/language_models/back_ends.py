@@ -5,8 +5,6 @@ add a function that opens it for the length of a ``with`` block. `SAYING` are se
 what a test wants, or withhold it.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

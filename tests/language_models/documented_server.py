@@ -4,8 +4,6 @@ None of these servers runs here. The replies have the shapes of their documentat
 them are the embedded model's own. Elsewhere `serving` answers.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -9,8 +9,6 @@ those that `EmbeddedModel.sample` makes in process. `END` in a prompt is the end
 takes the whole token with it in which it stands, as that model's own line breaks do.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Looking into a report as a browser reads it: its tags, its texts, its tables."""
 
-from __future__ import annotations
-
 import base64
 import re
 from html.parser import HTMLParser

@@ -91,10 +91,7 @@ def test_hostile_answers_stay_text_in_words_and_pictures():
 
 @pytest.mark.parametrize(
     "abilities",
-    [
-        {"scores_given_text": False},
-        {"scores_given_text": False, "own_log_likelihoods": True},
-    ],
+    [{"scores_given_text": False}, {"scores_given_text": False, "own_log_likelihoods": True}],
 )
 def test_models_that_can_do_less_have_a_report_too(abilities, monkeypatch):
     monkeypatch.setattr(recorder, "SECONDS", 4)

@@ -208,9 +208,7 @@ def test_negative_stabilisers_are_refused(name):
 
 
 @given(
-    st.floats(0, 5),
-    st.floats(0, 5),
-    arrays(float, st.integers(1, 9), elements=st.floats(-2, 5)),
+    st.floats(0, 5), st.floats(0, 5), arrays(float, st.integers(1, 9), elements=st.floats(-2, 5))
 )
 def test_the_adjusted_estimate_is_the_difference_or_between_it_and_the_entropy(i, more, dealt):
     of_second = i + more

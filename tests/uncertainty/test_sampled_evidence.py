@@ -250,8 +250,7 @@ def test_texts_stand_by_their_likelihood_as_first_answers_and_then_as_second_one
     assert evidence.counts.tolist() == [1, 2, 1, 0, 0, 0]
     assert evidence.cluster_counts.tolist() == [2, 2, 0, 0, 0]
     np.testing.assert_allclose(
-        evidence.cluster_log_marginal,
-        [np.logaddexp(-1, -3), -2, -np.inf, -np.inf, -np.inf],
+        evidence.cluster_log_marginal, [np.logaddexp(-1, -3), -2, -np.inf, -np.inf, -np.inf]
     )
     assert evidence.likeliest_first == "London"
     assert evidence.likeliest_second == "Bern"

@@ -1,7 +1,5 @@
 """A server that takes its time: it accepts late, reads nothing, or sends byte after byte."""
 
-from __future__ import annotations
-
 import itertools
 import select
 import socket

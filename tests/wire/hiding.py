@@ -1,7 +1,5 @@
 """Ways in which a service succeeds or fails, and every place where its key must not be."""
 
-from __future__ import annotations
-
 import json
 import traceback
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ The call cache knows a call by all that its answer depends on. Reading the same 
 that came in shows what was asked twice, and whether what was answered was kept.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 

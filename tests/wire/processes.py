@@ -5,8 +5,6 @@ A line of JSON in: arguments, environment, and files for what is printed. Two li
 number of the process, and how it ended.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ A colour says what happens: blue is the right answer, or that it stays, orange t
 that it takes over, grey that both are alive.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Charts of the mechanism: an idealised head as a statement is repeated, and real heads."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

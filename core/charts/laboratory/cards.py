@@ -1,7 +1,5 @@
 """What the laboratory's cards show: each claim in one small picture, in two colours."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

@@ -1,7 +1,5 @@
 """The pictures of every experiment, by its name."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from core.charts.laboratory import (

@@ -1,7 +1,5 @@
 """Longer chains: what a third and a fourth answer add, and at what cost."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import altair as alt

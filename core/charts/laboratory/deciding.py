@@ -3,8 +3,6 @@
 A filled mark keeps the verdict, an open one does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final

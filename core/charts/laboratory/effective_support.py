@@ -1,7 +1,5 @@
 """The paper's Figure 7: over questions, what draws miss and what the found answers hold."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

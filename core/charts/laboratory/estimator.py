@@ -1,7 +1,5 @@
 """Every estimate and bound over k, beside the exact value; and how far off each is."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import altair as alt

@@ -1,7 +1,5 @@
 """The paper's lower bound over k, ours beside it, and why the former says so little."""
 
-from __future__ import annotations
-
 import altair as alt
 
 from core.charts.laboratory.pictures import (

@@ -3,8 +3,6 @@
 The words stand above what they name, not beside it, so that a telephone has room for both.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

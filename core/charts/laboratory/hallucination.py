@@ -1,7 +1,5 @@
 """Q̃ beside P̃ over pairs of answers, and the mass that should not be there."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Final
 

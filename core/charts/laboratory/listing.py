@@ -1,7 +1,5 @@
 """The listing's twelve panels: three numbers of coordinates in a picture for each temperature."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import altair as alt

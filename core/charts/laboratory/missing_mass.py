@@ -1,7 +1,5 @@
 """What k draws miss, and every word about it, on one picture over k."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from core.charts.laboratory.pictures import (

@@ -1,7 +1,5 @@
 """What a picture of an experiment is, and the one kind that most of them are: curves over k."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

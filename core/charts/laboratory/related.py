@@ -1,7 +1,5 @@
 """The related scores: beside M.I., by threshold, and what V̂ promises."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Theorem 4.5 question by question: D against I, its slack, what is lost, and what breaks it."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

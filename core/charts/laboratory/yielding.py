@@ -1,7 +1,5 @@
 """Why a model gives way: measures against the repetitions that turn each fact."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final

@@ -235,10 +235,7 @@ def labelling_order(rows: Predictions, hashes: Sequence[str]) -> NDArray[np.int6
 
 
 def with_grades(
-    upload: Upload,
-    rows: Predictions,
-    grader: str,
-    labels: Mapping[str, NDArray[np.float64]],
+    upload: Upload, rows: Predictions, grader: str, labels: Mapping[str, NDArray[np.float64]]
 ) -> Upload:
     """Return a table with a grader's labels, compared with those of other graders that have any.
 

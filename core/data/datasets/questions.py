@@ -60,9 +60,7 @@ class MalformedRowError(UploadError):
 
 
 def write_questions(
-    questions: Iterable[Question],
-    path: str | os.PathLike[str],
-    malformed: Callable[[], int] = int,
+    questions: Iterable[Question], path: str | os.PathLike[str], malformed: Callable[[], int] = int
 ) -> int:
     """Write questions as JSON lines, one at a time, and return how many there were.
 

@@ -19,10 +19,10 @@ _JUDGED_WRONG = frozenset({"i", "incorrect", "wrong", "✗", "✘", "❌"}) | {
     *("durchgefallen", "incorrecte", "incorrecto", "incorrecta", "неверно", "неправильно"),
 }
 _AFFIRMED = frozenset({"1", "1.0", "true", "t", "yes", "y"}) | {
-    *("ja", "wahr", "oui", "vrai", "sí", "sì", "si", "verdadero", "vero"),
+    *("ja", "wahr", "oui", "vrai", "sí", "sì", "si", "verdadero", "vero")
 }
 _DENIED = frozenset({"0", "0.0", "false", "f", "no", "n"}) | {
-    *("nein", "falsch", "non", "faux", "falso"),
+    *("nein", "falsch", "non", "faux", "falso")
 }
 RIGHT, WRONG = _JUDGED_RIGHT | _AFFIRMED, _JUDGED_WRONG | _DENIED
 #: Judges where the other one stands in the same column, and denies elsewhere (wahr, falsch).
@@ -82,7 +82,7 @@ _FORMULA = re.compile(r"[=!~^<>¬|]|\b[01]\s*[-−]|[-−]\s*[01]\b")
 _NUMBERED = re.compile(r"\bis 0\b|^[01] |\b(acc|accuracy|pass|em|top|hits?) ([02-9]|[1-9]\d+)\b")
 #: Judges of anything, as of a format or a latency: the heading has to leave it at the answer.
 _OF_ANY_TEST = frozenset({"c", "i", "pass", "passed", "fail", "failed"}) | {
-    *("supported", "unsupported", "factual", "bestanden", "durchgefallen"),
+    *("supported", "unsupported", "factual", "bestanden", "durchgefallen")
 }
 _OF_ANSWERS = re.compile(
     r"annotat(ion|or)s?|human|expert|reviewer|status|outcome|quality|truth(ful|fulness)?|"

@@ -17,12 +17,7 @@ from core.data.tabular.columns import (
     question_column,
     question_keys,
 )
-from core.data.tabular.headings import (
-    OWN_ITEM,
-    is_question_heading,
-    names_an_item,
-    plain_heading,
-)
+from core.data.tabular.headings import OWN_ITEM, is_question_heading, names_an_item, plain_heading
 from core.data.tabular.uploads import Upload
 
 #: From Thai on, many scripts have no spaces between words.

@@ -1,7 +1,5 @@
 """The pictures of amplification with the same in words, and the report that is made of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """What repeating an answer does, in sentences: of one curve, and of several."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

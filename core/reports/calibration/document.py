@@ -1,7 +1,5 @@
 """The report of a calibration: what is promised, what it costs, and on which rows it rests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """A calibration in sentences: its promise by group, its confirmation, what speaks against it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The report of an evaluation: what every score is worth, and one threshold for two kinds."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """What a run came to, in sentences: its scores, one threshold for two kinds, a policy, two runs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """The report of an inspection: verdict, pictures and scores, and how they were made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -244,10 +242,7 @@ def _prompts(inspection: Inspection) -> Part:
             *([words.SYSTEM[recording.system_turn]] if recording.request.system else []),
             *([some] if len(texts) > MOST_PROMPTS else []),
         ],
-        code=[
-            front + prompt_of(),
-            *(front + prompt_of([text]) for text in texts[:MOST_PROMPTS]),
-        ],
+        code=[front + prompt_of(), *(front + prompt_of([text]) for text in texts[:MOST_PROMPTS])],
     )
 
 

@@ -1,7 +1,5 @@
 """All scores of an inspection as a table: what each is, and what it would have done by itself."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """An inspection in sentences: what comes first, what holds it back, and what is true."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, replace
@@ -310,12 +308,13 @@ def truth(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
     """Return whether the verdict was good and what is true; then how often training showed it."""
     deciding = inspection.verdict.score
     decided = next(score for score in judgement.scores if score.name == deciding)
-    did = {
-        Decision.ANSWER: "It answered, and was",
-        Decision.UNDECIDED: "Its answer is",
-    }.get(inspection.verdict.decision, "It abstained; its answer was")
-    if inspection.samples_needed is not None:
+    decision = inspection.verdict.decision
+    if inspection.samples_needed is not None or decision is Decision.UNDECIDED:
         did = "Its answer is"
+    elif decision is Decision.ANSWER:
+        did = "It answered, and was"
+    else:
+        did = "It abstained; its answer was"
     right = "right" if decided.right else "wrong"
     return f"{did} {right}. {_what_is_true(judgement)}", _how_often_seen(judgement)
 

@@ -1,7 +1,5 @@
 """All experiments, by the question that each answers."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from core.reports.laboratory import (

@@ -1,7 +1,5 @@
 """Longer chains for one question: what a third and a fourth answer add, and at what cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Final
 

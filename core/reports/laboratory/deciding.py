@@ -1,7 +1,5 @@
 """What decides a score: every setting moved alone, for one question or a set of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace

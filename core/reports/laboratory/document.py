@@ -1,7 +1,5 @@
 """The report of an experiment of the laboratory: what it shows, and the command that repeats it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What a language model's draws miss, on questions: the paper's Figure 7."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.codec import count_of

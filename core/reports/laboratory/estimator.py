@@ -1,7 +1,5 @@
 """Every estimate beside the exact value: the paper's Appendix A, with all that may be chosen."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.codec import count_of

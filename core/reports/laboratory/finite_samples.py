@@ -1,7 +1,5 @@
 """How large k must be before the paper's theorem on the estimate says anything, and ours beside."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from core.studies.laboratory.experiment import Experiment, Outcome

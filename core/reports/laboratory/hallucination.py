@@ -1,7 +1,5 @@
 """A hallucination, drawn: the paper's Figure 4."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from core.language_models.language_model import LanguageModel

@@ -1,7 +1,5 @@
 """The paper's listing: its twelve panels at once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.studies.laboratory.experiment import Experiment, Outcome

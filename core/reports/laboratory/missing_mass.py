@@ -1,7 +1,5 @@
 """What k draws miss of a known distribution: exactly, in simulation, and by every bound."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The related scores in full, beside M.I. on the same questions."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import astuple, dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """A claim for each question of the laboratory, and whether what was found bears it out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -165,10 +163,7 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         "With enough samples, the doubt is exact.", "estimator", cards.estimator, _estimator
     ),
     "How many samples?": LaboratoryClaim(
-        "What was not seen stays within limits.",
-        "missing_mass",
-        cards.missing_mass,
-        _missing_mass,
+        "What was not seen stays within limits.", "missing_mass", cards.missing_mass, _missing_mass
     ),
     "Does the bound hold?": LaboratoryClaim(
         "Doubt is never above the distance from the truth.", "theorem", cards.theorem, _theorem
@@ -183,10 +178,7 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         "The verdict does not depend on the settings.", "deciding", cards.deciding, _deciding
     ),
     "Why does it give way?": LaboratoryClaim(
-        "Facts held firmly resist repetition.",
-        "yielding",
-        cards.yielding,
-        _yielding,
+        "Facts held firmly resist repetition.", "yielding", cards.yielding, _yielding
     ),
     "Do other scores see it?": LaboratoryClaim(
         "Mutual information finds wrong answers that entropy misses.",

@@ -1,7 +1,5 @@
 """Theorem 4.5 where the truth is known, and what clusters, few answers and the corpus do to it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

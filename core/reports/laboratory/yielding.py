@@ -1,7 +1,5 @@
 """Why a model gives way: the paper's Section 3.1 on every head of a real network."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import astuple
 from typing import Any

@@ -17,12 +17,7 @@ from core.abstention.ledger import MOST_LOOKS, Look
 from core.abstention.policy import Pipeline, Policy, pipeline_in
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.codec import list_of, one_line
-from core.data.datasets.predictions import (
-    UNGRADED,
-    UngradedError,
-    asks_for_grading,
-    without_scores,
-)
+from core.data.datasets.predictions import UNGRADED, UngradedError, asks_for_grading, without_scores
 from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.candidates import no_score, questions_alone, without_labels
@@ -142,10 +137,7 @@ class Calibration:
 
 
 def calibrate(
-    data: Labelled,
-    target: Target,
-    *,
-    looks: Sequence[Look] | None = None,
+    data: Labelled, target: Target, *, looks: Sequence[Look] | None = None
 ) -> Calibration:
     """Find the threshold that a target asks for, on one row of every question.
 
@@ -340,8 +332,7 @@ def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Unce
     """Return the outcome, and what trying again would cost where nothing is certified."""
     if target.looks > MOST_LOOKS:
         return target.score if target.score != BEST else next(iter(data.doubts)), Uncertifiable(
-            ledger.no_budget(target.looks),
-            None,
+            ledger.no_budget(target.looks), None
         )
     name, outcome = _outcome(data, target)
     if not target.looks or target.method != "ltt" or isinstance(outcome, Threshold):

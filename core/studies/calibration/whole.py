@@ -9,12 +9,7 @@ from numpy.typing import NDArray
 from core.abstention.ledger import Look
 from core.abstention.metrics import Curve
 from core.data.tabular.labelled import Labelled
-from core.studies.calibration.calibration import (
-    Calibration,
-    Target,
-    calibrate,
-    look_at_target,
-)
+from core.studies.calibration.calibration import Calibration, Target, calibrate, look_at_target
 from core.studies.calibration.diagnostics import Binned, by_entropy, curves, shares
 from core.studies.calibration.groups import ByGroup, by_group
 from core.studies.calibration.price_list import Price, list_entry, price_list

@@ -162,10 +162,7 @@ def _compare(measured: RunMeasures, score: str, other: str, measure: str) -> Sco
         by = delong(results.doubts[score], results.doubts[other], results.correct[score])
         if by.pairs >= ENOUGH_FOR_DELONG:
             return ScoreComparison(
-                *(score, other, measure, (by.first, by.second)),
-                of_test(by),
-                "DeLong",
-                by.p_value,
+                *(score, other, measure, (by.first, by.second)), of_test(by), "DeLong", by.p_value
             )
     return ScoreComparison(
         *(score, other, measure, (values[0], values[1])),

@@ -51,14 +51,7 @@ def decide(results: Results, policy: Policy) -> Decided:
         rows = doubts[first], correct[first], policy.threshold, by_other[first]
         bins = metrics.by_kind(sources, *rows)
         bins.sort(key=lambda each: (-each.queries, each.name))
-    return Decided(
-        results,
-        policy,
-        doubts < policy.threshold,
-        threshold,
-        other.errors,
-        tuple(bins),
-    )
+    return Decided(results, policy, doubts < policy.threshold, threshold, other.errors, tuple(bins))
 
 
 def decisions_csv(decided: Decided) -> bytes:

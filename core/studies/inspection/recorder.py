@@ -254,10 +254,7 @@ class _Asking:
         model = self.model
         greedy, samples = fields["greedy"], fields["samples"]
         first = samples if greedy in samples else (*samples, greedy)
-        notes = (
-            *model.capabilities.notes,
-            *notes_on_cut(chain(first, *fields.get("seconds", ()))),
-        )
+        notes = (*model.capabilities.notes, *notes_on_cut(chain(first, *fields.get("seconds", ()))))
         fields |= {"calls": tuple(self.calls), "notes": notes}
         fields["system_turn"] = self.front != self.request.front
         fields["read_as"] = self.query if self.query != self.request.query else None

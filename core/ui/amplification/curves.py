@@ -5,8 +5,6 @@ for the same one gets it again. What a stopped job has computed stays. Those tha
 meets first are shipped.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence

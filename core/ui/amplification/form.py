@@ -3,8 +3,6 @@
 All of it stands in the address, so that a reload, or a colleague, sees the same.
 """
 
-from __future__ import annotations
-
 import json
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Two galleries of curves: the embedded world band by band, and the paper's twelve queries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType

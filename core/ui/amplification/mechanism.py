@@ -1,7 +1,5 @@
 """The mechanism: why repeating turns a model that does not know, on one head and on real ones."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.charts.amplification.mechanism import ON_QUESTION, ON_TOLD

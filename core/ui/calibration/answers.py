@@ -1,7 +1,5 @@
 """The rows behind a threshold: which answered ones are wrong, and each of them to be inspected."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.charts.calibration import number

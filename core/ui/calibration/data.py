@@ -1,7 +1,5 @@
 """Labelled data on a page: upload it, see what was read, say what its columns mean."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -19,13 +17,7 @@ from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.headings import RULES
-from core.data.tabular.labelled import (
-    Columns,
-    Labelled,
-    ScoreColumn,
-    labelled,
-    template,
-)
+from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, template
 from core.data.tabular.labels import own_labels
 from core.data.tabular.mixtures import UnknownMixtureError
 from core.data.tabular.repeats import repeats_unknown
@@ -155,8 +147,7 @@ def _read_example() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="example"):
         st.badge("Example", icon=":material/dataset:", color="gray")
         st.text(
-            f"{count_of(len(example().kept), 'question')} of the embedded world",
-            width="stretch",
+            f"{count_of(len(example().kept), 'question')} of the embedded world", width="stretch"
         )
         downloads.download(
             "Template",

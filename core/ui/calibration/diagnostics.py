@@ -1,7 +1,5 @@
 """Behind a calibration: all scores together, by entropy, with intervals."""
 
-from __future__ import annotations
-
 import math
 
 import streamlit as st

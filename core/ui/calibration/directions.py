@@ -1,7 +1,5 @@
 """Which columns are scores, and what a larger number means: the page asks, the person answers."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 

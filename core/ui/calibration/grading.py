@@ -1,7 +1,5 @@
 """Predictions beside references: the page asks who says which are right, and shows who differs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The promise and what becomes of it in each group of the labelled rows."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.reports.calibration import words

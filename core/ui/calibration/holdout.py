@@ -1,7 +1,5 @@
 """Rows that a calibration has not seen: a half held back, and new scores without labels."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The model of this session judges predictions, once a person has seen what that takes."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

@@ -5,8 +5,6 @@ its rows and which settings were tried comes back with it, or a reload would mak
 were made after looking seem to be made before.
 """
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from typing import Any

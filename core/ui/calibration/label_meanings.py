@@ -1,7 +1,5 @@
 """What labels mean that do not say it themselves: the page asks, the person answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

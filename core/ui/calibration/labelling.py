@@ -4,8 +4,6 @@ A label is saved as it is given, by a hash of the question, the prediction and i
 a reload, on another day or in another file with the same row it is there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

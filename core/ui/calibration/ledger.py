@@ -4,8 +4,6 @@ The bundled example has a ledger of its own, which ends with the session: everyb
 nobody's own labels are to pay for that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 

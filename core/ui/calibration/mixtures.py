@@ -1,7 +1,5 @@
 """Rows of several models, filters or epochs: the page asks which of them count."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The policy that this session decides by, and moving policies in and out of it."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The list of prices: what every target would cost, and the smallest that can be promised."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.data.tabular.labelled import Labelled

@@ -1,7 +1,5 @@
 """The outcome of a calibration: what was read, what is promised, and what that rests on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """A run of Evaluation that is begun here with a file of questions, and calibrated on."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.codec import one_line

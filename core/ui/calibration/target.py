@@ -1,7 +1,5 @@
 """What a person wants from a calibration: score, error, confidence, method."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

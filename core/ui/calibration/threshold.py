@@ -1,7 +1,5 @@
 """Moving λ by hand, and taking the policy along: use it, download it, decide with it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial

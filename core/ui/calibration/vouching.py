@@ -1,7 +1,5 @@
 """Scores that look as no score should: the page asks, and a person vouches for one."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError

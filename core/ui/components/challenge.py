@@ -1,7 +1,5 @@
 """The challenge of the home page: a threshold to drag over the doubts of the lanes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Saved results as rows: what was asked, what came of it, when, and of which model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Final

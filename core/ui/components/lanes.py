@@ -1,7 +1,5 @@
 """The lanes of the home page, under a control that asks no server."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

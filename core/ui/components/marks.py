@@ -1,7 +1,5 @@
 """A text whose sentences are marked, each to be pressed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Clusters, the joint, the product, and what each pair contributes, side by side."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -3,8 +3,6 @@
 A reload is another session, and so is what a page gets from a server that was started again.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final
 

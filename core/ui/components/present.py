@@ -1,7 +1,5 @@
 """The presentation: prepared lanes as stories, on a full screen, for a room."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from typing import Any, Final

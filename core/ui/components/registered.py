@@ -5,8 +5,6 @@ have in common and what some of them share. All text is data, which the scripts 
 component cannot load, what native Streamlit shows beside it says the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

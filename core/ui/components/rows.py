@@ -1,7 +1,5 @@
 """What the model says after each answer that it was told, as rows of bars."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from core.charts.inspection import shown

@@ -1,7 +1,5 @@
 """Questions that a field completes while a person types, in the browser alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

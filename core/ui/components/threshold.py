@@ -1,7 +1,5 @@
 """A threshold that is dragged over the scores; all that follows from it, follows in the browser."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Streamlit has no setting for any of it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -4,8 +4,6 @@ Anybody may see it, and nobody changes it. What a person filters is their own, a
 runs: of these, nothing leaves the session.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final

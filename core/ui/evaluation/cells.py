@@ -1,7 +1,5 @@
 """How numbers and texts of a run are shown in a table, and what tells widgets apart."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Which run is on the page: one's own or a bundled one, named in the address."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """Two runs side by side: what differs, and what became of every question."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

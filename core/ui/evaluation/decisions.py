@@ -1,7 +1,5 @@
 """A policy on the rows of a run: what it answers, what of it is wrong, where."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

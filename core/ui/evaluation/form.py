@@ -1,7 +1,5 @@
 """A new run: its questions, its settings, what it takes, and the button that starts it."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import islice
 from pathlib import Path

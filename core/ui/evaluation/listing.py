@@ -1,7 +1,5 @@
 """One's own runs among the results that History lists."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import datetime
 from typing import Final

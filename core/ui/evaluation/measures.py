@@ -1,7 +1,5 @@
 """The measures of a run with their intervals: computed once for the rows that are shown."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

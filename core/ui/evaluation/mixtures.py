@@ -1,7 +1,5 @@
 """The paper's Figure 6: one threshold for questions with one right answer and with many."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

@@ -1,7 +1,5 @@
 """A run on its way, on its own page or on another: watched, cancelled, gone on with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

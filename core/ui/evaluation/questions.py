@@ -1,7 +1,5 @@
 """Which questions a run asks: somebody's file, or a draw of a dataset that is here."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
@@ -87,12 +85,7 @@ def choice() -> Questions | None:
 
 def _of_the_world() -> QuestionSample | None:
     chosen = st.multiselect(
-        "Bands",
-        SETS,
-        SETS,
-        key="evaluation_bands",
-        persist_state="session",
-        help=TERMS["Band"],
+        "Bands", SETS, SETS, key="evaluation_bands", persist_state="session", help=TERMS["Band"]
     )
     words = st.selectbox(
         "Wording", list(WORDINGS), key="evaluation_wording", persist_state="session"

@@ -1,7 +1,5 @@
 """What came of a run: every score, the paper's figures, the rows, another run beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Final
@@ -29,10 +27,7 @@ from core.ui.messages import problem
 from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
 
-ONLY: Final[Mapping[str, str]] = {
-    "short": "short answers",
-    "diverse": "entropy above 0.7 nats",
-}
+ONLY: Final[Mapping[str, str]] = {"short": "short answers", "diverse": "entropy above 0.7 nats"}
 TABS: Final = (
     "Which doubt",
     "Many right answers",

@@ -1,7 +1,5 @@
 """From a row of a run to its inspection, without asking the model again."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.store.errors import StoreError

@@ -1,7 +1,5 @@
 """The rows of a run: searched, filtered, opened, and taken along."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The run on its page: watched, handed to Calibration, deleted."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 

@@ -6,8 +6,6 @@ person. Those of a session in which nobody signed in open for whoever has their 
 after a reload of the page nobody else could end them; nobody can guess it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Semantic entropy against mutual information: choose a point, open its inspection."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Which doubt finds the wrong answers: a sentence, its picture, and the numbers folded."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from functools import partial
@@ -58,10 +56,7 @@ def scores(results: Results) -> None:
         draw = partial(_comparisons, results, measured, pictures)
         fold("Which score is better than which", draw, key=BETTER, icon=":material/compare_arrows:")
     fold(
-        "Every measure in numbers",
-        partial(_table, measured),
-        key=NUMBERS,
-        icon=":material/table:",
+        "Every measure in numbers", partial(_table, measured), key=NUMBERS, icon=":material/table:"
     )
     downloads.menu(partial(_files, measured, pictures, can_compare=can_compare))
 

@@ -1,7 +1,5 @@
 """What is seen of labels: noted in the ledger, so that a promise on them pays for a choice."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.reports.evaluation.words import price_of_view

@@ -1,7 +1,5 @@
 """Two saved inspections side by side: differences, verdicts, scores, answers, matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """A longer text, whose sentences are asked about one by one and marked where they stand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """The main picture: what the model says after each answer that it was told."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.studies.inspection.conditional_rows import conditional_rows

@@ -1,7 +1,5 @@
 """Everything behind an inspection: pairs, members, prompts, responses, calls; and its files."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

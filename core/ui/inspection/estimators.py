@@ -1,7 +1,5 @@
 """Beside the estimator: how well each one ranks wrong answers, and what it costs."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.studies.inspection.estimators import TITLES, measures, table

@@ -4,8 +4,6 @@ Everything a person types stands in the address, so that a reload, or a colleagu
 the same. A recording that was made, or is being made, is found again by its request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

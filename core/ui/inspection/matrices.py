@@ -1,7 +1,5 @@
 """The arithmetic of the score: clusters, joint, product and contribution, cell by cell."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Answers that somebody has already, scored without asking a model."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

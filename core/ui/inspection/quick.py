@@ -1,7 +1,5 @@
 """A quick look before an inspection, where that is paid by call or takes long."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.charts.inspection import shown

@@ -1,7 +1,5 @@
 """What a larger model answered to a question before: offered, and opened without asking it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.data.world.plain import plain

@@ -4,8 +4,6 @@ A recording is determined by its request, so whoever asks the same question of t
 model gets the same one, and a larger k extends what is there. Fewer answers are a prefix.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable

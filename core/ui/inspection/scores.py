@@ -1,7 +1,5 @@
 """All the scores in one table, each against its own threshold."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import streamlit as st

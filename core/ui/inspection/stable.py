@@ -1,7 +1,5 @@
 """Is this verdict stable? The same question with one setting moved at a time."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The verdict: the served sentence first, then where its doubt lies, and why."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import streamlit as st

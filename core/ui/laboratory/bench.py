@@ -1,7 +1,5 @@
 """One experiment on the page: its pictures on one side, its settings on the other."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.reports.laboratory.catalogue import EXPERIMENTS

@@ -1,20 +1,11 @@
 """The laboratory at a glance: a card for each claim, with what became of it."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import streamlit as st
 
 from core.charts.laboratory.cards import HEIGHT
-from core.reports.laboratory.rulings import (
-    BROKEN,
-    CLAIMS,
-    HELD,
-    WEAK,
-    Ruling,
-    picture_of,
-)
+from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK, Ruling, picture_of
 from core.studies.laboratory.shipped import results_of
 from core.ui import figures
 from core.ui.laboratory.choice import show

@@ -1,7 +1,5 @@
 """Which experiment is on the page, by its question, named in the address."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import streamlit as st

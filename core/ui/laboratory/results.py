@@ -1,7 +1,5 @@
 """What an experiment found: the sentence, the pictures, the table, files, and the command."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What is found with the settings on the page: shipped, found before, or computed now."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.language_models.errors import ModelError

@@ -1,7 +1,5 @@
 """The settings of an experiment, which stand in the address; what is wrong is said beside each."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.reports.laboratory.catalogue import EXPERIMENTS, FIELDS

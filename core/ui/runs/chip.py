@@ -1,7 +1,5 @@
 """What runs on another page: how far it is, and the way back to it."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What takes a moment with little data and long with much: at once, or as a run with a Cancel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 
 from core.studies.progress import Progress, silent

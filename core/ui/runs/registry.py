@@ -4,8 +4,6 @@ A page that is reloaded, or another person's, finds a job again here instead of 
 paying for, a second one.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

@@ -6,8 +6,6 @@ the person; and who cancels a job that others watch only leaves it. What a job h
 computed until then is kept by whoever made the job (a store of results, the call cache).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
 from typing import Any, Final, Generic

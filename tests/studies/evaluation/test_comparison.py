@@ -201,10 +201,7 @@ def test_what_decides_is_used_until_another_is_shown_to_be_better(found):
     assert WEIGHTED not in (largest, *rest, *of.rivals)
     use, why, fitted = words.answer(measured)
     assert use.startswith("Mutual information, which decides on Inspection, doubts a wrong ")
-    assert re.search(
-        r"No other is reliably better: \w.+ may lead by chance\.$",
-        why,
-    )
+    assert re.search(r"No other is reliably better: \w.+ may lead by chance\.$", why)
     assert "without the 25 lists that were never taught: 90%." in words.never_taught(measured)
     assert fitted == "Weighted doubt is left out: some of these questions chose its weights."
     unknown = lead(measure_run(read_results(Run(FOLDER / "embedded_world")), 0))

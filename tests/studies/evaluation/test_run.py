@@ -43,14 +43,7 @@ from core.studies.inspection.request import MAX_QUERY_CHARACTERS, Reading
 from core.studies.inspection.verdict import doubt_of
 from core.studies.progress import Cancelled
 from core.uncertainty.scores import SCORES
-from tests.studies.evaluation.worlds import (
-    World,
-    assert_same,
-    questions,
-    rows_of,
-    surveyed,
-    task,
-)
+from tests.studies.evaluation.worlds import World, assert_same, questions, rows_of, surveyed, task
 
 
 @pytest.fixture(autouse=True)

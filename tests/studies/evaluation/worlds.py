@@ -1,7 +1,5 @@
 """Questions and models of which every answer is known, for runs."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

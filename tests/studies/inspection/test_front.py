@@ -18,11 +18,7 @@ from core.studies.inspection.certificates import certificate, default_policy
 from core.studies.inspection.inspection import read
 from core.studies.inspection.pipeline import front_of
 from core.studies.inspection.recorder import record
-from core.studies.inspection.request import (
-    MAX_FRONT_CHARACTERS,
-    InvalidRequestError,
-    Request,
-)
+from core.studies.inspection.request import MAX_FRONT_CHARACTERS, InvalidRequestError, Request
 from core.studies.inspection.serialise import from_json as inspection_from_json
 from core.studies.inspection.serialise import to_json as inspection_to_json
 from core.studies.inspection.taught import in_taught_words

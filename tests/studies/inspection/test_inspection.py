@@ -21,16 +21,7 @@ from core.studies.inspection.verdict import Decision, DecisionRule, Headline
 from core.uncertainty.confidence import lower_confidence_limit
 from core.uncertainty.sampled_evidence import from_chains
 from core.uncertainty.scores import SCORES
-from tests.fakes import (
-    QUERY,
-    Searched,
-    TableModel,
-    certified,
-    copies,
-    falling,
-    knows,
-    words,
-)
+from tests.fakes import QUERY, Searched, TableModel, certified, copies, falling, knows, words
 from tests.studies.inspection.rules import default_rule
 from tests.studies.inspection.rungs import SAMPLED, every, limited, sampled
 

@@ -5,15 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import (
-    AddedToken,
-    Regex,
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-)
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from core.language_models.backends.gguf.weights import Fields, unknown
 from core.language_models.errors import BrokenModelError

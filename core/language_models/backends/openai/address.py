@@ -21,12 +21,7 @@ from requests.auth import AuthBase
 
 from core.language_models.backends.openai.presets import KEY_VARIABLE, OPENAI, PRESETS
 from core.language_models.connections import WatchedAdapter
-from core.language_models.errors import (
-    ModelError,
-    NeedsKeyError,
-    RefusedError,
-    UnreachableError,
-)
+from core.language_models.errors import ModelError, NeedsKeyError, RefusedError, UnreachableError
 from core.language_models.keys import environment_key
 from core.settings import allowed_hosts, is_public
 

@@ -3,8 +3,6 @@
 `recording` writes down what llama.cpp says of each; the tests compare.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ Each file is opened by a server of llama.cpp with caches of 32-bit numbers. Writ
 tokens of each prompt, and ln P of the likeliest next tokens; nothing where it refuses the file.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

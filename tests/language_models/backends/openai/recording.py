@@ -9,8 +9,6 @@ It asks what `ask` asks, through a proxy that writes requests and replies down. 
 bytes and the timings of replies are left out. Nothing of the machine or of a key is written.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import threading
