@@ -21,8 +21,8 @@ import sys
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.inspection import Recorder, seconds
-from benchmarks.ratios import Ratio, each, report
+from benchmarks.inspection import Recorder
+from benchmarks.ratios import Ratio, each, report, seconds
 from core import outputs
 from core.data.world.facts import Band
 from core.language_models.language_model import LanguageModel

@@ -21,7 +21,6 @@ Four things of MAPIE 1.6 to know:
 """
 
 import sys
-import time
 import tracemalloc
 import warnings
 from collections.abc import Callable
@@ -31,11 +30,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.ratios import Ratio, each, report
+from benchmarks.ratios import Ratio, best_of, each, report
 from core.abstention.blocks import blocks
 from core.abstention.thresholds import (
     EARLIEST_SHARE,
     Threshold,
+    Uncertifiable,
     fewest_labels,
     labels_for_power,
     learn_then_test,
@@ -69,11 +69,15 @@ class Rows:
     confidences: NDArray[np.float64]
     correct: NDArray[np.bool_]
 
-    def ours(self) -> Threshold:
+    def certified(self) -> Threshold | Uncertifiable:
         """Certify with Believe; a doubt is the negative of a confidence."""
-        found = learn_then_test(
+        return learn_then_test(
             -self.confidences, self.correct, target_error=TARGET_ERROR, confidence=CONFIDENCE
         )
+
+    def ours(self) -> Threshold:
+        """Certify with Believe rows that can be."""
+        found = self.certified()
         if not isinstance(found, Threshold):
             raise AssertionError(found.reason)
         return found
@@ -113,16 +117,6 @@ def from_our_start(data: Rows) -> NDArray[np.float64]:
 
 
 # --------------------------------------------------------------------------- measuring
-
-
-def best_of(repetitions: int, work: Callable[[], object]) -> float:
-    """Return the least wall time of `work`, in seconds: what disturbs it only ever adds."""
-    times = []
-    for _ in range(repetitions):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def peak(work: Callable[[], object]) -> int:
@@ -184,9 +178,7 @@ def answered_by_mapie(data: Rows) -> int:
 
 def answered_by_us(data: Rows) -> int:
     """Return how many rows we answer; 0 where nothing is certified."""
-    found = learn_then_test(
-        -data.confidences, data.correct, target_error=TARGET_ERROR, confidence=CONFIDENCE
-    )
+    found = data.certified()
     return found.answered if isinstance(found, Threshold) else 0
 
 

@@ -6,7 +6,6 @@ the world: whether a further answer finds more of them, and at what cost. Takes 
 """
 
 import argparse
-import sys
 
 import numpy as np
 
@@ -28,7 +27,7 @@ def asked(model: LanguageModel, fact: Fact) -> tuple[tuple[ChainScores, ...], bo
     return found.scored, is_right(read(recording).scores["mutual_information"].answer, fact)
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", type=int, default=30, help="of each band")
     options = parser.parse_args()
@@ -52,8 +51,7 @@ def main() -> int:
             f"{np.mean([c.prompts for c in costs]):.0f} prompts and "
             f"{1000 * np.mean([c.seconds for c in costs]):.0f} ms more"
         )
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

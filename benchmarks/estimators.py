@@ -10,14 +10,13 @@ import itertools
 import math
 import random
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.ratios import Ratio, each, report
+from benchmarks.ratios import Ratio, best_of, each, report
 from core.uncertainty.mutual_information import from_tuples
 from core.uncertainty.similarity import pairwise, token_f1
 
@@ -33,16 +32,6 @@ RATIOS = (ALGORITHM_1, PAIRWISE, *GROWTH.values())
 ROUNDS = 3
 
 Pairs = list[tuple[str, str]]
-
-
-def best_of(repetitions: int, work: Callable[[], object]) -> float:
-    """Return the least wall time of `work`, in seconds: what disturbs it only ever adds."""
-    times = []
-    for _ in range(repetitions):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def algorithm_1_written_out(pairs: Pairs, probabilities: list[float], gamma: float) -> float:

@@ -20,8 +20,7 @@ import shutil
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -30,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.inspection import Recorder
-from benchmarks.ratios import Ratio, each, report
+from benchmarks.ratios import Ratio, each, report, seconds
 from core import prompts
 from core.data.datasets.draw import draw
 from core.data.datasets.questions import Question
@@ -98,12 +97,6 @@ class Trivial(LanguageModel):
 
 def nothing(under_way: float) -> None:
     """Tick."""
-
-
-def seconds(call: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    call()
-    return time.perf_counter() - started
 
 
 def one_by_one(questions: Sequence[Question], task: Task) -> list[Row]:

@@ -22,7 +22,6 @@ import argparse
 import functools
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,7 +29,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.ratios import Ratio, each, report
+from benchmarks.ratios import Ratio, each, report, seconds
 from core import prompts
 from core.data.world import facts as world
 from core.language_models.backends.gguf.model import smollm2_file
@@ -127,12 +126,6 @@ def multiply(products: list[tuple[np.ndarray, np.ndarray]]) -> None:
     for x, weights in products:
         if len(x):
             matrix_product(x, weights)
-
-
-def seconds(call: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    call()
-    return time.perf_counter() - started
 
 
 def through_transformers(model: LanguageModel) -> Callable[[Request], None] | None:

@@ -6,7 +6,6 @@ changed: results of other weights are not shown.
 """
 
 import argparse
-import sys
 import time
 
 from core import outputs
@@ -31,7 +30,7 @@ def _run(experiment: Experiment, name: str, *, write: bool) -> None:
         print(f"{file.name}: {file.stat().st_size:,} bytes\n")
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="save what the page ships")
     parser.add_argument("--model", help="only with this model")
@@ -43,8 +42,7 @@ def main() -> int:
         for model in models:
             if options.model in (None, model):
                 _run(experiment, model, write=options.write)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

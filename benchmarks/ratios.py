@@ -15,7 +15,8 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -78,6 +79,18 @@ def number(value: float) -> str:
 def each(these: Iterable[float], those: Iterable[float]) -> list[float]:
     """Return the ratio of each pair of two series of runs that took turns."""
     return [a / b for a, b in zip(these, those, strict=True)]
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return the wall time of some work."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def best_of(repetitions: int, work: Callable[[], object]) -> float:
+    """Return the least wall time of some work: what disturbs it only ever adds."""
+    return min(seconds(work) for _ in range(repetitions))
 
 
 def report(measured: Mapping[Ratio, Sequence[float]]) -> bool:

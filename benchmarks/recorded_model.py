@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from pyarrow import compute as pc
 from pyarrow import parquet
 
-from benchmarks.bundled_runs import MOST, MOST_ROWS
+from benchmarks.bundled_runs import MOST, MOST_ROWS, progress
 from benchmarks.paper_figures import REAL_SETS, report
 from core import outputs
 from core.abstention.resampled import compare
@@ -145,10 +145,6 @@ def opened(weights: Path) -> LanguageModel:
     model, trials = in_its_form(bare)
     print(trials[-1].sentence, flush=True)
     return model
-
-
-def progress(stage: str, share: float) -> None:
-    print(f"\r{stage}", end="", flush=True)
 
 
 def whole(llama: Llama) -> None:

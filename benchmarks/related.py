@@ -6,7 +6,6 @@ probabilities is what V̂(y|x) says. Takes a minute or two.
 """
 
 import argparse
-import sys
 
 from core.data.world.facts import Band
 from core.language_models.registry import open_model
@@ -15,7 +14,7 @@ from core.studies.amplification.gallery import draw
 from core.studies.laboratory.related import COMPARED, EXCEEDED, run
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", type=int, default=60, help="of each band")
     options = parser.parse_args()
@@ -42,8 +41,7 @@ def main() -> int:
         f"{found.beyond:.0%} of the answers err by more than {1 / EXCEEDED:g} times V̂, and "
         f"{EXCEEDED:.0%} may."
     )
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

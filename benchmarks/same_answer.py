@@ -31,7 +31,7 @@ from benchmarks.shared.measuring import (
     questions,
     unanswerable,
 )
-from core.abstention import metrics
+from core.abstention.metrics import auroc
 from core.data.world.facts import Fact, facts
 from core.data.world.grading import matches_by_f1, matches_exactly
 from core.studies.evaluation import bundled
@@ -146,10 +146,6 @@ def elsewhere(each: int = 5) -> str:
         f"Of {judged:,} answers to other questions of the same kind, token F1 calls {by_f1} right, "
         f"the rule {by_rule}."
     )
-
-
-def auroc(doubt: np.ndarray, right: np.ndarray) -> float:
-    return metrics.auroc(doubt, right)
 
 
 def report(title: str, rows: Sequence[Row]) -> Iterator[str]:

@@ -57,10 +57,9 @@ def outcome(row: dict[str, str]) -> str:
     return "said to be not taught" if taught and taught.outside else "withheld"
 
 
-def main() -> int:
+def main() -> None:
     for questions in QUESTIONS:
         summarise(questions)
-    return 0
 
 
 def summarise(questions: Path) -> None:
@@ -78,4 +77,4 @@ def summarise(questions: Path) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -6,7 +6,6 @@ some minutes on one core. Printed beside it, with other shares of what counts as
 """
 
 import argparse
-import sys
 
 from core.abstention.intervals import Interval, rank_correlation
 from core.language_models.registry import open_model
@@ -18,7 +17,7 @@ def _print(words: str, one: Interval) -> None:
     print(f"  {words:66} {one.value:+.2f}  {one.lower:+.2f} to {one.upper:+.2f}")
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", type=int, default=YieldingSettings.facts)
     parser.add_argument("--large", type=float, default=YieldingSettings.large)
@@ -40,8 +39,7 @@ def main() -> int:
     print("\nEach head’s own overlap, layer by layer")
     for layer in found.heads:
         print("  ", "  ".join(f"{value:+.2f}" for value in layer))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
