@@ -4,7 +4,6 @@ from functools import partial
 
 import streamlit as st
 
-from core.language_models.errors import ModelError
 from core.studies.evaluation.files import RunError
 from core.ui.evaluation import run
 from core.ui.evaluation.choice import choice
@@ -14,7 +13,7 @@ from core.ui.evaluation.runs import complaint
 from core.ui.folds import fold
 from core.ui.header import page_header
 from core.ui.messages import problem
-from core.ui.model import study_model
+from core.ui.model import model_or_problem
 
 
 def page() -> None:
@@ -22,11 +21,7 @@ def page() -> None:
     page_header(
         "Which doubt finds the wrong answers?", "**1 Evaluation** → 2 Calibration → 3 Inspection"
     )
-    model = None
-    try:
-        model = study_model()
-    except ModelError as error:
-        problem(str(error))
+    model = model_or_problem()
     head = st.container(horizontal=True, vertical_alignment="bottom", key="run_head")
     listed, others = choice(head)
     if model is not None:

@@ -4,14 +4,14 @@ Streamlit's own download of a table is switched off (`.streamlit/config.toml`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from functools import partial
 from typing import Final
 
 import streamlit as st
 
 from core.data.tabular.csv_export import to_csv
 from core.reports.report import Report, to_html
+from core.reports.result_files import is_from_file
+from core.store.results import Result
 
 TYPES: Final = {
     "csv": "text/csv",
@@ -26,18 +26,9 @@ TYPES: Final = {
 def download(
     label: str, content: bytes | Callable[[], str | bytes], name: str, *, help: str | None = None
 ) -> None:
-    """Offer a file.
+    """Offer a file of this content, or of what makes it when somebody asks for it.
 
-    Parameters
-    ----------
-    label : str
-        On the button.
-    content : bytes or callable
-        What is in the file, or what writes it when somebody asks for it.
-    name : str
-        Of the file, with one of the endings in `TYPES`.
-    help : str, optional
-        Markdown.
+    `name`: with one of the endings in `TYPES`. `help`: Markdown.
     """
     st.download_button(
         label,
@@ -51,30 +42,24 @@ def download(
     )
 
 
-def menu(offer: Callable[[], None], *, key: str = "export") -> None:
+def menu(offer: Callable[[], None]) -> None:
     """Offer all files of a page in one menu.
 
-    Parameters
-    ----------
-    offer : callable
-        Draws the buttons, each time the page runs while the menu is open.
-    key : str
-        Tells the menus of a page apart.
+    `offer`: draws the buttons, each time the page runs while the menu is open.
     """
-    opened = st.popover("Export", icon=":material/download:", key=key, on_change="rerun")
+    opened = st.popover("Export", icon=":material/download:", key="export", on_change="rerun")
     if opened.open:
-        with opened, st.container(horizontal=True, gap="small", key=f"files_{key}"):
+        with opened, st.container(horizontal=True, gap="small", key="files_export"):
             offer()
 
 
-def report(
-    build: Callable[[], Report],
-    name: str,
-    *,
-    saved: datetime | None = None,
-    from_file: bool = False,
-) -> None:
-    """Offer a report as a file; it is made when somebody asks for it. See `to_html`."""
+def report(build: Callable[[], Report], name: str, result: Result | None = None) -> None:
+    """Offer a report as a file; it is made when somebody asks for it.
+
+    `result`: the saved one that it is of, if any.
+    """
+    saved = result.created_at if result else None
+    from_file = result is not None and is_from_file(result.payload)
     download(
         "Report (HTML)",
         lambda: to_html(build(), saved=saved, from_file=from_file),
@@ -87,12 +72,16 @@ def report(
 Columns = Mapping[str, Sequence[object]]
 
 
-def as_csv(columns: Columns | Callable[[], Columns]) -> bytes:
-    """Return a table by heading, all columns of the same length, as CSV."""
-    content = columns() if callable(columns) else columns
-    return to_csv(list(content), zip(*content.values(), strict=True))
+def csv(label: str, columns: Columns | Callable[[], Columns], name: str) -> None:
+    """Offer a table by heading, all columns of the same length, or what makes it when asked."""
+
+    def content() -> bytes:
+        by_heading = columns() if callable(columns) else columns
+        return to_csv(list(by_heading), zip(*by_heading.values(), strict=True))
+
+    download(label, content, f"{name}.csv")
 
 
 def table(columns: Columns | Callable[[], Columns], name: str) -> None:
-    """Offer a table, or what makes it when asked; see `as_csv`."""
-    download("Table (CSV)", partial(as_csv, columns), f"{name}.csv")
+    """Offer the table that is on the page; see `csv`."""
+    csv("Table (CSV)", columns, name)

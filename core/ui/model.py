@@ -6,12 +6,14 @@ import streamlit as st
 
 from core import settings
 from core.language_models.client.stack import with_layers
+from core.language_models.errors import ModelError
 from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import Trial
 from core.language_models.usage import Budget
 from core.studies.inspection.recorder import usual_request
 from core.ui import lending
+from core.ui.messages import problem
 from core.ui.results import storage
 
 EMBEDDED = "embedded"
@@ -76,6 +78,15 @@ def study_model() -> LanguageModel:
     with st.spinner("Finding out what the model can do"):
         model = current()
         return with_layers(model, lambda: storage().calls, budget().part(*lending.budgets(model)))
+
+
+def model_or_problem() -> LanguageModel | None:
+    """Return the model as `study_model` does; say what is wrong where it cannot be reached."""
+    try:
+        return study_model()
+    except ModelError as error:
+        problem(str(error))
+        return None
 
 
 def budget() -> Budget:

@@ -1316,7 +1316,7 @@ def test_a_model_judges_once_somebody_agrees_to_what_that_takes(app, monkeypatch
     assert said(app, "The embedded model never learnt to compare answers") and has_no_result(app)
     judge = Judge()
     monkeypatch.setattr(judging, "current", lambda: judge)
-    monkeypatch.setattr(judging, "study_model", lambda: judge)
+    monkeypatch.setattr(judging, "model_or_problem", lambda: judge)
     settled(app.run())
     assert said(app, "judge: at most 78 calls and") and not judge.prompts
     press(app, "pay_judging")

@@ -22,7 +22,7 @@ from core.studies.progress import Progress
 from core.ui.payment import spending
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
-from core.ui.runs.widget import run, run_of, want
+from core.ui.runs.widget import offer_run, run
 from core.ui.session import shared_thing
 
 KEPT = 1024  # curves; one of 101 points takes about 20 kilobytes
@@ -117,12 +117,8 @@ def curves(
 ) -> list[Found] | None:
     """Return a curve for every case, or None while they are being computed, and after a cancel.
 
-    Parameters
-    ----------
-    key : str
-        Tells the places of a page apart that ask for curves.
-    so_far : callable
-        Draws those that are there while others are being computed, and after a cancel.
+    `key`: tells the places of a page apart that ask for curves. `so_far`: draws those that are
+    there while others are being computed, and after a cancel.
     """
     there = [found for case in cases if (found := _curves().find(case, model, times)) is not None]
     if len(there) == len(cases):
@@ -140,14 +136,9 @@ def curves(
         st.text(f"{which} {takes} on this machine.")
     request = (model.name, model.revision, tuple(cases), times)
     waits = not (model.capabilities.quick or most.requests)  # what is paid for has a button already
-    if waits and run_of(key, request) is None:
-        st.button(
-            "Compute" if missing == 1 else f"Compute all {missing:d}",
-            key=f"compute_{key}",
-            type="primary",
-            on_click=want,
-            args=(key, request),
-        )
+    if waits:
+        label = "Compute" if missing == 1 else f"Compute all {missing:d}"
+        offer_run(label, f"compute_{key}", key, request, type="primary")
     return run(
         key,
         request,

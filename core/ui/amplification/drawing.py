@@ -13,7 +13,6 @@ from core.reports.amplification.words import (
     to_json,
     verdict,
 )
-from core.reports.result_files import is_from_file
 from core.store.results import Result
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification, Case
@@ -126,12 +125,7 @@ def details(
 
 
 def _files(amplifications: list[Amplification], scale: str, result: Result | None) -> None:
-    downloads.report(
-        partial(document.report, amplifications, scale),
-        "amplification",
-        saved=result.created_at if result else None,
-        from_file=result is not None and is_from_file(result.payload),
-    )
+    downloads.report(partial(document.report, amplifications, scale), "amplification", result)
     downloads.download(
         "Curves (CSV)", lambda: serialise.to_csv_bytes(amplifications), "amplification.csv"
     )

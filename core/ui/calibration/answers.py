@@ -8,10 +8,8 @@ from core.studies.calibration import served as study
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.served import ServedPart
 from core.ui import downloads, frame
-from core.ui.evaluation.cells import display
+from core.ui.evaluation.cells import MOST_SHOWN, chosen_place
 from core.ui.session import memory_of
-
-MOST_SHOWN = 1000  # rows
 
 
 def answers(
@@ -19,26 +17,19 @@ def answers(
 ) -> None:
     """Show the rows that a λ serves and withholds, by whether they are right.
 
-    Parameters
-    ----------
-    threshold : float
-        λ, in the unit of the doubt.
-    between : tuple of float, optional
-        Only rows whose score lies in this range.
-    key : str
-        What tells these data and this score from others.
+    `threshold`: λ, in the unit of the doubt. `between`: the range of the scores that are shown.
+    `key`: what tells these data and this score from others.
     """
     served = memory_of(
         "served", calibration, lambda: study.serve(calibration, threshold), threshold
     )
     st.markdown("**Rows behind the threshold**")
+    parts = list(ServedPart)
+    if calibration.score not in calibration.data.others:
+        parts.remove(ServedPart.LABELS_DIFFER)
     part = st.pills(
         "Rows",
-        [
-            each
-            for each in ServedPart
-            if each is not ServedPart.LABELS_DIFFER or calibration.score in calibration.data.others
-        ],
+        parts,
         default=ServedPart.ALL,
         required=True,
         format_func=lambda each: f"{each.value} ({served.number(each):,})",
@@ -61,31 +52,27 @@ def answers(
             else "There is no such row."
         )
         return
-    picked = st.dataframe(
-        {name: [display(cell) for cell in cells] for name, cells in columns.items()},
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        # Another table for other rows: in the same one, another row would be the chosen one.
+    chosen = chosen_place(
+        columns,
+        len(places),
         key=f"rows_{key}_{threshold:.9g}_{part.name}_{between}",
         alt=f"{count_of(len(places), 'row')}, the least doubtful first",
     )
     if len(places) > MOST_SHOWN:
         st.caption(f"Shown: the first {MOST_SHOWN:,d} rows, the least doubtful first.")
-    chosen = picked.selection.rows
     with st.container(horizontal=True, vertical_alignment="center"):
         downloads.table(lambda: study.table(served, places), "rows")
-        if not chosen or chosen[0] >= len(places):
+        if chosen is None:
             st.text("Choose a row to inspect its question.")
             return
-        question = study.question(served.data, int(places[chosen[0]]))
+        question = study.question(served.data, int(places[chosen]))
         if question is None:
             st.text("This row has no question to inspect.")
         elif st.button(
             "Inspect this question", key="inspect_row", type="primary", icon=":material/search:"
         ):
             frame.inspect(question)
-    _in_full(columns, chosen[0])
+    _in_full(columns, chosen)
 
 
 def _in_full(columns: study.Table, at: int) -> None:

@@ -22,7 +22,7 @@ from core.ui import downloads, figures
 from core.ui.calibration.ledger import is_example
 from core.ui.glossary import TERMS
 from core.ui.runs.job import Job
-from core.ui.runs.widget import run, run_of, want
+from core.ui.runs.widget import offer_run, run
 from core.ui.session import memory_of
 
 AT_ONCE = 20_000  # rows × scores: more are compared when somebody asks
@@ -105,8 +105,8 @@ def _intervals(calibration: Calibration) -> None:
     )
     if compared:
         _table(calibration, compared)
-    elif run_of(PLACE, key) is None:
-        st.button("Compare with intervals", key="compare", on_click=want, args=(PLACE, key))
+    else:
+        offer_run("Compare with intervals", "compare", PLACE, key)
 
 
 def _table(calibration: Calibration, compared: tuple[AurocComparison, ...]) -> None:

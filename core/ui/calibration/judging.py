@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from core.codec import one_line
 from core.data.datasets.predictions import Predictions
 from core.language_models.client.stack import stop
-from core.language_models.errors import ModelError
 from core.language_models.true_false import NO_JUDGE
 from core.studies.calibration.judging import (
     MOST_NAMES,
@@ -20,7 +19,7 @@ from core.studies.calibration.judging import (
 )
 from core.studies.costs import plan_judging
 from core.ui.messages import problem
-from core.ui.model import current, embedded_model, study_model
+from core.ui.model import current, embedded_model, model_or_problem
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
 from core.ui.runs.widget import run
@@ -48,10 +47,8 @@ def judge_here(rows: Predictions, sha256: str) -> Labels | None:
     if current() is embedded_model():
         st.text(NO_JUDGE)
         return None
-    try:
-        model = study_model()
-    except ModelError as error:
-        problem(str(error))
+    model = model_or_problem()
+    if model is None:
         return None
     asks = memory_of("judge_prompts", rows, lambda: judge_prompts(rows))
     controls = memory_of("control_prompts", rows, lambda: control_prompts(rows))

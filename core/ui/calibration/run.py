@@ -8,7 +8,6 @@ from core.data.tabular import uploads
 from core.data.tabular.candidates import of_questions
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import Upload, UploadError
-from core.language_models.errors import ModelError
 from core.language_models.language_model import LanguageModel
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task
@@ -26,7 +25,7 @@ from core.ui.evaluation.questions import draw_of_file
 from core.ui.evaluation.questions import say as say_what_is_drawn
 from core.ui.evaluation.runs import complaint, runs
 from core.ui.messages import problem
-from core.ui.model import study_model
+from core.ui.model import model_or_problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of
 from core.uncertainty.scores import SCORES
@@ -50,7 +49,7 @@ def rows_of_questions(upload: Upload) -> Upload | None:
         persist_state="session",
     ):
         return upload
-    model = _model()
+    model = model_or_problem()
     if model is None:
         return None
     try:
@@ -83,7 +82,7 @@ def rows_of_address() -> Upload | None:
         else:
             st.text(listed.title, width="stretch")
         st.button("Close", key="close_run", icon=":material/close:", on_click=forget_run)
-    return None if listed is None else _rows(listed, _model())
+    return None if listed is None else _rows(listed, model_or_problem())
 
 
 def is_shown() -> bool:
@@ -95,14 +94,6 @@ def forget_run() -> None:
     """Show no run any more; Evaluation still lists it."""
     st.session_state.pop(_RUN, None)
     st.query_params.pop(RUN, None)
-
-
-def _model() -> LanguageModel | None:
-    try:
-        return study_model()
-    except ModelError as error:
-        problem(str(error))
-        return None
 
 
 def _rows(listed: Listed, model: LanguageModel | None) -> Upload | None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.reports.inspection.words import STAMPS, Headline, SavedOutcome, read_outcome
 from core.store.results import Summary
-from core.ui.components.registered import register
+from core.ui.components.registered import nothing, register
 
 mount = register("history")
 
@@ -41,7 +41,7 @@ def history(
         "words": WORDS,
         "now": ticked,
     }
-    result = mount(data=content, key=key, on_opened_change=_nothing, on_ticked_change=_nothing)
+    result = mount(data=content, key=key, on_opened_change=nothing, on_ticked_change=nothing)
     return listed.get(str(result.opened)), tuple(listed[id] for id in ticked)
 
 
@@ -83,7 +83,3 @@ def _doubt(came: SavedOutcome) -> str:
     if came.came == STAMPS[Headline.UNTAUGHT].reason:
         return "– not taught"
     return "– not decided" if came.stamp.look == "unsure" else "– not certified"
-
-
-def _nothing() -> None:
-    """Streamlit wants a callback for every name that a component may send."""

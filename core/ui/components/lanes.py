@@ -7,7 +7,7 @@ from core.codec import one_line
 from core.reports.inspection.words import STAMPS
 from core.studies.inspection.verdict import Headline
 from core.studies.lanes import TIMES, Course, Lane
-from core.ui.components.registered import register
+from core.ui.components.registered import nothing, register
 
 mount = register("lanes", "answers")
 
@@ -45,7 +45,7 @@ def lanes(shown: Sequence[Lane], *, key: str) -> int | None:
         "times": list(TIMES),
         "words": WORDS,
     }
-    result = mount(data=content, key=key, on_opened_change=_nothing)
+    result = mount(data=content, key=key, on_opened_change=nothing)
     opened = result.opened
     # It comes from the browser: whatever a stranger sends is no lane.
     return opened if type(opened) is int and 0 <= opened < len(shown) else None
@@ -78,7 +78,3 @@ def _why(lane: Lane) -> str:
     return why.format(own, lane.steps[0].own) + (
         WRONG if lane.right is False and "{" in why else ""
     )
-
-
-def _nothing() -> None:
-    """Streamlit wants a callback for every name that a component may send."""

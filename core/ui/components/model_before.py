@@ -3,16 +3,15 @@
 A reload is another session, and so is what a page gets from a server that was started again.
 """
 
-from pathlib import Path
 from typing import Any, Final
 
 import streamlit as st
 
+from core.ui.components.registered import nothing, script
+
 _KEY: Final = "model_before_session"
 LONGEST: Final = 500  # characters of a name
-_mounted = st.components.v2.component(
-    "believe_model_before", js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-)
+_mounted = script("model_before")
 
 
 def remember(name: str, *, chosen: bool) -> str | None:
@@ -23,7 +22,7 @@ def remember(name: str, *, chosen: bool) -> str | None:
     before = None if chosen else name_of(st.session_state.get(_KEY))
     # In a list, for the reason that `registered` has.
     data = [{"name": name, "chosen": chosen, "before": before}]
-    _mounted(key=_KEY, data=data, on_before_change=_nothing)
+    _mounted(key=_KEY, data=data, on_before_change=nothing)
     return before
 
 
@@ -32,7 +31,3 @@ def name_of(value: Any) -> str | None:
     name = value.get("before") if isinstance(value, dict) else None
     is_name = isinstance(name, str) and name.isprintable() and 0 < len(name) <= LONGEST
     return str(name) if is_name else None
-
-
-def _nothing() -> None:
-    """Streamlit wants a callback for every name that a component may send."""

@@ -34,3 +34,14 @@ def register(name: str, *shared: str) -> Callable[..., Any]:
         return component(data=[data], **rest)
 
     return draw
+
+
+def script(name: str) -> Callable[..., Any]:
+    """Return a component that is a script alone, and draws nothing."""
+    text = (_HERE / f"{name}.js").read_text(encoding="utf-8")
+    component: Callable[..., Any] = st.components.v2.component(f"believe_{name}", js=text)
+    return component
+
+
+def nothing() -> None:
+    """Do nothing: Streamlit wants a callback for every name that a component may send."""

@@ -1,13 +1,10 @@
 """Questions that a field completes while a person types, in the browser alone."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-import streamlit as st
+from core.ui.components.registered import script
 
-_mounted = st.components.v2.component(
-    "believe_suggestions", js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-)
+_mounted = script("suggestions")
 
 
 def suggest(field: str, questions: Sequence[str], *, key: str) -> None:

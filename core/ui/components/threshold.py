@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from core.ui.components.registered import register
+from core.ui.components.registered import nothing, register
 
 mount = register("threshold", "histogram", "curve", "margin")
 
@@ -153,8 +153,8 @@ def threshold(
         data=content,
         key=key,
         on_moved_change=on_move,
-        on_selected_change=_nothing,
-        on_opened_change=_nothing,
+        on_selected_change=nothing,
+        on_opened_change=nothing,
     )
     opened = result.opened
     # It comes from the browser: whatever a stranger sends is no row.
@@ -182,7 +182,3 @@ def _within(value: Any, low: float, high: float) -> tuple[float, float] | None:
 
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) <= sys.float_info.max
-
-
-def _nothing() -> None:
-    """Streamlit wants a callback for every name that a component may send."""

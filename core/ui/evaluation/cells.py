@@ -1,10 +1,13 @@
 """How numbers and texts of a run are shown in a table, and what tells widgets apart."""
 
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from typing import Any
 
 import streamlit as st
 
 LONGEST_CELL = 200  # characters
+MOST_SHOWN = 1000  # rows
 NATS = st.column_config.NumberColumn(format="%.3f")
 
 
@@ -25,3 +28,29 @@ def digest(*what: object) -> str:
     for part in what:
         sum_of.update(part if isinstance(part, bytes) else f"{part}\n".encode())
     return sum_of.hexdigest()[:12]
+
+
+def chosen_place(
+    columns: Mapping[str, Sequence[object]],
+    number: int,
+    *,
+    key: str,
+    alt: str,
+    column_config: dict[str, Any] | None = None,
+) -> int | None:
+    """Show rows by heading, let a person choose one, and return its place; None without one.
+
+    `number`: of all rows, of which the first `MOST_SHOWN` are shown.
+    """
+    picked = st.dataframe(
+        {name: [display(cell) for cell in cells] for name, cells in columns.items()},
+        column_config=column_config,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        # Another table for other rows: in the same one, another row would be the chosen one.
+        key=key,
+        alt=alt,
+    )
+    chosen = picked.selection.rows
+    return chosen[0] if chosen and chosen[0] < number else None

@@ -27,14 +27,15 @@ from core.studies.evaluation.sides import (
     sides,
 )
 from core.ui import downloads
-from core.ui.evaluation.cells import NATS, digest, display
+from core.ui.evaluation.cells import MOST_SHOWN, NATS, chosen_place, digest
 from core.ui.evaluation.choice import choose
+from core.ui.evaluation.measures import INTERVALS
 from core.ui.evaluation.row_inspection import offer
-from core.ui.evaluation.rows import MOST_SHOWN, in_full
+from core.ui.evaluation.rows import in_full
 from core.ui.evaluation.views import note_view
 from core.ui.messages import problem
 from core.ui.runs.job import Job
-from core.ui.runs.widget import run, run_of, want
+from core.ui.runs.widget import offer_run, run
 from core.ui.session import memory_of
 
 PLACE = "results_two_runs"
@@ -136,13 +137,7 @@ def _scores(both: Sides) -> tuple[RunSide, ...]:
         on_press=not affords,
         cancelled="Cancelled.",
     )
-    if every is None and run_of(PLACE, key) is None:
-        st.button(
-            f"Compute intervals with {RESAMPLES:,d} resamples",
-            key="results_sides_intervals",
-            on_click=want,
-            args=(PLACE, key),
-        )
+    offer_run(INTERVALS, "results_sides_intervals", PLACE, key)
     shown_now = every or memory_of("results_sides_plain", both, lambda: compared_sides(both, 0))
     other = words.label_heading(both.here).removeprefix("right ")
     columns = {
@@ -176,14 +171,9 @@ def _scores(both: Sides) -> tuple[RunSide, ...]:
 def _files(both: Sides, every: tuple[RunSide, ...], places: NDArray[np.int64], score: str) -> None:
     """Offer the scores of both runs, and the questions that are listed."""
     if every:
-        downloads.download(
-            "Scores (CSV)", lambda: downloads.as_csv(_numbers(every)), "evaluation_two_runs.csv"
-        )
-    downloads.download(
-        "Questions (CSV)",
-        lambda: downloads.as_csv(both.table(places, score)),
-        "evaluation_questions.csv",
-    )
+        downloads.csv("Scores (CSV)", partial(_numbers, every), "evaluation_two_runs")
+    table = partial(both.table, places, score)
+    downloads.csv("Questions (CSV)", table, "evaluation_questions")
 
 
 def _numbers(every: tuple[RunSide, ...]) -> dict[str, list[object]]:
@@ -234,21 +224,18 @@ def _questions(both: Sides, every: tuple[RunSide, ...]) -> None:
         st.text("There is no such question.")
         return
     columns = both.table(places[:MOST_SHOWN], score)
-    picked = st.dataframe(
-        {name: [display(each) for each in cells] for name, cells in columns.items()},
-        column_config=dict.fromkeys((f"doubt, {of}" for of in (HERE, THERE)), NATS),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
+    at = chosen_place(
+        columns,
+        len(places),
         key=f"results_questions_{digest(both.there.run.folder, score, places.tobytes())}",
         alt="Questions of both runs",
+        column_config=dict.fromkeys((f"doubt, {of}" for of in (HERE, THERE)), NATS),
     )
     if len(places) > MOST_SHOWN:
         st.caption(f"Shown: the first {MOST_SHOWN:,d} questions.")
-    if not picked.selection.rows or picked.selection.rows[0] >= len(places):
+    if at is None:
         st.text("Choose a question to open its inspection.")
         return
-    at = picked.selection.rows[0]
     in_full(columns, at)
     with st.container(horizontal=True):
         here, there = both.at_here[places[at]], both.at_there[places[at]]

@@ -2,14 +2,13 @@
 
 from functools import partial
 
-import streamlit as st
-
 from core.studies.evaluation.results import RESAMPLES, Results, RunMeasures, affordable, measure_run
 from core.ui.evaluation.bundled import measuring
-from core.ui.runs.widget import run, run_of, want
+from core.ui.runs.widget import offer_run, run, run_of
 from core.ui.session import memory_of
 
 PLACE = "results_measures"
+INTERVALS = f"Compute intervals with {RESAMPLES:,d} resamples"
 
 
 def measures(results: Results) -> tuple[RunMeasures, bool]:
@@ -31,13 +30,7 @@ def measures(results: Results) -> tuple[RunMeasures, bool]:
     )
     if measured is not None:
         return measured, False
+    offer_run(INTERVALS, "results_intervals", PLACE, key)
     this = run_of(PLACE, key)
-    if this is None:
-        st.button(
-            f"Compute intervals with {RESAMPLES:,d} resamples",
-            key="results_intervals",
-            on_click=want,
-            args=(PLACE, key),
-        )
     plain = memory_of("results_plain", results, partial(measure_run, results, 0))
     return plain, this is not None and this.running

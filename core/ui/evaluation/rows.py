@@ -18,11 +18,10 @@ from core.studies.evaluation.listing import (
 )
 from core.studies.evaluation.results import Results
 from core.ui import downloads
-from core.ui.evaluation.cells import NATS, digest, display
+from core.ui.evaluation.cells import MOST_SHOWN, NATS, chosen_place, digest
 from core.ui.evaluation.row_inspection import offer
 from core.ui.session import memory_of
 
-MOST_SHOWN = 1000  # rows
 LONGEST_SEARCH = 200
 
 
@@ -71,23 +70,18 @@ def _files(results: Results) -> None:
 def chosen_row(results: Results, score: str, places: NDArray[np.int64], *, key: str) -> None:
     """Show rows, let a person choose one, and offer its inspection."""
     columns = rows_table(results, score, places[:MOST_SHOWN])
-    picked = st.dataframe(
-        {name: [display(cell) for cell in cells] for name, cells in columns.items()},
-        column_config=dict.fromkeys(("doubt", "entropy"), NATS),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        # Another table for other rows: in the same one, another row would be the chosen one.
+    at = chosen_place(
+        columns,
+        len(places),
         key=f"{key}_{digest(results.run.folder, score, places.tobytes())}",
         alt=f"{count_of(len(places), 'row')}, the least doubtful first",
+        column_config=dict.fromkeys(("doubt", "entropy"), NATS),
     )
     if len(places) > MOST_SHOWN:
         st.caption(f"Shown: the first {MOST_SHOWN:,d} rows.")
     if len(places) == 1:
         at = 0
-    elif picked.selection.rows and picked.selection.rows[0] < len(places):
-        at = picked.selection.rows[0]
-    else:
+    if at is None:
         st.text("Choose a row to open its inspection.")
         return
     in_full(columns, at)

@@ -80,16 +80,12 @@ def _unfold() -> None:
 
 def _files(measured: RunMeasures, pictures: Mapping[str, Picture], *, can_compare: bool) -> None:
     downloads.report(partial(report, measured), "evaluation")
-    downloads.download(
-        "Scores (CSV)", lambda: downloads.as_csv(numbers(measured)), "evaluation_scores.csv"
-    )
+    downloads.csv("Scores (CSV)", partial(numbers, measured), "evaluation_scores")
     if can_compare:
-        downloads.download(
+        downloads.csv(
             "Comparisons (CSV)",
-            lambda: downloads.as_csv(
-                _as_numbers(_comparisons_of(measured, *_choice(measured.results)))
-            ),
-            "evaluation_comparisons.csv",
+            lambda: _as_numbers(_comparisons_of(measured, *_choice(measured.results))),
+            "evaluation_comparisons",
         )
     for name, picture in pictures.items():
         figures.as_files(name, picture)

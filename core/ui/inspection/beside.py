@@ -175,10 +175,10 @@ def _answers(comparison: InspectionComparison) -> None:
     }
     st.dataframe(
         columns,
-        column_config={
-            name: st.column_config.NumberColumn(format="%.4f")
-            for name in ("share here", "share there", "here minus there")
-        },
+        column_config=dict.fromkeys(
+            ("share here", "share there", "here minus there"),
+            st.column_config.NumberColumn(format="%.4f"),
+        ),
         hide_index=True,
         placeholder="–",
         key="beside_answers",

@@ -9,7 +9,6 @@ from core.charts import inspection as charts
 from core.language_models import true_false
 from core.reports.inspection import document as reports
 from core.reports.inspection import words
-from core.reports.result_files import is_from_file
 from core.store.results import Result
 from core.studies.inspection import serialise
 from core.studies.inspection.conditional_rows import conditional_rows
@@ -39,15 +38,11 @@ def details(inspection: Inspection) -> None:
 
 def files(inspection: Inspection, result: Result | None) -> None:
     """Offer a report, the inspection, its tables and its figures as files."""
-    downloads.report(
-        partial(reports.report, inspection, untaught=quotes(inspection)),
-        "inspection",
-        saved=result.created_at if result else None,
-        from_file=result is not None and is_from_file(result.payload),
-    )
+    report = partial(reports.report, inspection, untaught=quotes(inspection))
+    downloads.report(report, "inspection", result)
     downloads.download(
         "Inspection (JSON)",
-        lambda: serialise.to_json(inspection),
+        partial(serialise.to_json, inspection),
         "inspection.json",
         help="Recompute it offline: python -m core inspect --from inspection.json",
     )
@@ -55,9 +50,7 @@ def files(inspection: Inspection, result: Result | None) -> None:
         "Responses (CSV)", lambda: serialise.to_csv_bytes(inspection), "responses.csv"
     )
     if quotes(inspection):
-        downloads.download(
-            "Pairs of answers (CSV)", lambda: downloads.as_csv(columns(inspection)), "matrix.csv"
-        )
+        downloads.csv("Pairs of answers (CSV)", partial(columns, inspection), "matrix")
         _figures(inspection)
 
 

@@ -9,7 +9,7 @@ from core.studies.costs import quick_plan
 from core.studies.inspection.quick import ANSWERS
 from core.studies.inspection.request import Request
 from core.ui.inspection.recordings import recordings
-from core.ui.runs.widget import run, run_of, want
+from core.ui.runs.widget import offer_run, run
 
 PLACE = "quick"
 
@@ -19,10 +19,8 @@ def quick(request: Request, model: LanguageModel) -> None:
     able = model.capabilities
     key = model.name, model.revision, request.query, request.seed
     st.text(QUICK)
-    if able.local and run_of(PLACE, key) is None:
-        st.button(
-            "Look quickly", key="look", icon=":material/bolt:", on_click=want, args=(PLACE, key)
-        )
+    if able.local:
+        offer_run("Look quickly", "look", PLACE, key, icon=":material/bolt:")
     looking = Request(request.query, ANSWERS, seed=request.seed)
     answers = run(
         PLACE,

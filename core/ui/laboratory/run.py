@@ -11,7 +11,7 @@ from core.ui.messages import problem
 from core.ui.model import embedded_model, study_model
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
-from core.ui.runs.widget import run, run_of, want
+from core.ui.runs.widget import offer_run, run, run_of
 from core.ui.session import shared_thing
 
 
@@ -63,14 +63,8 @@ def finding(experiment: Experiment, values: Values, model: LanguageModel | None)
 def _offer(experiment: Experiment, place: str, key: tuple[object, ...]) -> None:
     takes = f" It takes about {experiment.takes}." if experiment.takes else ""
     st.text(f"This has not been computed with these settings.{takes}")
-    st.button(
-        "Run the experiment",
-        key=f"start_{place}",
-        type="primary",
-        icon=":material/play_arrow:",
-        on_click=want,
-        args=(place, key),
-    )
+    icon = ":material/play_arrow:"
+    offer_run("Run the experiment", f"start_{place}", place, key, type="primary", icon=icon)
 
 
 def attempt(experiment: Experiment, values: Values) -> tuple[LanguageModel | None, Finding | None]:

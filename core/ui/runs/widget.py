@@ -8,7 +8,7 @@ computed until then is kept by whoever made the job (a store of results, the cal
 
 from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
-from typing import Any, Final, Generic
+from typing import Any, Final, Generic, Literal
 
 import streamlit as st
 
@@ -70,6 +70,24 @@ def want(key: str, request: Hashable) -> None:
     if this is None or not this.running:
         drop(key)
         st.session_state[_state(key)] = PageRun(request)
+
+
+def offer_run(
+    label: str,
+    button: str,
+    key: str,
+    request: Hashable,
+    *,
+    type: Literal["primary", "secondary"] = "secondary",
+    icon: str | None = None,
+) -> None:
+    """Offer a button that wants something at a place, unless that is the last wish there.
+
+    `button`: the key of the button.
+    """
+    if run_of(key, request) is None:
+        args = key, request
+        st.button(label, key=button, type=type, icon=icon, on_click=want, args=args)
 
 
 def again(key: str) -> None:
@@ -141,10 +159,9 @@ def run(
     """
     this = run_of(key, request)
     if this is None:
-        if on_press:
-            drop(key)
-            return None
         drop(key)
+        if on_press:
+            return None
         this = st.session_state[_state(key)] = PageRun(request)
     this.page = "" if everywhere else st.session_state.get(PAGE, "")
     job = this.job or _start(key, this, start, paid, quick, glance)
