@@ -262,29 +262,25 @@ def bring() -> None:
 
 
 def actions(ticked: Sequence[Summary]) -> None:
-    """Offer to rename, compare or delete the results that are ticked."""
-    one = ticked[0] if len(ticked) == 1 and ticked[0].kind != listing.EVALUATION else None
+    """Offer what can be done with the results that are ticked: rename, compare or delete them."""
+    if not ticked:
+        st.text(WHAT_TO_TICK)
+        return
     of = hash(tuple(ticked))  # what has changed closes
-    rename = st.popover(
-        "Rename", icon=":material/edit:", key=f"rename_of_{of:d}", disabled=one is None
-    )
-    if one is not None:
-        with rename:
+    if len(ticked) == 1 and (one := ticked[0]).kind != listing.EVALUATION:
+        with st.popover("Rename", icon=":material/edit:", key=f"rename_of_{of:d}"):
             st.text(one.query)
             title = st.text_input("Title", one.title, key=f"title_{one.id}")
             if st.button("Rename", key="rename_result", type="primary"):
                 _do(lambda: storage().results.rename(one.id, title))
-    pair = len(ticked) == 2 and all(each.kind == "inspection" for each in ticked)
-    if st.button("Compare", key="compare_two", icon=":material/compare_arrows:", disabled=not pair):
-        frame.beside(*(each.id for each in ticked))
-    with st.popover(
-        "Delete", icon=":material/delete:", key=f"delete_of_{of:d}", disabled=not ticked
-    ):
+    if len(ticked) == 2 and all(each.kind == "inspection" for each in ticked):
+        if st.button("Compare", key="compare_two", icon=":material/compare_arrows:"):
+            frame.beside(*(each.id for each in ticked))
+    with st.popover("Delete", icon=":material/delete:", key=f"delete_of_{of:d}"):
         for each in ticked:
             st.text(each.title)
-        if st.button("Delete permanently", key="delete_result", disabled=not ticked):
+        if st.button("Delete permanently", key="delete_result"):
             _do(lambda: _delete(ticked))
-    st.text(WHAT_TO_TICK)
 
 
 def _delete(results: Sequence[Summary]) -> None:

@@ -185,7 +185,7 @@ def test_all_that_are_ticked_are_deleted():
     assert not page.text_input and {QUERY, "Name a fish"} <= {*texts(page)}
     press(page, "delete_result")
     assert only().kind == "policy"
-    assert page.run().button(key="delete_result").disabled
+    assert "delete_result" not in keys(page.run())
 
 
 def test_two_inspections_are_compared_and_nothing_else(monkeypatch):
@@ -193,7 +193,7 @@ def test_two_inspections_are_compared_and_nothing_else(monkeypatch):
     monkeypatch.setattr(frame, "beside", lambda *ids: pairs.append(ids))
     two = save(), save("Name a fish")
     for ids in ((), two[:1], (two[0], save(kind="policy"))):
-        assert ticked(*ids).button(key="compare_two").disabled
+        assert "compare_two" not in keys(ticked(*ids))
     press(ticked(*two), "compare_two")
     assert pairs == [two]
 

@@ -71,7 +71,7 @@ def meaning(curve: Amplification) -> str:
         return (
             "The model never held this answer: a reason not to believe it."
             if first.repetitions == 0 and _fates_at(first) == {Fate.GIVES_WAY}
-            else "It gives way, as what a model only half knows does: a reason not to believe it."
+            else "It gives way, as what a model only half knows does. Right or wrong, check it."
         )
     if last.repetitions < FIRM:
         return f"It stands so far: {repetitions(last.repetitions)} cannot show more."

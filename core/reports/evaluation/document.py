@@ -64,18 +64,16 @@ def _reading(manifest: Mapping[str, Any]) -> list[Part]:
 def aurocs(measured: RunMeasures) -> Picture:
     """Return how well every score that has an AUROC finds wrong answers.
 
-    The one to use is blue and comes first, then the largest. Those of `words.exclusions` are not
-    there.
+    The largest comes first; the one to use is blue. Those of `words.exclusions` are not there.
     """
     use = words.score_to_use(lead(measured))
-    names = sorted(ranking(measured), key=lambda name: name != use)
-    by = {name: measured.interval(name, "auroc") for name in names}
+    by = {name: measured.interval(name, "auroc") for name in ranking(measured)}
     rows = [
         charts.Estimate(name, of.value, of.lower, of.upper, is_main=name == use)
         for name, of in by.items()
     ]
     each = (f"{SCORES[name].title} {words.with_interval(of)}" for name, of in by.items())
-    alt = f"AUROC, {'the one to use' if use else 'the largest'} first: {'; '.join(each)}."
+    alt = f"AUROC, the largest first: {'; '.join(each)}."
     axis = "wrong answer doubted more (AUROC)"
     content = rows, (0.5, "no better than chance"), axis, ".0%"
     return Picture("Which doubt finds the wrong answers", alt, charts.estimates, content)

@@ -192,7 +192,8 @@ def reasons(inspection: Inspection, *, quotes: bool, measured: bool = True) -> t
     # there is no word of trust, and “it does not know” is none.
     abstains = inspection.verdict.decision is Decision.ABSTAIN and not inspection.others
     verdict = inspection.verdict
-    why = (verdict.reason if measured else verdict.why) if quotes or abstains else None
+    why = verdict.reason if measured else verdict.why if quotes else None
+    why = why if quotes or abstains else None
     others = caveat(inspection), cut_at_limit(inspection), *inspection.recording.notes
     return tuple(filter(None, (first, why, *others)))
 

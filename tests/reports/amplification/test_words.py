@@ -64,7 +64,7 @@ VERDICTS = [
 ]
 
 
-AGAINST = "a reason not to believe it."
+GIVES_WAY = "It gives way, as what a model only half knows does. Right or wrong, check it."
 
 
 @pytest.mark.parametrize(("shares", "sentence"), VERDICTS)
@@ -76,12 +76,9 @@ def test_the_verdict_is_a_sentence(shares, sentence):
 @pytest.mark.parametrize(
     ("shares", "sentence"),
     [
-        (
-            {0: 0.9, 1: 0.4, 2: 0.1},
-            f"It gives way, as what a model only half knows does: {AGAINST}",
-        ),
-        ({0: 0.1, 5: 0.1}, f"The model never held this answer: {AGAINST}"),
-        ({0: 0.48, 5: 0.1}, f"It gives way, as what a model only half knows does: {AGAINST}"),
+        ({0: 0.9, 1: 0.4, 2: 0.1}, GIVES_WAY),
+        ({0: 0.1, 5: 0.1}, "The model never held this answer: a reason not to believe it."),
+        ({0: 0.48, 5: 0.1}, GIVES_WAY),
         (
             {0: 0.4, 100: 0.5},
             "Both stay alive, as where several answers are right: by itself no reason to doubt "
