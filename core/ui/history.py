@@ -273,9 +273,9 @@ def actions(ticked: Sequence[Summary]) -> None:
             title = st.text_input("Title", one.title, key=f"title_{one.id}")
             if st.button("Rename", key="rename_result", type="primary"):
                 _do(lambda: storage().results.rename(one.id, title))
-    if len(ticked) == 2 and all(each.kind == "inspection" for each in ticked):
-        if st.button("Compare", key="compare_two", icon=":material/compare_arrows:"):
-            frame.beside(*(each.id for each in ticked))
+    pair = len(ticked) == 2 and all(each.kind == "inspection" for each in ticked)
+    if pair and st.button("Compare", key="compare_two", icon=":material/compare_arrows:"):
+        frame.beside(*(each.id for each in ticked))
     with st.popover("Delete", icon=":material/delete:", key=f"delete_of_{of:d}"):
         for each in ticked:
             st.text(each.title)

@@ -5,7 +5,6 @@ from typing import Any, Final
 import streamlit as st
 
 from core.charts.laboratory.cards import HEIGHT
-from core.codec import list_of
 from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK, Ruling, picture_of
 from core.studies.laboratory.shipped import results_of
 from core.ui import figures
@@ -25,9 +24,13 @@ def cards() -> None:
         question: claim.rule(results_of(claim.experiment)[0]) for question, claim in CLAIMS.items()
     }
     words = [ruling.word for ruling in rulings.values()]
-    each = [f"{words.count(word):d} {word[0].lower()}{word[1:]}" for word in (HELD, WEAK, BROKEN)]
+    held, weak, broken = map(words.count, (HELD, WEAK, BROKEN))
     with st.container(key="laboratory_sentence_of_all"):
-        st.header(f"Of {len(words):d} claims, {list_of(each)}.", anchor=False)
+        st.header(
+            f"Of {len(words):d} claims, {held:d} held, {weak:d} held weakly and {broken:d} did not "
+            "hold.",
+            anchor=False,
+        )
     # What failed is seen first, and in full width.
     with st.container(key="claim_cards"):
         for question in sorted(CLAIMS, key=lambda each: [*LOOKS].index(rulings[each].word)):
