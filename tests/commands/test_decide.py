@@ -109,6 +109,22 @@ def test_what_holds_no_answer_is_not_answered_and_an_earlier_decision_is_called_
     assert "1 of 3 rows are answered. 2 rows below λ hold no answer" in done.stderr
 
 
+def test_what_is_promised_holds_of_the_answers_that_are_given_and_refusals_are_none(files):
+    place, _ = files
+    right = [number % 2 or number % 10 > 2 for number in range(400)]
+    answers = ["I don't know." if number % 2 else f"A{number}" for number in range(400)]
+    rows = [
+        f"Who was {number}?,{answers[number]},0.9,{int(right[number])}" for number in range(400)
+    ]
+    (place / "rows.csv").write_text("\n".join(["question,answer,score,correct", *rows]))
+    words = ["calibrate", place / "rows.csv", "--larger-is-surer", "--no-keep", "--out"]
+    for error, certified in ((0.3, False), (0.5, True)):  # 20 % wrong with refusals, 40 % without
+        done = command_line.believe(*words, place / "p.json", "--target-error", str(error))
+        assert (done.exit_code == 0) is certified, done.stderr
+    done = believe(place / "p.json", place / "rows.csv")
+    assert "200 of 400 rows are answered." in done.stderr and "at most 50%" in done.stderr
+
+
 def test_nothing_is_promised_of_rows_that_are_answered_too_often(files):
     place, policy = files
     share = policy.answered / policy.labels

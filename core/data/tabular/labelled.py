@@ -51,6 +51,7 @@ from core.data.tabular.mixtures import (
     selection,
     sentences,
 )
+from core.data.tabular.no_answers import NO_ANSWER, right_refusals
 from core.data.tabular.other_labels import OtherLabels, other_labels
 from core.data.tabular.pipelines import is_of_runs, pipeline_of
 from core.data.tabular.repeats import repeats_unknown
@@ -202,11 +203,18 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     scores = {}
     for score in columns.scores:
         _refuse_doubtful(upload, score.column)
-        scores[score.column], complaints = _numbers(upload, score.column, usable)
-        if np.isnan(scores[score.column]).all():
+        numbers, complaints = _numbers(upload, score.column, usable)
+        if np.isnan(numbers).all():
             raise UploadError(_no_number(upload, score.column, "score"))
-        _refuse_label(score.column, scores[score.column], correct[score.column], right)
+        label = correct[score.column]
+        _refuse_label(score.column, numbers, label, right)
         problems += complaints
+        for what, refused in right_refusals(upload, (score.column, label), usable, right[label]):
+            numbers[refused[usable]] = np.nan
+            problems += complaint(upload, refused, what, "counts as not answered")
+        if np.isnan(numbers).all():
+            raise UploadError(NO_ANSWER.format(one_line(score.column)))
+        scores[score.column] = numbers
     surer = check_directions([(score.column, score.larger_is_surer) for score in columns.scores])
     pipeline, complaints_of_pipeline = pipeline_of(upload, usable)
     claims = {}

@@ -11,14 +11,14 @@ from scipy.stats import fisher_exact
 
 from core.abstention.drift import FALSE_ALARMS, Drift, drift
 from core.abstention.policy import Policy, check_rows, own_direction
-from core.data.tabular.columns import column_of, first
+from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
-from core.data.tabular.headings import ANSWERS, plain_heading
+from core.data.tabular.headings import plain_heading
 from core.data.tabular.labelled import Labelled, doubts_of
+from core.data.tabular.no_answers import silent_rows
 from core.data.tabular.pipelines import pipelines_of
 from core.data.tabular.uploads import Upload
 from core.studies.calibration.calibration import Calibration, CalibrationError
-from core.uncertainty.no_answer import is_no_answer
 
 
 def decisions(data: Labelled, policy: Policy) -> bytes:
@@ -72,8 +72,14 @@ class NewScores:
 
     @property
     def is_like_the_labelled(self) -> bool:
-        """Whether as many are below λ as of the rows that made the policy, by Fisher's test."""
+        """Whether as many are below λ as of the rows that made the policy, by Fisher's test.
+
+        Of those without an answer nobody knows how many these counted: all, or none.
+        """
         policy, passes = self.policy, int(self.passes.sum())
+        if policy.labels:
+            alike = round(policy.answered / policy.labels * len(self.doubts))
+            passes = min(max(alike, self.answered), passes)
         shares = [
             (passes, len(self.doubts) - passes),
             (policy.answered, policy.labels - policy.answered),
@@ -102,17 +108,10 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
         misfits = (book.misfit(row, surest) for row in chain([{}], rows))
         if misfit := next(filter(None, misfits), ""):
             raise CalibrationError(f"In {upload.name}: {misfit}")
-    return NewScores(policy, upload, doubts, _silent(upload, policy.score))
-
-
-def _silent(upload: Upload, score: str) -> NDArray[np.bool_]:
-    """Return which rows hold no answer, (n,); none of a table without a column of answers."""
-    name = first(upload, [plain_heading(f"{score}_answer"), *ANSWERS])
-    if name is None:
-        return np.zeros(len(upload.table), bool)
-    column = column_of(upload, name)
-    silent = [not text.strip() or is_no_answer(text) for text in column.texts]
-    return np.array(silent, bool)[column.codes]
+    silent = np.zeros(len(upload.table), bool)
+    for each in silent_rows(upload, policy.score).values():
+        silent |= each
+    return NewScores(policy, upload, doubts, silent)
 
 
 def drift_from(calibration: Calibration, fresh: NewScores) -> Drift:

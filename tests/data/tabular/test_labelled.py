@@ -358,6 +358,24 @@ def test_a_missing_score_is_nan_and_only_an_unreadable_one_is_complained_of():
     )
 
 
+def test_a_refusal_that_counts_as_right_is_not_answered_and_a_wrong_one_is():
+    heading = ["question", "gold", "answer", "llm_output", "score", "correct"]
+    texts = ["She", "I don't know.", "", "N/A", "Unknown"]
+    rows = [[f"{n}?", "unknown", a, "x", f"0.{n}", "01"[n < 4]] for n, a in enumerate(texts, 1)]
+    found = labelled(table(heading, *rows), PLAIN)
+    np.testing.assert_equal(found.doubts["score"], [0.1, math.nan, math.nan, 0.4, 0.5])
+    assert found.problems[1:] == (
+        "Lines 3 and 4: “answer” holds no answer, though “correct” calls it right (counts as not "
+        "answered).",
+    )
+    with pytest.raises(UploadError, match="No row with a number in “score” has an answer"):
+        labelled(table(heading, *rows[1:3]), PLAIN)
+    own = table(
+        ["question", "answer", "score_answer", "score", "correct"], ["1?", "", "a", "1", "1"]
+    )
+    assert labelled(own, PLAIN).doubts["score"] == [1]
+
+
 @pytest.mark.parametrize("cell", ["0.9;0.8", "0.9, 0.8", "0.9,0.8", "0,9 | 0,8", "[0.9 0.8]"])
 def test_cells_with_several_numbers_are_named_with_a_mend(cell):
     rows = [["A?", cell, "1"], ["B?", "oops", "0"], ["C?", "0.5", "1"]]
