@@ -15,7 +15,7 @@ from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy, own_direction
 from core.charts.ends import before_names
 from core.charts.shapes import Filled, Rows, Shape, records, shape
-from core.charts.theme import Palette, share
+from core.charts.theme import Palette, by, share
 from core.once import once
 from core.uncertainty.scores import SCORES
 
@@ -176,7 +176,7 @@ def _groups(palette: Palette) -> Shape:
     base = alt.Chart(alt.NamedData("groups")).encode(
         y=alt.Y(
             "group:N",
-            sort=alt.EncodingSortField("rank", op="min"),
+            sort=by("rank"),
             title=None,
             axis=alt.Axis(labelLimit=200, ticks=False, domain=False),
         )

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.charts.shapes import Filled, Shape, shape
-from core.charts.theme import Chart, Palette, ink_on, lines_apart, mix, share, theme
+from core.charts.theme import Chart, Palette, by, ink_on, lines_apart, mix, pairs, share, theme
 from core.codec import one_line
 from core.once import once
 from core.studies.inspection.conditional_rows import ConditionalRows
@@ -37,11 +37,6 @@ MATRICES = {
     "product": "Product: if answers were independent",
     "contribution": "Contribution to M.I.",
 }
-
-
-def _by(field: str) -> alt.EncodingSortField:
-    """Order an axis by a number: a list of the texts would become part of an expression."""
-    return alt.EncodingSortField(field, op="min")
 
 
 def doubt_scale(
@@ -210,7 +205,7 @@ def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:
     base = alt.Chart(pd.DataFrame(parts, columns=columns)).encode(
         y=alt.Y(
             "row:N",
-            sort=_by("rank"),
+            sort=by("rank"),
             title=None,
             axis=alt.Axis(labelLimit=190, ticks=False, domain=False),
         )
@@ -256,7 +251,7 @@ def clusters(inspection: Inspection, palette: Palette) -> Chart:
     bars = base.mark_bar(cornerRadiusEnd=2).encode(
         x=alt.X("mass:Q", **share(title, domain=[0, most], tickCount=5)),
         y=alt.Y(
-            "answer:N", sort=_by("rank"), title=None, axis=alt.Axis(labelLimit=150, ticks=False)
+            "answer:N", sort=by("rank"), title=None, axis=alt.Axis(labelLimit=150, ticks=False)
         ),
         color=alt.ColorValue(
             palette.primary,
@@ -280,15 +275,7 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     m = min(len(inspection.clusters), MOST_CLUSTERS)
     names = [shown(c.text) for c in inspection.clusters[:m]]
     shown_part = {name: values[:m, :m] for name, values in _matrices(inspection).items()}
-    data = pd.DataFrame(
-        {
-            "row": [i for i in range(m) for _ in range(m)],
-            "column": list(range(m)) * m,
-            "first": [name for name in names for _ in range(m)],
-            "second": names * m,
-            **{name: values.ravel() for name, values in shown_part.items()},
-        }
-    )
+    data = pairs(names, shown_part)
     signed = "+.3f" if which == "contribution" else ".3f"
     data["label"] = ["0" if abs(value) < 0.0005 else format(value, signed) for value in data[which]]
     if which == "contribution":
@@ -308,12 +295,12 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     base = alt.Chart().encode(
         x=alt.X(
             "second:N",
-            sort=_by("column"),
+            sort=by("column"),
             title="second answer",
             axis=alt.Axis(labelAngle=0 if m == 1 else -40, **axis),
         ),
         y=alt.Y(
-            "first:N", sort=_by("row"), title="first answer (in the prompt)", axis=alt.Axis(**axis)
+            "first:N", sort=by("row"), title="first answer (in the prompt)", axis=alt.Axis(**axis)
         ),
         tooltip=[
             alt.Tooltip("first:N", title="first answer (in the prompt)"),

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import altair as alt
+import numpy as np
 import pandas as pd
 from altair.utils import schemapi
+from numpy.typing import NDArray
 
 from core.data.world.facts import Band
 
@@ -136,6 +138,25 @@ def of_band(band: str, palette: Palette) -> str:
         Band.RARELY.value: palette.categories[4],
         Band.NEVER_SEEN.value: palette.muted,
     }.get(band, palette.categories[2])
+
+
+def by(field: str) -> alt.EncodingSortField:
+    """Order an axis by a number: a list of the texts would become part of an expression."""
+    return alt.EncodingSortField(field, op="min")
+
+
+def pairs(names: Sequence[str], tables: Mapping[str, NDArray[np.float64]]) -> pd.DataFrame:
+    """Return a row for every pair of answers, with its place in the tables and what is there."""
+    m = len(names)
+    return pd.DataFrame(
+        {
+            "row": np.repeat(np.arange(m), m),
+            "column": np.tile(np.arange(m), m),
+            "first": [name for name in names for _ in range(m)],
+            "second": [*names] * m,
+            **{name: table.ravel() for name, table in tables.items()},
+        }
+    )
 
 
 def contrast(

@@ -2,12 +2,11 @@
 
 from functools import partial
 
-import altair as alt
-
 from core.charts.laboratory.pictures import (
     CurveColumns,
     Drawn,
     LaboratoryPicture,
+    between,
     curves,
     on_logarithms,
     values_of,
@@ -40,9 +39,9 @@ def bands(content: Drawn, palette: Palette, bounds: bool) -> Chart:
     high = max(exact * 1.6, *(v for v in values_of(by_name) if v < 3 * max(exact, *middles)))
     low = min(0.0, max(min(values_of(by_name)), -exact)) if bounds else min(values_of(by_name))
     ends = min(low, exact), high
-    scale = alt.Scale(domain=list(ends), nice=False)
-    y = alt.Y("middle:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=6))
-    return curves(content["k"], by_name, palette, x=K, y=y, exact=exact, places=places, ends=ends)
+    return curves(
+        content["k"], by_name, palette, x=K, y=between(ends), exact=exact, places=places, ends=ends
+    )
 
 
 def errors(content: Drawn, palette: Palette) -> Chart:

@@ -1,11 +1,10 @@
 """The paper's lower bound over k, ours beside it, and why the former says so little."""
 
-import altair as alt
-
 from core.charts.laboratory.pictures import (
     CurveColumns,
     Drawn,
     LaboratoryPicture,
+    between,
     curves,
     on_logarithms,
 )
@@ -25,9 +24,7 @@ def bounds(content: Drawn, palette: Palette) -> Chart:
     }
     exact = content["exact"]
     ends = -0.15 * exact, max(1.25 * exact, 0.01)
-    scale = alt.Scale(domain=list(ends), nice=False)
-    y = alt.Y("middle:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=6))
-    return curves(content["k"], by_name, palette, x=K, y=y, exact=exact, ends=ends)
+    return curves(content["k"], by_name, palette, x=K, y=between(ends), exact=exact, ends=ends)
 
 
 def bounds_alt(content: Drawn) -> str:

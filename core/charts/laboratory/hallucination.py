@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.laboratory.pictures import COLUMNS, Drawn, LaboratoryPicture
-from core.charts.theme import Chart, Palette, contrast, ink_on, share, theme
+from core.charts.theme import Chart, Palette, by, contrast, ink_on, pairs, share, theme
 
 MOST: Final = 12  # texts
 LEAST: Final = 0.005  # what a text has to weigh in Q̃ or P̃, as a first or a second answer
@@ -36,26 +36,13 @@ def _names(content: Drawn) -> list[str]:
     return [f"{name} ({i + 1})" if name in shown[:i] else name for i, name in enumerate(shown)]
 
 
-def _by(place: str) -> alt.EncodingSortField:
-    """Order an axis by a number: a list of the texts would become part of an expression."""
-    return alt.EncodingSortField(place, op="min")
-
-
 def cells(content: Drawn, palette: Palette, which: str) -> Chart:
     """A table over pairs of answers: Q̃, P̃, or Q̃ − P̃ where it is above 0."""
     names = _names(content)
     m = len(names)
     at = np.ix_(_places(content), _places(content))
     table = {key: np.array(content[key], float)[at] for key in ("q", "p", "excess")}
-    data = pd.DataFrame(
-        {
-            "row": np.repeat(np.arange(m), m),
-            "column": np.tile(np.arange(m), m),
-            "first": [name for name in names for _ in range(m)],
-            "second": names * m,
-            **{key: values.ravel() for key, values in table.items()},
-        }
-    )
+    data = pairs(names, table)
     data["label"] = [f"{v:.0%}" if v >= 0.005 else "" for v in data[which]]
     reach = max(float(table["q"].max()), float(table["p"].max()))  # one scale for all three
     axis: dict[str, Any] = {"ticks": False, "domain": False, "labelLimit": 110}
@@ -64,11 +51,11 @@ def cells(content: Drawn, palette: Palette, which: str) -> Chart:
     base = alt.Chart(data).encode(
         x=alt.X(
             "second:N",
-            sort=_by("column"),
+            sort=by("column"),
             title="second answer",
             axis=alt.Axis(labelAngle=-40, **axis),
         ),
-        y=alt.Y("first:N", sort=_by("row"), title="first answer", axis=alt.Axis(**axis)),
+        y=alt.Y("first:N", sort=by("row"), title="first answer", axis=alt.Axis(**axis)),
         tooltip=[
             alt.Tooltip("first:N", title="first answer"),
             alt.Tooltip("second:N", title="second answer"),
@@ -102,7 +89,7 @@ def answers(content: Drawn, palette: Palette) -> Chart:
         .encode(
             y=alt.Y(
                 "answer:N",
-                sort=_by("place"),
+                sort=by("place"),
                 title=None,
                 axis=alt.Axis(ticks=False, domain=False, labelLimit=140),
             ),

@@ -2,12 +2,11 @@
 
 from functools import partial
 
-import altair as alt
-
 from core.charts.laboratory.pictures import (
     CurveColumns,
     Drawn,
     LaboratoryPicture,
+    between,
     curves,
     values_of,
 )
@@ -28,8 +27,7 @@ def _chart(content: Drawn, palette: Palette, temperature: float) -> Chart:
     ends = min(0.0, *values_of(by_name)), max(0.0, *values_of(by_name))
     if ends[0] == ends[1]:
         ends = -0.01, 0.01
-    scale = alt.Scale(domain=list(ends), nice=False)
-    y = alt.Y("middle:Q", title="off by, nats", scale=scale, axis=alt.Axis(tickCount=5))
+    y = between(ends, "off by, nats", 5)
     return curves(content["k"], by_name, palette, x="number of draws k", y=y, exact=0.0)
 
 

@@ -167,6 +167,12 @@ def on_logarithms(title: str, low: float, high: float, form: str = ".1~g") -> al
     )
 
 
+def between(ends: Sequence[float], title: str = "nats", ticks: int = 6) -> alt.Y:
+    """Return an axis of the field `middle` from the one end to the other."""
+    scale = alt.Scale(domain=list(ends), nice=False)
+    return alt.Y("middle:Q", title=title, scale=scale, axis=alt.Axis(tickCount=ticks))
+
+
 def values_of(by_name: Mapping[str, CurveColumns]) -> list[float]:
     """Return everything that is drawn, for the ends of an axis."""
     return [
