@@ -157,14 +157,9 @@ def _rows(question: Question) -> dict[str, Row]:
 def requests(recording: Recording, candidates: int, pairs: int, means: str = NEXT_TOKENS) -> int:
     """Count the requests of a recording to a service that takes so much at a time.
 
-    What a model is told besides, where all its answers are alike, is left out.
-
-    Parameters
-    ----------
-    candidates, pairs : int
-        How many answers one request returns, and how many pairs it scores.
-    means : {NEXT_TOKENS, SAMPLES}
-        What self-verification is made from, unless the service scores given text.
+    What a model is told besides, where all its answers are alike, is left out. One request returns
+    `candidates` answers, or scores `pairs` pairs; self-verification is made from `means`, unless
+    the service scores given text.
     """
     r = len(recording.texts)
     first = _ceil(len(recording.samples), candidates) + 1  # and the greedy answer

@@ -19,12 +19,7 @@ from core.language_models.language_model import Capabilities, LanguageModel, Res
 class Limited(LanguageModel):
     """Passes on what another model says, as far as the abilities that are left allow it.
 
-    Parameters
-    ----------
-    inner : LanguageModel
-        Seeded, and able to score given texts.
-    scores_given_text, own_log_likelihoods, next_token, local, candidates_a_call, pairs_a_call
-        See `Capabilities`.
+    `inner` is seeded, and able to score given texts; of all else see `Capabilities`.
     """
 
     name = "limited"

@@ -35,21 +35,11 @@ class VisitError(Exception):
 
 
 class Visitor:
-    """One open page. Enter it as an asynchronous context; only then is it connected.
+    """One open page, at an `address` of a server on this machine.
 
-    Parameters
-    ----------
-    address : str
-        Of a server on this machine.
-    patience : float
-        Seconds that an action may take.
-
-    Attributes
-    ----------
-    received : int
-        Bytes of all messages so far.
-    ids : dict
-        Of the widgets, by the keys that the pages give them.
+    Enter it as an asynchronous context; only then is it connected. An action may take `patience`
+    seconds; `received` counts the bytes of all messages so far, and `ids` has those of the widgets
+    by the keys that the pages give them.
     """
 
     def __init__(self, address: str, patience: float = PATIENCE) -> None:

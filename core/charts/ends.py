@@ -44,18 +44,9 @@ def ends_of_lines(
 ) -> list[Any]:
     """Name lines where they end, with a dot of their colour, none on top of another.
 
-    Parameters
-    ----------
-    ends : sequence of tuple
-        The names, in lines; the last values, and what the colours go by.
-    most : float
-        Where all lines end, of the field of `x`.
-    domain : (float, float)
-        Of the axis of `y`.
-    logarithmic : bool
-        Whether that axis is.
-    line : int
-        Characters at which a line of a name is broken.
+    `ends` are the names, in lines, the last values, and what the colours go by. All lines end at
+    `most`, of the field of `x`; `domain` is of the axis of `y`, which may be logarithmic. A line of
+    a name is broken at `line` characters.
     """
     named = [
         ([part for own in name.split("\n") for part in textwrap.wrap(own, line)], float(value), key)

@@ -45,12 +45,8 @@ def doubt_scale(
     """Where this question's doubt lies: which side of λ, and beside which known questions.
 
     The bar is solid as far as the doubt is certified, hollow as far as it is estimated. A doubt
-    beyond the scale stands at its end, with its number.
-
-    Parameters
-    ----------
-    references : sequence of (str, float)
-        Other questions in short, and their doubts.
+    beyond the scale stands at its end, with its number. `references` are other questions in short,
+    and their doubts.
     """
     rule, score = inspection.verdict.rule, inspection.verdict.score
     too_little = inspection.verdict.decision is Decision.TOO_LITTLE

@@ -264,15 +264,11 @@ class LanguageModel(ABC):
     ) -> list[Response]:
         """Draw `count` responses to `prompt`, those with the indices `first`, `first` + 1, ….
 
-        Raises `ModelError` with a sentence that can be shown to a person.
+        A temperature of 0 gives the greedy response; 1 draws from Q itself. The seed, together with
+        the prompt and the index, determines a response (see `series`), so that asking for more
+        later extends the same series.
 
-        Parameters
-        ----------
-        temperature : float
-            0 gives the greedy response; 1 draws from Q itself.
-        seed : int
-            Together with the prompt and the index it determines a response (see `series`), so
-            that asking for more later extends the same series.
+        Raises `ModelError` with a sentence that can be shown to a person.
         """
 
     def remember_in(self, memory: Callable[[], Memory]) -> None:

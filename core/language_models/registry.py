@@ -91,14 +91,9 @@ def opening_cost(name: str) -> str:
 
 
 def open_model(name: str, key: str | None = None) -> LanguageModel:
-    """Open a model by the name used on the command line and in results.
+    """Open a model by its name on the command line and in results, as one of `usages` writes it.
 
-    Parameters
-    ----------
-    name : str
-        As one of `usages` writes it.
-    key : str, optional
-        For a service; by default the environment's, where it may be used.
+    The key of a service is by default the environment's, where that may be used.
 
     Raises `UnknownModelError` when no back end has that name; `ModelError` with a sentence, when
     the model cannot be opened.

@@ -123,12 +123,8 @@ class Report:
 def to_html(report: Report, *, saved: datetime | None = None, from_file: bool = False) -> str:
     """Return a report as one HTML file.
 
-    Parameters
-    ----------
-    saved : datetime, optional
-        When the result was saved, where it was; the time of writing stands in the file anyway.
-    from_file : bool
-        Whether the result came from a file instead of a model.
+    `saved` is when the result was saved, where it was (the time of writing stands in the file
+    anyway); `from_file`, whether it came from a file instead of a model.
     """
     template, style, digest = _template()
     return template.render(

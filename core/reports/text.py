@@ -47,12 +47,8 @@ def _short(cell: object) -> str:
 def curve_ends(doubts: Mapping[str, NDArray[np.float64]], reason: str) -> list[str]:
     """Say why curves of precision by recall end early, if they do.
 
-    Parameters
-    ----------
-    doubts : mapping of str to ndarray of shape (n,)
-        Of every score; NaN is missing.
-    reason : str
-        Why no score answers such a question, as in “too little was seen”.
+    `doubts` are those of every score, (n,); NaN is missing. `reason` is why no score answers such a
+    question, as in “too little was seen”.
     """
     rows = len(next(iter(doubts.values()), ()))
     least = min((int(np.isnan(each).sum()) for each in doubts.values()), default=0)

@@ -87,20 +87,14 @@ class SavedResults(OwnedRows):
     ) -> str:
         """Keep a result and return its id, which nobody can guess.
 
-        An owner keeps the same payload of the same kind once: saving it again changes nothing
-        and returns the first id, whatever the other arguments say.
+        An owner keeps the same payload of the same kind once: saving it again changes nothing and
+        returns the first id, whatever the other arguments say.
+
+        Title and outcome are cut to `LONGEST_TITLE` characters; where the title is empty, the query
+        stands for it. The payload is JSON text; megabytes are welcome.
 
         Raises `ValueError` for another kind than those of `KINDS`; `StoreError`, also when the
         payload is not text that a database can hold, or has more than `MAX_BYTES`.
-
-        Parameters
-        ----------
-        title, outcome : str
-            Cut to `LONGEST_TITLE` characters; where the title is empty, the query stands for it.
-        query, model : str
-            What was asked, and whom.
-        payload : str
-            JSON text; megabytes are welcome.
         """
         _check_kind(kind)
         query, model = storable(query), storable(model)

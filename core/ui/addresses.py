@@ -54,16 +54,8 @@ def number(
     """Let the person choose a number that stands in the address.
 
     Where the address gives something else than a number in range, the default is used, and a
-    sentence says so until the person chooses another one.
-
-    Parameters
-    ----------
-    key : str
-        One of `LABELS`, or of `FIELDS`.
-    low, high, value, step, format, disabled
-        As `st.number_input` takes them.
-    notices : DeltaGenerator, optional
-        Where the sentence goes; by default below the field.
+    sentence says so until the person chooses another one, in `notices` or below the field. `key` is
+    one of `LABELS`, or of `FIELDS`; `st.number_input` takes the others.
     """
     label, about = (FIELDS if key in FIELDS else LABELS)[key]
     refused = st.session_state.setdefault(_REFUSED, {})

@@ -84,14 +84,9 @@ class Refusal:
 
 
 class Handshakes:
-    """How many handshakes each address made in its minute.
+    """How many handshakes each address made in its minute: at most `most`.
 
-    Parameters
-    ----------
-    most, addresses : int
-        Of an address in a minute, and how many addresses are remembered.
-    clock : callable
-        Returns seconds.
+    So many `addresses` are remembered; the clock returns seconds.
     """
 
     def __init__(
@@ -227,14 +222,7 @@ class Gate:
 class Body:
     """A file on its way, counted as it comes. A refusal ends the request with its sentence.
 
-    Parameters
-    ----------
-    receive : callable
-        Returns the next part.
-    session, id : str
-        Whose file it is, and which.
-    places : list of Place
-        One of them must take it.
+    `receive` returns the next part; one of the places must take the file.
     """
 
     def __init__(self, receive: Receive, session: str, id: str, places: list[Place]) -> None:

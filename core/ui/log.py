@@ -25,12 +25,7 @@ _NOWHERE: Final = logging.NOTSET - 1  # below the level of every handler
 class LogLimits:
     """Makes the records of a log, short, and not too many of them in a minute.
 
-    Parameters
-    ----------
-    make : callable
-        Makes a record of the usual kind.
-    clock : callable
-        Returns seconds.
+    `make` makes a record of the usual kind; the clock returns seconds.
     """
 
     def __init__(

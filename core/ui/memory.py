@@ -40,14 +40,9 @@ class FullError(Exception):
 
 
 class MemoryBudget:
-    """What is charged to which session, and the limit for all of them.
+    """What is charged to which session, and the limit for all of them, in bytes.
 
-    Parameters
-    ----------
-    limit : callable
-        Returns the limit in bytes.
-    spare : callable
-        Returns how many bytes the system can still give; None where nobody can say.
+    `spare` returns how many bytes the system can still give; None where nobody can say.
     """
 
     def __init__(self, limit: Callable[[], int], spare: Callable[[], int | None]) -> None:

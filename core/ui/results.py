@@ -117,12 +117,8 @@ def unsaved_beginning(error: StoreError) -> str:
 def until_saved(save: Callable[[], None], until_then: str) -> None:
     """Try again to save what could not be saved, say why it is not, and draw the page anew then.
 
-    Parameters
-    ----------
-    save : callable
-        Raises `StoreError` where it fails.
-    until_then : str
-        What the person has to know meanwhile.
+    `save` raises `StoreError` where it fails; `until_then` is what the person has to know
+    meanwhile.
     """
     try:
         save()

@@ -48,12 +48,8 @@ def leave() -> None:
 def permalink(id: str | None, keep: Callable[[], None]) -> None:
     """Show the address under which a result opens again; offer to keep one that is not kept.
 
-    Parameters
-    ----------
-    id : str or None
-        Of what is on the screen, if it was kept; it may have been deleted since.
-    keep : callable
-        Keeps what is on the screen.
+    `id` is of what is on the screen, if it was kept (it may have been deleted since); `keep` keeps
+    that.
     """
     if public():
         return

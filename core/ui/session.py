@@ -114,14 +114,8 @@ def _of_this_process() -> tuple[threading.Lock, dict[str, Any]]:
 def memory_of(name: str, of: object, make: Callable[[], T], key: Hashable = None) -> T:
     """Return what was made of something under a name; make it anew when that has changed.
 
-    Parameters
-    ----------
-    name : str
-        One thing is kept under each name: the last.
-    of : object
-        What it is made of; another object, even an equal one, counts as a change.
-    key : hashable, optional
-        What else it depends on, compared as usual.
+    One thing is kept under each name: the last. Another object that it is made of, even an equal
+    one, counts as a change; so does another key, on which it depends besides, compared as usual.
     """
     entry = st.session_state.get(f"remembered_{name}")
     if entry is None or entry[0] is not of or entry[1] != key:

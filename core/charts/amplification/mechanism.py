@@ -86,10 +86,7 @@ def head_by_head(
 ) -> alt.LayerChart:
     """Return a cell with its number for each head, (layers, heads), where it is no NaN.
 
-    Parameters
-    ----------
-    forms : (str, str)
-        How the number is written under the pointer, and in the cell.
+    `forms` say how the number is written under the pointer, and in the cell.
     """
     rows = [(i + 1, j + 1, v) for (i, j), v in np.ndenumerate(values) if not np.isnan(v)]
     base = alt.Chart(pd.DataFrame(rows, columns=["layer", "head", name])).encode(

@@ -29,16 +29,9 @@ def forest(
 ) -> Chart:
     """Draw numbers with their intervals, the first in a colour of its own.
 
-    Parameters
-    ----------
-    rows : mapping of str to sequence
-        By the words that name them. What is None is not drawn.
-    domain : sequence of float
-        Of the axis; intervals are cut off there.
-    beside : float
-        Where a dashed line stands: what says nothing, say.
-    form : str
-        How a number is written.
+    Of the rows, by the words that name them, what is None is not drawn; intervals are cut off at
+    the ends of `domain`. A dashed line stands at `beside`: what says nothing, say. Numbers are
+    written in a `form`.
     """
     data = pd.DataFrame(
         [

@@ -51,12 +51,8 @@ def report(
 ) -> Report:
     """Return the report of a calibration.
 
-    Parameters
-    ----------
-    prices : sequence of Price
-        What was paid for: the list is another look at the labels.
-    moved : Policy, optional
-        With λ chosen by hand, to be shown beside what was found.
+    `prices` are those that were paid for, as the list is another look at the labels; `moved` has a
+    λ chosen by hand, to be shown beside what was found.
     """
     policy, outcome = calibration.policy, calibration.outcome
     if policy is not None:

@@ -29,19 +29,9 @@ def directions(
 ) -> dict[str, bool]:
     """Let the person choose the scores by what a larger number means.
 
-    Parameters
-    ----------
-    numbers : list of str
-        The columns that can be scores.
-    key : str
-        Tells the widgets of one file from those of another.
-    place : DeltaGenerator
-        Where the answer is repeated, or asked for.
-
-    Returns
-    -------
-    dict of str to bool
-        Whether larger means surer, by score in the order of the file; empty until it is said.
+    Return whether larger means surer, by score in the order of the file; empty until it is said.
+    The columns of `numbers` can be scores; at `place` the answer is repeated, or asked for; `key`
+    tells the widgets of one file from those of another.
     """
     surer, doubtful = (_pointing(way, numbers, guess, key) for way in (True, False))
     with place:

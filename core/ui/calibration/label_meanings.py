@@ -32,17 +32,8 @@ def meanings(
 ) -> tuple[Meant, ...] | None:
     """Ask what each value means of which nothing says whether it is right.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        The columns of labels, each once.
-    filters : tuple of RowFilter
-        What says which rows count.
-
-    Returns
-    -------
-    tuple of Meant or None
-        What was answered; None while an answer is missing.
+    Return what was answered, None while an answer is missing. `columns` are those of labels, each
+    once; `filters` say which rows count.
 
     Raises `UploadError` when a column is no column of labels, or a filter does not fit.
     """

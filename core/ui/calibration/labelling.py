@@ -32,13 +32,7 @@ def label_here(rows: Predictions, by_rule: Mapping[str, Labels], key: str) -> La
     """Let a person label rows; return the labels that they want used, (n,), None before that.
 
     Labels that are given later wait until the person wants these used, too: each use is a look.
-
-    Parameters
-    ----------
-    by_rule : mapping of str to ndarray of shape (n,)
-        What stands beside each row.
-    key : str
-        Tells the file from others.
+    What rules say, (n,), stands beside each row; `key` tells the file from others.
 
     Raises `StoreError` when those that are saved cannot be read.
     """

@@ -34,14 +34,9 @@ FLOOR: Final = "(a quarter of what M.I. may be; root scale)"
 
 
 def matrices(inspection: Inspection, most: int, *, small: bool = False, key: str) -> None:
-    """Draw the likeliest clusters; rows are answers in the prompt, columns come next.
+    """Draw the `most` likeliest clusters; rows are answers in the prompt, columns come next.
 
-    Parameters
-    ----------
-    most : int
-        Clusters that are drawn.
-    small : bool
-        Whether cells may be smaller than a finger, so that many fit.
+    Small cells may be smaller than a finger, so that many fit.
     """
     information = inspection.evidence.mutual_information
     m = min(len(inspection.clusters), most)

@@ -140,12 +140,7 @@ def draw_of_file(
 ) -> QuestionSample | None:
     """Let the person draw of the questions in a file; None while many are on their way.
 
-    Parameters
-    ----------
-    most : int
-        How many are drawn until the person says otherwise.
-    place : str
-        Tells the widgets of pages apart.
+    Until they say otherwise, `most` are drawn; `place` tells the widgets of pages apart.
 
     Raises `UploadError` as of `uploaded_questions`.
     """

@@ -23,21 +23,13 @@ def result_of(
 ) -> T | None:
     """Return what is made of something, made once as by `core.ui.session.memory_of`.
 
-    What is large is made by a job that takes its turn, shows how far it is and can be cancelled.
+    What is large, as it may take longer than the thread of a page may compute, is made by a job
+    that takes its turn, shows how far it is and can be cancelled. None is returned while it is on
+    its way, and where it was cancelled: the page says so.
 
-    Parameters
-    ----------
-    make : callable
-        Given where to report progress; a job pauses and is cancelled there.
-    large : bool
-        Whether it may take longer than the thread of a page may compute.
-    refuses : type of Exception, or several
-        By which `make` says what is wrong. It is raised again at every look, and not tried again.
-
-    Returns
-    -------
-    T or None
-        None while it is on its way, and where it was cancelled: the page says so.
+    `make` is given where to report progress; a job pauses and is cancelled there. What is wrong it
+    says by an exception that `refuses` names, which is raised again at every look; it is not tried
+    again.
     """
 
     def attempt(progress: Progress) -> tuple[T | None, Exception | None]:

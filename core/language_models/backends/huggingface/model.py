@@ -39,16 +39,11 @@ LEAST_BREAKS = 0.01
 class HuggingFace(FramedModel):
     """A causal language model of the Hugging Face hub, or of a folder in its format.
 
-    Raises `ModelError` with a sentence, when it cannot be opened.
+    The name is a folder, or one of the hub such as ``Qwen/Qwen2.5-0.5B``; the key a token of the
+    hub, for gated and private models, by default ``HF_TOKEN``; the device ``cpu``, ``cuda`` or
+    ``cuda:1``, by default a GPU if there is one.
 
-    Parameters
-    ----------
-    name : str
-        A folder, or a name of the hub such as ``Qwen/Qwen2.5-0.5B``.
-    key : str, optional
-        A token of the hub, for gated and private models; by default ``HF_TOKEN``.
-    device : str, optional
-        ``cpu``, ``cuda`` or ``cuda:1``; by default a GPU if there is one.
+    Raises `ModelError` with a sentence, when it cannot be opened.
     """
 
     capabilities = Capabilities(

@@ -75,17 +75,11 @@ _TURNS = [
 class OpenAICompatible(Scoring):
     """A model behind an address that speaks OpenAI's HTTP interface.
 
-    Raises `ModelError` when the name or the address is none, or not permitted. No request is made.
+    `rest` is ``NAME@BASE_URL``, or the name of a model of OpenAI's own. The key is by default that
+    of the environment, where it may be used: the service's own, or ``OPENAI_API_KEY``; many local
+    servers want none. `end` is the text that this server reads as its end token; see the module.
 
-    Parameters
-    ----------
-    rest : str
-        ``NAME@BASE_URL``, or the name of a model of OpenAI's own.
-    key : str, optional
-        By default that of the environment, where it may be used: the service's own, or
-        ``OPENAI_API_KEY``. Many local servers want none.
-    end : str, optional
-        The text that this server reads as its end token; see the module.
+    Raises `ModelError` when the name or the address is none, or not permitted. No request is made.
     """
 
     _behind_examples = False
