@@ -254,7 +254,7 @@ def _offers(whole: Whole, policy: Policy | None, *, by_hand: bool) -> None:
             policy is not None
             and reason is None
             and st.button(
-                "Use this policy",
+                "Use your threshold" if by_hand else "Use this policy",
                 key="use_policy",
                 type="primary" if policy.has_guarantee and not caution else "secondary",
                 icon=":material/policy:",
