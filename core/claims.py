@@ -47,6 +47,11 @@ _END: Final = re.compile(r"(?<![.!?…؟।])[.!?…؟।]++[\"'”’»)\]*_]*+
 _PARAGRAPH: Final = re.compile(r"[ \t]*\n[ \t]*\n")
 _LIST: Final = re.compile(r":[*_]*[ \t]*\n\s*\S")
 _CLOSING: Final = "\"'”’»)]*_」』）"
+#: What ends a quotation or a bracket, by what begins it; as German and French write them, too.
+_PAIRS: Final = {
+    **{"(": ")", "[": "]", "（": "）", "「": "」", "『": "』", "«": "»", "»": "«", '"': '"'},
+    **{"“": "”", "„": "“”", "‘": "’"},
+}
 # What has a full stop that mostly ends no sentence, and has a vowel, else `_ABBREVIATION` knows it.
 _SHORT: Final = frozenset(
     (
@@ -142,12 +147,13 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
     A mark ends none before a small letter or a bracket, nor a full stop behind an abbreviation or
     an ordinal, an ellipsis or a line without a mark before a letter: the piece behind may be what
-    the one before denies. What stands under a line with a colon belongs to it until a blank line.
+    the one before denies. What stands under a line with a colon belongs to it until a blank line,
+    and so does what stands in one quotation or bracket: the text may say it to deny it.
     """
-    start = 0
+    start, inside = 0, _inside(text)
     for end in [*(m.end() for m in _END.finditer(text)), len(text)]:
         piece = text[start:end]
-        if end < len(text) and _goes_on(piece, text[end:]):
+        if end < len(text) and _goes_on(piece, text[end:], inside[end]):
             continue
         if any(character.isalnum() for character in piece):
             left = len(piece) - len(piece.lstrip())
@@ -155,11 +161,11 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _goes_on(piece: str, rest: str) -> bool:
-    """Whether a sentence goes on behind a mark or a line break."""
+def _goes_on(piece: str, rest: str, is_inside: bool) -> bool:
+    """Whether a sentence goes on behind a mark or a line break, maybe inside a quotation."""
     following = rest.lstrip()[:1]
     is_paragraph = _PARAGRAPH.match(rest[:100] if not piece.endswith("\n") else f"\n{rest[:100]}")
-    if _LIST.search(piece) and not is_paragraph:
+    if not is_paragraph and (is_inside or _LIST.search(piece)):
         return True
     if piece.endswith("\n"):
         line = piece.rstrip()
@@ -176,6 +182,25 @@ def _goes_on(piece: str, rest: str) -> bool:
     short = not _SHORT.isdisjoint((last, last.lower()))
     numbered = following.isdigit() and last.lower() in _BEFORE_NUMBERS
     return short or numbered or _ABBREVIATION.fullmatch(last) is not None
+
+
+def _inside(text: str) -> list[bool]:
+    """Say of every place in a text whether it is in a quotation or a bracket; of its end, too.
+
+    A blank line ends what nothing else has ended.
+    """
+    inside, pending = [False], ""
+    paragraphs = {match.end() - 1 for match in _PARAGRAPH.finditer(text)}
+    for place, character in enumerate(text):
+        is_apostrophe = character == "’" and text[place + 1 : place + 2].isalpha()
+        if place in paragraphs:
+            pending = ""
+        elif pending and character in _PAIRS[pending[-1]] and not is_apostrophe:
+            pending = pending[:-1]
+        elif character in _PAIRS:
+            pending += character
+        inside.append(bool(pending))
+    return inside
 
 
 def claims(

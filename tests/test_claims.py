@@ -110,6 +110,11 @@ def test_no_certificate_of_other_questions_fits_a_claim():
         ("Is it? No. He died in 1990. So.", ["Is it?", "No.", "He died in 1990.", "So."]),
         ("# France\n\nIt is big.\n- Lyon\n- Nice", ["# France", "It is big.", "- Lyon", "- Nice"]),
         ("他说“它大。”是错的。“好。”", ["他说“它大。”是错的。", "“好。”"]),
+        (
+            "He is 5'10\" tall. So.\n\nShe is tall. So.",
+            ["He is 5'10\" tall. So.", "She is tall.", "So."],
+        ),
+        ("(It is. Or not). The dogs’ tail. So", ["(It is. Or not).", "The dogs’ tail.", "So"]),
         ("", []),
     ],
 )
@@ -125,6 +130,11 @@ def test_a_text_is_split_into_sentences(text, parts):
         *("It is untrue:\nParis is big.", "Myths:\n\n- Paris is big.\n- Rome is small."),
         *("Falsch ist, dass er am 3. Oktober starb.", "Falsch ist, dass Ludwig XIV. König war."),
         *("Untrue, z. B. Paris is big.", "It is a lie that Ave. Foch and Wm. Ltd. Co. Paris is."),
+        *(
+            "He lied: “Rome is big. Nice is ‘it’s big’. So.” so he was.",
+            "„Nein. Doch.“ ist falsch.",
+        ),
+        *('It is "so. Paris is big. So" to fools.', "Il ment : « Non. Oui. » dit-il.", "A (B. C.)"),
         *("Paris is in Italy. (This is false.)", "It is untrue that Washington D.C. Paris is big."),
     ],
 )
