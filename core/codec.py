@@ -47,8 +47,9 @@ def encode(value: object, *, indent: int | None = None) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in words, none rounded to something better."""
-    return f"{100 * share:.6g}%"  # 99.99% must not become 100%
+    """Return a share in words, none rounded to a certainty."""
+    text = f"{100 * share:.6g}%"
+    return "more than 99.9999%" if text == "100%" and share < 1 else text
 
 
 def finite(value: float) -> float | None:

@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from core.abstention.blocks import Blocks, blocks
+from core.codec import percent
 
 USUAL_CONFIDENCE = 0.9  # of the bound on new rows, where a policy names none
 POWER = 0.8  # with which a certificate should be found if the true error is half the target
@@ -229,7 +230,7 @@ def conformal_risk_control(
     if 1 / (ranks.queries + 1) > target_error:
         needed = math.ceil(1 / target_error - 1) - ranks.queries
         return Uncertifiable(
-            f"{ranks.queries} labels cannot bound a share of {_percent(target_error)}: even "
+            f"{ranks.queries} labels cannot bound a share of {percent(target_error)}: even "
             f"without an error it takes {needed + ranks.queries:,}. About {needed:,} more are "
             "needed.",
             needed,
@@ -417,7 +418,7 @@ def _too_wrong(ranks: Blocks, target_error: float, confidence: float) -> Uncerti
     sooner = by_first(ranks, target_error, confidence)
     later = _more_by_second(ranks, middle, target_error, confidence)
     needed = min((each for each in (sooner, later) if each is not None), default=None)
-    target = _percent(target_error)
+    target = percent(target_error)
     if needed is None:
         return _too_close(ranks, [first, middle], target_error)
     if is_scarce and needed == sooner:
@@ -425,7 +426,7 @@ def _too_wrong(ranks: Blocks, target_error: float, confidence: float) -> Uncerti
         return _scarce(f"{too_many} Fewer answers would prove nothing.", needed)
     observed = _observation(ranks, first if needed == sooner else middle)
     return Uncertifiable(
-        f"{observed}: below the target of {target}, but too few to be {_percent(confidence)} "
+        f"{observed}: below the target of {target}, but too few to be {percent(confidence)} "
         f"confident. About {needed:,} more labels would suffice if no larger share of them is "
         "wrong. Or raise the target error, or lower the confidence.",
         needed,
@@ -442,7 +443,7 @@ def _scarce(opening: str, needed: int) -> Uncertifiable:
 
 def _too_close(ranks: Blocks, begun: list[int], target_error: float) -> Uncertifiable:
     block = min(begun, key=lambda at: ranks.errors[at] / ranks.answered[at])
-    observed, target = _observation(ranks, block), _percent(target_error)
+    observed, target = _observation(ranks, block), percent(target_error)
     if ranks.errors[block] >= target_error * ranks.answered[block]:
         return Uncertifiable(
             f"{observed}, and the target is {target}: more labels of this kind would not help. "
@@ -520,10 +521,6 @@ def _more(ranks: Blocks, block: int, enough: float) -> int:
 def _at_share(ranks: Blocks, share: float) -> int:
     """Return the first block with at least a share of the queries that have a score."""
     return int(np.searchsorted(ranks.answered, share * ranks.finite))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.6g}%"
 
 
 def _check(target_error: float, confidence: float = 0.5) -> None:

@@ -38,7 +38,8 @@ def badge(*, fits: bool = True) -> None:
     elif not (fits and _is_of(policy)):
         label = "The policy does not fit"
     elif policy.method == "ltt" and policy.confidence is not None:
-        target, sure = 100 * policy.target_error, 100 * policy.confidence
+        # No confidence is rounded to certainty.
+        target, sure = 100 * policy.target_error, min(100 * policy.confidence, 99.9999)
         label = f"≤ {target:.6g}% wrong overall, {sure:.6g}% sure"  # where nobody knows of groups
         if caution := _caution(policy):
             label = f":orange[≤ {target:.6g}% wrong overall, {sure:.6g}% sure]"

@@ -14,7 +14,7 @@ from core.abstention.policy import Policy
 from core.abstention.thresholds import Uncertifiable
 from core.charts import calibration as charts
 from core.charts.papers_figures import papers
-from core.codec import one_line
+from core.codec import one_line, percent
 from core.reports import papers_figures as figures
 from core.reports.calibration import words
 from core.reports.report import Cell, Part, Picture, Report, Table
@@ -203,8 +203,8 @@ def _settings(calibration: Calibration) -> dict[str, Cell]:
         "Chosen among the scores": "yes" if target.score == BEST else "no, named in advance",
         "Scores in the file": ", ".join(data.doubts),
         "Method": METHODS[target.method],
-        "Target error α": f"{100 * target.error:.6g}%",
-        "Confidence 1 − δ": f"{100 * target.confidence:.6g}%",
+        "Target error α": percent(target.error),
+        "Confidence 1 − δ": percent(target.confidence),
         "Targets tried": target.targets_tried,
     }
     if policy is not None:

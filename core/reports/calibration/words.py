@@ -70,11 +70,11 @@ def wrong_label(data: Labelled, score: str) -> dict[str, str]:
 def promise(calibration: Calibration) -> dict[str, str]:
     """Return the fewest words for what is promised, and for the line and the band of a curve."""
     target = calibration.target
-    share = f"at most {100 * target.error:.6g}% wrong"
+    share = f"at most {percent(target.error)} wrong"
     return {
         "promise": f"{share}{' of all' if target.method == 'crc' else ''}",
         "target": share,
-        "band": f"band: the {100 * target.confidence:.4g}% interval of each point by itself",
+        "band": f"band: the {percent(target.confidence)} interval of each point by itself",
     }
 
 
@@ -106,8 +106,8 @@ def upper_limit(calibration: Calibration) -> str:
     confidence = 1 - (1 - target.test_confidence) / policy.scores_tried
     return (
         f"These rows by themselves suggest at most {policy.upper_bound:.1%} wrong "
-        f"(Clopper–Pearson, {confidence:.1%}). That is a description and no promise, because λ was "
-        "chosen on the same rows."
+        f"(Clopper–Pearson, {percent(confidence)}). That is a description and no promise, because "
+        "λ was chosen on the same rows."
     )
 
 
@@ -203,9 +203,9 @@ def confirmation(checked: Confirmation) -> str:
     other = "" if by_other is None else f" ({by_other:,} by the other label)"
     sentences = [
         f"On {rows} it answered {observed.answered:,}, {observed.errors:,} of them wrongly{other}.",
-        f"With {100 * checked.confidence:.6g}% confidence, at most {observed.upper_bound:.1%} "
+        f"With {percent(checked.confidence)} confidence, at most {observed.upper_bound:.1%} "
         f"{what}, {'within' if checked.kept else 'above'} the target of "
-        f"{100 * policy.target_error:.6g}%.",
+        f"{percent(policy.target_error)}.",
     ]
     if checked.exceeds_target:
         sentences.append(f"At least {checked.lower_bound:.1%} are, with the same confidence.")
@@ -224,7 +224,7 @@ def limits_of_test(checked: Confirmation) -> list[str]:
     if look and look.place > 1:
         sentences.append(
             f"This is look {look.place} at these labels, so each bound was computed at "
-            f"{100 * checked.confidence:.6g}%, for all counted looks together."
+            f"{percent(checked.confidence)}, for all counted looks together."
         )
     return sentences
 
@@ -247,8 +247,8 @@ def by_group(every: ByGroup) -> str:
     sentences = []
     if promised:
         sentences.append(
-            f"With {100 * (policy.confidence or 0):.6g}% confidence for these groups{too} "
-            f"together, at most {100 * policy.target_error:.6g}% of answered questions are wrong "
+            f"With {percent(policy.confidence or 0)} confidence for these groups{too} "
+            f"together, at most {percent(policy.target_error)} of answered questions are wrong "
             f"in each of them, too: {_list(promised)}."
         )
     if others:

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from core import codec
 from core.abstention.few import ENOUGH
 from core.abstention.intervals import Interval
 from core.abstention.ledger import MOST_LOOKS, Look, no_budget
@@ -437,8 +438,10 @@ def _composition(mixed: Mixed) -> str:
 
 def _outcome(mixed: Mixed, rule: str) -> str:
     """Return what every score answers by one rule, of all questions and at high entropies."""
-    sure = f", with {100 * mixed.confidence:.6g}% confidence" if rule == mixing.GUARANTEED else ""
-    head = f"At a target loss of {100 * mixed.target_error:.6g}%{sure}, by {_RULES[rule]}: "
+    sure = (
+        f", with {codec.percent(mixed.confidence)} confidence" if rule == mixing.GUARANTEED else ""
+    )
+    head = f"At a target loss of {codec.percent(mixed.target_error)}{sure}, by {_RULES[rule]}: "
     return f"{head}{'; '.join(mixture(each) for each in mixed.found if each.rule == rule)}."
 
 

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from core.codec import percent
 from core.studies.evaluation.recorded import source_of
 from core.studies.inspection.certificates import MODELS, certified_model, default_policy
 from core.studies.inspection.grading import Judgement
@@ -120,7 +121,7 @@ def outcome(inspection: Inspection) -> str:
 
 
 def _grounds(rule: DecisionRule, whose: str) -> str:
-    promise = "no guarantee" if rule.error is None else f"≤ {100 * rule.error:.6g}% wrong"
+    promise = "no guarantee" if rule.error is None else f"≤ {percent(rule.error)} wrong"
     return f"λ = {rule.value:.3f}, {whose} policy: {promise}"
 
 

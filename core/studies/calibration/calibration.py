@@ -16,7 +16,7 @@ from core.abstention import ledger, thresholds
 from core.abstention.ledger import MOST_LOOKS, Look
 from core.abstention.policy import Pipeline, Policy, pipeline_in
 from core.abstention.thresholds import Threshold, Uncertifiable
-from core.codec import list_of, one_line
+from core.codec import list_of, one_line, percent
 from core.data.datasets.predictions import UNGRADED, UngradedError, asks_for_grading, without_scores
 from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
@@ -75,6 +75,11 @@ class Target:
         if not 0 < self.confidence < 1:
             raise CalibrationError(
                 f"The confidence is {self.confidence}; choose one between 0 and 1, such as 0.9."
+            )
+        if self.test_confidence >= 1:
+            raise CalibrationError(
+                "What this look may spend of δ is too little to compute with. Lower the "
+                "confidence, or calibrate on other labels."
             )
         if self.method not in METHODS:
             raise CalibrationError(
@@ -322,7 +327,7 @@ def look_at_target(data: Labelled, target: Target, earlier: Sequence[Look]) -> L
     is_list = target.targets_tried > 1
     what = [target.method, target.confidence, "list" if is_list else target.error]
     shown = list_of([one_line(name) for name in names], most=MOST_NAMED)
-    about = f"{shown}: {'price list' if is_list else f'at most {100 * target.error:.6g}%'}"
+    about = f"{shown}: {'price list' if is_list else f'at most {percent(target.error)}'}"
     is_usual = (target.error, target.confidence) == (Target.error, Target.confidence)
     is_best = target.score == BEST and not is_list and is_usual
     return look_at(data, names, what, about, earlier, is_best=is_best)

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core import codec
 from core.abstention.ledger import Look
 from core.charts.calibration import name_of
 from core.data.tabular.labelled import Labelled
@@ -138,7 +139,7 @@ def why(calibration: Calibration) -> str:
     target = calibration.target
     if target.method != "ltt":
         return "Learn-then-Test alone can pay for a choice among targets."
-    share = f"{100 * target.error:.6g}%"
+    share = codec.percent(target.error)
     if target.targets_tried > 1:
         return (
             f"{share} was chosen from the list, after a look at these rows. The {len(TARGETS)} "

@@ -127,6 +127,7 @@ OUTSIDE = (0, 1, -0.1, 1.5, 90, math.nan, math.inf)
     [
         *(({"error": value}, "The target error is .*; choose one between") for value in OUTSIDE),
         *(({"confidence": value}, "The confidence is .*; choose one between") for value in OUTSIDE),
+        ({"confidence": 1 - 1e-16, "looks": 3}, "too little to compute with. Lower the confidence"),
         ({"method": "vibes"}, f"no method “vibes”.*{', '.join(METHODS)}"),
         # Only Learn-then-Test pays for choosing the best.
         *(({"method": m, "score": BEST}, "Name one score") for m in ("crc", "empirical")),
