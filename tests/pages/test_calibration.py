@@ -251,7 +251,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         "Promised": "at most 5% wrong",
     }
     (described,) = said(app, "no promise")
-    assert f"at most {policy.upper_bound:.1%} wrong (Clopper–Pearson, 95.0%)" in described
+    assert f"at most {policy.upper_bound:.1%} wrong (Clopper–Pearson, 95%)" in described
     assert not has_intervals(app)  # the page opens at once
     press(app, "compare")
     until(app, lambda: has_intervals(app))
