@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
@@ -42,7 +43,7 @@ class Codebook:
     grading: tuple[str, ...] = ()  # how they were made, a sentence each
     # The column of the same answers' labels by another rule, which did not count; empty without.
     other: str = ""
-    # Columns that tell models, filters or epochs apart, and the one value that the rows used have.
+    # Columns that tell models, filters or epochs apart, and each value that the rows used have.
     only: tuple[tuple[str, str], ...] = ()
     # lowest, highest: of the score in the rows used; None where nobody knows.
     lowest: float | None = None
@@ -77,14 +78,18 @@ class Codebook:
         above 1 where those lie between 0 and 1, and a doubt below 0, or a perplexity below 1, where
         none of those is.
 
-        `row`: cells by column, as many as it has. `number`: of its score; NaN where it has none.
+        `row`: cells by column, as many as it has, whose headings may differ in case or signs.
+        `number`: of its score; NaN where it has none.
         """
-        for name, value in self.only:
-            cell = str(row.get(name) or "").strip()
-            if cell and cell.casefold() != value.strip().casefold():
+        cells = {_plain(name): str(cell or "").strip() for name, cell in row.items()}
+        for name in dict(self.only):
+            values = tuple(value for other, value in self.only if other == name)
+            cell = cells.get(_plain(name), "")
+            if cell and cell.casefold() not in [value.strip().casefold() for value in values]:
                 return (
                     f"“{one_line(name)}” is {_quotation(cell)}, and only rows in which it is "
-                    f"{_quotation(value)} made this policy. Give rows like these."
+                    f"{list_of([*map(_quotation, values)], 'or')} made this policy. Give rows like "
+                    "these."
                 )
         if self.lowest is None or self.highest is None or self.lowest == self.highest:
             return ""
@@ -178,6 +183,10 @@ def _is_pair(value: object) -> bool:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and is_writable(value)
+
+
+def _plain(heading: str) -> str:
+    return re.sub(r"[\s_-]", "", heading.casefold())
 
 
 def _quotation(text: str) -> str:

@@ -561,7 +561,11 @@ def test_a_row_unlike_the_labelled_ones_is_not_decided(
         with pytest.raises(PolicyError, match="Give it on the same scale"):
             policy.decide({policy.score: beyond})
     with pytest.raises(PolicyError, match="“model” is “llama”, and only rows in which it is “GPT-"):
-        policy.decide({policy.score: on_scale, "model": "llama"})
+        policy.decide({policy.score: on_scale, " Model_": "llama"})
+    mix = replace(policy, codebook=replace(book, only=(*book.only, ("model", "small"))))
+    assert mix.decide({policy.score: on_scale, "model": "Small"}) in ("answer", "abstain")
+    with pytest.raises(PolicyError, match="only rows in which it is “GPT-4” or “small” made"):
+        mix.decide({policy.score: on_scale, "model": "llama"})
 
 
 def test_labels_made_by_a_program_promise_agreement_with_it():

@@ -109,6 +109,15 @@ def test_what_holds_no_answer_is_not_answered_and_an_earlier_decision_is_called_
     assert "1 of 3 rows are answered. 2 rows below λ hold no answer" in done.stderr
 
 
+def test_nothing_is_promised_of_rows_whose_model_has_another_heading(files):
+    place, policy = files
+    for heading, model, promised in (("Model", "GPT-4", True), ("llm_name", "llama", False)):
+        (place / "new.csv").write_text(f"{heading},confidence\n{model},0.9\n{model},0.2\n")
+        stderr = believe(place / "policy.json", place / "new.csv").stderr
+        assert (policy.sentence in stderr) is promised
+        assert ("“llm_name” is “llama”, and nothing says" in stderr) is not promised
+
+
 def test_what_is_promised_holds_of_the_answers_that_are_given_and_refusals_are_none(files):
     place, _ = files
     right = [number % 2 or number % 10 > 2 for number in range(400)]

@@ -14,7 +14,7 @@ from core.codec import finite, one_line
 from core.data.tabular.columns import column_of, is_missing, word_of
 from core.data.tabular.grading import comparison, grader_in
 from core.data.tabular.labels import Meaning, display, meanings_of, spelling
-from core.data.tabular.mixtures import one_kind
+from core.data.tabular.mixtures import kinds_used
 from core.data.tabular.other_labels import OtherLabels
 from core.data.tabular.uploads import Upload
 
@@ -76,7 +76,7 @@ def codebooks_of(
             grader=here.grader if here else grader_in(label),
             grading=here.sentences if here else _beside(score, label, right, others, questions),
             other=others[score.column].column if score.column in others else "",
-            only=tuple(one_kind(upload, usable)),
+            only=tuple(kinds_used(upload, usable)),
             lowest=finite(float(np.nanmin(scores[score.column]))),
             highest=finite(float(np.nanmax(scores[score.column]))),
         )

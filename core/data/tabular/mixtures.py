@@ -9,7 +9,7 @@ therefore named, whatever its heading.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,7 +218,13 @@ def sentences(
 
 def selection(upload: Upload, filters: Sequence[RowFilter], usable: NDArray[np.int64]) -> str:
     """Return what narrows a promise: the filters that leave rows out, and what labels judge."""
-    chosen = [f"{_only(upload, name, value)}." for name, value in filters if value is not None]
+    chosen = [
+        f"{_only(upload, name, value)}."
+        if value is not None
+        else f"“{one_line(name)}” {_says(upload, name, usable)}: their mix counts, not one alone."
+        for name, value in filters
+        if value is not None or name not in _criteria(upload)
+    ]
     judged = [
         f"Right and wrong are by “{one_line(name)}”, which {_says(upload, name, usable)}."
         for name in _criteria(upload)
@@ -227,12 +233,34 @@ def selection(upload: Upload, filters: Sequence[RowFilter], usable: NDArray[np.i
     return " ".join((*chosen, *judged))
 
 
-def one_kind(upload: Upload, usable: NDArray[np.int64]) -> Iterator[tuple[str, str]]:
-    """Yield each of `mixture_columns` that has one value in the rows used, and that value."""
+def kinds_used(upload: Upload, usable: NDArray[np.int64]) -> Iterator[tuple[str, str]]:
+    """Yield each of `mixture_columns` that has few values in the rows used, with each of them."""
     for name in mixture_columns(upload):
         words = _words(upload, name, usable)
-        if len(words) == 1 and words[0]:
-            yield name, spelling(column_of(upload, name), words[0])
+        if len(words) <= _FEW:
+            yield from ((name, spelling(column_of(upload, name), word)) for word in words if word)
+
+
+def other_settings(upload: Upload, only: Sequence[tuple[str, str]], others: Collection[str]) -> str:
+    """Say which models are here that were not in a calibration, or not as a mix; "" if none.
+
+    `only`: what told them apart there, with each value; where one of these columns is missing here,
+    it may have another name, so that one which says the same of every row counts, too. `others`:
+    the other headings there.
+    """
+    of_models: dict[str, list[str]] = {}
+    for name, value in only:
+        of_models.setdefault(plain_heading(name), []).append(value)
+    rest, here = ({*map(plain_heading, names)} for names in (others, upload.headings))
+    for name in settings_columns(upload):
+        words, values = _words(upload, name), of_models.get(plain_heading(name), [])
+        says = f"“{one_line(name)}” {_says(upload, name, np.arange(len(upload.table)))}"
+        if len(values) > len(words):
+            return f"{says}, and a mix of {list_of([*map(display, values)])} made the policy"
+        is_open = len(words) > 1 or not of_models.keys() <= here
+        if is_open and not values and plain_heading(name) not in rest:
+            return f"{says}, and nothing says that such rows made the policy"
+    return ""
 
 
 def constants(upload: Upload, usable: NDArray[np.int64], others: Sequence[str]) -> Iterator[str]:

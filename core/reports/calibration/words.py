@@ -300,9 +300,14 @@ def _list(parts: Sequence[str]) -> str:
 
 def promise_for(fresh: NewScores) -> str:
     """Return what a policy promises of the answers to new rows; nothing where these differ."""
-    if fresh.is_like_the_labelled:
-        return fresh.policy.sentence
     policy = fresh.policy
+    if fresh.others:
+        return (
+            f"Nothing is promised of these rows: {fresh.others}. Give rows like those, under the "
+            "same headings, or calibrate anew on rows like these."
+        )
+    if fresh.is_answered_as_often:
+        return policy.sentence
     return (
         f"Nothing is promised of these rows: {fresh.passes.sum():,} of {len(fresh.doubts):,} are "
         f"below λ, and {policy.answered:,} of the {policy.labels:,} that made the policy were. So "

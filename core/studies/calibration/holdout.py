@@ -146,4 +146,6 @@ def _why_not_new(policy: Policy, data: Labelled) -> str:
         return ledger.no_names(without, len(data.kept))
     if own and book and plain_heading(own.question) != plain_heading(book.question):
         return ledger.other_names(own.question, book.question)
-    return own.misfit(dict(book.only), math.nan) if own and book else ""
+    if not (own and book):
+        return ""
+    return next(filter(None, (own.misfit(dict([pair]), math.nan) for pair in book.only)), "")

@@ -15,6 +15,7 @@ from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.labelled import Labelled, doubts_of
+from core.data.tabular.mixtures import other_settings
 from core.data.tabular.no_answers import silent_rows
 from core.data.tabular.pipelines import pipelines_of
 from core.data.tabular.uploads import Upload
@@ -54,6 +55,7 @@ class NewScores:
     upload: Upload
     doubts: NDArray[np.float64]  # (n,): NaN where there is none: abstain
     silent: NDArray[np.bool_]  # (n,): whether what should be the answer is none: abstain
+    others: str = ""  # of which models or settings the rows are that the policy is not, in words
 
     @property
     def answers(self) -> NDArray[np.bool_]:
@@ -71,7 +73,7 @@ class NewScores:
         return int(self.answers.sum())
 
     @property
-    def is_like_the_labelled(self) -> bool:
+    def is_answered_as_often(self) -> bool:
         """Whether as many are below λ as of the rows that made the policy, by Fisher's test.
 
         Of those without an answer nobody knows how many these counted: all, or none.
@@ -103,7 +105,8 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
     doubts = doubts_of(upload, policy.score, policy.larger_is_surer)
     surest = own_direction(float(np.nanmin(doubts, initial=np.inf)), policy.larger_is_surer)
     if book := policy.codebook:
-        there = [name for name, _ in book.only if name in upload.headings]
+        only = {plain_heading(name) for name, _ in book.only}
+        there = [name for name in upload.headings if plain_heading(name) in only]
         rows = ({name: text} for name in there for text in column_of(upload, name).texts)
         misfits = (book.misfit(row, surest) for row in chain([{}], rows))
         if misfit := next(filter(None, misfits), ""):
@@ -111,7 +114,9 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
     silent = np.zeros(len(upload.table), bool)
     for each in silent_rows(upload, policy.score).values():
         silent |= each
-    return NewScores(policy, upload, doubts, silent)
+    of_models = (book.only, book.unused) if book else ((), ())
+    others = "" if policy.pipeline else other_settings(upload, *of_models)
+    return NewScores(policy, upload, doubts, silent, others)
 
 
 def drift_from(calibration: Calibration, fresh: NewScores) -> Drift:

@@ -128,7 +128,7 @@ def new_scores(calibration: Calibration) -> None:
             st.badge("No difference visible", icon=":material/check:", color="blue")
         st.text(compared.sentence)
         st.text(words.decisions_in_words(fresh))
-        if not fresh.is_like_the_labelled:
+        if fresh.others or not fresh.is_answered_as_often:
             st.text(words.promise_for(fresh))
         downloads.download(
             "Decisions (CSV)", lambda: new_rows.new_decisions(fresh), "new_decisions.csv"

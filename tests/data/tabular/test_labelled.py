@@ -25,7 +25,12 @@ from core.data.tabular.labelled import (
     template,
 )
 from core.data.tabular.labels import Meaning, Meant, UnreadLabelsError, unread_values
-from core.data.tabular.mixtures import UnknownMixtureError, mixture_columns, rows_that_count
+from core.data.tabular.mixtures import (
+    UnknownMixtureError,
+    mixture_columns,
+    other_settings,
+    rows_that_count,
+)
 from core.data.tabular.pipelines import pipelines_of
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
@@ -717,12 +722,29 @@ def test_which_of_several_models_counts_is_asked():
     assert one.decided == ("As you said, 0 rows in which “correct” is empty were left out.",)
     mix = of_models(("Modell", None))
     assert [data.codebooks["confidence"].only for data in (one, other, mix)] == [
-        *((("Modell", "m"),), (("Modell", "N"),), ())
+        *((("Modell", "m"),), (("Modell", "N"),), (("Modell", "m"), ("Modell", "N")))
     ]
     assert [(b.lowest, b.highest) for b in one.codebooks.values()] == [(0.3, 0.9)]
-    assert mix.kept.tolist() == [0, 1, 2] and mix.selection == ""
+    assert mix.kept.tolist() == [0, 1, 2]
+    assert mix.selection == "“Modell” is “m” and “N”: their mix counts, not one alone."
     (sentence,) = (each for each in mix.reading if "a guarantee holds for this mix" in each)
     assert sentence.startswith("“Modell” is “m” and “N” in the rows used: as you said,")
+
+
+@pytest.mark.parametrize(
+    ("heading", "models", "says"),
+    [
+        ("MODEL ", ["n", "m"], ""),
+        ("model", ["m"], "“model” is “m”, and a mix of “m” and “N” made the policy"),
+        ("llm_name", ["m"], "“llm_name” is “m”, and nothing says that such rows made the policy"),
+        ("id", ["m"], ""),
+    ],
+)
+def test_new_rows_of_other_models_than_a_calibrations_are_told_by_a_sentence(heading, models, says):
+    only = (("model", "m"), ("model", "N"))
+    upload = table([heading, "score", "seed"], *([model, "1", "7"] for model in models))
+    assert other_settings(upload, only, ["seed"]) == says
+    assert (other_settings(upload, (), ["seed"]) != "") is (len(models) > 1)
 
 
 @pytest.mark.parametrize("heading", ["system", "run.config", "Prompt-Template", "judge", "模型"])

@@ -131,6 +131,9 @@ def test_rows_by_which_no_question_is_known_again_are_no_test(policy):
     assert confirm_on(named, replace(by_number, codebooks={"s": like[1]}), ()).look
     with pytest.raises(PolicyError, match="“model” is “small”, and only rows in which it is “Big”"):
         confirm_on(named, replace(by_number, codebooks={"s": like[2]}), ())
+    mix = replace(like[2], only=(("model", "small"), ("model", "Big")))
+    with pytest.raises(PolicyError, match="“model” is “small”, and only rows in which it is “Big”"):
+        confirm_on(named, replace(by_number, codebooks={"s": mix}), ())
 
 
 def book(question):
