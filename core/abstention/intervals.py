@@ -107,7 +107,6 @@ def precision_at(ranks: Blocks, recalls: Floats) -> Floats:
 
 
 def _running(weights: Weights) -> Weights:
-    """Return the sums of the first 0, 1, 2, … weights."""
     sums = np.zeros(len(weights) + 1, np.int64)
     np.cumsum(weights, out=sums[1:])
     return sums

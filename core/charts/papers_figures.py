@@ -45,7 +45,6 @@ def papers(scores: Iterable[str], first: str, most: int) -> list[str]:
 
 
 def _looks(scores: Iterable[str], of: Sequence[Any]) -> dict[str, Any]:
-    """Return what each score is told apart by."""
     return dict(zip(map(name_of, scores), cycle(of), strict=False))
 
 

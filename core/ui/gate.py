@@ -287,7 +287,6 @@ class Body:
         return max(fitting)
 
     def _refuse(self, status: int, sentence: str) -> None:
-        """End the request, and have the page say why."""
         self.tell(sentence)
         raise HTTPException(status, sentence)
 

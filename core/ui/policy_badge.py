@@ -97,7 +97,6 @@ def _caution(policy: Policy) -> str | None:
 
 
 def _policy() -> Policy | None:
-    """Return the policy in use: a person's, or what is certified for this model."""
     certified = certified_model(model.current().revision)
     return st.session_state.get(IN_USE) or (default_policy(certified) if certified else None)
 

@@ -120,8 +120,8 @@ def label_columns(
     if upload.grading:
         return (upload.grading.label,)
     if own:
-        only = _labels_named(upload, _CORRECT)
-        return () if only is None else (only,)
+        named = [n for n in columns_named(upload, _CORRECT) if _looks_like_labels(upload, n)]
+        return tuple(named[:1])
     clear: list[str] = []
     unclear: list[str] = []
     grades: list[str] = []
@@ -156,10 +156,6 @@ def _own_labels(upload: Upload, looks: Mapping[str, ColumnKind]) -> dict[str, st
         if labels and (kind is ColumnKind.NUMBER or (kind is ColumnKind.LABEL and name in SCORES)):
             own[name] = labels
     return own
-
-
-def _labels_named(upload: Upload, names: Sequence[str]) -> str | None:
-    return next((n for n in columns_named(upload, names) if _looks_like_labels(upload, n)), None)
 
 
 def _looks_like_labels(upload: Upload, name: str) -> bool:

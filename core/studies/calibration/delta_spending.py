@@ -62,7 +62,6 @@ def other_batches(current: Look, looks: Sequence[Look]) -> int:
 
 
 def _what(of: Look) -> str:
-    """Return what was tested, whichever rows it was tested on."""
     return re.split(r", [\d,]+ row", of.about)[0]
 
 

@@ -231,7 +231,7 @@ def _what_was_read(upload: Upload) -> None:
     for note in upload.notes:
         st.text(f"Note: {note}")
     with st.expander("Look at the data", icon=":material/table:"):
-        looks = _kinds(upload)
+        looks = memory_of("kinds", upload, partial(kinds, upload))
         st.dataframe(
             {
                 "column": [shown(name) for name in looks],
@@ -372,10 +372,6 @@ def _labels_by_rule(upload: Upload, scores: list[str]) -> dict[str, dict[str, st
         for rule, words in RULES.items()
         if all(rule in each for each in own.values())
     }
-
-
-def _kinds(upload: Upload) -> dict[str, ColumnKind]:
-    return memory_of("kinds", upload, partial(kinds, upload))
 
 
 def _guess(upload: Upload) -> tuple[Columns, list[str], list[str], str]:

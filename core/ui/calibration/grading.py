@@ -84,7 +84,7 @@ def grade_here(upload: Upload) -> Upload | None:
             by_rule = result_of(
                 "grades",
                 rows,
-                lambda progress: _by_rule(rows, progress),
+                lambda progress: {str(each): grade(rows, each, progress) for each in Grader},
                 large=len(rows.texts) > QUICK,
             )
             if by_rule is None:
@@ -146,10 +146,6 @@ def _rows(upload: Upload) -> Predictions | None:
         large=len(upload.table) > QUICK,
         refuses=UploadError,
     )
-
-
-def _by_rule(rows: Predictions, progress: Progress) -> dict[str, Labels]:
-    return {str(each): grade(rows, each, progress) for each in Grader}
 
 
 def _labels_of(

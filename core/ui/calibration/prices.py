@@ -54,7 +54,6 @@ def prices(whole: Whole, data: Labelled) -> None:
 
 
 def _is_promised(calibration: Calibration, error: float) -> bool:
-    """Say whether so small a target, or a smaller one, is promised already."""
     is_promised = calibration.policy is not None and calibration.policy.method == "ltt"
     return is_promised and calibration.target.error <= error
 

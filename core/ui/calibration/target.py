@@ -87,7 +87,7 @@ def _first(data: Labelled, error: float) -> float:
     """Return the target that was set when these labels were first looked at."""
     if is_example(data):
         return FIRST.error
-    return _first_targets().setdefault(_rows_of(data), error)
+    return _first_targets().setdefault((data.sha256, len(data.kept)), error)
 
 
 def calibration_for(data: Labelled, target: Target) -> Whole | None:
@@ -149,10 +149,6 @@ def why(calibration: Calibration) -> str:
     if target.looks <= 1 and target.error == _first(calibration.data, target.error):
         return f"{share} was set before these rows were looked at."
     return f"{share} is look {target.looks} at these labels, and is paid for."
-
-
-def _rows_of(data: Labelled) -> Rows:
-    return data.sha256, len(data.kept)
 
 
 def _first_targets() -> dict[Rows, float]:

@@ -227,7 +227,10 @@ def _beside(calibration: Calibration, places: Places) -> Beside:
     numbers = ["–" if each is None else charts.number(float(str(each))) for each in columns[score]]
     rows = [
         ShownRow(
-            (*(_cell(columns[name][i]) for name in names), str(columns["right or wrong"][i]), text),
+            (
+                *(one_line(str(columns[name][i]), LONGEST_CELL) for name in names),
+                *(str(columns["right or wrong"][i]), text),
+            ),
             bool(served.right[ranks[i]]),
             int(chosen[i]),
             serving.question(calibration.data, int(chosen[i])) is not None,
@@ -236,10 +239,6 @@ def _beside(calibration: Calibration, places: Places) -> Beside:
     ]
     before = np.searchsorted(ranks, places.answered)
     return Beside((*names, "right or wrong", score), rows, before)
-
-
-def _cell(text: object) -> str:
-    return one_line(str(text), LONGEST_CELL)
 
 
 def _offers(whole: Whole, policy: Policy | None, *, by_hand: bool) -> None:

@@ -62,7 +62,6 @@ def rows(results: Results) -> None:
 
 
 def _files(results: Results) -> None:
-    """Offer all rows that count, with all their columns."""
     downloads.download("All rows (CSV)", lambda: as_csv(results), "evaluation_rows.csv")
     downloads.download("All rows (Parquet)", lambda: as_parquet(results), "evaluation_rows.parquet")
 

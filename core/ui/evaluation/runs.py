@@ -216,7 +216,6 @@ def runs_beside(beside: Path | None) -> Runs:
 
 
 def _folder_name(whose: str) -> str:
-    """Return the folder of somebody's runs."""
     kind = "here" if whose == THIS_COMPUTER else whose.partition(" ")[0]
     return f"{kind}-{hashlib.sha256(whose.encode()).hexdigest()[:32]}"
 

@@ -74,7 +74,6 @@ def _aurocs(measured: RunMeasures) -> Picture:
 
 
 def _unfold() -> None:
-    """Open the form of a new run."""
     st.session_state[FOLD] = True
 
 
@@ -182,7 +181,6 @@ def _comparisons(results: Results, measured: RunMeasures, pictures: dict[str, Pi
 
 
 def _choice(results: Results) -> tuple[str, str]:
-    """Return the score and the measure that a person chose to compare by."""
     score = st.session_state.get(REFERENCE)
     usual = score if score in results.scores else results.scores[0]
     return usual, st.session_state.get(MEASURE) or next(iter(MEASURES))

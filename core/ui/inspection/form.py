@@ -216,7 +216,6 @@ def _front() -> tuple[str, str]:
 
 
 def _answer_tokens(notices: DeltaGenerator) -> int:
-    """Let the person choose where answers end, where the model leaves a choice."""
     if not current().capabilities.limits_answers:
         return USUAL_LIMIT
     return number("answer_tokens", 1, MOST_ANSWER_TOKENS, USUAL_LIMIT, 1, notices=notices)

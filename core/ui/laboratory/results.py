@@ -104,7 +104,7 @@ def _table(finding: Finding) -> None:
         hide_index=True,
         key=f"laboratory_table_{finding.experiment}",
         column_config={
-            name: st.column_config.NumberColumn(format=_format(cells))
+            name: st.column_config.NumberColumn(format="localized" if _whole(cells) else "%.4g")
             for name, cells in columns.items()
             if any(isinstance(cell, float) for cell in cells) or _whole(cells)
         },
@@ -117,10 +117,6 @@ def _table(finding: Finding) -> None:
 
 def _whole(cells: Sequence[object]) -> bool:
     return bool(cells) and all(type(cell) is int for cell in cells)
-
-
-def _format(cells: Sequence[object]) -> str:
-    return "localized" if _whole(cells) else "%.4g"
 
 
 def about_model(asks: Asks, model: LanguageModel | None) -> str:

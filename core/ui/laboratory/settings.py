@@ -72,7 +72,6 @@ def _draw(name: str, i: int, values: dict[str, Value]) -> bool:
 
 
 def _reset(name: str) -> None:
-    """Forget what was chosen, here and in the address."""
     for field in EXPERIMENTS[name].fields:
         key = f"{name}_{field.name}"
         st.session_state[key] = field.value
