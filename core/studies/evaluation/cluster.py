@@ -59,7 +59,7 @@ INSTALL = (
     "--engine ray."
 )
 CLIENT = (
-    "An address that begins with ray:// is of Ray's client, whose files Ray would write elsewhere. "
+    "Ray's client (ray://) would write files elsewhere. "
     "Run the command on a machine of the cluster, with --address auto."
 )
 

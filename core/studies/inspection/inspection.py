@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,10 @@ from core.codec import one_line
 from core.language_models import meaning
 from core.language_models.language_model import LanguageModel
 from core.studies.inspection.certificates import certificate, strictest_least_mass
+from core.studies.inspection.hindrances import hindrance, remainder
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import LIKELIEST, record
-from core.studies.inspection.recording import EXACT, LEFT_OUT, UNLIKELY, Estimator, Recording
+from core.studies.inspection.recording import EXACT, LEFT_OUT, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.studies.inspection.taught import Taught, look_up
 from core.studies.inspection.verdict import (
@@ -42,13 +43,10 @@ from core.studies.inspection.verdict import (
 from core.uncertainty.confidence import lower_confidence_limit
 from core.uncertainty.evidence import Compared, Evidence
 from core.uncertainty.prefixes import without_continuations
-from core.uncertainty.same_answer import contradict, same_answer
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
 from core.uncertainty.scores import SCORES, Score
-from core.uncertainty.similarity import JUDGE, SAME_ANSWER
+from core.uncertainty.similarity import JUDGE
 
-MOST_MISSING = 0.1  # of the answers: with more, those that are there may not speak for all
-AT_ODDS = 0.05  # of what was found: so much of two answers counted as one is no slip
 LABELS_WANTED = 200  # answers to label, to get a λ of one's own: enough at 5% where few are wrong
 
 
@@ -299,53 +297,21 @@ def read(
         rule = rule_of(default, f"{DEFAULT} ") if default else None
     clusters = len(evidence.centres)
     others = recording.others
+    answer = scores[rule.score if rule else SCORE].answer
     verdict = decide(
         scores,
         evidence.sampled_mass,
         clusters,
         rule,
         others,
-        contradiction=_contradiction(evidence, reading.similarity) or _gap(recording),
+        hindrance=hindrance(
+            recording, evidence, answer, reading.similarity, certified=rule is not None
+        ),
+        remainder=remainder(evidence, answer),
     )
     if refused:
         verdict = Verdict(Decision.UNDECIDED, verdict.answer, refused, None)
     return Inspection(recording, reading, evidence, scores, verdict, refused, policy)
-
-
-def _contradiction(evidence: Evidence, similarity: str) -> str | None:
-    """Say which answers of one cluster cannot be one; None where none that count do.
-
-    Of what the model itself compared, only numbers, signs, negations and dates speak against it:
-    it may know that two names are one's.
-    """
-    differ = contradict if similarity == JUDGE else lambda a, b: not same_answer(a, b)
-    ours = "" if similarity == SAME_ANSWER else "the similarity “same answer”, or "
-    shares = np.exp(evidence.log_marginal - evidence.log_marginal.max())
-    shares = shares / shares.sum()
-    weighty = np.flatnonzero(shares > AT_ODDS)
-    for first, second in combinations(weighty, 2):
-        a, b = evidence.responses[first], evidence.responses[second]
-        if evidence.labels[first] == evidence.labels[second] and differ(a, b):
-            return (
-                f"“{one_line(a)}” and “{one_line(b)}” count as one answer here, and they are not "
-                f"the same. Choose {ours}a τ nearer 1."
-            )
-    return None
-
-
-def _gap(recording: Recording) -> str | None:
-    """Say that too many answers are missing to serve one of the others; None where few are."""
-    gaps = {why: count for why, count in recording.gaps.items() if why != UNLIKELY}
-    missing, of = sum(gaps.values()), len(recording.samples)
-    silence = gaps.get("nothing at all", 0)
-    if recording.estimator in EXACT:  # which knows how likely it is to say nothing
-        missing, of = missing - silence, of - silence
-    if missing <= MOST_MISSING * of:
-        return None
-    return (
-        f"{missing:,} of {of:,} answers are missing: {', '.join(gaps)}. What they would "
-        "have been, nobody knows."
-    )
 
 
 def _comparison(recording: Recording, similarity: str) -> Compared | None:

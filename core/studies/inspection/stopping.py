@@ -58,8 +58,7 @@ def is_settled(
     limit = inspection.information_threshold if limit is None else limit
     if evidence.row_masses is None:
         return (
-            "Nothing can be certified here: that takes exact likelihoods of given texts, which "
-            "this model does not report."
+            "Nothing can be certified here: this model reports no exact likelihoods of given texts."
         )
     seen_second = float(np.exp(evidence.log_first) @ evidence.row_masses)
     certified = inspection.certified_bound

@@ -173,27 +173,28 @@ def decide(
     rule: DecisionRule | None,
     others: Others = (),
     *,
-    contradiction: str | None = None,
+    hindrance: str | None = None,
+    remainder: float = 1.0,
 ) -> Verdict:
     """Compare what is certain, then ask whether enough was seen, then compare the score.
 
     The certified bound is not normalised, and γ does not touch it: where it reaches λ by
     itself, neither the sampled mass nor the estimate matters. With a rule, it answers exactly
-    when `doubt_of` is below λ, no `contradiction` forbids it (why the answers that count as one
-    cannot be one, as a sentence), and the text is an answer. Without, nothing is certified: then an
-    answer that stands is served without a promise.
+    when `doubt_of` is below λ, no `hindrance` forbids it (a sentence), and the text is an answer.
+    Without, nothing is certified: then an answer that stands is served without a promise, if half
+    of its probability is the `remainder` where the model is told its other answers.
     """
     score = scores[rule.score if rule else SCORE]
     if score.doubt is None:
         symbol = SCORES[rule.score if rule else SCORE].symbol
         reason = score.reason or f"{symbol} could not be computed."
         return Verdict(Decision.TOO_LITTLE, score.answer, reason, rule)
-    about = _About(scores, sampled_mass, clusters, others)
+    about = _About(scores, sampled_mass, clusters, others, remainder)
     decision, why, measured, firm = about.by_rule(rule) if rule else about.without_rule()
     if is_no_answer(score.answer):
-        contradiction = NO_ANSWER
-    if decision is Decision.ANSWER and contradiction:
-        decision, why, measured, firm = Decision.UNDECIDED, contradiction, "", False
+        hindrance = NO_ANSWER
+    if decision is Decision.ANSWER and hindrance:
+        decision, why, measured, firm = Decision.UNDECIDED, hindrance, "", False
     return Verdict(decision, score.answer, why, rule, firm, measured)
 
 
@@ -223,6 +224,7 @@ class _About:
     sampled_mass: float
     clusters: int
     others: Others
+    remainder: float
 
     def by_rule(self, rule: DecisionRule) -> tuple[Decision, str, str, bool]:
         name, limit = rule.score, rule.value
@@ -266,10 +268,19 @@ class _About:
         if not enough_seen(self.sampled_mass, self.clusters, strictest_least_mass()):
             return Decision.TOO_LITTLE, *self._too_little(SCORE), False
         what, measured = self._what_it_keeps(), f"M.I. is {_display(SCORE, self._doubt(SCORE))}."
-        if stands(self.scores, self.clusters, self.others):
+        if self._keeps():
             return Decision.ANSWER, f"{what}.", measured, False
         unknown = f"{what}. How much of that is too much, nobody measured."
         return Decision.UNDECIDED, unknown, measured, False
+
+    def _keeps(self) -> bool:
+        """Say whether an answer stands, and not only because all others are rare.
+
+        M.I. is small then, though it may be all that it could be: the model follows each of them.
+        """
+        spread = self.scores["semantic_entropy"].doubt or 0.0
+        turns = self.remainder < LEAST_KEPT and self._doubt(SCORE) > MOST_TO_KEEP * spread
+        return stands(self.scores, self.clusters, self.others) and not turns
 
     def _doubt(self, name: str) -> float:
         doubt = self.scores[name].doubt
@@ -302,18 +313,18 @@ class _About:
             return ""
         if self.clusters > 1 and rule.value > self._most(rule.score):
             return (
-                "Even if the model followed every answer that it is told, its doubt would stay "
-                "below this λ, which withholds none of these answers."
+                "A model that followed them all would stay below this λ, which withholds none of "
+                "these answers."
             )
-        if not stands(self.scores, self.clusters, self.others):
+        if not self._keeps():
             return ""
         if rule.belief is None:
             return f"This policy promises nothing of answers that stand{HENCE}"
         doubt = raised_doubt(self.scores, rule.score, self.others)
         if doubt is None or doubt >= rule.belief.threshold:
             return (
-                "Too many of the answers with so much doubt are wrong to believe this one: that "
-                f"takes less than {_display(rule.score, rule.belief.threshold)}."
+                "Too many of the answers with so much doubt are wrong: to believe one takes less "
+                f"than {_display(rule.score, rule.belief.threshold)}."
             )
         return None
 
@@ -330,7 +341,7 @@ class _About:
             if not self.others:
                 return "The model gives a single answer, and was told no other"
             return _repeats(self.others, "still")
-        if not stands(self.scores, self.clusters, self.others):
+        if not self._keeps():
             return "Telling the model another answer changes what it says"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
             return (

@@ -1,0 +1,148 @@
+"""What forbids to serve an answer however small its doubt is, each as a sentence.
+
+A doubt is computed from the answers that are there, and from nothing else. Where they are few
+of those given, no answers at all, or cannot all count, it is small for another reason than that
+the model knows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, combinations
+
+import numpy as np
+
+from core.codec import one_line
+from core.language_models.language_model import Response
+from core.studies.inspection.certificates import strictest_least_mass
+from core.studies.inspection.recording import EXACT, UNLIKELY, Recording
+from core.uncertainty.evidence import Evidence
+from core.uncertainty.no_answer import is_no_answer
+from core.uncertainty.same_answer import contradict, form_of, same_answer
+from core.uncertainty.similarity import JUDGE, SAME_ANSWER, tokens
+
+MOST_MISSING = 0.1  # of the answers: with more, those that are there may not speak for all
+AT_ODDS = 0.05  # of what was found: so much of two answers counted as one is no slip
+SILENCE = "nothing at all"
+_SIDES = {"true": True, "false": False}
+
+
+def hindrance(
+    recording: Recording, evidence: Evidence, answer: str, similarity: str, *, certified: bool
+) -> str | None:
+    """Return why `answer` is not served, or None where nothing is against it.
+
+    `certified`: whether a policy decides, whose labels have seen how often such answers are wrong.
+    """
+    return next(_hindrances(recording, evidence, answer, similarity, certified), None)
+
+
+def _hindrances(
+    recording: Recording, evidence: Evidence, answer: str, similarity: str, certified: bool
+) -> Iterator[str]:
+    yield from _mergers(evidence, similarity)
+    yield from _missing(recording)
+    yield from _silent(recording.question, evidence)
+    if np.isneginf(evidence.log_first[_place(evidence, answer)]):
+        yield f"“{one_line(answer)}” only came after other answers."
+    if certified:
+        return
+    if (seen := _seen_again(evidence)) < strictest_least_mass():
+        yield f"With an answer in the prompt, {1 - seen:.1%} of what it says was not compared."
+    yield from _yes_and_no(evidence)
+    if answer in {each.text for each in recording.samples if not each.complete}:
+        yield "A cut answer may go on in several ways."
+
+
+def remainder(evidence: Evidence, answer: str) -> float:
+    """Return how much of an answer's probability is left where the model is told its other ones.
+
+    On average over these, each as often as the model gives it; 1 where there are none.
+    """
+    place, first = _place(evidence, answer), np.exp(evidence.log_first)
+    after = np.exp(evidence.log_second_given_first[:, place])
+    if evidence.row_masses is not None:
+        after = after * np.minimum(evidence.row_masses, 1.0)
+    own, first[place] = first[place], 0.0
+    return float(first @ after / first.sum() / own) if own and first.any() else 1.0
+
+
+def _place(evidence: Evidence, answer: str) -> int:
+    """Return the cluster of a text that is served: the greedy one may be no centre."""
+    texts = evidence.responses
+    return int(evidence.labels[texts.index(answer)]) if answer in texts else 0
+
+
+def _mergers(evidence: Evidence, similarity: str) -> Iterator[str]:
+    """Say which answers of one cluster cannot be one, where both count.
+
+    Of what the model itself compared, only numbers, signs, negations and dates speak against it:
+    it may know that two names are one's.
+    """
+    differ = contradict if similarity == JUDGE else lambda a, b: not same_answer(a, b)
+    ours = "" if similarity == SAME_ANSWER else "the similarity “same answer”, or "
+    shares = np.exp(evidence.log_marginal - evidence.log_marginal.max())
+    shares = shares / shares.sum()
+    weighty = np.flatnonzero(shares > AT_ODDS)
+    for first, second in combinations(weighty, 2):
+        a, b = evidence.responses[first], evidence.responses[second]
+        if evidence.labels[first] == evidence.labels[second] and differ(a, b):
+            yield (
+                f"“{one_line(a)}” and “{one_line(b)}” count as one answer here, and they are not "
+                f"the same. Choose {ours}a τ nearer 1."
+            )
+
+
+def _missing(recording: Recording) -> Iterator[str]:
+    """Say that too many answers are missing to serve one of the others."""
+    gaps = {why: count for why, count in recording.gaps.items() if why != UNLIKELY}
+    of = len(recording.samples)
+    if recording.estimator in EXACT:  # which knows how likely it is to say nothing
+        of -= gaps.pop(SILENCE, 0)
+    yield from _too_many(gaps, of, "answers")
+    seconds = [*chain.from_iterable(recording.seconds)]
+    yield from _too_many(_gaps_of(seconds), len(seconds), "second answers")
+
+
+def _gaps_of(responses: Sequence[Response]) -> dict[str, int]:
+    reasons = (each.refusal and f"withheld: {each.refusal}" for each in responses if not each.text)
+    return dict(Counter(why or SILENCE for why in reasons).most_common())
+
+
+def _too_many(gaps: dict[str, int], of: int, what: str) -> Iterator[str]:
+    if (missing := sum(gaps.values())) > MOST_MISSING * of:
+        yield f"{missing:,} of {of:,} {what} are missing: {', '.join(gaps)}."
+
+
+def _silent(question: str, evidence: Evidence) -> Iterator[str]:
+    """Say that much of what it says is no answer, whether it is told one or not."""
+    words = tokens(question)
+    for place, text in enumerate(evidence.centre_texts):
+        none = is_no_answer(text) or tokens(text) == words
+        share = float(np.exp(max(evidence.log_first[place], evidence.log_second[place])))
+        if none and share > MOST_MISSING:
+            yield f"{share:.0%} of its answers are “{one_line(text)}”, which is none."
+
+
+def _seen_again(evidence: Evidence) -> float:
+    """Return how likely it gives one of its answers again, told one of them, in [0, 1]."""
+    if evidence.row_masses is not None:
+        return float(np.exp(evidence.log_first) @ np.minimum(evidence.row_masses, 1.0))
+    return float(np.exp(evidence.log_second[np.isfinite(evidence.log_first)]).sum())
+
+
+def _yes_and_no(evidence: Evidence) -> Iterator[str]:
+    """Say that it gives two answers of which only one can be right."""
+    weighty = np.flatnonzero(np.exp(evidence.log_first) > MOST_MISSING)
+    texts = [evidence.centre_texts[place] for place in weighty]
+    sides = {side: text for text in texts if (side := _side(text)) is not None}
+    if len(sides) > 1:
+        yes, no = (f"“{one_line(sides[side])}”" for side in (True, False))
+        yield f"{yes} and {no} exclude each other."
+
+
+def _side(text: str) -> bool | None:
+    """Return whether a text says yes or true; None where it says neither that nor the contrary."""
+    form = form_of(text)
+    return _SIDES.get(form.one_word) if form.hard.yes is None else form.hard.yes

@@ -1,0 +1,110 @@
+"""What a small doubt does not speak for: the answers that are there are not all, or no answers."""
+
+import numpy as np
+import pytest
+
+from core import prompts
+from core.language_models.client.wrapper import Wrapper
+from core.language_models.language_model import Response
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recording import Estimator
+from core.studies.inspection.request import Request
+from core.studies.inspection.verdict import Decision
+from tests.fakes import QUERY, TableModel
+from tests.studies.inspection.rungs import every, limited, sampled
+
+NO, YES = Decision.UNDECIDED, Decision.ANSWER
+
+
+def verdict(model, samples=100):
+    return run(Request(QUERY, samples), model).verdict
+
+
+def steady(answers, first, **options):
+    """Says the same, whatever it is told."""
+    return TableModel(answers, first, [first] * len(answers), **options)
+
+
+class Silent(Wrapper):
+    """Says nothing, or is kept from it, wherever it is told an answer; but for every `nth` time."""
+
+    def __init__(self, inner, nth, refusal):
+        super().__init__(inner)
+        self.nth, self.refusal = nth, refusal
+
+    def sample(self, prompt, count, *, first=0, **options):
+        drawn = super().sample(prompt, count, first=first, **options)
+        if prompt == prompts.iterative(QUERY) or prompts.VERIFICATION in prompt:
+            return drawn
+        none = Response("", not self.refusal, None if self.refusal else -1.0, self.refusal)
+        return [none if (first + i) % self.nth else a for i, a in enumerate(drawn)]
+
+
+@sampled
+@pytest.mark.parametrize("refusal", ["its safety filter", ""])
+def test_second_answers_that_are_missing_are_not_left_out_unsaid(estimator, refusal):
+    model = limited(steady(["Paris", "Lyon"], [0.6, 0.4]), estimator)
+    assert verdict(model).decision is YES
+    told = verdict(Silent(model, 8, refusal))
+    assert told.decision is NO and "second answers are missing" in told.why
+    assert (refusal or "nothing at all") in told.why
+
+
+@sampled
+def test_what_came_second_alone_is_not_served(estimator):
+    """Told any answer, it says the same; alone, it never did."""
+    texts, told = ["Paris", "Lyon", "That is not correct"], [0.0, 0.0, 1.0]
+    model = TableModel(texts, [0.6, 0.4, 0.0], [told] * 3)
+    assert verdict(limited(model, estimator)).why == (
+        "“That is not correct” only came after other answers."
+    )
+
+
+def test_rows_over_a_sliver_are_no_comparison():
+    rows = [[0.006, 0.004], [0.006, 0.004]]
+    told = verdict(TableModel(["Paris", "Lyon"], [0.6, 0.4], rows))
+    assert told.decision is NO and "99.0% of what it says was not" in told.why
+
+
+@every
+def test_of_what_says_that_it_has_no_answer_the_rest_is_not_served(estimator):
+    for none in ("I don't know", QUERY):
+        told = verdict(limited(steady(["Paris", none], [0.6, 0.4]), estimator))
+        assert told.decision is NO and f"are “{none}”, which is none" in told.why
+        few = limited(steady(["Paris", "Lyon", none], [0.6, 0.37, 0.03]), estimator)
+        assert verdict(few).decision is YES
+
+
+@every
+@pytest.mark.parametrize("sides", [("Yes", "No"), ("False.", "True"), ("No, never", "Yes")])
+def test_of_yes_and_no_one_is_wrong_however_steadily_both_are_said(estimator, sides):
+    told = verdict(limited(steady(sides, [0.7, 0.3]), estimator))
+    assert told.decision is NO and "exclude each other" in told.why
+    assert verdict(limited(steady(["Yes", "Oslo"], [0.7, 0.3]), estimator)).decision is YES
+
+
+@every
+def test_a_cut_answer_may_go_on_in_several_ways(estimator):
+    cut = steady(["The capital of", "Lyon"], [0.7, 0.3], cut=["The capital of"])
+    told = verdict(limited(cut, estimator))
+    assert (told.decision, "may go on" in told.why) == (NO, True)
+
+
+@every
+@pytest.mark.parametrize("back", [0.02, 0.98])
+def test_rare_answers_that_are_followed_make_a_small_doubt(estimator, back):
+    """M.I. is below a tenth of ln 2 either way; it could not be larger."""
+    rows = np.array([[0.99, 0.01], [back, 1 - back]])
+    told = verdict(limited(TableModel(["Paris", "Lyon"], [0.99, 0.01], rows), estimator))
+    assert told.decision is (YES if back > 0.5 else NO)
+    assert ("hardly changes" in told.why) == (back > 0.5)
+
+
+def test_second_answers_in_many_wordings_do_not_raise_what_stands():
+    """A tenth of ln 30 is nearly all that M.I. can be here."""
+    odd = [f"As was said it is number {i}" for i in range(40)]
+    first, sure = np.eye(42)[0] * 0.9 + np.eye(42)[1] * 0.1, np.eye(42)[0]
+    after = np.array([0.0, 0.1, *[0.0225] * 40])
+    model = TableModel(["Paris", "Lyon", *odd], first, [sure, *[after] * 41])
+    told = verdict(limited(model, Estimator.COUNTED), 30)
+    assert told.decision is NO and "changes what it says" in told.why
