@@ -1,4 +1,4 @@
-"""Excel workbooks (.xlsx) read into rows of text: the first sheet that holds a table.
+"""Excel workbooks (.xlsx) read into rows of text: the first sheet in sight that holds a table.
 
 A workbook is a zip archive of XML, and a small one can unpack to gigabytes: what it says of its
 parts is checked first, and `core.data.tabular.isolation` limits the memory and time of reading.
@@ -6,6 +6,7 @@ parts is checked first, and `core.data.tabular.isolation` limits the memory and 
 
 import io
 import itertools
+import re
 import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time
@@ -20,6 +21,10 @@ MAX_UNPACKED = 400_000_000  # bytes: XML takes many times the text in it
 MOST_TITLES = 30  # rows above a heading
 _AHEAD = 5  # rows that show whether the one above them is a heading
 _WORKBOOK = "xl/workbook.xml"
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+_HIDDEN_ROW = re.compile(rb'<row\b[^>]{0,400}\bhidden="(1|true)"')
+_CHUNK, _OVERLAP = 1 << 20, 500  # bytes
+_VISIBLE = "visible"
 
 
 def is_workbook(content: bytes) -> bool:
@@ -45,17 +50,22 @@ def read_excel(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]]:
     _check_description(content)
     try:
         book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        sheets = [(sheet.title, sheet) for sheet in book.worksheets]
+        # Those in sight come first.
+        sheets = sorted(book.worksheets, key=lambda sheet: sheet.sheet_state != _VISIBLE)
         for fits in (_is_table, bool):  # before any other that holds something
-            for title, sheet in sheets:
+            for sheet in sheets:
                 sheet.reset_dimensions()  # what a file says of its size need not be true
                 above, filled = _titles_above(_filled_rows(sheet))
                 if not fits(first := next(filled, [])):
                     continue
                 if len(sheets) > 1:
+                    hidden = "" if sheet.sheet_state == _VISIBLE else ", which is hidden,"
                     notes.append(
-                        f"The workbook has {len(sheets)} sheets; “{one_line(title)}” was read."
+                        f"The workbook has {len(sheets)} sheets; “{one_line(sheet.title)}”{hidden} "
+                        "was read."
                     )
+                if _hides_rows(content):
+                    notes.append("The workbook hides rows; hidden rows were read, too.")
                 notes += [ABOVE.format(one_line(text)) for text in above]
                 return _table(first, filled)
     except (UploadError, MemoryError):
@@ -95,6 +105,19 @@ def _check_description(content: bytes) -> None:
             f"The workbook unpacks to {unpacked:,} bytes, and at most {MAX_UNPACKED:,} can be "
             "read; leave out sheets, columns or rows that are not needed."
         )
+
+
+def _hides_rows(content: bytes) -> bool:
+    """Whether some row is out of sight, as behind a filter; openpyxl does not say it of a part."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for name in filter(_SHEET.fullmatch, archive.namelist()):
+            with archive.open(name) as part:
+                before = b""
+                while chunk := part.read(_CHUNK):
+                    if _HIDDEN_ROW.search(before + chunk):
+                        return True
+                    before = chunk[-_OVERLAP:]
+    return False
 
 
 def _filled_rows(sheet: Any) -> Iterator[list[str]]:

@@ -175,3 +175,22 @@ def test_a_title_above_two_columns_is_left_out_and_a_heading_of_one_is_none():
     assert list(titled.table.columns) == ["question", "correct"]
     plain = parse(workbook(["question"], ["Q?", "a note"], ["R?"]), "x.xlsx")
     assert plain.table.columns[0] == "question"
+
+
+def test_what_is_in_sight_is_read_first_and_what_is_hidden_is_said():
+    book = Workbook()
+    book.active.title, book.active.sheet_state = "Draft", "hidden"
+    for sheet, answer in ((book.active, "draft"), (book.create_sheet("Final"), "final")):
+        for row in (["question", "answer"], ["Q?", answer], ["R?", answer]):
+            sheet.append(row)
+    seen = read(saved(book))
+    assert seen.table["answer"].tolist() == ["final"] * 2
+    assert seen.notes == ("The workbook has 2 sheets; “Final” was read.",)
+    book["Final"].row_dimensions[3].hidden = True
+    book["Final"].delete_cols(2)
+    hidden = read(saved(book))
+    assert hidden.table["answer"].tolist() == ["draft"] * 2
+    assert hidden.notes == (
+        "The workbook has 2 sheets; “Draft”, which is hidden, was read.",
+        "The workbook hides rows; hidden rows were read, too.",
+    )
