@@ -58,6 +58,7 @@ def codebooks_of(
         label = score.correct or ""
         meanings = dict(_meanings(upload, columns, label))
         here = upload.grading if upload.grading and upload.grading.label == label else None
+        other = others.get(score.column)
         books[score.column] = Codebook(
             question=columns.query or "",
             questions=number,
@@ -73,9 +74,9 @@ def codebooks_of(
             unused=unused,
             first=tuple(_rows_in_words(upload, columns, score.column, usable, right[label])),
             claims=claims.get(score.column, ()),
-            grader=here.grader if here else grader_in(label),
+            grader=here.grader if here else "" if other else grader_in(label),
             grading=here.sentences if here else _beside(score, label, right, others, questions),
-            other=others[score.column].column if score.column in others else "",
+            other=other.column if other else "",
             only=tuple(kinds_used(upload, usable)),
             lowest=finite(float(np.nanmin(scores[score.column]))),
             highest=finite(float(np.nanmax(scores[score.column]))),

@@ -7,6 +7,7 @@ program says, which need not be true.
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from core.abstention.agreement import CONFIDENCE, Disagreement
 from core.codec import count_of, list_of, one_line
+from core.data.tabular.label_words import heading_words
 
 if TYPE_CHECKING:
     from core.data.tabular.uploads import Upload
@@ -25,6 +27,14 @@ GRADED_BY: Final = "graded by "
 RIGHT, WRONG, NO_LABEL = "right", "wrong", ""
 SKIP: Final = "skip"  # of a row of which a person cannot tell
 VALUES: Final = {RIGHT: 1.0, WRONG: 0.0, SKIP: np.nan}
+#: Words of a heading that name what makes labels: a judge, or a rule that compares texts.
+_PROGRAMS: Final = re.compile(
+    r"\b(judges?|judged|graders?|auto(mat(ed|ic|ically))?|acc|exact ?match|em|f1|match(es)?|"
+    r"includes|pattern|g eval|rouge\w*|bleu|bert ?score)\b"
+)
+_PEOPLE: Final = re.compile(
+    r"\b(humans?|persons?|people|experts?|manual\w*|annotat\w*|reviewers?)\b"
+)
 #: Who grades where no rule does.
 BY_HAND: Final = "person"
 BY_MODEL: Final = "model"
@@ -95,8 +105,11 @@ def with_labels(upload: Upload, grading: Grading, labels: NDArray[np.float64]) -
 
 def grader_in(heading: str) -> str:
     """Return who made the labels of a column, by its heading; empty if it does not say it."""
-    says = heading.casefold().startswith(GRADED_BY)
-    return one_line(heading[len(GRADED_BY) :]) if says else ""
+    if heading.casefold().startswith(GRADED_BY):
+        return one_line(heading[len(GRADED_BY) :])
+    words = heading_words(heading)
+    by_program = _PROGRAMS.search(words) and not _PEOPLE.search(words)
+    return f"a judge or a rule, as “{one_line(heading)}” says" if by_program else ""
 
 
 def label_heading(upload: Upload, heading: str) -> str:

@@ -708,6 +708,26 @@ def of_models(*filters):
     return labelled(upload, replace(columns, filters=filters))
 
 
+@pytest.mark.parametrize(
+    ("heading", "by_program"),
+    [
+        *(
+            (name, True)
+            for name in ("judge.label", "exact_match", "autoCorrect", "correct (judge)")
+        ),
+        *((name, False) for name in ("correct", "author_is_right", "judged right by an expert")),
+    ],
+)
+def test_labels_whose_heading_names_a_program_promise_agreement_with_it(heading, by_program):
+    upload = table(["question", "confidence", heading], ["a", "0.9", "1"], ["b", "0.2", "0"])
+    score = ScoreColumn("confidence", True, heading)
+    right = Meant(heading, "1", Meaning.RIGHT), Meant(heading, "0", Meaning.WRONG)
+    book = labelled(upload, replace(scored(score), meant=right)).codebooks["confidence"]
+    grader = f"a judge or a rule, as “{heading}” says" if by_program else ""
+    assert book.grader == grader
+    assert ("agreement with it, not truth" in book.of_grader(True)) is by_program
+
+
 def test_which_of_several_models_counts_is_asked():
     with pytest.raises(UnknownMixtureError, match="“Modell” is “m” and “N” in the rows that") as of:
         of_models()
