@@ -243,14 +243,18 @@ def harmless(app):
 
 def choose(app, url, name, key=""):
     """Choose a server by its address, as a person does with the widgets of the picker."""
+    return settled(begin(app, url, name, key))
+
+
+def begin(app, url, name="m", key=""):
+    """Press “Use this model” for a server, and wait for nothing."""
     app.is_choosing = True
     app.run().radio(key="model_kind").set_value("openai").run()
     app.selectbox(key="openai_preset").set_value(OWN).run()
-    app.text_input(key="openai_url").set_value(url)
-    app.text_input(key="openai_name").set_value(name)
-    app.text_input(key="openai_key").set_value(key)
+    for field, value in (("url", url), ("name", name), ("key", key)):
+        app.text_input(key=f"openai_{field}").set_value(value)
     app.run()
-    return press(app, "use_model")
+    return app.button(key="use_model").click().run()
 
 
 def chosen(app, server, key=""):
@@ -276,6 +280,21 @@ def offer(app, key="pay_inspection"):
 def tree(app):
     """Everything that was sent to the browser, as text."""
     return "\n".join(str(getattr(node, "proto", "")) for node in [*app.main, *app.sidebar])
+
+
+def results():
+    return storage().results
+
+
+def only():
+    """The one result that is kept."""
+    (result,) = results().search().results
+    return results().open(result.id)
+
+
+def save(query=QUERY, title="", kind="inspection", payload=None):
+    payload = payload or json.dumps([kind, query, title])
+    return results().save(kind, title, query, "embedded", payload)
 
 
 def database():

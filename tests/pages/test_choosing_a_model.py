@@ -25,6 +25,7 @@ from tests.sessions import (
     OWN,
     PAGES,
     QUERY,
+    begin,
     choose,
     chosen,
     go,
@@ -213,17 +214,6 @@ def test_an_address_where_no_service_is_gets_a_sentence(page):
 
 
 # ---------------------------------------------------------------- opening takes its time
-
-
-def begin(app, url, name="m"):
-    """Press “Use this model” for a server, and wait for nothing."""
-    app.radio(key="model_kind").set_value("openai").run()
-    app.selectbox(key="openai_preset").set_value(OWN).run()
-    app.text_input(key="openai_url").set_value(url)
-    app.text_input(key="openai_name").set_value(name)
-    app.text_input(key="openai_key").set_value(KEY)
-    app.run()
-    return app.button(key="use_model").click().run()
 
 
 @pytest.fixture

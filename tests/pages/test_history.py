@@ -25,28 +25,17 @@ from tests.sessions import (
     keys,
     listed,
     metrics,
+    only,
     press,
+    results,
     said,
+    save,
     session,
     settled,
     texts,
 )
 
 pytestmark = pytest.mark.usefixtures("fresh")
-
-
-def results():
-    return storage().results
-
-
-def only():
-    (result,) = results().search().results
-    return results().open(result.id)
-
-
-def save(query=QUERY, title="", kind="inspection", payload=None):
-    payload = payload or json.dumps([kind, query, title])
-    return results().save(kind, title, query, "embedded", payload)
 
 
 def titles(page):

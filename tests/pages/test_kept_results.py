@@ -1,6 +1,5 @@
 """Kept results opened on the pages they belong to, exactly and without asking."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -13,8 +12,20 @@ from core.store.results import SavedResults
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.serialise import from_json
-from core.ui.results import storage
-from tests.sessions import QUERY, badges, keys, metrics, policy_badges, press, said, session, until
+from tests.sessions import (
+    QUERY,
+    badges,
+    keys,
+    metrics,
+    only,
+    policy_badges,
+    press,
+    results,
+    said,
+    save,
+    session,
+    until,
+)
 
 CURVE = {"query": "What is the capital of Spain?", "answer": "Madrid", "repeated": "Paris"}
 UNSAVED = "This result is not saved. The disk is full. Make room."
@@ -33,20 +44,6 @@ def no_model(monkeypatch):
             monkeypatch.setattr(EmbeddedModel, method, broken)
 
     return switch
-
-
-def results():
-    return storage().results
-
-
-def only():
-    (result,) = results().search().results
-    return result
-
-
-def save(query=QUERY, title="", kind="inspection", payload=None):
-    payload = payload or json.dumps([kind, query, title])
-    return results().save(kind, title, query, "embedded", payload)
 
 
 def test_an_inspection_opens_as_it_was_without_asking(no_model):
