@@ -161,7 +161,8 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     """Return what a run is; raise `RunError` when the folder holds no run that can be read."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if manifest["format"] != FORMAT or type(manifest["version"]) is not int:
+        numbers = manifest["version"], manifest["questions"]["number"]
+        if manifest["format"] != FORMAT or any(type(number) is not int for number in numbers):
             raise ValueError("another format")
     except FileNotFoundError as error:
         raise RunError(f"{folder} holds no run: there is no {MANIFEST} in it.") from error
@@ -182,13 +183,16 @@ def batches(part: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Rec
     try:
         with parquet.ParquetFile(part) as file:
             wanted = list(SCHEMA.names if columns is None else columns)
-            if set(wanted) <= set(file.schema_arrow.names):
-                yield from file.iter_batches(columns=wanted)
-                return
-            for batch in file.iter_batches():  # it was written by an earlier version
-                yield complete(batch).select(wanted)
-    except (OSError, pa.ArrowException) as error:
-        raise RunError(f"{part} is damaged. Delete it to ask its questions again.") from error
+            schema = pa.schema([SCHEMA.field(name) for name in wanted])
+            is_whole = set(wanted) <= set(file.schema_arrow.names)
+            # Those of an earlier version lack some; other programs write other types.
+            for batch in file.iter_batches(columns=wanted if is_whole else None):
+                yield (batch if is_whole else complete(batch)).select(wanted).cast(schema)
+    except (OSError, LookupError, pa.ArrowException) as error:
+        raise RunError(
+            f"{part} is damaged, or another program changed it. Delete it to ask its questions "
+            "again."
+        ) from error
 
 
 def whole_lines(path: Path) -> tuple[list[Row], int]:

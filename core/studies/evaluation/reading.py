@@ -200,6 +200,11 @@ class Run:
                     f"No question of this run is of the source “{one_line(each.source)}”. There "
                     f"are {list_of([one_line(s) or '(none)' for s in sorted(sources)])}."
                 )
+        if total > self.manifest["questions"]["number"]:
+            raise RunError(
+                f"{self.folder} has more rows than questions: a part of it stands there twice. "
+                "Delete the copy."
+            )
         schema = pa.schema([SCHEMA.field(name) for name in names])
         return RunRows(
             pa.Table.from_batches(batches, schema),

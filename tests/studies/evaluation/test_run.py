@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 from core.data.datasets.draw import draw, random_order
 from core.data.datasets.world import world_questions
@@ -340,12 +341,29 @@ def test_a_damaged_part_is_named_and_its_questions_are_asked_again_without_it(
     shutil.copytree(undisturbed, folder)
     part = folder / "rows-00001.parquet"
     part.write_bytes(part.read_bytes()[:100])
-    with pytest.raises(RunError, match=r"rows-00001\.parquet is damaged\. Delete it"):
+    with pytest.raises(RunError, match=r"rows-00001\.parquet is damaged, or another"):
         evaluate(asked, task(World()), folder)
     part.unlink()
     model = World()
     evaluate(asked, task(model), folder)
     assert model.asked == asked_first(14)[7:] and rows_of(folder) == whole
+
+
+def test_a_part_that_another_program_saved_is_read_or_refused(tmp_path, undisturbed, whole):
+    folder = tmp_path / "whole"
+    shutil.copytree(undisturbed, folder)
+    part = folder / "rows-00001.parquet"
+    rows = parquet.read_table(part).to_pandas()
+    rows.to_parquet(part, index=False)
+    assert rows_of(folder) == whole
+    for changed in (rows.assign(entropy="much"), rows.drop(columns="greedy")):
+        changed.to_parquet(part, index=False)
+        with pytest.raises(RunError, match="another program changed it"):
+            rows_of(folder)
+    rows.to_parquet(part, index=False)
+    shutil.copy(part, folder / "rows-00009.parquet")
+    with pytest.raises(RunError, match="more rows than questions"):
+        Run(folder).rows()
 
 
 def test_two_processes_do_not_write_to_one_run(tmp_path):
