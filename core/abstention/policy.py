@@ -449,8 +449,11 @@ def to_json(policy: Policy) -> str:
 def from_json(text: str | bytes) -> Policy:
     """Read a policy, checking every field.
 
-    Raises `PolicyError` when the text is no policy, a later version's, damaged or too long.
+    Raises `PolicyError` when the text is no policy, a later version's, damaged, too long, or
+    promises more than its labels prove.
     """
+    from core.abstention.proof import check_promise
+
     if len(text) > MAX_BYTES:
         raise PolicyError(
             f"This file has more than {MAX_BYTES:,} bytes: no policy. Download the policy again."
@@ -459,9 +462,10 @@ def from_json(text: str | bytes) -> Policy:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise PolicyError(
-            "This file is not a policy, because it is not JSON. Download the policy again."
+            "This file is not a policy, as it is not JSON. Download the policy again."
         ) from error
-    return policy_from_dict(content)
+    check_promise(policy := policy_from_dict(content))
+    return policy
 
 
 def policy_from_dict(content: object) -> Policy:

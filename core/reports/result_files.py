@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from core.abstention import policy as policies
 from core.abstention.policy import PolicyError
-from core.abstention.proof import check_promise
 from core.codec import encode
 from core.language_models.language_model import LONGEST_ANSWER, MOST_ANSWER_TOKENS, longest_answer
 from core.reports.amplification.words import to_dict, verdict
@@ -154,7 +153,6 @@ def _is_curve(content: Any) -> bool:
 def _policy(content: bytes) -> OpenedResult:
     try:
         policy = policies.from_json(content)
-        check_promise(policy)
     except PolicyError as error:
         raise InvalidRequestError(str(error)) from error
     model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from core.abstention.policy import policy_from_dict
 from core.abstention.policy import to_dict as policy_to_dict
+from core.abstention.proof import check_promise
 from core.codec import decode, encode, finite, text_of
 from core.data.tabular.csv_export import to_csv
 from core.language_models.language_model import Response, longest_answer, whole
@@ -156,8 +157,9 @@ def from_json(text: str | bytes) -> Inspection:
             Reading, {name: saved[f"reading_{name}"] for name in Reading.__dataclass_fields__}
         )
         recording, verdict = _recording_from_dict(saved["recording"]), saved["verdict"]
-        if (policy := verdict.get("policy")) is not None:
-            return read(recording, reading, policy=policy_from_dict(policy))
+        if verdict.get("policy") is not None:
+            check_promise(policy := policy_from_dict(verdict["policy"]))
+            return read(recording, reading, policy=policy)
         return read(recording, reading, _rule_from_dict(verdict["threshold"]))
     except InvalidRequestError:
         raise

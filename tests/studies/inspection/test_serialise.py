@@ -411,6 +411,9 @@ def test_a_saved_inspection_is_decided_by_its_policy_again():
     assert again.policy == policy and again.verdict == seen.verdict
     refused = read(made, policy=replace(policy, pipeline=replace(pipeline, samples=99)))
     assert serialise.from_json(serialise.to_json(refused)).refused == refused.refused
+    forged = read(made, policy=replace(policy, target_error=0.001))
+    with pytest.raises(InvalidRequestError, match=r"promises at most 0\.1% wrong"):
+        serialise.from_json(serialise.to_json(forged))
 
 
 def test_a_recording_of_other_random_numbers_does_not_grow():
