@@ -32,12 +32,12 @@ from core.ui.results import keeper
 def inspect() -> None:
     """Draw the page, from the question down to the details."""
     badge = page_header("Can I believe this answer?", "")
+    opened = saved_result.open_result("inspection")
     with st.container():  # it comes and goes, and moves no field
-        if policy.in_use():
+        if policy.in_use() and opened is None:  # which was decided by a policy of its own
             st.markdown("1 Evaluation → 2 Calibration → **3 Inspection**")
-        policy.banner()
+            policy.banner()
     try:
-        opened = saved_result.open_result("inspection")
         if opened is not None:
             inspection = from_json(opened.payload)
         else:
@@ -55,7 +55,7 @@ def inspect() -> None:
     frame.tab_title(inspection.query)
     if opened is not None and beside(inspection):
         return
-    if opened is not None:  # it was decided by a policy of its own
+    if opened is not None:
         badge.empty()
     elif inspection.verdict.rule is None:
         with badge:

@@ -14,6 +14,7 @@ def page_header(title: str, lead: str = "") -> DeltaGenerator:
 
     Returns the place of the policy's badge, for a page whose settings it may not fit.
     """
+    policy_badge.follow()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title(title, width="stretch")
         with st.container(horizontal=True, width="content", key="chips"):

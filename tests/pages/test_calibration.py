@@ -994,13 +994,15 @@ def test_a_reload_keeps_the_policy_in_use_until_it_is_stopped(example):
     use(example)
     again = reloaded(example)
     assert badges(again) == ["Policy in use", OVERALL, OF_EXAMPLE]
-    page = session("inspection", policy=again.query_params["policy"])
-    assert badges(page)[0] == "Policy in use"
+    for name in ("inspection", "history"):  # a badge of the default would promise more
+        page = session(name, policy=again.query_params["policy"])
+        assert policy_badges(page) == ["≤ 10% wrong overall, 90% sure"]
+    assert badges(session("inspection", policy=again.query_params["policy"]))[0] == "Policy in use"
     press(again, "stop_policy")
     assert "policy" not in again.query_params and badges(reloaded(again)) == OPENING[1:]
     page = session("calibration", policy="nobody-knows-it")
     assert said(page, "The policy that this address names is not saved here")
-    assert badges(page) == OPENING
+    assert badges(page) == [PROBLEM, *OPENING]
 
 
 def test_what_cannot_be_saved_says_so(app, monkeypatch):
@@ -1141,8 +1143,9 @@ def bring(page, content):
 def test_a_policy_can_be_brought_and_says_why_where_it_can_decide_nothing(app):
     entropy = default_policies()["semantic_entropy"]
     for content, sentence in (
-        (to_json(entropy)[:200], "This file is not a policy, because it is not JSON."),
+        (to_json(entropy)[:200], "This file is not a policy, as it is not JSON."),
         (to_json(entropy).replace('"version": 1', '"version": 99'), "This policy has version 99"),
+        (to_json(replace(entropy, target_error=0.001)), "This policy promises at most 0.1% wrong"),
     ):
         bring(app, content)
         assert badges(app) == [*OPENING, PROBLEM] and said(app, sentence)

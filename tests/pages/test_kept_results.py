@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.abstention.policy import to_json
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.store import stopgap
 from core.store.database import open_database
@@ -218,6 +219,17 @@ def test_a_used_policy_opens_on_calibration():
     assert "stop_policy" not in keys(page)
     press(page, "use_kept")
     assert "stop_policy" in keys(page) and results().search().total == 1
+    page, id = session("history"), only().id  # any page takes it along
+    page.session_state["policy_in_use"], page.session_state["policy_in_use_id"] = policy, id
+    assert page.run().query_params["policy"] == id
+
+
+def test_no_policy_of_today_stands_over_what_another_decided():
+    session("inspection", q=QUERY)
+    before = only().id
+    used = save(kind="policy", payload=to_json(default_policy()))
+    assert "stop_policy" in keys(session("inspection", q=QUERY, policy=used))
+    assert "stop_policy" not in keys(session("inspection", saved=before, policy=used))
 
 
 PAGES_OF = {"inspection": "inspection", "amplification": "amplification", "policy": "calibration"}
