@@ -195,6 +195,7 @@ def test_a_question_that_is_no_evidence_leaves_the_others(tmp_path):
         ('question,responses\nWho?,"[]"\n', "No question could be scored"),
         ('question,resps\nWho?,"[[[-1.2, true]], [[-3, false]]]"\n', "of choices"),
         ('question,output\nWho?,"{""b"": 1}"\nWho?,"{""b"": 2}"\n', "where its text stands"),
+        ('question,responses\nA,"[""a"", ""b""]"\nB,"[""c""]"\nC,oops\n', "and “oops” is none"),
     ],
 )
 def test_what_cannot_be_scored_is_a_sentence(tmp_path, text, sentence):

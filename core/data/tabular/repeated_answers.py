@@ -104,7 +104,14 @@ def repeated_answers(
     cells = {role: table[name].tolist() for role, name in places.items() if name is not None}
     number = len(table)
     questions = table[asks].tolist() if asks else [str(i + 1) for i in range(number)]
-    in_lists = all(_is_list(cell) for cell in cells["responses"] if cell.strip())
+    lists = [_is_list(cell) for cell in cells["responses"] if cell.strip()]
+    in_lists = all(lists)
+    if not in_lists and 2 * sum(lists) > len(lists):
+        rest = (cell for cell in cells["responses"] if cell.strip() and not _is_list(cell))
+        raise UploadError(
+            f"“{one_line(responses)}” holds lists of answers, and “{one_line(next(rest))}” is "
+            "none. Write a list in every cell, or one answer in each row."
+        )
     if not in_lists and asks is None:
         raise UploadError(
             "Each row holds one answer, and no column says to which question. Name that column."
