@@ -20,7 +20,6 @@ APART = Reading("ratio", 1.0)
 
 
 def main() -> None:
-    """Print how often clusters raise it, for each run."""
     for name, folder in folders().items():
         values = np.array(
             [

@@ -48,7 +48,6 @@ class Package:
 
     @property
     def row(self) -> str:
-        """The row of the table."""
         size = f"{self.megabytes:,.0f}" if self.megabytes >= SMALL else "< 1"
         wanted = ", ".join(self.wanted_by)
         cells = [self.name, self.version, size, self.licence, self.newest, wanted]

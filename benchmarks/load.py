@@ -119,7 +119,6 @@ def actions(seed: int, asked: Iterator[str]) -> Iterator[tuple[str, Act]]:
 
 
 def labelled(draw: random.Random) -> bytes:
-    """Return a small table of labelled scores."""
     doubts = [draw.random() for _ in range(ROWS)]
     rows = [
         [f"Question {i}?", draw.choice("ab"), 1 - doubt, int(draw.random() > doubt)]
@@ -143,7 +142,6 @@ class Load:
 
     @property
     def all(self) -> list[float]:
-        """Every action's seconds."""
         return [second for each in self.seconds.values() for second in each]
 
 
@@ -159,7 +157,6 @@ def processor_seconds(process: int) -> float:
 
 
 def memory(process: int) -> int:
-    """Return the bytes that a process holds."""
     return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 

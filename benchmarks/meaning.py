@@ -53,7 +53,6 @@ def pairs() -> tuple[list[Pair], list[Pair]]:
 
 
 def main() -> None:
-    """Print the table."""
     name = meaning.open_comparison(meaning.PREFIX + sys.argv[1])
     same, different = pairs()
 

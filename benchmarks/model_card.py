@@ -61,7 +61,6 @@ MASS = "sampled_mass"  # the control beside the scores
 
 
 def of_band(rows: Sequence[Row]) -> dict[str, float]:
-    """Summarise the rows of one band."""
     mean = {name: float(np.mean([r.doubt[name] for r in rows])) for name in (SCORE, CERTIFIED)}
     return {
         "questions": len(rows),

@@ -296,7 +296,6 @@ def _seeds(cards: Sequence[Card]) -> list[str]:
 
 
 def page(cards: Sequence[Card], shipped: Card) -> str:
-    """Return the whole card as Markdown."""
     single = [f for f in facts() if f.band is not Band.MANY_ANSWERS]
     many = [f for f in facts() if f.band is Band.MANY_ANSWERS]
     run = shipped["training"]

@@ -419,7 +419,6 @@ def answered(name: str, content: bytes) -> tuple[Labelled, dict[str, Any]]:
 
 
 def row_of_results(name: str, content: bytes) -> str:
-    """Return a row of the table of results."""
     try:
         data, answers = answered(name, content)
     except UploadError as error:
@@ -431,7 +430,6 @@ def row_of_results(name: str, content: bytes) -> str:
 
 
 def row_of_questions(name: str, content: bytes) -> str:
-    """Return a row of the table of questions."""
     key = answer_key(parse(content, "x"))
     if key is None:
         return f"| {name} | – | – | – | 1 |"
@@ -449,7 +447,6 @@ def _codes(names: list[str]) -> str:
 
 
 def main() -> None:
-    """Print both tables."""
     print("# The field's best-known files, and how each is read\n")
     print(ABOUT)
     print("## Questions with right answers\n")

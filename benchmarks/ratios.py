@@ -82,7 +82,6 @@ def each(these: Iterable[float], those: Iterable[float]) -> list[float]:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Return the wall time of some work."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started

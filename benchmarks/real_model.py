@@ -56,7 +56,6 @@ def ranking(rows: Sequence[Row], name: str, *, by_f1: bool) -> Interval:
 
 
 def report(model: str, single: Sequence[Row], many: Sequence[Row], held: Sequence[Row]) -> str:
-    """Return the table as Markdown."""
     parts = {
         "one right answer": single,
         "one right answer, relations held out": held,

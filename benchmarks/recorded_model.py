@@ -243,7 +243,6 @@ def file_and(weights: Path, named: dict[str, str]) -> dict[str, Any]:
 
 
 def page() -> str:
-    """Return what the recordings show, as Markdown."""
     parts = of_popular(Run(bundled.FOLDER / POPULAR))
     if OF_REAL in bundled.folders():
         parts += of_real(Run(bundled.FOLDER / OF_REAL), Run(bundled.FOLDER / bundled.REAL))
@@ -316,7 +315,6 @@ def table_of_sets(sets: dict[str, Results]) -> str:
 
 
 def of_popular(run: Run) -> list[str]:
-    """Return what popular questions show."""
     measured = measure_run(read_results(run), RESAMPLES)
     of = provenance_of(POPULAR)
     assert of is not None

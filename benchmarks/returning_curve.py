@@ -37,7 +37,6 @@ def contexts(query: str) -> dict[str, str]:
 
 
 def main() -> None:
-    """Print a table."""
     model = open_model("embedded")
     print(f"| told | P({RIGHT}) | P({REPEATED}) | normalised | most often said, of {DRAWS} |")
     print("| --- | --: | --: | --: | --- |")

@@ -134,7 +134,6 @@ def error(off: Floats) -> str:
 
 
 def main() -> None:
-    """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half", type=int, default=HALF, help="questions of either kind")
     options = parser.parse_args()

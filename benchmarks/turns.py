@@ -67,7 +67,6 @@ def waits(model: LanguageModel, line: Turns, others: int) -> list[float]:
 
 
 def main() -> None:
-    """Measure and print."""
     model = EmbeddedModel()
     places = os.cpu_count() or 1
     alone = statistics.median(waits(model, Turns(places), 0))

@@ -37,7 +37,6 @@ class HalfKnown(LanguageModel):
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
-        """Draw responses; see `LanguageModel.sample`."""
         p = self.table[prompt][FIRST]
         if temperature > 0:
             p = p ** (1 / temperature)
@@ -49,7 +48,6 @@ class HalfKnown(LanguageModel):
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]
     ) -> NDArray[np.float64]:
-        """Score answers; see `LanguageModel.log_likelihoods`."""
         with np.errstate(divide="ignore"):
             return np.log(
                 [[self.table[prompt][answer] for answer in answers] for prompt in prompts]
@@ -61,7 +59,6 @@ def _row(first: float) -> dict[str, float]:
 
 
 def question(i: int) -> str:
-    """Return the text of a question."""
     return f"Question {i}?"
 
 

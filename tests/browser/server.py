@@ -24,18 +24,8 @@ def free_port():
 def start_server(*options, folder=ROOT, app=ROOT / "app.py", port=None, **environment):
     """Start the app on a free port of this machine; return the process and its address.
 
-    Parameters
-    ----------
-    options : str
-        Of ``streamlit run``, behind those that every test wants.
-    folder : Path
-        Where the command is given.
-    app : Path
-        What is started.
-    port : int, optional
-        Instead of any free one.
-    environment : str
-        Variables for the server alone.
+    The options are those of ``streamlit run``, behind those that every test wants; the command is
+    given in `folder`, and the variables of `environment` are for the server alone.
     """
     port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(app)]
