@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 LARGEST: Final = 2**53  # no number of ours comes near it, and sums of such stay finite
-_HALVES: Final = re.compile("[\ud800-\udfff]")
+HALVES: Final = re.compile("[\ud800-\udfff]")
 
 # What a field may hold, by its annotation; any other is a dataclass, or none, to be decoded.
 _KINDS: Final[dict[str, tuple[type, ...]]] = {
@@ -128,7 +128,7 @@ def text_of(value: object) -> str:
 
 def is_writable(text: str) -> bool:
     """Return whether a text has no half of a character, which JSON can spell."""
-    return text.isascii() or not _HALVES.search(text)
+    return text.isascii() or not HALVES.search(text)
 
 
 def count_of(number: int, what: str) -> str:

@@ -32,14 +32,8 @@ from core.abstention.blocks import Blocks, all_blocks, blocks, checked_rows
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(Blocks):
     """What every possible threshold does; one entry per distinct doubt, from strict to loose."""
-
-    doubts: NDArray[np.float64]  # (b,): the largest doubt that is still answered
-    # answered, errors: (b,)
-    answered: NDArray[np.int64]
-    errors: NDArray[np.int64]
-    queries: int  # all queries, those with a missing doubt included
 
     @property
     def coverage(self) -> NDArray[np.float64]:
@@ -96,8 +90,7 @@ def curve(scores: ArrayLike, correct: ArrayLike) -> Curve:
     Its first point is the smallest block that can be answered: with M.I. that is often all
     the exact zeros at once. Parameters as in `core.abstention.blocks.blocks`.
     """
-    ranks = blocks(scores, correct)
-    return Curve(ranks.doubts, ranks.answered, ranks.errors, ranks.queries)
+    return Curve(**vars(blocks(scores, correct)))
 
 
 def aurc(scores: ArrayLike, correct: ArrayLike) -> float:

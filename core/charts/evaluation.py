@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.charts.theme import Chart, Palette, contrast, theme
+from core.charts.theme import IN_LINES, Chart, Palette, contrast, theme
 from core.uncertainty.scores import SCORES
 
 HEIGHT: Final = 320
@@ -21,7 +21,6 @@ MOST_SOURCES: Final = 5  # with a shape of their own
 NAME_WIDTH: Final = 130  # pixels of a source: a phone has room for two of them
 OTHERS: Final = "other sources"
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-IN_LINES: Final = "split(datum.label, '\\n')"  # a phone has no room for “0.5 to 1.0” in one
 
 
 def symbol_of(score: str) -> str:

@@ -14,8 +14,7 @@ import pandas as pd
 from core.abstention.intervals import ConfidenceBand
 from core.abstention.mixtures import Bar, Mixture
 from core.charts.calibration import name_of
-from core.charts.evaluation import IN_LINES
-from core.charts.theme import DASHES, Chart, Palette, contrast, lines_apart, share, theme
+from core.charts.theme import DASHES, IN_LINES, Chart, Palette, contrast, lines_apart, share, theme
 from core.studies.evaluation.mixing import RULES
 
 #: The scores of the paper's Figure 5.

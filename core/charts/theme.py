@@ -35,6 +35,9 @@ DASHES: tuple[list[int], ...] = (
 POWERS = (0, 1, 10, 100, 1000)  # of ten, and 0, on an axis of repetitions
 # As wide as its column, and as high as the plot and its legend, which may be long.
 AUTOSIZE = alt.AutoSizeParams(type="fit-x", contains="padding")
+# A phone has no room for “0.5 to 1.0” in one. A constant, so that no text of a person or a model is
+# ever read as an expression.
+IN_LINES = "split(datum.label, '\\n')"
 FONT = "Inter, 'Source Sans', sans-serif"
 
 

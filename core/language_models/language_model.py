@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -21,6 +20,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from core.codec import HALVES
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form, unknown_form
 from core.language_models.usage import Meter, Speed
@@ -31,7 +31,6 @@ MOST_TOKENS = 10**9  # no request uses more, whatever a service says
 # Part of what a score was made with: another number where a seed gives other answers.
 # 1: the seed alone; 2: the seed and the prompt, see `series`.
 SAMPLING_RULE = 2
-_HALVES = re.compile("[\ud800-\udfff]")
 
 
 #: Characters of an answer. `MAX_RESPONSE_TOKENS` tokens are mostly below 200; a server that ignores
@@ -51,7 +50,7 @@ def whole(text: str) -> str:
     JSON can spell half a surrogate pair, and a service that cuts between two of them sends one.
     It can be written nowhere: no file, no database and no browser takes it.
     """
-    return _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
+    return HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def series(seed: int, prompt: str) -> int:

@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+# What turns a sign into a picture, or a digit into a key: not seen by itself.
+SELECTORS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0)), "\u20e3"}
 _ACCENT = re.compile("[\u0300-\u036f]")
 # Vowel marks that Arabic and Hebrew are mostly written without, and the stroke that stretches.
 _VOWELS = re.compile("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670]")

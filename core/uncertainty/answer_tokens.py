@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from core.uncertainty import answer_words as vocabulary
-from core.uncertainty.accents import without_accents, without_vowel_marks
+from core.uncertainty.accents import SELECTORS, without_accents, without_vowel_marks
 
 
 class Date(NamedTuple):
@@ -106,7 +106,6 @@ _SCALES = {"k": "thousand", "m": "million", "b": "billion", "t": "trillion"}
 _QUOTES = re.compile("(?<!\\w)[\"'“”„«]")
 _WORDS_OF_TWO = ("no", "us", "uk", "eu", "ok", "tv")
 _STROKE = "\u0338"  # through a sign: not
-_SELECTORS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0)), "\u20e3"}
 
 
 def normalise(text: str) -> str:
@@ -150,7 +149,7 @@ def _character(sign: str) -> str:
     if sign.isascii():
         return sign
     category = unicodedata.category(sign)
-    if category == "Cf" or sign in _SELECTORS:
+    if category == "Cf" or sign in SELECTORS:
         return ""
     if sign == _STROKE:
         return "¬"

@@ -17,6 +17,7 @@ import pandas as pd
 from core.charts.ends import ROOM, before_names, ends_of_lines
 from core.charts.theme import (
     AUTOSIZE,
+    IN_LINES,
     POWERS,
     Chart,
     Palette,
@@ -50,8 +51,6 @@ QUARTILES = [
 LONGEST_NAME = 70
 LONGEST_ANSWER = 28
 LEGEND_WIDTH = 46  # characters a line: what a telephone has room for
-# A constant, so that no text of a person or a model is ever read as an expression.
-IN_LINES = "split(datum.label, '\\n')"
 LONGEST_END = 17
 # Behind the curves: the question, or what is left of it, above the answer and its rival.
 CURVES_ROOM, LONGEST_LINE, LONGEST_PAIR = 150, 19, 19  # what a telephone has room for, too

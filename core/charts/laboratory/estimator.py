@@ -14,8 +14,6 @@ from core.charts.laboratory.pictures import (
 from core.charts.theme import Chart, Palette
 from core.studies.laboratory.estimator import BOUNDS, ESTIMATES
 
-K = "number of draws k"
-
 
 def _of(content: Drawn, bounds: bool) -> dict[str, CurveColumns]:
     """Return the curves; the first alone has a band: several would hide each other."""
@@ -40,7 +38,7 @@ def bands(content: Drawn, palette: Palette, bounds: bool) -> Chart:
     low = min(0.0, max(min(values_of(by_name)), -exact)) if bounds else min(values_of(by_name))
     ends = min(low, exact), high
     return curves(
-        content["k"], by_name, palette, x=K, y=between(ends), exact=exact, places=places, ends=ends
+        content["k"], by_name, palette, y=between(ends), exact=exact, places=places, ends=ends
     )
 
 
@@ -53,7 +51,7 @@ def errors(content: Drawn, palette: Palette) -> Chart:
     all_values = values_of(by_name) or [1.0]
     y = on_logarithms("nats", min(all_values), max(all_values))
     places = list(ESTIMATES.values())
-    return curves(content["k"], by_name, palette, x=K, y=y, places=places)
+    return curves(content["k"], by_name, palette, y=y, places=places)
 
 
 def bands_alt(content: Drawn, bounds: bool) -> str:

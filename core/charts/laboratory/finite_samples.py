@@ -10,7 +10,6 @@ from core.charts.laboratory.pictures import (
 )
 from core.charts.theme import Chart, Palette
 
-K = "number of draws k"
 BOUND, CERTIFIED, ESTIMATE = "The theorem’s bound", "The certified bound", "The theorem’s estimate"
 MISSING, GAMMA, OUTSIDE = "Expected missing mass", "γ₂", "δ_supp that is best"
 
@@ -24,7 +23,7 @@ def bounds(content: Drawn, palette: Palette) -> Chart:
     }
     exact = content["exact"]
     ends = -0.15 * exact, max(1.25 * exact, 0.01)
-    return curves(content["k"], by_name, palette, x=K, y=between(ends), exact=exact, ends=ends)
+    return curves(content["k"], by_name, palette, y=between(ends), exact=exact, ends=ends)
 
 
 def bounds_alt(content: Drawn) -> str:
@@ -46,7 +45,7 @@ def reasons(content: Drawn, palette: Palette) -> Chart:
     }
     ends = 1e-6, 3.0
     y = on_logarithms("share, or probability", *ends)
-    return curves(content["k"], by_name, palette, x=K, y=y, ends=ends)
+    return curves(content["k"], by_name, palette, y=y, ends=ends)
 
 
 def reasons_alt(content: Drawn) -> str:

@@ -28,7 +28,7 @@ def _chart(content: Drawn, palette: Palette, temperature: float) -> Chart:
     if ends[0] == ends[1]:
         ends = -0.01, 0.01
     y = between(ends, "off by, nats", 5)
-    return curves(content["k"], by_name, palette, x="number of draws k", y=y, exact=0.0)
+    return curves(content["k"], by_name, palette, y=y, exact=0.0)
 
 
 def _alt(content: Drawn, temperature: float) -> str:

@@ -52,7 +52,7 @@ def curves(
     by_name: Mapping[str, CurveColumns],
     palette: Palette,
     *,
-    x: str,
+    x: str = "number of draws k",
     y: alt.Y,
     exact: float | None = None,
     places: Sequence[str] = (),

@@ -4,7 +4,7 @@ import re
 import string
 import unicodedata
 
-from core.uncertainty.accents import without_accents
+from core.uncertainty.accents import SELECTORS, without_accents
 
 # And neither "is 1 < 2 and 3 > 2" nor "<New> France".
 _MARKUP = re.compile(
@@ -23,8 +23,6 @@ _TO_PLAIN = str.maketrans(
     | dict.fromkeys(_APOSTROPHES, "")
     | {"&": " and "}
 )
-# What turns a sign into a picture, or a digit into a key: not seen by itself.
-_SELECTORS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0)), "\u20e3"}
 
 
 def plain(question: str) -> str:
@@ -62,7 +60,7 @@ def counting_signs(question: str) -> list[str]:
 
 def _is_unseen(sign: str) -> bool:
     """Whether a character only says how others are to be shown, or where a word may break."""
-    return not sign.isascii() and (unicodedata.category(sign) == "Cf" or sign in _SELECTORS)
+    return not sign.isascii() and (unicodedata.category(sign) == "Cf" or sign in SELECTORS)
 
 
 def _rest(sign: str) -> str:
