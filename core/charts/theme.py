@@ -210,6 +210,7 @@ def theme(chart: Chart, palette: Palette) -> Chart:
             domainColor=palette.grid,
             tickColor=palette.grid,
             labelFontSize=12,
+            labelSeparation=6,
             titleFontSize=12,
         ),
         legend=alt.LegendConfig(

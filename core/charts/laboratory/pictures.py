@@ -111,7 +111,6 @@ def curves(
             format="~s",
             labelExpr="replace(datum.label, 'G', 'B')",  # a billion, not a giga
             labelFlush=True,
-            labelSeparation=6,
         ),
     )
     tooltip = [
