@@ -31,6 +31,8 @@ MOST_CURVES: Final = 7  # as many as a chart can tell apart
 FROM_FILE: Final = (
     "Opened from a file. Nobody checked that the model named here gave these answers."
 )
+#: Stands before what came of it: a list has no room for more, and such a verdict is none of ours.
+NOT_VERIFIED: Final = "Not verified"
 _MARK: Final = "from_file"
 _ANSWERS: Final = ("texts", "samples", "seconds", "text", "greedy", "others")
 _WORDS: Final = (
@@ -119,7 +121,7 @@ def _inspection(content: bytes, document: dict[str, Any]) -> OpenedResult:
         "inspection",
         inspection.query,
         inspection.recording.model,
-        outcome(inspection),
+        f"{NOT_VERIFIED}: {outcome(inspection)}",
         encode(whole),
     )
 
@@ -158,7 +160,8 @@ def _policy(content: bytes) -> OpenedResult:
     model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
     title = f"{policy.score}: answer {policy.where}"
     whole = policies.to_dict(policy) | {_MARK: True}
-    return OpenedResult("policy", title, model, policy.sentence, encode(whole, indent=2))
+    promise = f"{NOT_VERIFIED}: {policy.sentence}"
+    return OpenedResult("policy", title, model, promise, encode(whole, indent=2))
 
 
 def _curves(content: list[Any]) -> OpenedResult:
@@ -169,9 +172,8 @@ def _curves(content: list[Any]) -> OpenedResult:
     read = curves.all_from_json(_write(content))
     first = read[0]
     whole = [to_dict(one) | {_MARK: True} for one in read]
-    return OpenedResult(
-        "amplification", first.case.query, first.model, verdict(first), encode(whole)
-    )
+    outcome = f"{NOT_VERIFIED}: {verdict(first)}"
+    return OpenedResult("amplification", first.case.query, first.model, outcome, encode(whole))
 
 
 def _write(content: list[Any]) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from core.reports.inspection.words import STAMPS, Headline, read_outcome
-from core.reports.result_files import MAX_BYTES
+from core.reports.result_files import MAX_BYTES, NOT_VERIFIED
 from core.reports.result_files import open_result as opening
 from core.store.errors import StoreError
 from core.store.results import ResultPage, Summary
@@ -101,10 +101,14 @@ def _as_file(results: Sequence[Summary]) -> None:
 
 
 def _of_one_question(results: Sequence[Summary]) -> list[list[Summary]]:
-    """Return results by what was asked of which model, each group at the place of its latest."""
+    """Return results by what was asked of which model, each group at the place of its latest.
+
+    What a file says was asked was not asked here.
+    """
     groups: dict[Hashable, list[Summary]] = {}
     for each in results:
-        groups.setdefault((each.kind, each.title, each.query, each.model), []).append(each)
+        same = each.kind, each.title, each.query, each.model
+        groups.setdefault((*same, each.outcome.startswith(NOT_VERIFIED)), []).append(each)
     return list(groups.values())
 
 

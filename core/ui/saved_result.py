@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core.reports.result_files import FROM_FILE, is_from_file
+from core.reports.result_files import FROM_FILE, NOT_VERIFIED, is_from_file
 from core.store.errors import StoreError
 from core.store.results import Result
 from core.ui.messages import problem
@@ -34,7 +34,7 @@ def open_result(kind: str) -> Result | None:
         st.button("Ask a new question", key="leave_kept", on_click=leave)
     if is_from_file(result.payload):
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.badge("Not verified", icon=":material/upload_file:", color="orange")
+            st.badge(NOT_VERIFIED, icon=":material/upload_file:", color="orange")
             st.text(FROM_FILE)
     return result
 

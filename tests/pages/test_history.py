@@ -238,6 +238,11 @@ def test_a_result_of_another_machine_opens_with_the_same_numbers(monkeypatch):
     page = session("inspection", saved=only().id)
     assert metrics(page) == metrics(asked) and len(metrics(page)) > 3
     assert said(page, FROM_FILE) and "Not verified" in badges(page)
+    session("inspection", q=QUERY)  # asked here: the file's verdict is none of its
+    (here,), (there,) = listed(session("history"))
+    assert (here["title"], here["stamp"]["label"]) == (QUERY, "✓ Believe it")
+    assert (there["title"], there["stamp"]) == (QUERY, None)
+    assert there["came"].startswith("Not verified: ")
 
 
 @pytest.mark.parametrize("content", [b"{}", b"not json", json.dumps(TEXTS).encode()])

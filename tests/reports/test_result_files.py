@@ -7,7 +7,7 @@ import pytest
 from core.abstention.policy import FORMAT, from_json, to_json
 from core.codec import encode
 from core.reports.amplification import words
-from core.reports.inspection.words import outcome
+from core.reports.inspection.words import outcome, read_outcome
 from core.reports.result_files import MAX_BYTES, MOST_CURVES, is_from_file, open_result
 from core.store.database import open_database
 from core.store.results import SavedResults
@@ -39,7 +39,8 @@ def again(found):
 def test_an_inspection_has_the_same_numbers_on_another_machine():
     found = open_result(inspections.to_json(INSPECTION).encode())
     assert (found.kind, found.query, found.model) == ("inspection", QUERY, "table")
-    assert found.outcome == outcome(INSPECTION)
+    assert found.outcome == f"Not verified: {outcome(INSPECTION)}"
+    assert read_outcome(outcome(INSPECTION)).stamp and not read_outcome(found.outcome).stamp
     there = inspections.from_json(again(found).payload)
     assert inspections.to_dict(there) == inspections.to_dict(INSPECTION)
 
@@ -49,10 +50,11 @@ def test_curves_and_policies_have_the_same_numbers_on_another_machine():
         found = open_result(content.encode())
         first, *_ = curves.all_from_json(again(found).payload)
         assert found.kind == "amplification" and first.points == CURVE.points
-        assert found.outcome == words.verdict(CURVE)
+        assert found.outcome == f"Not verified: {words.verdict(CURVE)}"
     policy = default_policy()
     found = open_result(to_json(policy).encode())
     assert found.kind == "policy" and from_json(again(found).payload) == policy
+    assert found.outcome == f"Not verified: {policy.sentence}"
 
 
 def test_what_came_from_a_file_says_so_and_nothing_else_does():
@@ -71,7 +73,7 @@ def test_only_the_recording_counts():
     whole["scores"]["mutual_information"]["value"] = 99.0
     found = open_result(json.dumps(whole).encode())
     assert is_from_file(found.payload) and SCRIPT not in found.payload
-    assert found.outcome == outcome(INSPECTION)
+    assert found.outcome.endswith(outcome(INSPECTION))
 
 
 NEWER = written() | {"version": inspections.VERSION + 1}
