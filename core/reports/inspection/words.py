@@ -5,12 +5,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from core.codec import percent
+from core.codec import count_of, percent
 from core.studies.evaluation.recorded import source_of
 from core.studies.inspection.certificates import MODELS, certified_model, default_policy
 from core.studies.inspection.grading import Judgement
 from core.studies.inspection.inspection import LABELS_WANTED, Inspection, display
-from core.studies.inspection.quick import ANSWERS, MOST_CALLS
+from core.studies.inspection.quick import ANSWERS
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.taught import Taught
 from core.studies.inspection.verdict import (
@@ -33,9 +33,7 @@ SYSTEM: Final = {
 }
 # What is said of the answer. One that is withheld is never the headline, and there is no word of
 # trust on what the model was not taught: the decision stands beneath, and small.
-QUICK: Final = (
-    f"A quick look: {ANSWERS} answers, counted, in at most {MOST_CALLS} calls, and no verdict."
-)
+QUICK: Final = f"A quick look: {ANSWERS} answers, counted, and no verdict."
 _DECIDED: Final = (
     r"(?: \((?:(-?\d+\.\d+|inf) nats, λ = (\d+\.\d+), ([^()]+ policy: [^()]+)|(\d+\.\d\d) λ)\))"
 )
@@ -202,12 +200,13 @@ def reasons(inspection: Inspection, *, quotes: bool, measured: bool = True) -> t
 def cut_at_limit(inspection: Inspection) -> str | None:
     """Return which answers are no whole ones, because the limit or a server ended them."""
     recording, limit = inspection.recording, inspection.recording.request.answer_tokens
+    why = f"did not end within {count_of(limit, 'token')}."
     cut = {r.text for r in (recording.greedy, *recording.samples) if r.text and not r.complete}
     if inspection.verdict.answer in cut:
-        return f"The answer is cut: it did not end within {limit} tokens."
+        return f"The answer is cut: it {why}"
     number = sum(sample.text in cut for sample in recording.samples)
     total = len(recording.samples)
-    return f"{number} of {total} answers did not end within {limit} tokens." if number else None
+    return f"{number} of {total} answers {why}" if number else None
 
 
 def about_training(taught: Taught | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""A quick look at a question: what a model answers most, in at most `MOST_CALLS` calls.
+"""A quick look at a question: what a model answers most.
 
 Ten answers are drawn and counted. That shows how they spread, and not why: whether the model does
 not know, or there are many right answers, takes an inspection. So there is no verdict.
@@ -13,7 +13,6 @@ from core.language_models.language_model import LanguageModel
 from core.studies.inspection.counter_answers import alike
 
 ANSWERS: Final = 10
-MOST_CALLS: Final = 20
 TEMPERATURE: Final = 0.9
 
 

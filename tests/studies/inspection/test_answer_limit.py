@@ -62,7 +62,8 @@ def seen(tokens):
 
 
 def test_an_answer_ends_at_the_limit_that_was_asked_for_and_it_is_said():
-    assert "did not end within 32 tokens" in cut_at_limit(seen(32))
+    assert "did not end within 32 tokens." in cut_at_limit(seen(32))
+    assert "did not end within 1 token." in cut_at_limit(seen(1))
     assert len(seen(32).verdict.answer.split()) == 32
     whole = seen(64)
     assert whole.verdict.answer == WORDS and cut_at_limit(whole) is None
