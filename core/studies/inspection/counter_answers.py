@@ -16,6 +16,7 @@ from core.data.world.facts import Fact
 from core.data.world.kinds import answers_beside, answers_of_its_kind, every_answer, names_of
 from core.data.world.nearest import nearest
 from core.studies.inspection.taught import WORLD_OF
+from core.uncertainty.no_answer import is_no_answer
 from core.uncertainty.same_answer import same_answer
 from core.uncertainty.similarity import tokens
 
@@ -94,12 +95,14 @@ def _order(texts: Sequence[str], model: str, fact: Fact | None, answer: str) -> 
 def is_whole(text: str, query: str, answer: str) -> bool:
     """Return whether a text is an answer of its own beside `answer`, and no slip of it.
 
-    It is none if it is words of the question, has a digit glued to its letters where the answer
-    has none, or if one of its words is a beginning or a misspelling of one of the answer's.
+    It is none if it says that there is none, is words of the question, has a digit glued to its
+    letters where the answer has none, or if one of its words is a beginning or a misspelling of one
+    of the answer's.
     """
     words = tokens(text)
     return (
         any(map(str.isalnum, text))
+        and not is_no_answer(text)
         and not set(words) <= set(tokens(query))
         and not alike(answer, [text])
         and (_glue(answer) or not _glue(text))

@@ -62,6 +62,9 @@ for name, texts in eval(sys.argv[2]).items():
     for text in map(eval, texts):
         print(name, flush=True)
         pattern.match(text), pattern.fullmatch(text)
+# A refusal is known by its beginning.
+from core.uncertainty.no_answer import is_no_answer
+assert not any(is_no_answer(word * n) for word in ("given ", "sorry, ", "as a ", "ik het "))
 # What a service says without end is heard in one pass.
 from core.language_models.backends.gemini.refusals import too_much
 assert not too_much("token count " * n)
