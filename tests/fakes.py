@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.shared import limited
 from core import prompts
-from core.language_models.errors import ModelError, PromptTooLongError
+from core.language_models.errors import PromptTooLongError
 from core.language_models.language_model import Capabilities, LanguageModel, Response, series
 from core.language_models.true_false import question
 from core.studies.inspection.certificates import default_policy
@@ -276,7 +276,8 @@ class Short(Turning):
 class Counted(LanguageModel):
     """Cannot score: `says` gives the texts that it says in turn after so many repetitions.
 
-    How many answers it has given is kept in `calls`.
+    How many answers it has given is kept in `calls`, and what it was asked in `asked`: one
+    ``(prompt, temperature, seed)`` a call.
     """
 
     revision = "1"
@@ -284,11 +285,13 @@ class Counted(LanguageModel):
 
     def __init__(self, says: Callable[[int], Sequence[str]], name: str = "counted") -> None:
         self.name, self.says, self.calls = name, says, 0
+        self.asked: list[tuple[str, float, int]] = []
 
     def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
         self.calls += count
+        self.asked.append((prompt, temperature, seed))
         texts = self.says(times_told(prompt))
         return [Response(texts[(first + i) % len(texts)], True) for i in range(count)]
 
     def log_likelihoods(self, prompts, answers):
-        raise ModelError("This model does not say how likely an answer is.")
+        raise AssertionError("it cannot score texts")

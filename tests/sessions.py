@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 
 from app import app as served
 from core.store import schema
+from core.store.errors import StoreError
 from core.ui import frame, model_picker
 from core.ui.results import storage
 from core.ui.runs.job import JOB
@@ -275,6 +276,11 @@ def offer(app, key="pay_inspection"):
 
 
 # ------------------------------------------------------------------- all that it holds
+
+
+def disk_full(*_, **__):
+    """Stands where something is saved."""
+    raise StoreError("The disk is full. Make room.")
 
 
 def tree(app):

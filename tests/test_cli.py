@@ -21,7 +21,6 @@ from core.commands.terminal import CLEAR, guard
 from core.data.datasets.predictions import predictions_in, read_predictions, row_hashes
 from core.data.tabular.uploads import parse
 from core.language_models import opening
-from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.reports.amplification import words as curve_words
 from core.reports.inspection.words import likely
 from core.reports.result_files import FROM_FILE
@@ -39,7 +38,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request
 from core.uncertainty.scores import SCORES
 from tests.command_line import believe, refused
-from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
+from tests.fakes import QUERY, Counted, Limited, TableModel, copies, falling, fruit
 from tests.language_models.openai_server import serving
 from tests.reports.reading import read_document
 
@@ -646,7 +645,8 @@ def test_which_filter_counts_is_asked_and_another_one_is_another_look(tmp_path, 
     assert [(each["labels"], each["looks"]) for each in (strict, mix)] == [(200, 1), (200, 2)]
     only = "As you said, only rows in which “filter” is “strict” count."
     assert only in policy_from_dict(strict).sentence
-    assert not policy_from_dict(mix).selection
+    says = "“filter” is “strict” and “loose”: their mix counts, not one alone."
+    assert policy_from_dict(mix).selection == says
     both = ("--filter", "filter=strict", "--filter", "filter")
     refused(believe(*base, *both), "--filter takes one value of a column; give it one.", 2)
 
@@ -831,19 +831,6 @@ def test_outside_scores_are_calibrated():
 # -------------------------------------------------------------------------- amplifying
 
 
-class Speaking(LanguageModel):
-    """Cannot score texts, and says one thing only."""
-
-    name, revision = "speaking", "1"
-    capabilities = Capabilities(scores_given_text=False)
-
-    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
-        return [Response("answer0", True)] * count
-
-    def log_likelihoods(self, prompts, answers):
-        raise AssertionError("it cannot score texts")
-
-
 def told(*more):
     """Amplify with the table's question and two of its answers."""
     answers = ("--answer", "answer0", "--repeated", "answer1")
@@ -895,7 +882,7 @@ def test_repetitions_may_come_twice_and_in_any_order(table):
 
 
 def test_frequencies_stand_where_likelihoods_are_missing(monkeypatch):
-    monkeypatch.setattr(opening, "open_model", lambda name: Speaking())
+    monkeypatch.setattr(opening, "open_model", lambda name: Counted(lambda t: ["answer0"]))
     *_, line = told("--repetitions", "5").stdout.splitlines()
     assert line.split()[:2] == ["5", "1"]  # and the interval
     (point,) = one_object(told("--repetitions", "5", "--json"))["curve"]

@@ -50,6 +50,7 @@ from tests.hostile import IMAGE
 from tests.patience import LONG
 from tests.sessions import (
     badges,
+    disk_full,
     go,
     harmless,
     keys,
@@ -1033,12 +1034,9 @@ def test_what_cannot_be_read_now_is_found_when_it_can(example, monkeypatch):
 def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_they_can(
     app, monkeypatch
 ):
-    def full(*_, **__):
-        raise StoreError("The disk is full. Make room.")
-
     with monkeypatch.context() as broken:
         for kind in (SavedResults, files.Files):
-            broken.setattr(kind, "save", full)
+            broken.setattr(kind, "save", disk_full)
         upload(app, example_bytes() + b"\n", "mine.csv")
         assert badges(app) == [PROBLEM, OVERALL] and "file" not in app.query_params
         assert said(app, "The disk is full. Make room. Until then, a reload of the page loses")
@@ -1054,13 +1052,10 @@ def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_
 
 
 def test_what_waits_to_be_saved_and_is_given_up_is_not_saved(app, monkeypatch):
-    def full(*_, **__):
-        raise StoreError("The disk is full. Make room.")
-
     saved = storage().results.search().total
     with monkeypatch.context() as broken:
         for kind in (SavedResults, files.Files):
-            broken.setattr(kind, "save", full)
+            broken.setattr(kind, "save", disk_full)
         upload(app, example_bytes(), EXAMPLE_NAME)
         use(app)
         press(app, "stop_policy")

@@ -8,7 +8,6 @@ from core.abstention.policy import to_json
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.store import stopgap
 from core.store.database import open_database
-from core.store.errors import StoreError
 from core.store.results import SavedResults
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.certificates import default_policy
@@ -16,6 +15,7 @@ from core.studies.inspection.serialise import from_json
 from tests.sessions import (
     QUERY,
     badges,
+    disk_full,
     keys,
     metrics,
     only,
@@ -123,12 +123,9 @@ def test_what_nobody_asked_for_is_kept_where_the_person_wants_it():
 
 
 def test_what_cannot_be_kept_is_shown_and_said(monkeypatch):
-    def full(*_, **__):
-        raise StoreError("The disk is full. Make room.")
-
     with monkeypatch.context() as broken:
         for method in ("save", "exists"):
-            broken.setattr(SavedResults, method, full)
+            broken.setattr(SavedResults, method, disk_full)
         page = session("inspection", q=QUERY)
         for _ in range(2):  # at once, and for as long as it is so
             assert len(metrics(page)) > 3 and linked(page) is None

@@ -9,7 +9,6 @@ from core.data.world.grading import find
 from core.language_models.trial import QUESTIONS
 from core.reports.inspection.words import QUICK
 from core.store.database import Database
-from core.store.errors import StoreError
 from core.store.results import SavedResults
 from core.studies.inspection.quick import ANSWERS
 from core.ui.results import storage
@@ -17,6 +16,7 @@ from tests.language_models.openai_server import serving
 from tests.sessions import (
     QUERY,
     chosen,
+    disk_full,
     go,
     keys,
     metrics,
@@ -327,26 +327,20 @@ def test_a_run_that_nobody_watches_any_more_is_kept_in_history(page, gate):
 
 
 def test_what_cannot_be_kept_is_no_failure_of_the_run(page, monkeypatch):
-    def full(*_, **__):
-        raise StoreError("The disk is full. Make room.")
-
     with serving("none") as server:
         chosen(page, server)
-        monkeypatch.setattr(SavedResults, "save", full)
+        monkeypatch.setattr(SavedResults, "save", disk_full)
         press(page, "pay_inspection")
         assert metrics(page) and "again_inspection" not in keys(page)
         assert said(page, "This result is not saved. The disk is full. Make room.")
 
 
 def test_where_no_answer_can_be_saved_no_press_pays(page, monkeypatch):
-    def full(_):
-        raise StoreError("The disk is full. Make room.")
-
     with serving("none") as server:
         chosen(page, server)
         server.exchanges.clear()
         with monkeypatch.context() as disk:
-            disk.setattr(Database, "check_room", full)
+            disk.setattr(Database, "check_room", disk_full)
             press(page, "pay_inspection")
             assert said(page, "The disk is full. Make room. Until then no further call is made")
             again(page)

@@ -33,7 +33,7 @@ from core.studies.amplification.curve import (
 from core.studies.amplification.serialise import to_dict
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
-from tests.fakes import QUERY, Limited, copies, falling, times_told
+from tests.fakes import QUERY, Counted, Limited, copies, falling, times_told
 
 CAPITAL = Case("What is the capital of France?", "Paris", "Lyon")
 
@@ -53,25 +53,6 @@ class Teller(LanguageModel):
     def log_likelihoods(self, prompts, answers):
         self.asked.append((list(prompts), list(answers)))
         return np.array([self.of(times_told(prompt)) for prompt in prompts], float)
-
-
-class Speaker(LanguageModel):
-    """Cannot score texts; told an answer t times it says the texts `of(t)`, one after another."""
-
-    name, revision = "speaker", "3"
-    capabilities = Capabilities(scores_given_text=False)
-
-    def __init__(self, of):
-        self.of, self.asked, self.drawn = of, [], 0
-
-    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
-        self.asked.append((prompt, temperature, seed))
-        self.drawn += count
-        texts = self.of(times_told(prompt))
-        return [Response(texts[i % len(texts)], True) for i in range(count)]
-
-    def log_likelihoods(self, prompts, answers):
-        raise AssertionError("it cannot score texts")
 
 
 def evidence(weight):
@@ -106,7 +87,7 @@ def test_a_question_is_asked_as_the_model_reads_it():
     """Scored or counted; as it was typed where the model tells all spellings apart."""
     read_as = CAPITAL.query.casefold()
     assert CAPITAL.prompt(2, read_as) == prompts.iterative(read_as, ["Lyon"] * 2)
-    for make in (lambda: evidence(1.0), lambda: Speaker(lambda t: ["Paris"])):
+    for make in (lambda: evidence(1.0), lambda: Counted(lambda t: ["Paris"])):
         model, plain = make(), make()
         model.reads = str.casefold
         found, usual = amplify(CAPITAL, model, [0, 2]), amplify(CAPITAL, plain, [0, 2])
@@ -209,7 +190,7 @@ def test_a_curve_of_a_model_that_scores_is_dense_and_then_spread(most):
     ],
 )
 def test_a_curve_by_frequencies_has_few_points(most, expected):
-    assert grid(Speaker(lambda t: ["a"]), most) == expected
+    assert grid(Counted(lambda t: ["a"]), most) == expected
 
 
 def test_a_curve_of_a_large_model_has_few_points():
@@ -219,7 +200,7 @@ def test_a_curve_of_a_large_model_has_few_points():
 
 
 @pytest.mark.parametrize("most", [-1, 1001])
-@pytest.mark.parametrize("model", [evidence(1.0), Speaker(lambda t: ["a"])])
+@pytest.mark.parametrize("model", [evidence(1.0), Counted(lambda t: ["a"])])
 def test_a_curve_out_of_range_is_refused(model, most):
     assert "between 0 and 1,000" in refusal(grid, model, most)
 
@@ -315,7 +296,7 @@ def test_the_interval_is_wilsons(ours, theirs):
     theirs = min(theirs, SAMPLES_A_POINT - ours)
     texts = ["Paris"] * ours + ["Lyon"] * theirs
     texts += ["Nice"] * (SAMPLES_A_POINT - len(texts))
-    (point,) = amplify(CAPITAL, Speaker(lambda t: texts), [3]).points
+    (point,) = amplify(CAPITAL, Counted(lambda t: texts), [3]).points
     assert (point.log_likelihood_answer, point.log_likelihood_repeated) == (None, None)
     if not ours + theirs:
         assert (point.normalised_probability, point.lower, point.upper) == (None, None, None)
@@ -330,15 +311,15 @@ def test_the_interval_is_wilsons(ours, theirs):
 
 @pytest.mark.parametrize("times", [[0], [5, 0, 5, 1], FREQUENCY_REPETITIONS])
 def test_as_many_answers_are_drawn_as_were_announced(times):
-    model = Speaker(lambda t: ["Paris", "Lyon"])
+    model = Counted(lambda t: ["Paris", "Lyon"])
     amplify(CAPITAL, model, times, seed=11)
-    assert model.drawn == most_calls(model, times) == SAMPLES_A_POINT * len(set(times))
+    assert model.calls == most_calls(model, times) == SAMPLES_A_POINT * len(set(times))
     assert model.asked == [(CAPITAL.prompt(t), 1.0, 11) for t in sorted(set(times))]
     assert most_calls(evidence(1.0), times) == 0  # it needs no samples
 
 
 def test_every_number_of_repetitions_has_its_own_frequencies():
-    model = Speaker(lambda t: ["Paris"] * (4 - t) + ["Lyon"] * t)
+    model = Counted(lambda t: ["Paris"] * (4 - t) + ["Lyon"] * t)
     found = amplify(CAPITAL, model, range(5))
     assert [p.normalised_probability for p in found.points] == [1, 3 / 4, 2 / 4, 1 / 4, 0]
     assert found.crossing == 3
@@ -357,14 +338,14 @@ def test_every_number_of_repetitions_has_its_own_frequencies():
 )
 def test_a_text_that_matches_both_answers_counts_for_the_nearer(text, expected):
     kings = Case("Who was king in 1940?", "King George VI", "King George V")
-    (point,) = amplify(kings, Speaker(lambda t: [text]), [0]).points
+    (point,) = amplify(kings, Counted(lambda t: [text]), [0]).points
     assert point.normalised_probability == expected
 
 
 @pytest.mark.parametrize(("others", "expected"), [(6, 1.0), (7, None)])
 def test_a_text_counts_from_a_token_f1_of_a_quarter(others, expected):
     """One word in common of 1 + 7 is 2 / 8; of 1 + 8 it is less."""
-    model = Speaker(lambda t: ["Paris " + "x " * others])
+    model = Counted(lambda t: ["Paris " + "x " * others])
     (point,) = amplify(CAPITAL, model, [0]).points
     assert point.normalised_probability == expected
 
@@ -372,7 +353,7 @@ def test_a_text_counts_from_a_token_f1_of_a_quarter(others, expected):
 # ------------------------------------------------------- by likelihoods of sampled answers
 
 
-class Weighing(LanguageModel):
+class Weighing(Counted):
     """Cannot score texts, but says how likely its own are."""
 
     name, revision = "weighing", "5"
@@ -383,9 +364,6 @@ class Weighing(LanguageModel):
 
     def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
         return [self.said[i % len(self.said)] for i in range(count)]
-
-    def log_likelihoods(self, prompts, answers):
-        raise AssertionError("it cannot score texts")
 
 
 def test_sampled_answers_are_weighed_by_their_likelihoods():
@@ -438,7 +416,7 @@ def test_progress_names_every_number_of_repetitions_and_may_cancel(call):
         if len(told) == call:
             raise Cancelled
 
-    model = Speaker(lambda t: ["Paris"])
+    model = Counted(lambda t: ["Paris"])
     with pytest.raises(Cancelled):
         amplify(CAPITAL, model, [0, 5, 20], progress)
     assert len(model.asked) == max(call - 2, 0)

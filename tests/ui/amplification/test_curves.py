@@ -13,7 +13,7 @@ from core.ui.amplification import curves as module
 from core.ui.amplification.curves import CurveJobs
 from core.ui.runs import widget
 from tests.fakes import Counted, Short, Turning
-from tests.patience import LONG
+from tests.patience import LONG, finished
 from tests.sessions import said, texts, until
 
 TIMES = (0, 1, 5)
@@ -42,11 +42,6 @@ class Failing(Turning):
         if any(self.at in prompt for prompt in prompts):
             raise ModelError("The model went away. Start it again.")
         return super().log_likelihoods(prompts, answers)
-
-
-def finished(job):
-    assert job.wait(LONG)
-    return job
 
 
 # ------------------------------------------------------------------------------ the store

@@ -15,14 +15,9 @@ from core.studies.progress import Cancelled
 from core.ui.runs import job as module
 from core.ui.runs.job import Job, orphans
 from core.ui.runs.turns import Turns
-from tests.patience import LONG
+from tests.patience import LONG, finished
 
 Page = namedtuple("Page", "is_open")
-
-
-def finished(job):
-    assert job.wait(LONG)
-    return job
 
 
 def test_it_runs_beside_whoever_started_it(gate):

@@ -8,12 +8,7 @@ import pytest
 from core.studies.progress import Cancelled
 from core.ui.runs import registry as module
 from core.ui.runs.registry import Registry
-from tests.patience import LONG
-
-
-def finished(job):
-    assert job.wait(LONG)
-    return job
+from tests.patience import LONG, finished
 
 
 @pytest.fixture
