@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from core import prompts
 from core.abstention.policy import USUAL_LIMIT
 from core.language_models.client.concurrency import AT_ONCE, at_once
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, RefusedError
 from core.language_models.language_model import Capabilities, LanguageModel, Response, notes_on_cut
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
@@ -216,8 +216,8 @@ class _Asking:
     def search(self, count: int) -> ModelTask:
         return ModelTask("search", count, partial(self.model.likeliest, self.first_prompt, count))
 
-    def freely(self, count: int) -> ModelTask:
-        sample = partial(self.model.sample, temperature=FREE_TEMPERATURE, seed=self.request.seed)
+    def freely(self, count: int, temperature: float) -> ModelTask:
+        sample = partial(self.model.sample, temperature=temperature, seed=self.request.seed)
         return ModelTask("sample freely", count, partial(sample, self.first_prompt, count))
 
     def second(self, text: str, first: int, count: int) -> ModelTask:
@@ -466,7 +466,12 @@ def _others(asking: _Asking, recording: Recording) -> list[str]:
         return counter_answers(asking.request.query, asking.model.name, recording.texts[0], texts)
 
     if not asking.model.capabilities.searches:
-        (reply,) = asking.together(TELLING_OTHERS, [asking.freely(OTHER_DRAWS)])
+        try:
+            (reply,) = asking.together(
+                TELLING_OTHERS, [asking.freely(OTHER_DRAWS, FREE_TEMPERATURE)]
+            )
+        except RefusedError:  # some services take 1 at most
+            (reply,) = asking.together(TELLING_OTHERS, [asking.freely(OTHER_DRAWS, 1.0)])
         return among(reply)
     # The likeliest may be spellings of the one, or no answers: then further ones are looked at.
     others = among(asking.searched)

@@ -11,7 +11,7 @@ import pytest
 from core import prompts
 from core.data.world.plain import plain
 from core.language_models.client.wrapper import Wrapper
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, RefusedError
 from core.language_models.language_model import Response
 from core.language_models.true_false import OPINIONS, question
 from core.studies.inspection import recorder
@@ -725,6 +725,21 @@ def test_where_answers_are_drawn_others_are_drawn_more_freely(estimator):
     for text, kept in made.others:
         assert text in words(3)[1:]
         assert kept == pytest.approx(0.2, abs=1e-9 if estimator is Estimator.EXACT else 0.2)
+
+
+@sampled
+def test_a_service_that_takes_no_such_temperature_is_asked_at_a_lower_one(estimator):
+    """Else an inspection that was paid for would be lost, each time anew."""
+
+    class Cold(Wrapper):
+        def sample(self, prompt, count, *, temperature=1.0, **options):
+            if temperature > 1:
+                raise RefusedError("temperature: 0 to 1")
+            return super().sample(prompt, count, temperature=temperature, **options)
+
+    table = TableModel(words(3), [0.98, 0.01, 0.01], holds_to(0.2)[2])
+    cold = (Cold(limited(table, estimator)) for _ in range(99))
+    assert any(record(ask(seed=i), model).others for i, model in enumerate(cold))
 
 
 def test_a_model_that_says_nothing_else_is_told_nothing_else():
