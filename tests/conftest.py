@@ -27,6 +27,19 @@ def embedded() -> LanguageModel:
     return EmbeddedModel()
 
 
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    """Turned by hand."""
+    return Clock()
+
+
 @pytest.fixture
 def gate():
     """Opened at the end, so that no thread outlives its test."""

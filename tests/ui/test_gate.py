@@ -16,17 +16,6 @@ JSON = Place(frozenset({"json"}), 2**20)
 # ------------------------------------------------------------------------- handshakes
 
 
-@pytest.fixture
-def clock():
-    class Clock:
-        now = 0.0
-
-        def __call__(self):
-            return self.now
-
-    return Clock()
-
-
 def test_an_address_has_its_handshakes_every_minute(clock):
     handshakes = Handshakes(2, 10, clock)
     assert [handshakes.allows("192.0.2.1") for _ in range(3)] == [True, True, False]

@@ -8,18 +8,6 @@ import pytest
 from core.ui import log
 
 
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def written(clock):
     """A logger, and what it has written."""

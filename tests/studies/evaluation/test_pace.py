@@ -6,19 +6,6 @@ from core.codec import time_of
 from core.studies.evaluation.pace import WINDOW, Pace
 
 
-class Clock:
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 def test_nothing_is_said_of_the_pace_before_a_second_is_over(clock):
     pace = Pace(6015, 20, clock)
     assert pace.sentence(20) == "20 of 6,015 questions"
