@@ -22,11 +22,10 @@ from core.studies.amplification.serialise import (
 )
 from core.studies.costs import price
 from core.studies.inspection.request import InvalidRequestError
-from tests.fakes import QUERY, Limited, Turning
+from tests.fakes import QUERY, Counted, Limited, Turning
 from tests.hostile import edited, opened
 from tests.studies.amplification.test_curve import (
     CAPITAL,
-    Speaker,
     Weighing,
     curve,
     evidence,
@@ -81,7 +80,7 @@ def test_a_curve_as_json():
     ("model", "source"),
     [
         (evidence(1.0), Origin.SCORED),
-        (Speaker(lambda t: ["Paris"]), Origin.COUNTED),
+        (Counted(lambda t: ["Paris"]), Origin.COUNTED),
         (Weighing([("Paris", 0.5)]), Origin.SAMPLED),
     ],
 )
@@ -98,7 +97,7 @@ def test_a_curve_says_what_it_is_made_of_and_older_ones_are_understood(model, so
 
 
 def test_what_was_never_sampled_is_null_and_no_nan():
-    found = amplify(CAPITAL, Speaker(lambda t: ["Nice"]), [0])
+    found = amplify(CAPITAL, Counted(lambda t: ["Nice"]), [0])
     (saved,) = json.loads(to_json([found]), parse_constant=pytest.fail)
     (point,) = saved["curve"]
     assert {value for name, value in point.items() if name != "repetitions"} == {None}
@@ -128,7 +127,7 @@ def test_the_table_to_read_has_headings_and_no_empty_column():
         "P(answer to test) of the two",
     ]
     assert scored["ln P(answer to test), nats"] == [-20.0, -20.0]
-    counted = to_table([amplify(CAPITAL, Speaker(lambda t: ["Paris"]), [0])])
+    counted = to_table([amplify(CAPITAL, Counted(lambda t: ["Paris"]), [0])])
     assert list(counted)[3:] == [
         "Repetitions",
         "P(answer to test) of the two",
@@ -139,7 +138,7 @@ def test_the_table_to_read_has_headings_and_no_empty_column():
 
 def test_formulas_are_disarmed_and_gaps_are_empty():
     found = amplify(
-        Case("=HYPERLINK(0)", "@sum", "+1"), Speaker(lambda t: ["Nice" if t else "@sum"]), [0, 2]
+        Case("=HYPERLINK(0)", "@sum", "+1"), Counted(lambda t: ["Nice" if t else "@sum"]), [0, 2]
     )
     likely = amplify(CAPITAL, evidence(1.0), [0])
     raw = to_csv_bytes([found, likely])
