@@ -24,13 +24,7 @@ from core.studies.costs import price
 from core.studies.inspection.request import InvalidRequestError
 from tests.fakes import QUERY, Counted, Limited, Turning
 from tests.hostile import edited, opened
-from tests.studies.amplification.test_curve import (
-    CAPITAL,
-    Weighing,
-    curve,
-    evidence,
-    refusal,
-)
+from tests.studies.amplification.test_curve import CAPITAL, Weighing, curve, evidence, refusal
 
 
 def test_curves_of_two_spellings_that_were_kept_once_still_open():
