@@ -76,10 +76,7 @@ def asked() -> set[str]:
 def packages() -> list[Package]:
     """Return every package of the lock, the largest first.
 
-    Raises
-    ------
-    SystemExit
-        When another version of one is installed.
+    Raises `SystemExit` when another version of one is installed.
     """
     versions, ours = locked(), asked()
     installed = {name: distribution(name) for name in versions}

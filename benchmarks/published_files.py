@@ -404,10 +404,7 @@ _OPTIONS = {
 def answered(name: str, content: bytes) -> tuple[Labelled, dict[str, Any]]:
     """Return a file of scores as it is calibrated on, and the answers that this takes.
 
-    Raises
-    ------
-    UploadError
-        When it has no score, or no answer that is asked for is at hand.
+    Raises `UploadError` when it has no score, or no answer that is asked for is at hand.
     """
     answers: dict[str, Any] = {}
     while True:

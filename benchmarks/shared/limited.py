@@ -55,10 +55,7 @@ class Limited(LanguageModel):
     ) -> list[Response]:
         """Draw responses by one request; see `LanguageModel.sample`.
 
-        Raises
-        ------
-        SmallerRequestsError
-            When one request cannot return as many.
+        Raises `SmallerRequestsError` when one request cannot return as many.
         """
         if count > self.capabilities.candidates_a_call:
             most = self.capabilities.candidates_a_call
@@ -76,12 +73,8 @@ class Limited(LanguageModel):
     ) -> NDArray[np.float64]:
         """Score answers by one request; see `LanguageModel.log_likelihoods`.
 
-        Raises
-        ------
-        ModelError
-            When that ability is switched off.
-        SmallerRequestsError
-            When one request cannot score as many.
+        Raises `ModelError` when that ability is switched off; `SmallerRequestsError` when one
+        request cannot score as many.
         """
         if not self.capabilities.scores_given_text:
             raise ModelError("This model does not say how likely a given answer is.")
@@ -96,10 +89,7 @@ class Limited(LanguageModel):
 
         Other next tokens are not listed: nothing here asks for them.
 
-        Raises
-        ------
-        ModelError
-            When that ability is switched off.
+        Raises `ModelError` when that ability is switched off.
         """
         if not self.capabilities.next_token:
             return super().next_token(prompt)
