@@ -1,5 +1,6 @@
 """What repeating an answer does, in sentences: of one curve, and of several."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ MEANING: Final = (
 SHARES: Final = "Share of the answer against the repeated one"
 PROBABILITIES: Final = "Both probabilities"
 FIRM: Final = 10  # repetitions that what is known has to stand at least
+_HALF: Final = math.log(0.5)  # of its own probability what stands must keep
 DRIFT: Final = 0.05  # by how much a median has to change to be said to drift
 _ORIGINS: Final = {  # of curves that are not exact
     Origin.SAMPLED: "The model scores its own answers only: the curve weighs "
@@ -59,20 +61,31 @@ def meaning(curve: Amplification) -> str:
     if not curve.informative or curve.is_foreign:
         return ""
     first, last = curve.informative[0], curve.informative[-1]
-    fates = _fates_at(last)
+    fates, before = _fates_at(last), [*map(_fates_at, curve.informative[:-1])]
     if len(fates) > 1:  # its interval allows for another
         return ""
-    if Fate.ALIVE in fates:
-        return (
-            "Both stay alive, as where several answers are right: by itself no reason to doubt "
-            "either."
-        )
     if Fate.GIVES_WAY in fates:
         return (
             "The model never held this answer: a reason not to believe it."
             if first.repetitions == 0 and _fates_at(first) == {Fate.GIVES_WAY}
             else "It gives way, as what a model only half knows does. Right or wrong, check it."
         )
+    if {Fate.GIVES_WAY} in before:
+        back = "It gives way, and comes back: no reason to believe it."
+        return "" if before[0] == {Fate.GIVES_WAY} else back
+    if Fate.ALIVE in fates:
+        return (
+            "Both stay alive, as where several answers are right: by itself no reason to doubt "
+            "either."
+        )
+    ours = [point.log_likelihood_answer for point in (first, last)]
+    if None not in ours and ours[1] < ours[0] + _HALF:  # type: ignore[operator]
+        return (
+            "It outlasts the repeated answer, but the model then says something else: no reason to "
+            "believe it."
+        )
+    if any(each != {Fate.STAYS} for each in before):
+        return ""
     if last.repetitions < FIRM:
         return f"It stands so far: {repetitions(last.repetitions)} cannot show more."
     return "It stands, as what a model knows does: a reason to believe it, but no proof."

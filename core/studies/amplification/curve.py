@@ -11,6 +11,7 @@ is used: it tells two answers apart that were drawn equally often. Elsewhere the
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from enum import StrEnum
@@ -31,6 +32,8 @@ from core.language_models.usage import Used
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS, InvalidRequestError
 from core.studies.progress import Progress, silent
 from core.uncertainty.accents import without_accents
+from core.uncertainty.no_answer import is_no_answer
+from core.uncertainty.same_answer import contradict
 from core.uncertainty.similarity import token_f1, tokens
 
 DEFAULT_REPETITIONS = (0, 1, 2, 5, 10, 20, 50, 100)
@@ -38,6 +41,7 @@ FREQUENCY_REPETITIONS = (0, 1, 5, 20, 100)  # where every point costs many calls
 MOST_REPETITIONS = 1000
 MOST_POINTS = 101
 SAMPLES_A_POINT = 40  # where given texts cannot be scored
+_NUMBER = re.compile(r"\d+")
 HARDLY_EVER = math.log(1e-6)  # nats; what is rarer at first is no answer of this model's
 
 
@@ -366,11 +370,16 @@ def _weigh(t: int, responses: Sequence[Response], case: Case) -> Point:
 
 
 def _is_meant(text: str, answer: str, other: str) -> bool:
-    """Whether a sampled text counts as an answer, and is no nearer to the other one."""
+    """Whether a sampled text counts as an answer, and is no nearer to the other one.
+
+    It may say more (“Bell, in 1876”), but not the contrary, another number, or nothing.
+    """
     # Without accents: a person who types Pele means Pelé.
     bare, near_to, far_from = map(without_accents, (text, answer, other))
     near = token_f1(bare, near_to)
-    return near >= SAME_ANSWER and near > token_f1(bare, far_from)
+    if near < SAME_ANSWER or near <= token_f1(bare, far_from) or is_no_answer(bare):
+        return False
+    return not contradict(bare if _NUMBER.search(answer) else _NUMBER.sub("", bare), near_to)
 
 
 def _words(text: str) -> list[str]:

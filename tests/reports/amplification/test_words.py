@@ -64,6 +64,7 @@ VERDICTS = [
 ]
 
 
+COMES_BACK = "It gives way, and comes back: no reason to believe it."
 GIVES_WAY = "It gives way, as what a model only half knows does. Right or wrong, check it."
 
 
@@ -89,6 +90,10 @@ def test_the_verdict_is_a_sentence(shares, sentence):
             "It stands, as what a model knows does: a reason to believe it, but no proof.",
         ),
         ({0: 0.9, 9: 0.9}, "It stands so far: 9 repetitions cannot show more."),
+        ({0: 0.96, 5: 0.01, 50: 0.997}, COMES_BACK),  # the national instrument of Ireland
+        ({0: 0.4, 5: 0.1, 50: 0.5}, COMES_BACK),
+        ({0: 0.01, 5: 0.5, 50: 0.9}, ""),
+        ({0: 0.9, 5: 0.6, 50: 0.9}, ""),
         ({0: None}, ""),
     ],
 )
@@ -97,6 +102,12 @@ def test_what_that_means_is_no_stronger_than_the_curve(shares, sentence):
     assert meaning(found) == sentence
     last = replace(found.points[-1], lower=0.1, upper=0.95)
     assert meaning(replace(found, points=(*found.points[:-1], last))) == ""
+
+
+@pytest.mark.parametrize(("last", "says"), [(0.46, "It stands"), (0.44, "It outlasts")])
+def test_what_outlasts_the_other_and_breaks_off_itself_does_not_stand(last, says):
+    found = amplify(CAPITAL, Teller(lambda t: (math.log(last if t else 0.9), -20.0)), [0, 10])
+    assert meaning(found).startswith(says)
 
 
 def test_an_answer_that_may_have_been_alive_is_not_said_never_to_have_been_held():

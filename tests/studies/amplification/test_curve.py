@@ -342,10 +342,31 @@ def test_a_text_that_matches_both_answers_counts_for_the_nearer(text, expected):
     assert point.normalised_probability == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "answer", "counts"),
+    [
+        ("Not Paris", "Paris", False),
+        ("Maybe Paris", "Paris", False),
+        ("I don't know, Paris?", "Paris", False),
+        ("Paris is wrong", "Paris", False),
+        ("3 years", "5 years", False),
+        ("It was Paris, in 1789", "Paris", True),
+        ("Paris, France", "Paris", True),
+    ],
+)
+def test_a_text_that_says_the_contrary_another_number_or_nothing_does_not_count(
+    text, answer, counts
+):
+    case = Case("Which?", answer, "a decade")
+    for one in (case, replace(case, answer=case.repeated, repeated=answer)):
+        (point,) = amplify(one, Counted(lambda t: [text]), [0]).points
+        assert (point.normalised_probability is not None) == counts
+
+
 @pytest.mark.parametrize(("others", "expected"), [(6, 1.0), (7, None)])
 def test_a_text_counts_from_a_token_f1_of_a_quarter(others, expected):
     """One word in common of 1 + 7 is 2 / 8; of 1 + 8 it is less."""
-    model = Counted(lambda t: ["Paris " + "x " * others])
+    model = Counted(lambda t: ["Paris " + "word " * others])
     (point,) = amplify(CAPITAL, model, [0]).points
     assert point.normalised_probability == expected
 
