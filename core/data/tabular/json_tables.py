@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from core.codec import one_line
+from core.codec import one_line, quotes
 from core.data.tabular.rows import UploadError
 
 Row = dict[str, Any]
@@ -32,8 +32,8 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
 
     `document`: the object, as `json` reads it.
 
-    Raises `UploadError` when two columns of it would have one heading, or it is a log of Inspect
-    without samples.
+    Raises `UploadError` when two columns of it would have one heading, several tables have the same
+    columns, or it is a log of Inspect without samples.
     """
     for shape in (_split, _with_schema, _columns, _lists, _by_number):
         rows = shape(document)
@@ -55,6 +55,12 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
     path, rows = max(lists, key=_number_of_rows, default=("", []))
     if not rows:
         return None
+    alike = [name for name, other in lists if other and other[0].keys() == rows[0].keys()]
+    if len(alike) > 1:
+        raise UploadError(
+            f"The file has several tables of the same columns, {quotes(alike)}, and nothing says "
+            "which of them counts. Give one by itself."
+        )
     where = one_line(path)
     return [
         flat(row) for row in rows

@@ -63,6 +63,13 @@ def test_the_longest_list_of_objects_is_read_and_named():
     )
 
 
+def test_of_several_tables_of_the_same_columns_none_is_taken_for_the_file():
+    rows = [{"id": 1, "score": 0.5}, {"id": 2, "score": 0.1}]
+    for parts in ({"train": rows, "test": rows[:1]}, {"runs": {"gpt-4": rows, "llama": rows}}):
+        with pytest.raises(UploadError, match="several tables of the same columns, “"):
+            read(json.dumps(parts))
+
+
 def test_a_list_that_is_too_long_for_a_cell_is_left_out():
     samples = [{"input": "a", "events": ["x" * 1000] * 200}, {"input": "b", "events": []}]
     upload = read(json.dumps({"samples": samples}))
