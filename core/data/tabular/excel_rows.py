@@ -12,10 +12,18 @@ from collections.abc import Iterator
 from datetime import date, datetime, time
 from typing import Any
 
-from core.codec import one_line
+from core.codec import one_line, quotes
 from core.data.tabular import rows as limits
 from core.data.tabular.headings import heads_a_table
-from core.data.tabular.rows import ABOVE, TableRows, UploadError, as_text, check_heading, check_size
+from core.data.tabular.rows import (
+    ABOVE,
+    SEVERAL,
+    TableRows,
+    UploadError,
+    as_text,
+    check_heading,
+    check_size,
+)
 
 MAX_UNPACKED = 400_000_000  # bytes: XML takes many times the text in it
 MOST_TITLES = 30  # rows above a heading
@@ -42,7 +50,8 @@ def read_excel(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]]:
     A formula is the value that Excel computed last. The number of a row counts the rows of the
     sheet that hold anything, without the headings.
 
-    Raises `UploadError` when it is damaged, locked with a password, empty, or a limit is not kept.
+    Raises `UploadError` when it is damaged, locked with a password, empty, has several tables of
+    the same columns, or a limit is not kept.
     """
     # Only here: it takes a tenth of a second, and no other file needs it.
     from openpyxl import load_workbook
@@ -58,6 +67,11 @@ def read_excel(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]]:
                 above, filled = _titles_above(_filled_rows(sheet))
                 if not fits(first := next(filled, [])):
                     continue
+                alike = [
+                    each.title for each in sheets if each is sheet or _is_alike(each, sheet, first)
+                ]
+                if len(alike) > 1 and _is_table(first):
+                    raise UploadError(SEVERAL.format(quotes(alike)))
                 if len(sheets) > 1:
                     hidden = "" if sheet.sheet_state == _VISIBLE else ", which is hidden,"
                     notes.append(
@@ -97,6 +111,14 @@ def _is_table(heading: list[str]) -> bool:
     return len(heading) > 1  # or it holds notes
 
 
+def _is_alike(sheet: Any, other: Any, heading: list[str]) -> bool:
+    """Return whether a sheet, in sight as another is, has its heading and a row below."""
+    if sheet.sheet_state != other.sheet_state:
+        return False
+    sheet.reset_dimensions()
+    return heading in [*_filled_rows(sheet, MOST_TITLES + 2)][:-1]
+
+
 def _check_description(content: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         unpacked = sum(part.file_size for part in archive.infolist())
@@ -120,9 +142,12 @@ def _hides_rows(content: bytes) -> bool:
     return False
 
 
-def _filled_rows(sheet: Any) -> Iterator[list[str]]:
-    """Yield the rows of a sheet that hold anything, each without empty cells at its end."""
-    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+def _filled_rows(sheet: Any, most: int | None = None) -> Iterator[list[str]]:
+    """Yield the rows of a sheet that hold anything, each without empty cells at its end.
+
+    `most`: how many rows are looked at; all, where there is none.
+    """
+    for number, row in enumerate(itertools.islice(sheet.iter_rows(values_only=True), most), 1):
         if number > limits.MAX_LINES:
             raise UploadError(
                 f"The sheet has more than {limits.MAX_LINES:,} rows, the most that can be read; "

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from core.codec import one_line, quotes
-from core.data.tabular.rows import UploadError
+from core.data.tabular.rows import SEVERAL, UploadError
 
 Row = dict[str, Any]
 
@@ -57,10 +57,7 @@ def rows_within(document: Row) -> tuple[list[Row], str] | None:
         return None
     alike = [name for name, other in lists if other and other[0].keys() == rows[0].keys()]
     if len(alike) > 1:
-        raise UploadError(
-            f"The file has several tables of the same columns, {quotes(alike)}, and nothing says "
-            "which of them counts. Give one by itself."
-        )
+        raise UploadError(SEVERAL.format(quotes(alike)))
     where = one_line(path)
     return [
         flat(row) for row in rows

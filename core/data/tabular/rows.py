@@ -34,6 +34,10 @@ MAX_ROW = 1_000_000  # characters
 MAX_CELL = 100_000
 MAX_HEADING = 1_000  # characters; the page sends headings to the browser whole
 
+SEVERAL = (
+    "The file has several tables of the same columns, {}, and nothing says which of them counts. "
+    "Give one by itself."
+)
 ABOVE = "Left out, above the headings: “{}”."
 PORTION = 20_000  # rows that wait as Python texts until they are packed
 PORTION_CELLS = 200_000

@@ -85,6 +85,15 @@ def test_the_first_sheet_that_holds_anything_is_read():
     assert upload.notes == ("The workbook has 3 sheets; “rows” was read.",)
 
 
+def test_of_several_sheets_in_sight_with_the_same_columns_none_is_chosen():
+    heading, titled = ["score", "correct"], ["Of llama"]
+    sheets = [("llama", [titled, [], heading, [0.5, 1]]), ("to fill in", [heading])]
+    with pytest.raises(UploadError, match="same columns, “Sheet” and “llama”, and nothing says"):
+        read(workbook(heading, [0.9, 1], [0.1, 0], sheets=sheets))
+    assert len(read(workbook(heading, [0.9, 1], sheets=sheets[1:])).table) == 1
+    assert len(read(workbook(["Notes"], ["x"], sheets=[("more", [["Notes"], ["y"]])])).table) == 1
+
+
 def test_a_workbook_by_another_name():
     assert "the file holds an Excel workbook" in read(workbook(["a"], [1]), "x.csv").notes[0]
 
