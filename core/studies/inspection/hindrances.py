@@ -17,7 +17,9 @@ from core.codec import one_line
 from core.language_models.language_model import Response
 from core.studies.inspection.certificates import strictest_least_mass
 from core.studies.inspection.recording import EXACT, UNLIKELY, Recording
+from core.studies.inspection.verdict import MOST_TO_KEEP
 from core.uncertainty.evidence import Evidence
+from core.uncertainty.logarithms import entropy
 from core.uncertainty.no_answer import is_no_answer
 from core.uncertainty.same_answer import contradict, form_of, same_answer
 from core.uncertainty.similarity import JUDGE, SAME_ANSWER, tokens
@@ -58,8 +60,11 @@ def _hindrances(
 def remainder(evidence: Evidence, answer: str) -> float:
     """Return how much of an answer's probability is left where the model is told its other ones.
 
-    On average over these, each as often as the model gives it; 1 where there are none.
+    On average over these, each as often as the model gives it; 1 where there are none, or M.I.,
+    whatever γ makes of it, is at most a tenth of what it could be, the entropy of the first.
     """
+    if evidence.unstabilised.value <= MOST_TO_KEEP * entropy(evidence.log_first):
+        return 1.0
     place, first = _place(evidence, answer), np.exp(evidence.log_first)
     after = np.exp(evidence.log_second_given_first[:, place])
     if evidence.row_masses is not None:
@@ -83,10 +88,15 @@ def _mergers(evidence: Evidence, similarity: str) -> Iterator[str]:
     differ = contradict if similarity == JUDGE else lambda a, b: not same_answer(a, b)
     ours = "" if similarity == SAME_ANSWER else "the similarity “same answer”, or "
     shares = np.exp(evidence.log_marginal - evidence.log_marginal.max())
-    shares = shares / shares.sum()
-    weighty = np.flatnonzero(shares > AT_ODDS)
-    for first, second in combinations(weighty, 2):
-        a, b = evidence.responses[first], evidence.responses[second]
+    shares, texts = shares / shares.sum(), evidence.responses
+    pairs = [*combinations(np.flatnonzero(shares > AT_ODDS), 2)]
+    for place, centre in enumerate(evidence.centres):  # many may be unlike it, each of them rare
+        own = np.flatnonzero(evidence.labels == place)
+        unlike = [other for other in own if differ(texts[centre], texts[other])]
+        if shares[unlike].sum() > AT_ODDS:
+            pairs.append((centre, unlike[0]))
+    for first, second in pairs:
+        a, b = texts[first], texts[second]
         if evidence.labels[first] == evidence.labels[second] and differ(a, b):
             yield (
                 f"“{one_line(a)}” and “{one_line(b)}” count as one answer here, and they are not "

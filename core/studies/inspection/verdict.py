@@ -278,9 +278,8 @@ class _About:
 
         M.I. is small then, though it may be all that it could be: the model follows each of them.
         """
-        spread = self.scores["semantic_entropy"].doubt or 0.0
-        turns = self.remainder < LEAST_KEPT and self._doubt(SCORE) > MOST_TO_KEEP * spread
-        return stands(self.scores, self.clusters, self.others) and not turns
+        keeps = stands(self.scores, self.clusters, self.others)
+        return keeps and self.remainder >= LEAST_KEPT
 
     def _doubt(self, name: str) -> float:
         doubt = self.scores[name].doubt

@@ -8,16 +8,16 @@ from core.language_models.client.wrapper import Wrapper
 from core.language_models.language_model import Response
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recording import Estimator
-from core.studies.inspection.request import Request
+from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import Decision
-from tests.fakes import QUERY, TableModel
+from tests.fakes import QUERY, TableModel, copies
 from tests.studies.inspection.rungs import every, limited, sampled
 
 NO, YES = Decision.UNDECIDED, Decision.ANSWER
 
 
-def verdict(model, samples=100):
-    return run(Request(QUERY, samples), model).verdict
+def verdict(model, samples=100, **reading):
+    return run(Request(QUERY, samples), model, Reading(**reading)).verdict
 
 
 def steady(answers, first, **options):
@@ -108,3 +108,17 @@ def test_second_answers_in_many_wordings_do_not_raise_what_stands():
     model = TableModel(["Paris", "Lyon", *odd], first, [sure, *[after] * 41])
     told = verdict(limited(model, Estimator.COUNTED), 30)
     assert told.decision is NO and "changes what it says" in told.why
+
+
+def test_no_gamma_makes_a_model_that_copies_stand():
+    model = limited(copies(3), Estimator.CHAINED)
+    for gamma in (0.0, 1.0):
+        assert verdict(model, gamma_1=gamma).decision is NO
+
+
+def test_many_rare_answers_are_no_more_one_than_two_likely_ones():
+    """Each holds less than 5%, all together nearly everything."""
+    texts = [*(f"{number} years" for number in range(1, 31)), "Never"]
+    first = np.array([0.032] * 30 + [0.04])
+    told = verdict(steady(texts, first), similarity="token_f1")
+    assert told.decision is NO and "count as one answer here" in told.why
