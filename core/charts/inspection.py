@@ -53,53 +53,63 @@ def doubt_scale(
     value = None if too_little else inspection.compared_doubt
     limit = rule.value if rule else inspection.information_threshold
     estimated = 0.0 if value is None else value
-    certified = min(inspection.certified_bound or 0.0, estimated) if score in BOUNDED else 0.0
-    finite = math.isfinite(limit) and limit > 0
-    widest = 1.08 * max(
-        3 * limit if finite else 0.3,
-        *(doubt for _, doubt in references),
-        min(estimated, 5 * limit if finite else estimated),
-    )
-    if not math.isfinite(widest):
-        widest = 1.0
-    end = widest if limit > 0 else 0.0  # what always answers, and what never does
+    finite = math.isfinite(limit)
+    far = limit if finite else 0.0  # a doubt beyond five times λ stands at the end of the scale
+    within = (5 * far if far < 0 else -math.inf), (5 * far if far > 0 else math.inf)
+    doubts = [min(max(estimated, within[0]), within[1]), *(doubt for _, doubt in references)]
+    lowest = 1.08 * min(3 * far, 0.0, *doubts)
+    widest = 1.08 * max(3 * far if far > 0 else 0.3, *doubts)
+    if not math.isfinite(widest - lowest):
+        lowest, widest = 0.0, 1.0
+    span = widest - lowest
+    bound = inspection.certified_bound if score in BOUNDED else None
+    certified = lowest if bound is None else min(bound, estimated)
+    end = widest if limit > 0 else lowest  # what always answers, and what never does
     border = limit if finite else end
 
     named = _SIDES[score in _INFORMATION] if rule else _SIDES_UNCERTIFIED
-    zones = [_zone(0.0, border, palette.primary), _zone(border, widest, palette.epistemic)]
+    zones = [_zone(lowest, border, palette.primary), _zone(border, widest, palette.epistemic)]
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
     rows["zones"] = zones
-    wide = border > _ROOM * widest / 2
-    rows["beginning"] = [_text(0.0, 13, named[0], palette.text)] if wide or not finite else []
+    wide = border - lowest > _ROOM * span / 2
+    if wide or not finite:
+        rows["beginning"] = [_text(lowest, 13, named[border <= lowest], palette.text)]
     if finite:
         rows["beginning"].append(_text(limit, 13, named[1], palette.text))
         rows["line"] = [{"x": limit, "y": 0.0}]
-        above = f"limit λ = {limit:.3f}" if rule else "no limit λ is certified here"
+        above = f"limit λ = {_number(limit)}" if rule else "no limit λ is certified here"
         rows["above" if wide else "beginning"].append(_text(limit, -12, above, palette.text))
     if value is not None:
-        seen, solid = min(value, widest), min(certified, widest)
-        name = f"this question: {value:.3f}" if math.isfinite(value) else "this question: ∞"
-        rows["solid"] = [{"x": 0.0, "end": solid, "y": 28, "low": 40}]
-        if seen - solid > widest / 200:  # a pixel or two
+        seen, solid = min(max(value, lowest), widest), min(max(certified, lowest), widest)
+        name = f"this question: {_number(value)}"
+        rows["solid"] = [{"x": lowest, "end": solid, "y": 28, "low": 40}]
+        if seen - solid > span / 200:  # a pixel or two
             rows["hollow"] = [{"x": solid, "end": seen, "y": 28, "low": 40}]
         rows["this"] = [{"x": seen, "y": 34}]
-        left = 0.5 * border < seen < border or seen > 0.4 * widest
+        place = seen - lowest
+        left = 0.5 * (border - lowest) < place < border - lowest or place > 0.4 * span
         rows["left" if left else "right"].append(_text(seen, 51, name, palette.text))
-        part, gap = solid / widest, (seen - solid) / widest
+        part, gap = (solid - lowest) / span, (seen - solid) / span
         if part > 0 and gap > _ROOM * (1 if part > _ROOM else 2):  # for it and the other label
             side = rows["left" if part > _ROOM else "right"]
             side.append(_text(solid, 51, f"at least {certified:.3f}", palette.text))
     elif too_little:
         words = "this question: too little was seen to say"
-        rows["beginning"].append(_text(0.0, 34, words, palette.text))
+        rows["beginning"].append(_text(lowest, 34, words, palette.text))
     for i, (name, doubt) in enumerate(references):
         y = 73 + 19 * i
         rows["others"].append({"x": doubt, "y": y})
-        rows["left" if doubt > 0.4 * widest else "right"].append(
+        rows["left" if doubt - lowest > 0.4 * span else "right"].append(
             _text(doubt, y, name, palette.muted)
         )
     title = f"doubt: {SCORES[score].symbol} in nats" + "; hollow: estimated" * bool(rows["hollow"])
-    return Filled(_scale_of_doubt(len(references), title, palette), rows, {"widest": widest})
+    ends = {"lowest": lowest, "widest": widest}
+    return Filled(_scale_of_doubt(len(references), title, palette), rows, ends)
+
+
+def _number(doubt: float) -> str:
+    """Return nats as they stand on the scale of doubt."""
+    return f"{doubt:z.3f}".replace("-", "−").replace("inf", "∞")
 
 
 def _zone(start: float, end: float, colour: str) -> dict[str, Any]:
@@ -112,14 +122,14 @@ def _text(at: float, height: float, label: str, colour: str) -> dict[str, Any]:
 
 @once
 def _scale_of_doubt(references: int, title: str, palette: Palette) -> Shape:
-    """Return the shape of a scale from 0 to a parameter `widest`; heights are in pixels.
+    """Return the shape of a scale from `lowest` to `widest`, parameters; heights are in pixels.
 
     The data of each layer are named as in `_MARKS`.
     """
     height = 66 + 19 * references
     x = alt.X(
         "x:Q",
-        scale=alt.Scale(domain=[0, alt.ExprRef("widest")], nice=False),
+        scale=alt.Scale(domain=[alt.ExprRef("lowest"), alt.ExprRef("widest")], nice=False),
         title=title,
         axis=alt.Axis(grid=False, tickCount=5),
     )

@@ -193,6 +193,25 @@ def test_the_scale_of_doubt_is_drawn_whatever_decides(limit, score):
     assert document.doubt(ruled).alt
 
 
+@pytest.mark.parametrize("limit", [-1.5, -0.4])
+def test_a_limit_below_0_lies_on_the_scale_with_what_is_withheld_above_it(limit):
+    """The doubt of minimum conditional entropy is 0 at most, and of what is copied 0."""
+    inspection = INSPECTIONS[1]
+    rule = DecisionRule(limit, 0.0, "min_conditional_entropy")
+    ruled = read(inspection.recording, rule=rule)
+    scale = charts.doubt_scale(ruled, (), LIGHT)
+    labels, ends = placed(scale), scale.values
+    assert ends["lowest"] < limit < 0 < ends["widest"]
+    assert labels[f"limit λ = −{-limit:.3f}"] == labels["withhold"] == limit
+    assert labels["answer"] == ends["lowest"]
+    answers, withholds = rows_of(scale, "end")[:2]
+    assert (answers["end"], withholds["x"]) == (limit, limit)
+    (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
+    assert at == max(ruled.compared_doubt, ends["lowest"])
+    nothing = read(inspection.recording, rule=replace(rule, value=-math.inf))
+    assert "answer" not in placed(charts.doubt_scale(nothing, (), LIGHT))
+
+
 def test_a_doubt_without_bounds_stands_at_the_end_of_the_scale():
     model = TableModel(["a", "b"], [1.0, 0.0], [[1.0, 0.0], [0.0, 1.0]])
     ruled = read(run(Request(QUERY, 3), model).recording)

@@ -128,6 +128,7 @@ def test_what_the_model_was_not_taught_has_a_place_on_the_scale_too(embedded):
         ("Believe it (0.02 nats, λ = 0.5, own policy: ≤ 5% wrong). A", "believe", 0.02, "A"),
         ("I don’t know (inf nats, λ = 0.5, own policy: ≤ 5% wrong). A", "doubt", math.inf, "A"),
         ("Perhaps (-0.01 nats, λ = 0.5, own policy: no guarantee). A", "perhaps", -0.01, "A"),
+        ("Perhaps (-2.0 nats, λ = -1.5, own policy: ≤ 5% wrong). A", "perhaps", -2.0, "A"),
         ("Perhaps (0.05 λ). Paris", "perhaps", 0.05, "Paris"),
         ("I don’t know. It says: (9.1 nats, λ = 1.0, own policy: 5%). A", "doubt", None, ""),
         ("Perhaps. (9.99 λ). A", "perhaps", None, "(9.99 λ). A"),

@@ -35,7 +35,7 @@ SYSTEM: Final = {
 # trust on what the model was not taught: the decision stands beneath, and small.
 QUICK: Final = f"A quick look: {ANSWERS} answers, counted, and no verdict."
 _DECIDED: Final = (
-    r"(?: \((?:(-?\d+\.\d+|inf) nats, λ = (\d+\.\d+), ([^()]+ policy: [^()]+)|(\d+\.\d\d) λ)\))"
+    r"(?: \((?:(-?\d+\.\d+|inf) nats, λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)|(\d+\.\d\d) λ)\))"
 )
 AFTER_QUICK: Final = (
     "This is no verdict. Whether the model does not know, or many answers are right, takes an "
@@ -110,7 +110,7 @@ def outcome(inspection: Inspection) -> str:
     stamp, rule, doubt = STAMPS[inspection.headline], inspection.verdict.rule, ""
     decided = inspection.headline in (Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN)
     value = inspection.compared_doubt if decided else None
-    if rule and 0 < rule.value < math.inf and value is not None:
+    if rule and math.isfinite(rule.value) and value is not None:
         whose = "default" if rule.origin.startswith(DEFAULT) else "own"
         doubt = f" ({value:.3f} nats, {_grounds(rule, whose)})"
     answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))

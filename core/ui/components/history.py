@@ -66,10 +66,13 @@ def _row(one: Summary, times: int) -> dict[str, Any]:
 
 
 def _part(came: SavedOutcome) -> float | None:
-    """Return the doubt as a part of twice λ, which is drawn in the middle; None without one."""
-    if came.doubt is None:
+    """Return the doubt as a part of twice λ, which is drawn in the middle; None without one.
+
+    A λ of 0 or below has no middle between it and 0.
+    """
+    if came.doubt is None or came.limit <= 0:
         return None
-    return min(max(came.doubt, 0.0) / (2 * came.limit), 1.0) if came.limit else 1.0
+    return min(max(came.doubt, 0.0) / (2 * came.limit), 1.0)
 
 
 def _doubt(came: SavedOutcome) -> str:
@@ -77,7 +80,8 @@ def _doubt(came: SavedOutcome) -> str:
     if came.doubt is not None and not came.policy:
         return f"{came.doubt:.2f} λ"
     if came.doubt is not None:
-        return f"{came.doubt:.3f} nats, λ = {came.limit:.3f}".replace("inf", "∞")
+        numbers = f"{came.doubt:.3f} nats, λ = {came.limit:.3f}"
+        return numbers.replace("inf", "∞").replace("-", "−")
     if came.stamp is None:
         return ""
     if came.came == STAMPS[Headline.UNTAUGHT].reason:
