@@ -61,6 +61,13 @@ class Codebook:
             return f"{who}."
         return f"{who}: what it calls wrong counts, so this promises agreement with it, not truth."
 
+    def of_both(self, answered: int, errors: int, others: int) -> str:
+        """Say how many of the answered are wrong by the label that counts, and by the other."""
+        return (
+            f" Of the {answered:,} answered, {errors:,} are wrong by {_quotation(self.label)}, "
+            f"which counts, and {others:,} by {_quotation(self.other)}."
+        )
+
     def of_rule(self, is_ours: bool, promises: bool) -> str:
         """Say that a rule made the labels of an evaluation, which name no grader; "" of others.
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 from core.abstention.codebook import Codebook, codebook_from, number_of
 from core.abstention.ledger import Rows, from_text
-from core.codec import DamagedError, encode, finite, one_line, percent, typed_fields
+from core.codec import DamagedError, encode, finite, percent, typed_fields
 
 FORMAT: Final = "believe-policy"
 VERSION: Final = 2  # 1: of answers of the usual limit, which is all that readers of it know
@@ -287,6 +287,8 @@ class Policy:
             sentence += (
                 f" {self.selection} So this holds only for questions like those that remain."
             )
+        if self.codebook:
+            sentence += "".join(f" {claim}" for claim in self.codebook.claims)
         if self.settings_tried > 1:
             sentence += (
                 f" This is one of {self.settings_tried} settings tried on these rows; choosing "
@@ -323,11 +325,7 @@ class Policy:
         if self.codebook is None:
             return ""
         if self.other_errors is not None:
-            label, other = (f"“{one_line(c)}”" for c in (self.codebook.label, self.codebook.other))
-            return (
-                f" Of the {self.answered:,} answered, {self.errors:,} are wrong by {label}, which "
-                f"counts, and {self.other_errors:,} by {other}."
-            )
+            return self.codebook.of_both(self.answered, self.errors, self.other_errors)
         return self.codebook.of_grader(self.has_guarantee)
 
     @property

@@ -569,6 +569,13 @@ def test_a_row_unlike_the_labelled_ones_is_not_decided(
         mix.decide({policy.score: on_scale, "model": "llama"})
 
 
+def test_what_a_person_vouched_for_is_in_the_promise_that_rests_on_it():
+    claims = ("As you said, the score was made blind.", "As you said, rows are independent.")
+    policy = replace(BELIEVING, codebook=replace(BOOK, claims=claims))
+    assert policy.sentence == f"{BELIEVING.sentence} {' '.join(claims)}"
+    assert "As you said" not in policy.with_threshold(1.0, 1, 1).sentence
+
+
 def test_labels_made_by_a_program_promise_agreement_with_it():
     book = replace(BOOK, grader="the rule “same answer”", grading=("Labels: made.",))
     policy = replace(BELIEVING, codebook=book)

@@ -1,6 +1,7 @@
 """Rows that may ask one question though their texts differ: nothing is taken for granted then."""
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -8,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
-from core.codec import list_of, one_line
+from core.codec import count_of, list_of, one_line
 from core.data.tabular.columns import (
     Cell,
     ColumnKind,
@@ -100,6 +101,26 @@ def why_open(upload: Upload, question: str) -> str:
             "question."
         )
     return ""
+
+
+def vouched_questions(
+    upload: Upload, question: str, rows: NDArray[np.int64], questions: NDArray[np.int64]
+) -> Iterator[str]:
+    """Yield that rows count as different questions though the file's own column repeats.
+
+    `question`: what a person named instead. `questions`: of each of the `rows` used, its number.
+    """
+    own = question_column(upload)
+    if own is None or own == question:
+        return
+    texts = column_of(upload, own).questions(rows)
+    pairs = np.unique(texts * (questions.max() + 1) + questions)
+    if more := len(pairs) - len(np.unique(texts)):
+        repeat = "repeats" if more == 1 else "repeat"
+        yield (
+            f"As you said, {count_of(more, 'row')} that {repeat} another’s “{one_line(own)}” "
+            f"ask{'s' * (more == 1)} another question."
+        )
 
 
 def _without_counters(keys: pa.Array) -> pa.Array:

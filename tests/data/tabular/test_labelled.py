@@ -728,6 +728,22 @@ def test_labels_whose_heading_names_a_program_promise_agreement_with_it(heading,
     assert ("agreement with it, not truth" in book.of_grader(True)) is by_program
 
 
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("question", ""),
+        ("row", "2 rows that repeat another’s “question” ask another question."),
+        ("kind", "1 row that repeats another’s “question” asks another question."),
+        ("", "2 rows that repeat another’s “question” ask another question."),
+    ],
+)
+def test_that_repeated_questions_are_others_is_what_a_person_said(query, says):
+    rows = [[n, "Who?", "ab"[n > 1], f"0.{n}", n % 2] for n in (1, 2, 3)]
+    upload = table(["row", "question", "kind", "confidence", "correct"], *rows)
+    book = labelled(upload, replace(suggest(upload), query=query)).codebooks["confidence"]
+    assert book.claims == ((f"As you said, {says}",) if says else ())
+
+
 def test_which_of_several_models_counts_is_asked():
     with pytest.raises(UnknownMixtureError, match="“Modell” is “m” and “N” in the rows that") as of:
         of_models()
