@@ -27,7 +27,22 @@ from core.uncertainty.similarity import JUDGE, SAME_ANSWER, tokens
 MOST_MISSING = 0.1  # of the answers: with more, those that are there may not speak for all
 AT_ODDS = 0.05  # of what was found: so much of two answers counted as one is no slip
 SILENCE = "nothing at all"
-_SIDES = {"true": True, "false": False}
+_YES = ("true", "correct", "ja", "oui", "si", "sim", "tak", "да", "evet", "是", "对", "はい")
+_NO = (
+    "false",
+    "incorrect",
+    "nein",
+    "nee",
+    "nej",
+    "non",
+    "nao",
+    "nie",
+    "нет",
+    "否",
+    "不是",
+    "いいえ",
+)
+_SIDES = dict.fromkeys(_YES, True) | dict.fromkeys(_NO, False)
 
 
 def hindrance(
@@ -52,7 +67,7 @@ def _hindrances(
         return
     if (seen := _seen_again(evidence)) < strictest_least_mass():
         yield f"With an answer in the prompt, {1 - seen:.1%} of what it says was not compared."
-    yield from _yes_and_no(evidence)
+    yield from _opposites(evidence)
     if answer in {each.text for each in recording.samples if not each.complete}:
         yield "A cut answer may go on in several ways."
 
@@ -142,17 +157,18 @@ def _seen_again(evidence: Evidence) -> float:
     return float(np.exp(evidence.log_second[np.isfinite(evidence.log_first)]).sum())
 
 
-def _yes_and_no(evidence: Evidence) -> Iterator[str]:
+def _opposites(evidence: Evidence) -> Iterator[str]:
     """Say that it gives two answers of which only one can be right."""
     weighty = np.flatnonzero(np.exp(evidence.log_first) > MOST_MISSING)
     texts = [evidence.centre_texts[place] for place in weighty]
-    sides = {side: text for text in texts if (side := _side(text)) is not None}
-    if len(sides) > 1:
-        yes, no = (f"“{one_line(sides[side])}”" for side in (True, False))
-        yield f"{yes} and {no} exclude each other."
+    for one, other in combinations(texts, 2):
+        if _is_denied(one, other):
+            yield f"“{one_line(one)}” and “{one_line(other)}” exclude each other."
 
 
-def _side(text: str) -> bool | None:
-    """Return whether a text says yes or true; None where it says neither that nor the contrary."""
-    form = form_of(text)
-    return _SIDES.get(form.one_word) if form.hard.yes is None else form.hard.yes
+def _is_denied(one: str, other: str) -> bool:
+    """Whether one answer says yes and the other no, or one is the other with a “not”."""
+    forms = form_of(one), form_of(other)
+    says_yes = {_SIDES.get(form.one_word, form.hard.yes) for form in forms}
+    negations = {form.hard.negations for form in forms}
+    return says_yes == {True, False} or (len(negations) > 1 and contradict(one, other))

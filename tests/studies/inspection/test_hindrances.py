@@ -76,7 +76,16 @@ def test_of_what_says_that_it_has_no_answer_the_rest_is_not_served(estimator):
 
 
 @every
-@pytest.mark.parametrize("sides", [("Yes", "No"), ("False.", "True"), ("No, never", "Yes")])
+@pytest.mark.parametrize(
+    "sides",
+    [
+        ("Yes", "No"),
+        ("False.", "True"),
+        ("No, never", "Yes"),
+        ("guilty", "not guilty"),
+        ("Да", "Нет"),
+    ],
+)
 def test_of_yes_and_no_one_is_wrong_however_steadily_both_are_said(estimator, sides):
     told = verdict(limited(steady(sides, [0.7, 0.3]), estimator))
     assert told.decision is NO and "exclude each other" in told.why
