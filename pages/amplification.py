@@ -19,8 +19,7 @@ def page() -> None:
     """
     page_header(
         "What does repeating an answer do?",
-        "Repeat an answer in the prompt: **what a model knows stays, what it half knows gives "
-        "way.**",
+        "Repeat an answer: **what a model knows mostly stays, what it half knows gives way.**",
     )
     if result := saved_result.open_result("amplification"):
         saved_curves(result)

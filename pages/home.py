@@ -11,7 +11,7 @@ def home() -> None:
     page_header(
         "Does it know, or is it just saying so?",
         "Four questions to a small model whose training we know. **Contradict it: what it knows "
-        "stays, what it makes up gives way.**",
+        "mostly stays, what it makes up gives way.**",
     )
     try:
         experiment()

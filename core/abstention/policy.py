@@ -226,10 +226,11 @@ class Policy:
 
     @property
     def where(self) -> str:
-        """Where it answers, in terms of the score: “below 0.159”."""
-        relation = "above" if self.larger_is_surer else "below"
+        """Where it answers: “below 0.2”."""
+        if math.isinf(self.threshold):
+            return "at any value" if self.threshold > 0 else "at no value"
         own = own_direction(self.threshold, self.larger_is_surer)
-        return f"{relation} {own:.6g}".replace("-inf", "−∞").replace("inf", "∞")
+        return f"{'above' if self.larger_is_surer else 'below'} {own:.6g}"
 
     @property
     def _rule(self) -> str:
@@ -363,7 +364,7 @@ class Policy:
     def with_threshold(
         self, threshold: float, answered: int, errors: int, other_errors: int | None = None
     ) -> Policy:
-        """Return the policy with λ chosen by hand: the guarantee is gone."""
+        """Return it with λ chosen by hand: no promise."""
         if threshold == self.threshold:
             return self
         return replace(

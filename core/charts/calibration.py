@@ -216,11 +216,11 @@ def _wrong(b: Bin) -> str:
     return f"{b.errors}" if b.other_errors is None else f"{b.errors} ({b.other_errors})"
 
 
-def number(value: float) -> str:
+def number(value: float, digits: int = 3) -> str:
     """Return a threshold as a person reads it."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.3g}" if abs(value) < 1e-3 and value else f"{value:.3f}"
+    return f"{value:.3g}" if abs(value) < 1e-3 and value else f"{value:.{digits}f}"
 
 
 def rule_of(score: str, threshold: float, larger_is_surer: bool) -> str:

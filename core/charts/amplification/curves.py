@@ -399,7 +399,7 @@ def _alive(
 ) -> list[Any]:
     """Shade where both answers are alive."""
     low, high = ALIVE
-    ground = {"t": [0], "end": [_most(series)], "low": [low], "high": [high], "is": ["both likely"]}
+    ground = {"t": [0], "end": [_most(series)], "low": [low], "high": [high], "is": ["both alive"]}
     base = alt.Chart(pd.DataFrame(ground))
     area = base.mark_rect(color=palette.muted, opacity=0.1).encode(
         x=x, x2=alt.X2("end:Q"), y=alt.Y("low:Q"), y2=alt.Y2("high:Q")

@@ -71,7 +71,9 @@ def promise(calibration: Calibration) -> dict[str, str]:
     """Return the fewest words for what is promised, and for the line and the band of a curve."""
     target = calibration.target
     share = f"at most {percent(target.error)} wrong"
+    sure = f", {percent(target.confidence)} sure" if target.method == "ltt" else ""
     return {
+        "promised_label": f"Promised for new questions{sure}",
         "promise": f"{share}{' of all' if target.method == 'crc' else ''}",
         "target": share,
         "band": f"band: the {percent(target.confidence)} interval of each point by itself",

@@ -62,7 +62,7 @@ def _missing_mass(finding: Finding) -> Ruling:
     allowed = 1 - float(finding.values["confidence"])
     trials = int(finding.values["samples"])
     number = f"{round(beyond * trials):,} of {trials:,}"
-    meaning = f"trials leave the limits; {round(allowed * trials):,} may"
+    meaning = f"trials break the limits; {round(allowed * trials):,} may by chance"
     if beyond > allowed:
         return Ruling(BROKEN, number, meaning, "More may be unseen than is said.")
     consequence = "How much may be unseen is known: if it is much, the verdict is “Can’t tell yet”."
@@ -101,11 +101,11 @@ def _hallucination(finding: Finding) -> Ruling:
     divergence = sum(each or 0.0 for each in of_divergence)
     stands = 0.1 * np.log(len(q))
     seen = stands < information <= divergence
-    number = f"{information / stands:.2g} times"
-    meaning = "as much doubt as “Believe it” allows an answer"
+    number = f"{information:.2f} nats"
+    meaning = f"of doubt; “Believe it” allows {stands:.2f}"
     if not seen:
         return Ruling(BROKEN, number, meaning, "A made-up answer may go unnoticed.")
-    return Ruling(HELD, number, meaning, "A made-up answer can be caught without looking it up.")
+    return Ruling(HELD, number, meaning, "A guess, even a lucky one, can be caught.")
 
 
 def _deciding(finding: Finding) -> Ruling:

@@ -234,7 +234,7 @@ class _About:
         digits = 3 if f"{doubt:.3f}" != f"{limit:.3f}" else 5
         measured = f"{SCORES[name].symbol} is {_display(name, doubt, digits)}"
         at_least = f"at least λ = {_display(name, limit, digits)}"
-        close = " This is a close call." if _is_close(doubt, limit) else ""
+        close = " The doubt is near the limit." if _is_close(doubt, limit) else ""
         certified = self.scores[CERTIFIED].doubt
         if name in INFORMED and certified is not None and certified >= limit:
             bound = f"The certified lower bound, {certified:.3f} nats, is at least λ = {limit:.3f}."
@@ -344,8 +344,8 @@ class _About:
             return "Telling the model another answer changes what it says"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
             return (
-                "The model has several answers, and telling it one hardly changes the others, so "
-                "several may be right"
+                "The model has several answers and keeps them whatever it is told, so several may "
+                "be right"
             )
         return "Telling the model its other answers hardly changes what it says"
 
@@ -376,7 +376,7 @@ def _repeats(others: Others, how: str) -> str:
 
 def _percent(share: float) -> str:
     """Return a share as no more than it is."""
-    return f"{math.floor(100 * share)}%" if share >= 0.01 else "less than 1%"
+    return f"{math.floor(1000 * share) / 10:.3g}%" if share >= 0.01 else "less than 1%"
 
 
 def _display(name: str, doubt: float, digits: int = 3) -> str:

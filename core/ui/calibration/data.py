@@ -72,7 +72,7 @@ def labelled_data() -> Labelled | None:
     """Let the person bring labelled data; return it once it can be calibrated on."""
     wait_for("labelled_file", TYPES)
     file = st.file_uploader(
-        "Marked answers, or questions with right answers",
+        "Scores marked right or wrong, or questions with right answers",
         TYPES,
         key="labelled_file",
         on_change=_on_change,

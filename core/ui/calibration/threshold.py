@@ -224,7 +224,8 @@ def _beside(calibration: Calibration, places: Places) -> Beside:
     columns = serving.table(served, chosen)
     score = "score" if calibration.larger_is_surer else "doubt"
     names = [name for name in ("question", "answer", "right answer") if name in columns]
-    numbers = ["–" if each is None else charts.number(float(str(each))) for each in columns[score]]
+    # One digit more than λ has: the rows beside it differ from it by little.
+    numbers = ["–" if x is None else charts.number(float(str(x)), 4) for x in columns[score]]
     rows = [
         ShownRow(
             (

@@ -13,7 +13,7 @@ mount = register("lanes", "answers")
 
 SERVED: Final = {
     Course.STANDS: "{} stands",
-    Course.SHARES: "one of several: {1:.0%} before",
+    Course.SHARES: "{0} had {1:.0%}: one of several",
     Course.GIVES_WAY: "{} gives way to this one",
 }
 WITHHELD: Final = {

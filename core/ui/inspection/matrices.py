@@ -23,8 +23,8 @@ def matrices(inspection: Inspection) -> None:
         help=TERMS["Mutual information"],
     )
     st.caption(
-        "Rows: the answer it was told; columns: what it says next. Orange adds to M.I., grey takes "
-        "from it. Choose a cell to see its prompt."
+        "Rows: the answer it was told; columns: what it says next. Shares leave out “anything "
+        "else”. Orange adds to M.I., grey takes from it. Choose a cell to see its prompt."
     )
     component.matrices(inspection, MOST_IN_SIGHT, key="matrices")
     if note := charts.matrix_note(inspection, MOST_IN_SIGHT):

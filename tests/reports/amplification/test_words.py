@@ -65,7 +65,7 @@ VERDICTS = [
 
 
 COMES_BACK = "It gives way, and comes back: no reason to believe it."
-GIVES_WAY = "It gives way, as what a model only half knows does. Right or wrong, check it."
+GIVES_WAY = "“A” gives way, as what a model only half knows does. Right or wrong, check it."
 
 
 @pytest.mark.parametrize(("shares", "sentence"), VERDICTS)
@@ -113,7 +113,7 @@ def test_what_outlasts_the_other_and_breaks_off_itself_does_not_stand(last, says
 def test_an_answer_that_may_have_been_alive_is_not_said_never_to_have_been_held():
     found = curve({0: 0.1, 5: 0.1}, Case("Which?", "A", "B"))
     first = replace(found.points[0], lower=0.05, upper=0.3)
-    assert meaning(replace(found, points=(first, *found.points[1:]))).startswith("It gives way")
+    assert meaning(replace(found, points=(first, *found.points[1:]))).startswith("“A” gives way")
 
 
 def test_of_what_was_never_sampled_the_verdict_says_that():

@@ -272,7 +272,7 @@ def test_other_scores_do_not_look_at_what_else_was_told():
     ("doubt", "close"), [(0.25, False), (0.28, True), (0.31, True), (0.35, False)]
 )
 def test_a_close_call_is_called_one(doubt, close):
-    assert ("close call" in decide(scored(doubt), 1.0, 3, THRESHOLD).reason) == close
+    assert ("near the limit" in decide(scored(doubt), 1.0, 3, THRESHOLD).reason) == close
 
 
 def test_numbers_that_look_alike_are_told_apart():
