@@ -932,9 +932,7 @@ def test_a_threshold_loses_its_promise_beyond_its_block_and_gets_it_back_at_its_
         place = places["values"].index(threshold(app)["now"])
         assert places["promised"][place] is is_promised
         assert badges(app) == [GUARANTEED] + [NO_GUARANTEE] * (not is_promised)
-        assert metrics(app)["Promised"] == (
-            "at most 5% wrong" if is_promised else "No promise"
-        )
+        assert metrics(app)["Promised"] == ("at most 5% wrong" if is_promised else "No promise")
         assert cards(app)[0] == ("1.450", share(RIGHT), "0")  # what was found stays found
         assert len(cards(app)) == 2
         assert float(app.query_params["threshold"]) == pytest.approx(value, abs=0.01)
