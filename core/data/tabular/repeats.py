@@ -111,10 +111,14 @@ def vouched_questions(
     `question`: what a person named instead. `questions`: of each of the `rows` used, its number.
     """
     own = question_column(upload)
-    if own is None or own == question:
+    if own == question:
+        own = _repeated_item(upload, question)
+    if own is None:
         return
-    texts = column_of(upload, own).questions(rows)
-    pairs = np.unique(texts * (questions.max() + 1) + questions)
+    column = column_of(upload, own)
+    there = ~column.where(Cell.MISSING)[rows]
+    texts = column.questions(rows[there])
+    pairs = np.unique(texts * (questions.max() + 1) + questions[there])
     if more := len(pairs) - len(np.unique(texts)):
         repeat = "repeats" if more == 1 else "repeat"
         yield (

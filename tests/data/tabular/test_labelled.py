@@ -742,6 +742,10 @@ def test_that_repeated_questions_are_others_is_what_a_person_said(query, says):
     upload = table(["row", "question", "kind", "confidence", "correct"], *rows)
     book = labelled(upload, replace(suggest(upload), query=query)).codebooks["confidence"]
     assert book.claims == ((f"As you said, {says}",) if says else ())
+    heading = ["question_id", "question", "confidence", "correct"]
+    upload = table(heading, *([r > 1, f"Who is {r}?", f"0.{r}", r % 2] for r in (1, 2, 3)))
+    (book,) = labelled(upload, replace(suggest(upload), query="question")).codebooks.values()
+    assert "1 row that repeats another’s “question_id” asks another" in book.claims[0]
 
 
 def test_which_of_several_models_counts_is_asked():
