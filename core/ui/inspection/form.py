@@ -280,6 +280,8 @@ def record(
     _certify(this, reading, model)
     recording = recordings().find(request, model)
     if recording:
+        if run_of(PLACE, this) is None and drop(PLACE):
+            st.rerun()  # what says that another question is still asked was drawn before
         return recording
     before = run_of(PLACE, this)
     if before is None:

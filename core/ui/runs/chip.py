@@ -1,11 +1,11 @@
-"""What runs on another page: how far it is, and the way back to it."""
+"""What runs on another page: how far it is, and the way back to it; what is asked from before."""
 
 from typing import Final
 
 import streamlit as st
 
 from core.ui import frame
-from core.ui.runs.widget import running_elsewhere
+from core.ui.runs.widget import running_behind, running_elsewhere
 
 _PAGES: Final = {
     "inspection": frame.inspection,
@@ -24,9 +24,27 @@ _NAMES: Final = {
 
 
 def draw() -> None:
-    """Draw a button to what runs on another page, if anything does."""
+    """Draw a button to what runs on another page, and one that ends what was asked before."""
+    if running_behind() is not None:
+        _end()
     if running_elsewhere(_PAGES) is not None:
         _button()
+
+
+@st.fragment(run_every=1.0)
+def _end() -> None:
+    """Say how far what was asked before is, and let the person end it."""
+    this = running_behind()
+    if this is None or this.job is None:
+        st.rerun()
+    page, share = this.page, min(this.job.share, 1.0)
+    st.button(
+        f"Cancel {_NAMES[page]}: {share:.0%}",
+        key="cancel_before",
+        icon=":material/cancel:",
+        help="A service is still asked what was wanted here before, and is paid, until it ends.",
+        on_click=this.leave,
+    )
 
 
 @st.fragment(run_every=1.0)

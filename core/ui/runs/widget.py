@@ -24,6 +24,7 @@ from core.ui.session import PAGE, this_session
 
 _PLACES: Final = ("Next", "Second", "Third")
 _RUN: Final = "run_"
+_BEHIND: Final = "asked_before"  # in the session: paid runs whose places want something else now
 QUICK = 1.0  # seconds: what is there sooner is shown without a progress bar
 
 
@@ -59,9 +60,9 @@ class PageRun(Generic[T]):
 
 
 def run_of(key: str, request: Hashable) -> PageRun[Any] | None:
-    """Return what became of a wish at a place of a page; None if it is not the last one there."""
-    this = _last(key)
-    return this if this is not None and this.wanted == request else None
+    """Return what became of a wish at a place of a page; None of one that was dropped."""
+    every = [(key, _last(key)), *st.session_state.get(_BEHIND, ())]
+    return next((each for at, each in every if at == key and each and each.wanted == request), None)
 
 
 def want(key: str, request: Hashable) -> None:
@@ -103,13 +104,29 @@ def forget(key: str) -> None:
         del st.session_state[_state(key)]
 
 
-def drop(key: str) -> None:
+def drop(key: str) -> bool:
     """Forget what another wish was at a place, unless a service was asked.
 
-    What a service was asked goes on: it is paid for, and saved when it comes.
+    What a service was asked goes on: it is paid for, and saved when it comes. Returns whether it
+    does: every page says so then, and can end it.
     """
-    if (this := _last(key)) is not None and not this.is_paid:
+    this = _last(key)
+    if this is None or not this.is_paid:
         forget(key)
+    elif this.running:
+        del st.session_state[_state(key)]
+        st.session_state[_BEHIND] = [(key, this), *_behind()]
+        return True
+    return False
+
+
+def running_behind() -> PageRun[Any] | None:
+    """Return what a service is still asked, though its place wants something else by now."""
+    return next((each for _, each in _behind()), None)
+
+
+def _behind() -> list[tuple[str, PageRun[Any]]]:
+    return [(key, each) for key, each in st.session_state.get(_BEHIND, ()) if each.running]
 
 
 def run(
@@ -158,11 +175,16 @@ def run(
         Whether every page draws it, so that no other one has to say that it runs.
     """
     this = run_of(key, request)
+    if this is None or this is not _last(key):
+        goes_on = drop(key)
+        if this or not on_press:
+            this = st.session_state[_state(key)] = this or PageRun(request)
+            others = [each for each in _behind() if each[1] is not this]
+            st.session_state[_BEHIND] = others
+        if goes_on:
+            st.rerun()  # what says so was drawn before
     if this is None:
-        drop(key)
-        if on_press:
-            return None
-        this = st.session_state[_state(key)] = PageRun(request)
+        return None
     this.page = "" if everywhere else st.session_state.get(PAGE, "")
     job = this.job or _start(key, this, start, paid, quick, glance)
     if job is None:

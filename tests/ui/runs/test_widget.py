@@ -41,8 +41,10 @@ class Work:
 def script():
     import streamlit as st
 
+    from core.ui.runs import chip
     from core.ui.runs.widget import run, running_elsewhere, want
 
+    chip.draw()
     if st.session_state.get("looks"):
         st.text(f"elsewhere: {running_elsewhere(['inspection', 'evaluation']) is not None}")
         st.stop()
@@ -72,7 +74,8 @@ def opened(work):
 
     def opened(wish="a", **options):
         app = AppTest.from_function(script, default_timeout=LONG)
-        app.session_state["work"], app.session_state["options"] = work, options
+        for name, value in {"work": work, "options": options, PAGE: "inspection"}.items():
+            app.session_state[name] = value
         return wishing(app, wish)
 
     return opened
@@ -265,6 +268,25 @@ def test_what_a_service_was_asked_goes_on_when_something_else_is_wanted(work, op
     work.gate.set()
     until(app, lambda: said(app, "result: b, made"))
     assert before.wait(LONG) and before.result == "a, made"
+    assert "cancel_before" not in keys(app.run())
+    assert said(wishing(app, "a"), "result: a, made") and work.begun == ["a", "b"]
+
+
+@pytest.mark.parametrize("options", [{}, {"on_press": True}])
+def test_what_a_service_is_still_asked_is_said_and_can_be_ended(work, opened, service, options):
+    def wished(wish):
+        return wishing(wishing(app, wish), wish)  # AppTest loses what a rerun of its own draws
+
+    app = opened(**options)
+    if options:
+        press(app, "make")
+    before = job_of(app)
+    assert "cancel_before" in keys(wished("b"))
+    back = keys(wished("a"))
+    assert "cancel_here" in back and ("cancel_before" in back) is not bool(options)  # that of “b”
+    press(wished("b"), "cancel_before")
+    until(app, lambda: before.cancelling or "cancel_before" not in keys(app))
+    assert before.cancelling
 
 
 def test_what_is_said_on_the_way_is_what_was_announced_to_the_first(work, opened, service):
