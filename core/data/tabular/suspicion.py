@@ -1,5 +1,6 @@
 """Scores that look as no score should: nothing is promised on them until a person vouches."""
 
+import re
 from collections.abc import Collection
 from enum import StrEnum
 
@@ -8,12 +9,21 @@ from numpy.typing import NDArray
 
 from core.codec import count_of, one_line
 from core.data.tabular.directions import is_of_probability
+from core.data.tabular.label_words import heading_words
 from core.data.tabular.rows import UploadError
 
 EACH = 10  # right and wrong answers from which on it is no chance that a score parts them all
 _MISTAKES = 0.02  # of the rarer ones, right or wrong: a label that somebody mended, or copied badly
 _SHARE = 0.05  # of the numbers, in each of two scales
 _GAP = 5.0  # no number between 1 and this, where a heading does not say that they are shares
+#: What a score is called that compares an answer with the right one, or is about that one.
+_OF_RIGHT_ANSWERS = re.compile(
+    r"\b(gold(en)?|references?|ground ?truth|oracle|target|rouge\w*|bleu\w*|bleurt|meteor|"
+    r"bert ?score|f1|em|exact ?match)\b"
+)
+_SO = (
+    ", which no new question brings along. Choose another score; or say so if it was made without."
+)
 
 
 class Claim(StrEnum):
@@ -43,7 +53,7 @@ def vouched_claims(
     right: NDArray[np.bool_],
     vouched: Collection[Claim],
 ) -> tuple[str, ...]:
-    """Refuse a score that mixes two scales or is too good, unless a person vouches for it.
+    """Refuse a score of two scales, too good or named after right answers, unless one vouches.
 
     Returns what the promise rests on because a person said it, a sentence each. A number that is
     missing is NaN. Raises `SuspiciousScoreError`.
@@ -52,7 +62,8 @@ def vouched_claims(
     numbers, right = numbers[there], right[there]
     reasons = {
         Claim.ONE_SCALE: _mixed_scales(name, numbers, larger_is_surer),
-        Claim.BLIND: _without_mistake(name, numbers if larger_is_surer else -numbers, right),
+        Claim.BLIND: _without_mistake(name, numbers if larger_is_surer else -numbers, right)
+        or _by_right_answers(name),
     }
     suspicions = [claim for claim, why in reasons.items() if why]
     for claim in suspicions:
@@ -61,16 +72,21 @@ def vouched_claims(
     return tuple(f"As you said, “{one_line(name)}” {claim}." for claim in suspicions)
 
 
+def _by_right_answers(name: str) -> str:
+    if not (word := _OF_RIGHT_ANSWERS.search(heading_words(name))):
+        return ""
+    return (
+        f"“{one_line(name)}” is called (“{word[0]}”) as if it was made from the right answers{_SO}"
+    )
+
+
 def _without_mistake(name: str, sureness: NDArray[np.float64], right: NDArray[np.bool_]) -> str:
     rights, wrongs = sureness[right], sureness[~right]
     is_copy = len(right) >= 2 * EACH and len(np.unique(sureness)) == 2  # of 0 and 100, say
     if min(len(rights), len(wrongs)) < (1 if is_copy else EACH):
         return ""
     numbers = f"{len(rights):,} right answers from {len(wrongs):,} wrong ones"
-    so = (
-        "A score this good is mostly the label itself, or was made from the right answers, which "
-        "no new question brings along. Choose another score; or say so if it was made without."
-    )
+    so = f"A score this good is mostly the label itself, or was made from the right answers{_SO}"
     fewest = int(_MISTAKES * min(len(rights), len(wrongs)))
     _, at = np.unique(sureness, return_inverse=True)
     below, wrongs_below = np.cumsum(np.bincount(at))[:-1], np.cumsum(np.bincount(at, ~right))[:-1]

@@ -102,6 +102,33 @@ def test_nothing_is_certified_until_somebody_vouches_for_what_is_odd():
     assert set(book.claims) < set(data.reading) and not data.decided
 
 
+@pytest.mark.parametrize(
+    ("names", "asks"),
+    [
+        (
+            [
+                "rougeL",
+                "token_f1",
+                "gold_similarity",
+                "logprob of target",
+                "BERTScore",
+                "exactMatch",
+            ],
+            1,
+        ),
+        (["confidence", "prob_correct", "goldilocks", "self_eval", "system_confidence", "nll"], 0),
+    ],
+)
+def test_a_score_named_after_the_right_answers_is_asked_about(names, asks):
+    rows = np.arange(100)
+    for name in names:
+        words = (name, rows * 37 % 100 / 100, True, rows < 50)
+        if asks:
+            with pytest.raises(SuspiciousScoreError, match="as if it was made from the right"):
+                vouched_claims(*words, [])
+        assert len(vouched_claims(*words, [Claim.BLIND])) == asks
+
+
 def test_only_what_is_odd_is_said_to_be_vouched_for():
     upload, columns = scored("confidence", lambda n: (n * 37 % 100) / 100)
     claims = tuple(("confidence", claim) for claim in Claim)
