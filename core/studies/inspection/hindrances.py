@@ -7,6 +7,7 @@ the model knows.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
@@ -17,7 +18,7 @@ from core.codec import one_line
 from core.language_models.language_model import Response
 from core.studies.inspection.certificates import strictest_least_mass
 from core.studies.inspection.recording import EXACT, UNLIKELY, Recording
-from core.studies.inspection.verdict import MOST_TO_KEEP
+from core.studies.inspection.verdict import LEAST_KEPT, MOST_TO_KEEP
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.logarithms import entropy
 from core.uncertainty.no_answer import is_no_answer
@@ -61,8 +62,10 @@ def _hindrances(
     yield from _mergers(evidence, similarity)
     yield from _missing(recording)
     yield from _silent(recording.question, evidence)
-    if np.isneginf(evidence.log_first[_place(evidence, answer)]):
-        yield f"“{one_line(answer)}” only came after other answers."
+    alone = evidence.log_first[_place(evidence, answer)]
+    rare = -math.inf if certified else evidence.log_first.max() + math.log(LEAST_KEPT)
+    if alone < rare or np.isneginf(alone):
+        yield f"“{one_line(answer)}” mostly came after other answers."
     if certified:
         return
     if (seen := _seen_again(evidence)) < strictest_least_mass():

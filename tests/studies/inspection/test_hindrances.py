@@ -56,8 +56,16 @@ def test_what_came_second_alone_is_not_served(estimator):
     texts, told = ["Paris", "Lyon", "That is not correct"], [0.0, 0.0, 1.0]
     model = TableModel(texts, [0.6, 0.4, 0.0], [told] * 3)
     assert verdict(limited(model, estimator)).why == (
-        "“That is not correct” only came after other answers."
+        "“That is not correct” mostly came after other answers."
     )
+
+
+@every
+@pytest.mark.parametrize(("alone", "decision"), [(0.1, NO), (0.45, YES)])
+def test_an_answer_that_is_rare_until_any_is_told_is_not_served(estimator, alone, decision):
+    """Told nothing, it mostly says Paris; told whatever, Lyon: M.I. is 0."""
+    model = TableModel(["Paris", "Lyon"], [1 - alone, alone], [[0.1, 0.9]] * 2)
+    assert verdict(limited(model, estimator)).decision is decision
 
 
 def test_rows_over_a_sliver_are_no_comparison():
