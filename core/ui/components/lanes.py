@@ -23,7 +23,7 @@ WITHHELD: Final = {
 }
 REASONS: Final = {  # whatever its answer does
     Headline.TOO_LITTLE: "too few of its answers were seen",
-    Headline.UNDECIDED: "nothing is certified here",
+    Headline.UNDECIDED: "nothing decides here",
     Headline.UNTAUGHT: "made up: nothing near was taught",
 }
 OTHER_WORDS: Final = "it was not taught these words"
