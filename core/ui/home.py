@@ -19,6 +19,7 @@ from core.ui.components.suggestions import suggest
 from core.ui.folds import fold
 from core.ui.inspection.recordings import example_inspection
 from core.ui.messages import problem
+from core.ui.policy_badge import IN_USE
 
 _STORIES = 3  # to present: one known, one with many answers, one that everybody gets wrong
 _MEASURES = (
@@ -34,13 +35,14 @@ def experiment() -> None:
     own = _own()
     if own is not None:
         shown.append(own)
-    if model.current() is not model.embedded_model():
+    if model.current() is not model.embedded_model() or IN_USE in st.session_state:
         st.text(
-            "The four examples are always asked of the embedded model. Your own question goes to "
+            "The four examples are always asked of the embedded model, and decided by the policy "
+            "that is built in. Your own question goes to "
             + (
                 "the model in use."
                 if _at_once(model.current())
-                else "Inspection, and there to the model in use."
+                else "Inspection, to the model and the policy in use."
             )
         )
     opened = lanes(shown, key="lanes")
@@ -111,7 +113,7 @@ def prepared_lanes() -> tuple[Lane, ...]:
 
 
 def _ask(question: str) -> None:
-    """Ask the visitor's question; of a model that is slow or paid for, on its own page."""
+    """Ask the visitor's question; what is slow, paid for or decided otherwise, on its own page."""
     if not _at_once(model.current()):
         frame.inspect(question)
     st.query_params[_OWN] = question
@@ -119,8 +121,9 @@ def _ask(question: str) -> None:
 
 
 def _at_once(local: LanguageModel) -> bool:
-    """Whether a model answers free of charge while one waits."""
-    return local.capabilities.local and local.capabilities.quick
+    """Whether a model answers free of charge while one waits, and its own policy decides."""
+    able = local.capabilities
+    return able.local and able.quick and IN_USE not in st.session_state
 
 
 def _own() -> Lane | None:

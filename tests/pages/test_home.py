@@ -6,11 +6,13 @@ from dataclasses import replace
 import pytest
 
 from core.reports.inspection.words import STAMPS
+from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.verdict import Headline
 from core.studies.lanes import PREPARED, TIMES
 from core.ui import home, model_opening
 from core.ui.components import challenge, lanes, present
-from tests.sessions import keys, press, session
+from core.ui.policy_badge import IN_USE
+from tests.sessions import keys, press, said, session
 
 
 @pytest.fixture
@@ -101,6 +103,17 @@ def test_a_question_of_ones_own_becomes_a_lane_and_stands_in_the_address():
     assert list(numbers(page)["its own answer"])[-1] == "Rome"
     page = session("home", own="x" * 100_000)
     assert not page.exception and list(numbers(page)["question"]) == list(PREPARED)
+
+
+def test_no_other_policy_than_the_one_in_use_decides_a_question_of_ones_own():
+    page = session("home", own="Name a mammal")
+    assert list(numbers(page)["question"])[-1] == "Name a mammal"
+    page.session_state[IN_USE] = replace(default_policy(), threshold=0.01, belief=None)
+    assert list(numbers(page.run())["question"]) == list(PREPARED)
+    assert said(
+        page, "decided by the policy that is built in. Your own question goes to Inspection"
+    )
+    assert ask(page, "Name a fish").title[0].value == "Can I believe this answer?"
 
 
 def test_what_was_never_taught_is_never_to_be_believed(content):

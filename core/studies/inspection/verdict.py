@@ -307,7 +307,7 @@ class _About:
         An empty sentence: what follows from its numbers, the report says.
         """
         if rule.error is None:
-            return f"Nothing is promised for this λ{HENCE}"
+            return f"Nothing promises that answers are right{HENCE}"
         if rule.error > LARGEST_ERROR:
             return ""
         if self.clusters > 1 and rule.value > self._most(rule.score):

@@ -203,7 +203,7 @@ PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
 @pytest.mark.parametrize(
     ("question", "change", "why"),
     [
-        (MANY, {"error": None}, "Nothing is promised for this λ"),
+        (MANY, {"error": None}, "Nothing promises that answers are right"),
         (MANY, {"error": 0.3}, "up to 30% are wrong"),
         (MANY, {"belief": None}, "promises nothing of answers that stand"),
         (MANY, {"belief": Belief(0.01, 0.02, 100, 1)}, "Too many of the answers with so much"),
