@@ -18,6 +18,7 @@ from core.studies.inspection.verdict import (
     HENCE,
     INFORMED,
     LARGEST_ERROR,
+    LEAST_CONFIDENCE,
     Decision,
     DecisionRule,
     Headline,
@@ -248,7 +249,7 @@ def not_the_first(inspection: Inspection) -> str | None:
 
 
 def caveat(inspection: Inspection) -> str | None:
-    """Return why an answer below λ is no more than “Perhaps”, or what would bring a certificate.
+    """Return what “Believe it” is worth, why it is no more than “Perhaps”, or what would help.
 
     None where the reason of the verdict says why, or nothing is served.
     """
@@ -257,6 +258,11 @@ def caveat(inspection: Inspection) -> str | None:
         return None
     if rule is None:
         return _no_certificate(inspection)
+    if inspection.headline is Headline.BELIEVE and rule.belief:
+        return (
+            f"Of answers headed so, at most {percent(rule.belief.target_error)} are wrong, over "
+            f"all groups ({percent(LEAST_CONFIDENCE)} sure)."
+        )
     if rule.error is None or inspection.headline is not Headline.PERHAPS:
         return None
     if rule.error > LARGEST_ERROR:
