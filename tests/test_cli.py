@@ -103,7 +103,7 @@ def test_what_the_model_was_not_taught_is_said_and_its_answer_only_to_who_asks()
     answer = data["verdict"]["answer"]
     first, sentence, *rest = believe(*asked).stdout.splitlines()
     assert first == "NOT NEAR ANYTHING THIS MODEL WAS TAUGHT."
-    assert sentence.startswith("It makes up its answers to questions that it was not taught")
+    assert sentence.startswith("What it says to such a question is made up, whatever its doubt.")
     assert "Add --show-untaught to see what it would have said." in rest
     assert data["verdict"]["reason"] in rest and not [line for line in rest if answer in line]
     everything = believe(*asked, "--show-untaught").stdout.splitlines()

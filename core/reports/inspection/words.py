@@ -223,8 +223,7 @@ def untaught_words(taught: Taught) -> str:
     if taught.near:
         return "The model was not taught these words, so its answer may be made up."
     return (
-        "It makes up its answers to questions that it was not taught, and nobody here can check "
-        "them."
+        "What it says to such a question is made up, whatever its doubt. Nobody here can check it."
     )
 
 
