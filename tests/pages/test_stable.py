@@ -8,11 +8,13 @@ from core.language_models.language_model import Capabilities
 from core.reports.laboratory.deciding import plan, sentence
 from core.studies import costs
 from core.studies.examples import EXAMPLES
+from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
 from core.studies.laboratory import deciding
 from core.studies.laboratory.deciding import DecidingSettings
 from core.ui.inspection import stable
+from core.ui.policy_badge import IN_USE
 from tests.language_models.openai_server import serving
 from tests.sessions import chosen, go, keys, offer, pictures, press, said, session, settled
 
@@ -38,6 +40,13 @@ def test_whether_a_verdict_is_stable_is_said_with_a_picture_at_the_press_of_a_bu
     assert "ask_stable" in keys(settled(page)) and not said(page, sentence(found))
     page.button(key="example_Known").click().run()
     assert "ask_stable" in keys(settled(page))
+
+
+def test_where_the_policy_in_use_decides_nothing_no_other_is_called_stable():
+    page = session("inspection", q=EXAMPLES["Known"], tau="0.3")
+    assert "ask_stable" in keys(page)
+    page.session_state[IN_USE] = default_policy()  # of τ = 0.25
+    assert "ask_stable" not in keys(page.run()) and "chains" in keys(page)
 
 
 def test_a_service_is_asked_only_after_its_cost_was_said():

@@ -20,7 +20,8 @@ def more(inspection: Inspection) -> None:
     """Offer more answers of every kind: of the same question, and of settings and chains."""
     st.markdown("**Has enough been seen?**")
     _extend(inspection)
-    stable(inspection)
+    if not inspection.refused:  # the policy in use decides nothing, and no other in its place
+        stable(inspection)
     longer_chains(inspection)
 
 

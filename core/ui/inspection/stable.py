@@ -97,7 +97,8 @@ def _show(variations: Variations) -> None:
     figures.draw(charts.strip, data, key="stable", alt_text=charts.strip_alt(data))
     st.caption(
         "Each mark is one value of one setting, all else as in this inspection; it is filled "
-        "where at least 90% of the draws keep the verdict. Dashed: λ."
+        "where at least 90% of the draws keep the verdict."
+        + ("" if data["limit"] is None else " Dashed: λ.")
     )
     for sentence in variations.left_out:
         st.text(sentence)
