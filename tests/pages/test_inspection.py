@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -333,6 +334,16 @@ def test_with_a_policy_of_ones_own_a_question_is_asked_as_it_was_when_the_policy
     app.session_state["policy_in_use"] = default_policy()
     ask(app, "waht is the captial of Frnace")
     assert not said(app, "Read as: ") and "ask_nearest_0" in keys(app)
+
+
+def test_more_answers_are_compared_with_the_limit_of_the_policy_in_use(app):
+    ask(app, EXAMPLES["Half known"])
+    assert said(app, "Certified: ") and said(app, "From 0.581 on, an answer is withheld.")
+    policy = default_policy()
+    app.session_state["policy_in_use"] = replace(policy, threshold=0.6, belief=None)
+    assert said(app.run(), "From 0.600 on, an answer is withheld.")
+    app.session_state["policy_in_use"] = replace(policy, threshold=0.9, belief=None)
+    assert not said(app.run(), "Certified: ")
 
 
 def test_a_near_question_is_asked_from_a_kept_result_too(on_ones_own):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.abstention.policy import Policy
 from core.studies.inspection.inspection import evidence_of, read
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading, Request
@@ -44,7 +45,11 @@ def growth(recording: Recording, reading: Reading | None = None) -> tuple[Growth
 
 
 def is_settled(
-    recording: Recording, reading: Reading | None = None, *, limit: float | None = None
+    recording: Recording,
+    reading: Reading | None = None,
+    policy: Policy | None = None,
+    *,
+    limit: float | None = None,
 ) -> str | None:
     """Say why no more answers are needed, or None if they are.
 
@@ -53,7 +58,7 @@ def is_settled(
 
     `limit`: the bound from which on an answer is withheld, nats; by default, the inspection's own.
     """
-    inspection = read(recording, reading)
+    inspection = read(recording, reading, policy=policy)
     evidence = inspection.evidence
     limit = inspection.information_threshold if limit is None else limit
     if evidence.row_masses is None:

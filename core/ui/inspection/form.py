@@ -328,7 +328,7 @@ def _certify(this: tuple[str, str, Request], reading: Reading, model: LanguageMo
     enough = stopped or run(
         CERTIFYING,
         this,
-        lambda: recordings().certify(request, model, reading),
+        lambda: recordings().certify(request, model, reading, policy.in_use()),
         on_press=True,
         retry=False,
         beside=draw_partial,
@@ -372,5 +372,5 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
 def draw_growth(recording: Recording, reading: Reading, key: str) -> None:
     """Show how the certified bound and the sampled mass grew with k."""
     points = growth(recording, reading)
-    threshold = read(recording, reading).information_threshold
+    threshold = read(recording, reading, policy=policy.in_use()).information_threshold
     figures.show(reports.growth_picture(points, threshold), key)

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 
+from core.abstention.policy import Policy
 from core.language_models.client.stack import Heard, Prepared, stop
 from core.language_models.language_model import LanguageModel
 from core.studies.costs import plan, quick_plan
@@ -97,17 +98,20 @@ class Recordings:
 
         return self._jobs.start(key, work, model, most=most)
 
-    def certify(self, request: Request, model: LanguageModel, reading: Reading) -> Job[Recording]:
+    def certify(
+        self, request: Request, model: LanguageModel, reading: Reading, policy: Policy | None = None
+    ) -> Job[Recording]:
         """Start comparing ever more answers until `is_settled`, handing out every step."""
 
         def work(job: Job[Recording]) -> Recording:
             job.partial = self._record(request, model, job.progress)
-            while is_settled(job.partial, reading) is None:
+            while is_settled(job.partial, reading, policy) is None:
                 larger = replace(request, samples=next_size(job.partial.request))
                 job.partial = self._record(larger, model, job.progress)
             return job.partial
 
-        return self._jobs.start((_series(request, model), request.samples, reading), work, model)
+        key = _series(request, model), request.samples, reading, policy
+        return self._jobs.start(key, work, model)
 
     def now(self, request: Request, model: LanguageModel) -> Recording:
         """Return the recording, made while the caller waits if need be.

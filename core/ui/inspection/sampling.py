@@ -28,7 +28,7 @@ def more(inspection: Inspection) -> None:
 def _extend(inspection: Inspection) -> None:
     """Extend the same evidence, to a number or until it certifies something."""
     request = inspection.recording.request
-    settled = is_settled(inspection.recording, inspection.reading)
+    settled = is_settled(inspection.recording, inspection.reading, inspection.policy)
     local = current().capabilities.local
     if inspection.recording.estimator is not Estimator.EXACT:
         st.text(
