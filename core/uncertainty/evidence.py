@@ -210,6 +210,11 @@ class Evidence:
         """The text that stands for each cluster, (m,)."""
         return tuple(self.responses[i] for i in self.centres)
 
+    @property
+    def answers(self) -> int:
+        """How many clusters came first: of samples, some only came second."""
+        return int(np.isfinite(self.log_first).sum())
+
     @cached_property
     def cluster_counts(self) -> Integers:
         """How many samples fell into each cluster, (m,)."""

@@ -271,7 +271,7 @@ def caveat(inspection: Inspection) -> str | None:
         )
     if inspection.stands:
         return None
-    if len(inspection.clusters) == 1:
+    if inspection.evidence.answers == 1:
         return f"Whether it would keep to this one is not known{HENCE}"
     return "To believe it, what it is told would have to change less of what it says."
 

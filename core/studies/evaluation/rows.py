@@ -126,9 +126,9 @@ def scored_row(
         doubt_of,
         inspection.scores,
         sampled_mass=mass,
-        clusters=len(inspection.clusters),
+        clusters=inspection.evidence.answers,
         least_mass=inspection.pipeline.least_mass,
-        others=inspection.others,
+        others=recording.others,
     )
     for name, score in inspection.scores.items():
         values |= {

@@ -73,7 +73,7 @@ def _judge(inspection: Inspection, fact: Fact | None, name: str) -> Judged:
         inspection.scores,
         name,
         inspection.sampled_mass,
-        len(inspection.clusters),
+        inspection.evidence.answers,
         inspection.least_mass,
         inspection.recording.others,
     )

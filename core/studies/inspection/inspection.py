@@ -192,7 +192,7 @@ class Inspection:
         default = certificate(self.pipeline, SCORE)
         if default is not None and math.isfinite(default.threshold):
             return default.threshold
-        return MOST_TO_KEEP * math.log(max(len(self.clusters), 2))
+        return MOST_TO_KEEP * math.log(max(self.evidence.answers, 2))
 
     @property
     def sampled_mass(self) -> float:
@@ -202,12 +202,12 @@ class Inspection:
     @property
     def others(self) -> tuple[tuple[str, float], ...]:
         """What else the model was told where it gives a single answer; see `Recording.others`."""
-        return self.recording.others if len(self.clusters) == 1 else ()
+        return self.recording.others if self.evidence.answers == 1 else ()
 
     @property
     def stands(self) -> bool:
         """Whether telling the model another answer hardly changes the next one."""
-        return stands(self.scores, len(self.clusters), self.recording.others)
+        return stands(self.scores, self.evidence.answers, self.recording.others)
 
     @property
     def compared_doubt(self) -> float | None:
@@ -295,13 +295,12 @@ def read(
     elif rule is None:
         default = certificate(_pipeline(recording, reading, 0.0))
         rule = rule_of(default, f"{DEFAULT} ") if default else None
-    clusters = len(evidence.centres)
     others = recording.others
     answer = scores[rule.score if rule else SCORE].answer
     verdict = decide(
         scores,
         evidence.sampled_mass,
-        clusters,
+        evidence.answers,
         rule,
         others,
         hindrance=hindrance(

@@ -139,3 +139,12 @@ def test_many_rare_answers_are_no_more_one_than_two_likely_ones():
     first = np.array([0.032] * 30 + [0.04])
     told = verdict(steady(texts, first), similarity="token_f1")
     assert told.decision is NO and "count as one answer here" in told.why
+
+
+@sampled
+def test_a_stray_second_answer_makes_no_single_one_stand(estimator):
+    """It was told no other: there is nothing that it could have kept to."""
+    rows = [[0.95, 0.05], [0.95, 0.05]]
+    model = limited(TableModel(["Paris", "Right as stated above"], [1.0, 0.0], rows), estimator)
+    told = verdict(model)
+    assert told.decision is NO and "was told no other" in told.why
