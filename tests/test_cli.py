@@ -502,6 +502,13 @@ def test_a_calibration_can_be_written_as_a_report(scores, tmp_path):
     assert found.settings["Threshold λ, of the doubt"] == repr(policy.threshold)
     nowhere = tmp_path / "no" / "folder.html"
     refused(believe(*base, "--report", nowhere), "cannot be written", 1)
+    part = tmp_path / "part.json"
+    rows = [*csv.DictReader(scores.read_text("utf-8-sig").splitlines())]
+    part.write_text(json.dumps({"settings": {}, "rows": rows}))
+    believe("calibrate", part, *base[2:], "--report", report, "--out", tmp_path / "policy.json")
+    says = "The rows were read from “rows”; the rest of the file was left out."
+    assert says in read_document(report.read_text(encoding="utf-8")).texts
+    assert from_json((tmp_path / "policy.json").read_bytes()).codebook.notes == (says,)
 
 
 def test_of_several_scores_the_best_is_taken_and_paid_for(scores):

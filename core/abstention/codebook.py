@@ -48,6 +48,7 @@ class Codebook:
     # lowest, highest: of the score in the rows used; None where nobody knows.
     lowest: float | None = None
     highest: float | None = None
+    notes: tuple[str, ...] = ()  # which part of the file the table is, and how it was made one
 
     def of_grader(self, promises: bool) -> str:
         """Say who made the labels, and that a program's promise agreement; "" where nobody knows.

@@ -30,7 +30,7 @@ def codebooks_of(
     usable: NDArray[np.int64],
     questions: NDArray[np.int64],
     right: Mapping[str, NDArray[np.bool_]],
-    problems: Sequence[str],
+    problems: Mapping[str, Sequence[str]],
     claims: Mapping[str, tuple[str, ...]],
     others: Mapping[str, OtherLabels],
     scores: Mapping[str, NDArray[np.float64]],
@@ -43,8 +43,8 @@ def codebooks_of(
         Which rows are used, and which question each asks.
     right : mapping of str to ndarray of shape (n,)
         Whether the answer is right, by column of labels.
-    problems : sequence of str
-        What became of the other rows, a sentence each.
+    problems : mapping of str to sequence of str
+        By score: what became of the other rows, and of those without a number, a sentence each.
     claims, others, scores : mapping of str
         By score: what a person vouched for, labels by another rule, and the numbers of used rows.
     """
@@ -70,7 +70,7 @@ def codebooks_of(
             right_rows=int(right[label].sum()),
             rows=len(usable),
             table_rows=len(upload.table),
-            left_out=tuple(problems),
+            left_out=tuple(problems[score.column]),
             unused=unused,
             first=tuple(_rows_in_words(upload, columns, score.column, usable, right[label])),
             claims=claims.get(score.column, ()),
@@ -80,6 +80,7 @@ def codebooks_of(
             only=tuple(kinds_used(upload, usable)),
             lowest=finite(float(np.nanmin(scores[score.column]))),
             highest=finite(float(np.nanmax(scores[score.column]))),
+            notes=upload.notes,
         )
     return books
 

@@ -199,8 +199,8 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     check_mixtures(upload, columns.filters, usable, others)
     problems += sentences(upload, columns.filters, usable)
     problems += constants(upload, usable, _roles(upload, columns))
-    left_out = tuple(problems)
-    scores = {}
+    left_out, scores = {}, {}
+    of_rows = tuple(problems)
     for score in columns.scores:
         _refuse_doubtful(upload, score.column)
         numbers, complaints = _numbers(upload, score.column, usable)
@@ -208,13 +208,13 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
             raise UploadError(_no_number(upload, score.column, "score"))
         label = correct[score.column]
         _refuse_label(score.column, numbers, label, right)
-        problems += complaints
         for what, refused in right_refusals(upload, (score.column, label), usable, right[label]):
             numbers[refused[usable]] = np.nan
-            problems += complaint(upload, refused, what, "counts as not answered")
+            complaints += complaint(upload, refused, what, "counts as not answered")
         if np.isnan(numbers).all():
             raise UploadError(NO_ANSWER.format(one_line(score.column)))
-        scores[score.column] = numbers
+        problems += complaints
+        left_out[score.column], scores[score.column] = (*of_rows, *complaints), numbers
     surer = check_directions([(score.column, score.larger_is_surer) for score in columns.scores])
     pipeline, complaints_of_pipeline = pipeline_of(upload, usable)
     claims = {}

@@ -85,7 +85,7 @@ def report(
 def _reading(calibration: Calibration) -> list[Part]:
     """Say what the table was read as: a wrong reading promises the wrong thing."""
     book = calibration.data.codebooks.get(calibration.score)
-    return [Part("What was read", list(book.sentences))] if book else []
+    return [Part("What was read", [*book.notes, *book.sentences])] if book else []
 
 
 def _risk(calibration: Calibration, moved: Policy | None) -> Part:

@@ -373,6 +373,7 @@ def test_a_refusal_that_counts_as_right_is_not_answered_and_a_wrong_one_is():
         "Lines 3 and 4: “answer” holds no answer, though “correct” calls it right (counts as not "
         "answered).",
     )
+    assert found.problems[1] in found.codebooks["score"].left_out  # and so in the policy
     with pytest.raises(UploadError, match="No row with a number in “score” has an answer"):
         labelled(table(heading, *rows[1:3]), PLAIN)
     own = table(
