@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag, StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from core.data.tabular.headings import (
 from core.data.tabular.label_words import RIGHT, WRONG
 from core.data.tabular.rows import as_text
 from core.data.tabular.uploads import Upload
+from core.uncertainty.no_answer import is_no_answer
 
 LONGEST_NUMBER = 64  # characters: a longer text is no number
 LONGEST_LIST = 100_000  # characters: a longer text is no list
@@ -271,6 +272,11 @@ class Column:
     def of_word(self, word: str) -> NDArray[np.bool_]:
         """Return in which rows a cell is a word, as `word_of` gives it."""
         return np.array([word_of(text) == word for text in self.texts], bool)[self.codes]
+
+    @cached_property
+    def silent(self) -> NDArray[np.bool_]:
+        """In which rows there is no answer: nothing, a refusal or an error."""
+        return np.array([is_no_answer(t) or not t.strip() for t in self.texts], bool)[self.codes]
 
     def correctness(self, meant: Mapping[str, bool | None] | None = None) -> NDArray[np.float64]:
         """Return 1 for right and 0 for wrong; NaN where a cell says neither.

@@ -13,7 +13,6 @@ from core.codec import one_line
 from core.data.tabular.columns import column_of, columns_named
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.uploads import Upload
-from core.uncertainty.no_answer import is_no_answer
 
 #: Of what a model says: “answer”, “llm_response”, “output.content”; not of what is right.
 _ANSWER = re.compile(
@@ -36,11 +35,7 @@ def silent_rows(upload: Upload, score: str) -> dict[str, NDArray[np.bool_]]:
     """
     own = columns_named(upload, [plain_heading(f"{score}_answer")])
     names = own or [name for name in upload.headings if _ANSWER.fullmatch(plain_heading(name))]
-    columns = {name: column_of(upload, name) for name in names if name != score}
-    return {
-        name: np.array([not t.strip() or is_no_answer(t) for t in column.texts], bool)[column.codes]
-        for name, column in columns.items()
-    }
+    return {name: column_of(upload, name).silent for name in names if name != score}
 
 
 def right_refusals(
