@@ -87,7 +87,7 @@ _TURNING = frozenset(
     [
         *("really", "actually", "truly", "allegedly", "supposedly", "falsely", "not", "never"),
         *("cannot", "cant", "isnt", "wasnt", "arent", "werent", "doesnt", "didnt", "dont"),
-        *("except", "besides", "without"),
+        *("except", "besides", "without", "no"),
     ]
 )
 OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
@@ -296,7 +296,7 @@ class _Index:
                     continue
                 taught = self._wording(self._facts[owner], alike, weight)
                 similar = float(min(similarity[place], 1.0))
-                missing = self._missing(words, alike, owner)
+                missing = self._missing(words, alike, owner) + self._signs(question, owner)
                 otherwise: tuple[str, ...] = ()
                 if similar >= NEAR:
                     otherwise = self._differences(question, owner)
@@ -332,6 +332,12 @@ class _Index:
         own = FactWords(names, self._wordings[relation], bool(self._bare[relation]))
         otherwise = differences(_in_order(typed)[:MOST_WORDS], own, self._number)
         return otherwise and (*signs, *otherwise)
+
+    def _signs(self, typed: str, owner: int) -> tuple[str, ...]:
+        """Return the signs of a question that count, unless a name of the fact has the same."""
+        fact, signs = self._facts[owner], counting_signs(typed)
+        names = (*fact.subjects, *fact.clauses, fact.plural or "")
+        return () if any(signs == counting_signs(name) for name in names) else tuple(signs)
 
     def _decides(self, word: str, alike: Numbers) -> bool:
         """Return whether another fact is meant where a question has this word and that has not."""

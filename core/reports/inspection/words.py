@@ -98,7 +98,7 @@ def served_sentence(inspection: Inspection, *, untaught: bool = False) -> tuple[
     if inspection.conceals:
         return headline, f"{BENEATH[inspection.verdict.decision]} {answer}" if untaught else ""
     if decision is Decision.ANSWER:
-        stop = "" if answer[-1] in ".!?" else "."
+        stop = "" if answer[-1] in ".!?…。！？" else "."
         return f"{answer}{stop} {headline}", ""
     return headline, f"{WITHHELD[decision]} {answer}"
 

@@ -129,6 +129,8 @@ def test_yes_or_no_is_no_answer_of_the_world():
         ("Who painted the ceiling of the Sistine Chapel in 2015?", "2015"),
         ("Who really invented the telephone?", "really"),
         ("Who never painted the Mona Lisa?", "never"),
+        ("Who invented no telephone?", "no"),
+        ("What is 2 - 2?", "-"),
         ("One state of the USA?", "one"),
         ("say the name of any character in harry potter", "any"),
     ],
