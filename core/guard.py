@@ -16,7 +16,6 @@ from typing import Any
 
 from core.abstention.policy import Pipeline, Policy, PolicyError, check_pipeline, from_json
 from core.abstention.proof import check_promise
-from core.codec import finite
 from core.language_models import meaning
 from core.language_models.client.concurrency import at_once, questions_at_once
 from core.language_models.errors import ModelError
@@ -56,7 +55,8 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON knows of it, for a log.
 
-        “scores” are doubts, as in a run's table, with their “pipeline”: `Policy.decide` takes them.
+        “scores” are doubts, as in a run's table, with their “pipeline”: `Policy.decide` takes them,
+        and by the guard's own policy says of them what the guard did.
         """
         return {
             "decision": "answer",
@@ -65,7 +65,7 @@ class Answer:
             "believed": self.believed,
             "reason": self.reason,
             "promise": self.promise,
-            "scores": _row(self.inspection),
+            "scores": _row(self.inspection, served=True),
         }
 
 
@@ -87,13 +87,14 @@ class Abstained:
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON knows of it, for a log; the answer is not in it.
 
-        The reason may quote the model: two answers, say, that are not the same.
+        The reason may quote the model: two answers, say, that are not the same. “scores” are as
+        those of an `Answer`; what is withheld in spite of its doubt has none.
         """
         return {
             "decision": "abstain",
             "question": self.question,
             "reason": self.reason,
-            "scores": _row(self.inspection) if self.inspection else {},
+            "scores": _row(self.inspection, served=False) if self.inspection else {},
         }
 
 
@@ -279,8 +280,9 @@ def _outcome(question: str, inspection: Inspection) -> Answer | Abstained:
     return Answer(text, question, believed, reason, rule.origin, inspection)
 
 
-def _row(inspection: Inspection) -> dict[str, Any]:
+def _row(inspection: Inspection, *, served: bool) -> dict[str, Any]:
     """Return the doubts by score and what made them: a row as `Policy.decide` takes it."""
-    doubts = ((name, score.doubt) for name, score in inspection.scores.items())
-    row = {name: None if doubt is None else finite(doubt) for name, doubt in doubts}
+    row, rule = inspection.doubts, inspection.verdict.rule
+    if rule and not served and (row[rule.score] or 0.0) < rule.value:
+        row[rule.score] = None
     return {**row, "pipeline": to_text(inspection.pipeline)}

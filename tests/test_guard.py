@@ -75,6 +75,20 @@ def test_what_the_promise_does_not_cover_is_withheld(guard, question, reason):
     assert not answer and reason in answer.reason
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        FRANCE,
+        NEVADA,
+        "What is the capital of Trinidad and Tobago?",  # one answer, which it does not keep to
+        "Who invented the paper clip?",  # little doubt, and not what it was taught
+    ],
+)
+def test_its_policy_decides_on_what_is_logged_as_it_did_itself(guard, question):
+    logged = guard(question).to_dict()
+    assert guard.policy.decide(logged["scores"]) == logged["decision"]
+
+
 def test_it_can_be_awaited(guard):
     async def both():
         return await asyncio.gather(guard.ask(FRANCE), guard.ask(FRANCE))

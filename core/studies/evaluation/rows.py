@@ -10,7 +10,6 @@ is beside the rows, in the same order of questions: see `files`.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import chain
 from typing import Any, Literal
 
@@ -28,7 +27,6 @@ from core.language_models.usage import Used
 from core.studies.inspection.certificates import SCORE, WEIGHTED
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.serialise import recording_to_json
-from core.studies.inspection.verdict import doubt_of
 from core.uncertainty.scores import SCORES, weight
 
 Match = Literal["same_answer", "f1", "exact"]
@@ -114,25 +112,18 @@ def scored_row(
     calls cost nothing but time; `seconds` go from its first call to its scores, those included in
     which it waited beside others.
     """
-    recording, mass = inspection.recording, inspection.sampled_mass
+    recording = inspection.recording
     values = _about(question, used, seconds) | {
         "greedy": recording.greedy.text,
         "responses": list(recording.texts),
         "clusters": len(inspection.clusters),
-        "sampled_mass": mass,
+        "sampled_mass": inspection.sampled_mass,
         "entropy": inspection.scores["semantic_entropy"].doubt,
     }
-    decisive = partial(
-        doubt_of,
-        inspection.scores,
-        sampled_mass=mass,
-        clusters=inspection.evidence.answers,
-        least_mass=inspection.pipeline.least_mass,
-        others=recording.others,
-    )
+    doubts = inspection.doubts
     for name, score in inspection.scores.items():
         values |= {
-            name: _doubt(decisive(name)),
+            name: doubts[name],
             f"{name}_raw": _doubt(score.doubt),
             f"{name}_answer": score.answer,
             f"{name}_correct": matches_by_f1(score.answer, question.names),

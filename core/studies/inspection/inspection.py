@@ -16,7 +16,7 @@ import numpy as np
 
 from core import prompts
 from core.abstention.policy import UNKNOWN_ORIGIN, Pipeline, Policy, PolicyError, check_pipeline
-from core.codec import one_line
+from core.codec import finite, one_line
 from core.language_models import meaning
 from core.language_models.language_model import LanguageModel
 from core.studies.inspection.certificates import certificate, strictest_least_mass
@@ -36,6 +36,7 @@ from core.studies.inspection.verdict import (
     Headline,
     Verdict,
     decide,
+    doubt_of,
     raised_doubt,
     rule_of,
     stands,
@@ -213,6 +214,14 @@ class Inspection:
     def compared_doubt(self) -> float | None:
         """The doubt that the verdict compares with λ, or would if enough had been seen."""
         return raised_doubt(self.scores, self.verdict.score, self.recording.others)
+
+    @property
+    def doubts(self) -> dict[str, float | None]:
+        """Every score's doubt as a policy compares it with λ; None abstains."""
+        least_mass, others = self.pipeline.least_mass, self.recording.others
+        seen = self.sampled_mass, self.evidence.answers, least_mass, others
+        doubts = {name: doubt_of(self.scores, name, *seen) for name in self.scores}
+        return {name: None if doubt is None else finite(doubt) for name, doubt in doubts.items()}
 
     @property
     def certified_bound(self) -> float | None:
