@@ -268,12 +268,14 @@ def settings_of(model: LanguageModel, policy: Policy | None) -> tuple[Request, R
 
 def _outcome(question: str, inspection: Inspection) -> Answer | Abstained:
     """Serve an answer that a fitting policy lets through, to what the model was taught if known."""
-    reason = " ".join(line.strip() for line in words.beneath(inspection))
+    headline = inspection.headline
+    lines = words.STAMPS[headline].reason, *words.beneath(inspection)
+    reason = " ".join(line.strip() for line in lines if line)
     taught, rule = inspection.nearest_taught, inspection.verdict.rule
     off = taught is not None and not taught.recognised
     if rule is None or off or inspection.decision is not Decision.ANSWER:
         return Abstained(question, reason, inspection)
-    believed = inspection.headline is Headline.BELIEVE
+    believed = headline is Headline.BELIEVE
     text = inspection.verdict.answer
     if not text:
         return Abstained(question, "The model’s answer has no text.", inspection)

@@ -64,7 +64,10 @@ def test_what_is_known_is_served_with_its_promise_and_what_is_not_is_withheld(gu
 @pytest.mark.parametrize(
     ("question", "reason"),
     [
-        ("What is the capital of Zorvania?", "was not taught"),
+        (
+            "What is the capital of Zorvania?",
+            "Not near anything this model was taught. What it says",
+        ),
         ("", "no question"),
         ("x" * 2001, "at most 2,000"),
         ("\ud800", "Unicode"),
