@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import pandas as pd
+
 from core.codec import one_line, quotes
 from core.data.tabular.rows import SEVERAL, UploadError
 
@@ -68,6 +70,14 @@ def flat(row: Row) -> Row:
     """Return a row with nested parts as dotted columns; `UploadError` if two are called alike."""
     nested = any(type(value) is dict or type(value) is list for value in row.values())
     return _once(_flatten(row)) if nested else row
+
+
+def without_empty_parents(table: pd.DataFrame) -> pd.DataFrame:
+    """Leave out a column that is null where it is not its parts: “answers” of “answers.text”."""
+    names = [*map(str, table.columns)]
+    parents = {name[:at] for name in names for at, sign in enumerate(name) if sign == "."}
+    empty = [n for n in names if n in parents and table[n].isin(("", "{}")).to_numpy().all()]
+    return table.drop(columns=empty)
 
 
 def _once(cells: Iterable[tuple[str, Any]]) -> Row:

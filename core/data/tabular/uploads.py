@@ -31,6 +31,7 @@ from core.data.tabular.delimited_rows import delimiter_of, read_separated
 from core.data.tabular.excel_rows import is_workbook, read_excel
 from core.data.tabular.joined_tables import without_headings
 from core.data.tabular.json_rows import read_json, read_table_within
+from core.data.tabular.json_tables import without_empty_parents
 from core.data.tabular.long_form import one_row_a_trace
 from core.data.tabular.parquet_rows import read_parquet
 from core.data.tabular.rows import TableRows, UploadError
@@ -178,6 +179,8 @@ def _parse(content: bytes, name: str) -> Upload:
     table, lines = rows.table(_distinct(headings, notes)), np.array(rows.lines, np.int64)
     unit = "row" if kind in _WITHOUT_LINES else "line"
     table, lines = without_headings(table, headings, lines, unit, notes)
+    if kind.startswith("JSON"):
+        table = without_empty_parents(table)
     table, lines = one_row_a_trace(table, lines, notes)
     table = table.set_axis(_distinct(table.columns.tolist(), notes), axis=1)
     return Upload(name, hashlib.sha256(content).hexdigest(), kind, table, lines, tuple(notes))

@@ -124,6 +124,13 @@ def test_lines_of_json_stay_lines():
     assert [*upload.table] == ["a.0"]
 
 
+def test_a_null_beside_objects_is_no_column_of_its_own():
+    rows = [{"a": {"b": {"c": 1}}, "d": 2}, {"a": None, "d": {"e": 3}}, {"a": {"b": None}, "d": 4}]
+    upload = read("\n".join(map(json.dumps, [*rows, {"a": {}}])))
+    assert [*upload.table] == ["a.b.c", "d", "d.e"]
+    assert cells(upload) == [["1", "2", ""], ["", "", "3"], ["", "4", ""], ["", "", ""]]
+
+
 def test_a_long_table_is_read():
     buffer = io.StringIO()
     pd.DataFrame({"question": ["x" * 50] * 20_000, "score": range(20_000)}).to_json(buffer)
