@@ -69,7 +69,8 @@ _NO_ANSWER = re.compile(
             r"not (?:mentioned|specified|stated|given|provided|enough (?:information|context))\b",
             r"not applicable$",
             r".*\b(?:do|did) you mean\b",
-            r"(?:could|can) you (?:please )?(?:clarify|specify|provide)\b",
+            r"(?:which|what|who|could|can|are|do|did|is|would)\b[^?]{0,80}?\byou (?:please )?"
+            r"(?:clarify|specify|provide|referring|asking|looking for|talking|interested)\b",
             r"(?:no idea|not sure|unsure|unclear|uncertain|dunno|idk|unknown|not known|no answer|"
             r"unanswerable|n/a|null|undefined|the answer is|think)$",
             r"(?:no|insufficient|not enough) (?:information|data|context)\b|"

@@ -42,6 +42,8 @@ from core.uncertainty.no_answer import is_no_answer
         "The text does not say.",
         "Not mentioned in the passage",
         "Which Springfield do you mean?",
+        "Which country are you referring to?",
+        "What kind of answer are you looking for?",
         "500 Internal Server Error",
         "Error 429",
         '{"error": "rate limit"}',
