@@ -23,6 +23,7 @@ from core.language_models.backends.openai.address import Address, unknown_host
 from core.language_models.backends.openai.replies import (
     Reply,
     finish_of,
+    join_parts,
     lacks_usage,
     refusal_of,
     reply_tokens,
@@ -307,6 +308,8 @@ class Service:
         indices = [choice.get("index") for choice in choices]
         if sorted(i for i in indices if type(i) is int) == list(range(len(choices))):
             choices.sort(key=lambda choice: choice["index"])
+        for choice in choices:
+            join_parts(choice)
         return choices
 
     def model_of(self, reply: Reply) -> str:

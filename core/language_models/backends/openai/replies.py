@@ -55,6 +55,17 @@ def is_whole(choice: Reply, limit: int, used: int, count: int) -> bool:
     return (len(tokens_of(choice)) or most) < limit
 
 
+def join_parts(choice: Reply) -> None:
+    """Write a text that comes in parts (Mistral's) as one, and that there were thoughts beside."""
+    message = _message(choice)
+    if isinstance(parts := message.get("content"), list):
+        listed = [part for part in parts if isinstance(part, dict)]
+        texts = [text for part in listed if isinstance(text := part.get("text"), str)]
+        message["content"] = "".join(texts)
+        if any(part.get("type") == "thinking" for part in listed):
+            message["reasoning"] = "in parts"
+
+
 def reply_tokens(reply: Reply, name: str) -> int:
     """Return how many tokens a reply says were used; 0 if it does not, or says nonsense."""
     usage = reply.get("usage")

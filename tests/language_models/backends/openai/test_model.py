@@ -555,6 +555,27 @@ def test_thoughts_get_room_and_are_left_out_of_the_answer(thinks, embedded):
         assert {response.log_likelihood for response in drawn} == {None}
 
 
+@pytest.mark.parametrize("thinks", ["field", None])
+def test_a_text_in_parts_is_one(thinks, embedded):
+    def in_parts(reply):
+        for choice in reply["choices"]:
+            message = choice["message"]
+            thoughts = message.pop("reasoning_content", None)
+            said = [{"type": "text", "text": half} for half in halves(message["content"])]
+            hidden = [{"type": "thinking", "thinking": [{"type": "text", "text": thoughts}]}]
+            message["content"] = (hidden if thoughts else []) + said
+        return reply
+
+    def halves(text):
+        return text[: len(text) // 2], text[len(text) // 2 :]
+
+    with serving("chat-none", after=in_parts, **({"thinks": thinks} if thinks else {})) as server:
+        model = OpenAICompatible(server.rest)
+        assert bool(model.capabilities.thoughts) == bool(thinks)
+        drawn = [response.text for response in model.sample(PROMPT, 5)]
+    assert drawn == [response.text for response in embedded.sample(PROMPT, 5)]
+
+
 @pytest.mark.parametrize("late", [False, True])
 def test_a_model_that_only_thinks_gets_a_sentence_and_no_empty_answer(late):
     def endless(choice):
