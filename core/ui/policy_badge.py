@@ -13,7 +13,7 @@ from core.studies.inspection.certificates import certified_model, default_cautio
 from core.studies.inspection.inspection import cannot_decide
 from core.ui import frame, model
 from core.ui.messages import later
-from core.ui.results import storage
+from core.ui.results import open_saved
 from core.ui.session import public
 
 # In the session: the policy that a person chose. Not in `core.ui.calibration`, which loads Altair.
@@ -39,7 +39,7 @@ def follow() -> None:
     id = st.query_params.get(ADDRESS)
     if id and IN_USE not in st.session_state:
         try:
-            policy = from_json(storage().results.open(id).payload)
+            policy = from_json(open_saved(id).payload)
         except UnknownResultError:
             del st.query_params[ADDRESS]
             later(NOT_HERE)

@@ -11,11 +11,11 @@ from core.abstention.policy import Policy
 from core.reports.inspection.words import outcome
 from core.store.calls import Calls
 from core.store.database import Database, folder_beside, open_database
-from core.store.errors import StoreError
+from core.store.errors import StoreError, UnknownResultError
 from core.store.files import Files
 from core.store.labels import Labels
 from core.store.looks import Looks
-from core.store.results import SavedResults
+from core.store.results import Result, SavedResults
 from core.store.stopgap import IN_MEMORY, Stopgap
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recording import Recording
@@ -35,15 +35,19 @@ class Kept:
     stopgap: Stopgap | None
 
     @property
+    def why(self) -> str | None:
+        """Why it is in memory, in a sentence: the one that is wanted cannot be opened yet."""
+        return self.stopgap.why if self.stopgap else None
+
+    @property
     def waits(self) -> bool:
         """Whether it is in memory, because the one that is wanted cannot be opened yet."""
-        return self.stopgap is not None and self.stopgap.why is not None
+        return self.why is not None
 
     @property
     def notice(self) -> str | None:
         """A sentence where something about the database must be said."""
-        why = self.stopgap.why if self.stopgap else None
-        if why is None:
+        if (why := self.why) is None:
             return self.database.notice
         return (
             f"{why} Until then, results are in memory only, and lost if this program ends. They "
@@ -91,6 +95,20 @@ def _open() -> Kept:
         return Kept(open_database(IN_MEMORY), None)
     stopgap = Stopgap()
     return Kept(stopgap.database, stopgap)
+
+
+def open_saved(id: str) -> Result:
+    """Return a saved result.
+
+    Raises `UnknownResultError` when it is not here; `StoreError` when nobody can say yet.
+    """
+    where = storage()
+    try:
+        return where.results.open(id)
+    except UnknownResultError as error:
+        if why := where.why:
+            raise StoreError(why) from error
+        raise
 
 
 def save(kind: str, query: str, model: str, payload: str, *, outcome: str) -> str:

@@ -8,7 +8,7 @@ from core.reports.result_files import FROM_FILE, NOT_VERIFIED, is_from_file
 from core.store.errors import StoreError
 from core.store.results import Result
 from core.ui.messages import problem
-from core.ui.results import storage
+from core.ui.results import open_saved, storage
 from core.ui.session import alone, public
 
 SAVED = "saved"  # in the address: the id of a result that is shown as it was kept
@@ -21,7 +21,7 @@ def open_result(kind: str) -> Result | None:
     if not id:
         return None
     try:
-        result = storage().results.open(id)
+        result = open_saved(id)
         if result.kind != kind:
             raise StoreError(f"This link is to a saved {result.kind}; open it from History.")
     except StoreError as error:

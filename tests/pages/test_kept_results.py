@@ -8,6 +8,7 @@ from core.abstention.policy import to_json
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.store import stopgap
 from core.store.database import open_database
+from core.store.files import Files
 from core.store.results import SavedResults
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.certificates import default_policy
@@ -154,6 +155,29 @@ def test_a_database_that_cannot_be_opened_is_tried_again_and_takes_what_there_is
     assert linked(page) == only().id and not badges(page)
     with open_database() as there:
         assert there.folder == folder and SavedResults(there).open(only().id).query == QUERY
+
+
+def test_what_an_address_names_is_no_less_there_while_the_database_cannot_be_opened(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(stopgap, "AGAIN", 0.01)
+    folder, elsewhere = tmp_path / "folder", tmp_path / "elsewhere"
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{folder}/believe.db")
+    with open_database() as there:
+        policy = SavedResults(there).save("policy", "", "", "", to_json(default_policy()))
+        file = Files(there).save("mine.csv", b"question,score,correct\na,1,1\nb,2,0\n")
+    folder.rename(elsewhere)
+    folder.write_text("in the way")
+    named = session("inspection", q=QUERY, policy=policy)
+    assert said(named, "that of this address cannot be read.")
+    assert named.query_params["policy"] == policy
+    assert not said(session("inspection", saved=policy), "was deleted")
+    data = session("calibration", file=file)
+    assert said(data, "The file that this address names cannot be read.")
+    folder.unlink()
+    elsewhere.rename(folder)
+    until(named, lambda: "stop_policy" in keys(named))
+    until(data, lambda: said(data, "mine.csv: 2 rows"))
 
 
 def test_a_database_that_is_deleted_meanwhile_has_everything_again_and_that_is_said(

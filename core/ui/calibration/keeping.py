@@ -82,8 +82,11 @@ def after_reload() -> File | str | None:
     hash = st.query_params.get(_ADDRESS)
     if not hash:
         return None
-    stored = None if public() else storage().files.open(hash)
+    where = storage()
+    stored = None if public() else where.files.open(hash)
     if stored is None:
+        if why := where.why:
+            raise StoreError(why)
         return NOT_HERE
     st.session_state[_HASH] = hash_of(stored.content)
     _remember(stored.notes)

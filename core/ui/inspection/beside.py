@@ -20,7 +20,7 @@ from core.studies.inspection.serialise import from_json
 from core.ui import downloads, figures
 from core.ui.inspection.verdict import quotes, reveal, serve
 from core.ui.messages import problem
-from core.ui.results import storage
+from core.ui.results import open_saved, storage
 from core.ui.saved_result import BESIDE, SAVED
 from core.uncertainty.scores import SCORES
 
@@ -38,7 +38,7 @@ def beside(here: Inspection) -> bool:
     if not id:
         return False
     try:
-        result = storage().results.open(id)
+        result = open_saved(id)
         if result.kind != "inspection":
             raise StoreError("Only two inspections can be compared. Choose another result.")
         there = from_json(result.payload)
