@@ -255,9 +255,10 @@ def other_settings(upload: Upload, only: Sequence[tuple[str, str]], others: Coll
     for name in settings_columns(upload):
         words, values = _words(upload, name), of_models.get(plain_heading(name), [])
         says = f"“{one_line(name)}” {_says(upload, name, np.arange(len(upload.table)))}"
-        if len(values) > len(words):
+        if len(values) > 1 and not {*map(word_of, values)} <= {*words}:
             return f"{says}, and a mix of {list_of([*map(display, values)])} made the policy"
         is_open = len(words) > 1 or not of_models.keys() <= here
+        is_open &= len(words) <= max(_FEW, _DESCRIBES * len(upload.table))
         if is_open and not values and plain_heading(name) not in rest:
             return f"{says}, and nothing says that such rows made the policy"
     return ""

@@ -777,6 +777,7 @@ def test_which_of_several_models_counts_is_asked():
     [
         ("MODEL ", ["n", "m"], ""),
         ("model", ["m"], "“model” is “m”, and a mix of “m” and “N” made the policy"),
+        ("model", ["", "m"], "“model” is empty and “m”, and a mix of “m” and “N” made the policy"),
         ("llm_name", ["m"], "“llm_name” is “m”, and nothing says that such rows made the policy"),
         ("id", ["m"], ""),
     ],
@@ -786,6 +787,8 @@ def test_new_rows_of_other_models_than_a_calibrations_are_told_by_a_sentence(hea
     upload = table([heading, "score", "seed"], *([model, "1", "7"] for model in models))
     assert other_settings(upload, only, ["seed"]) == says
     assert (other_settings(upload, (), ["seed"]) != "") is (len(models) > 1)
+    runs = table(["run", "score"], *([f"at {n}", n] for n in range(60)))
+    assert other_settings(runs, (), []) == ""  # names each row, and no kind of them
 
 
 @pytest.mark.parametrize("heading", ["system", "run.config", "Prompt-Template", "judge", "模型"])
