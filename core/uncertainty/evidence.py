@@ -17,6 +17,7 @@ from core.uncertainty import certified, clustering, validation
 from core.uncertainty.joint import MutualInformation
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
 from core.uncertainty.mutual_information import from_conditionals
+from core.uncertainty.no_answer import is_no_answer
 from core.uncertainty.similarity import DEFAULT, pairwise, reorder
 from core.uncertainty.validation import Booleans, Floats, Integers
 
@@ -212,8 +213,9 @@ class Evidence:
 
     @property
     def answers(self) -> int:
-        """How many clusters came first: of samples, some only came second."""
-        return int(np.isfinite(self.log_first).sum())
+        """How many clusters came first, as answers: some only come second, some say “unknown”."""
+        firsts = zip(self.centre_texts, self.log_first, strict=True)
+        return sum(p > -np.inf and not is_no_answer(text) for text, p in firsts) or 1
 
     @cached_property
     def cluster_counts(self) -> Integers:

@@ -46,6 +46,7 @@ from core.studies.inspection.request import (
 from core.studies.inspection.tasks import ModelTask, calls_of, in_groups, list_calls
 from core.studies.progress import Progress, Stages, silent
 from core.uncertainty.logarithms import log_sum_exp
+from core.uncertainty.no_answer import is_no_answer
 
 # How many (prompt, answer) pairs one scoring call holds. Small enough that progress moves
 # and a person can cancel; an inspection with ten samples is always a single call.
@@ -435,13 +436,14 @@ def _opinion(asking: _Asking, text: str) -> ModelTask:
 
 def _tell_others(asking: _Asking, recording: Recording) -> Recording:
     """Tell a model that may have one answer only a few others, and see whether it keeps to it."""
-    first, texts = recording.texts[0], recording.texts
+    texts = [text for text in recording.texts if not is_no_answer(text)] or [recording.texts[0]]
+    first = texts[0]
     if len(alike(first, texts)) < len(texts) and not may_be_one(first, texts):
         return recording
-    others = _others(asking, recording)
+    others = _others(asking, first)
     if recording.estimator in EXACT:
         contexts = [asking.prompt_after(text) for text in others]
-        task = asking.score(contexts, recording.texts, "tell others")
+        task = asking.score(contexts, texts, "tell others")
         replies = asking.together(TELLING_OTHERS, [task] if contexts else [])
         scored = [
             (text, row)
@@ -452,18 +454,18 @@ def _tell_others(asking: _Asking, recording: Recording) -> Recording:
         shares = [float(np.exp(log_sum_exp(row))) for _, row in scored]
     else:
         reply = asking.together(TELLING_OTHERS, [asking.second(t, 0, AFTER_OTHERS) for t in others])
-        shares = [len(alike(recording.texts[0], [r.text for r in row])) / len(row) for row in reply]
+        shares = [len(alike(first, [r.text for r in row])) / len(row) for row in reply]
     shares_of = tuple((text, min(share, 1.0)) for text, share in zip(others, shares, strict=True))
     return replace(recording, others=shares_of, calls=tuple(asking.calls))
 
 
-def _others(asking: _Asking, recording: Recording) -> list[str]:
+def _others(asking: _Asking, own: str) -> list[str]:
     """Return up to `OTHERS` counter-answers: searched for, or drawn as freely as still answers."""
 
     def among(responses: Sequence[Response]) -> list[str]:
         whole = [response.text for response in responses if response.complete]
         texts = [text for text, _ in Counter(whole).most_common()]
-        return counter_answers(asking.request.query, asking.model.name, recording.texts[0], texts)
+        return counter_answers(asking.request.query, asking.model.name, own, texts)
 
     if not asking.model.capabilities.searches:
         try:

@@ -77,7 +77,7 @@ def test_rows_over_a_sliver_are_no_comparison():
 @every
 def test_of_what_says_that_it_has_no_answer_the_rest_is_not_served(estimator):
     for none in ("I don't know", QUERY):
-        told = verdict(limited(steady(["Paris", none], [0.6, 0.4]), estimator))
+        told = verdict(limited(steady(["Paris", "Lyon", none], [0.4, 0.3, 0.3]), estimator))
         assert told.decision is NO and f"are “{none}”, which is none" in told.why
         few = limited(steady(["Paris", "Lyon", none], [0.6, 0.37, 0.03]), estimator)
         assert verdict(few).decision is YES
@@ -148,3 +148,21 @@ def test_a_stray_second_answer_makes_no_single_one_stand(estimator):
     model = limited(TableModel(["Paris", "Right as stated above"], [1.0, 0.0], rows), estimator)
     told = verdict(model)
     assert told.decision is NO and "was told no other" in told.why
+
+
+@every
+def test_beside_what_says_nothing_a_single_answer_is_still_one(estimator):
+    """That it keeps to it, told “I don't know”, shows nothing."""
+    told = verdict(limited(steady(["Paris", "I don't know"], [0.96, 0.04]), estimator))
+    assert told.decision is NO and "was told no other" in told.why
+
+
+@every
+def test_beside_what_says_nothing_a_single_answer_is_told_others(estimator):
+    table = TableModel(
+        ["Paris", "I don't know", "Lyon"], [0.95, 0.04, 0.01], [[0.95, 0.04, 0.01]] * 3
+    )
+    seen = (run(Request(QUERY, 100, seed=seed), limited(table, estimator)) for seed in range(99))
+    single = next(one for one in seen if len(one.clusters) == 2 and one.recording.others)
+    assert [text for text, _ in single.recording.others] == ["Lyon"]
+    assert single.verdict.decision is YES
