@@ -146,6 +146,30 @@ def test_epochs_and_traces_are_put_together_by_what_was_asked(tmp_path, name):
     assert row["scores"]["semantic_entropy"]["value"] == pytest.approx(ENTROPY)
 
 
+@pytest.mark.parametrize(
+    ("heading", "values", "apart"),
+    [
+        ("passage", ["sky", "sky", "sea", "sea"], True),
+        ("question_id", ["1", "1", "2", "2"], True),
+        ("id", ["1", "2", "3", "4"], False),  # of the row
+        ("sample_id", ["1", "2", "1", "2"], False),  # of the trial
+    ],
+)
+def test_a_question_on_another_passage_is_another(tmp_path, heading, values, apart):
+    asks = ["What is it about?"] * 4
+    if heading == "sample_id":
+        asks[2:] = ["Which colour?"] * 2
+    rows = zip(asks, values, ["The sky", "The sky", "The sea", "The sea"], strict=True)
+    lines = [",".join(row) for row in [("question", heading, "response"), *rows]]
+    (tmp_path / "answers.csv").write_text("\n".join(lines))
+    done = believe(tmp_path / "answers.csv", "--json")
+    entropies = [
+        row["scores"]["semantic_entropy"]["value"] for row in json.loads(done.stdout)["rows"]
+    ]
+    assert entropies == ([pytest.approx(np.log(2))] if heading == "id" else [0, 0])
+    assert (f"One question with several values of “{heading}” is several." in done.stderr) is apart
+
+
 def test_answers_of_several_models_are_no_sample_of_one(tmp_path):
     file = tmp_path / "spans.json"
     spans = [span(i, text, span_kind=k) for k in ("LLM", "CHAIN") for i, text in enumerate(FRENCH)]

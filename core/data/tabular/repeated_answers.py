@@ -1,13 +1,15 @@
 """Several answers to each question out of a table: in lists, or one answer a row."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from core.codec import list_of, one_line
+import pandas as pd
+
+from core.codec import list_of, one_line, quotes
 from core.data.tabular.columns import columns_named, first, parse_list, parse_score, question_column
-from core.data.tabular.headings import plain_heading
+from core.data.tabular.headings import ITEM, plain_heading
 from core.data.tabular.mixtures import settings_columns
 from core.data.tabular.uploads import Upload, UploadError
 
@@ -34,6 +36,8 @@ _OF_TRACES: Final = (
     *("name", "type", "spankind", "temperature", "providedmodelname", "attributes.llm.modelname"),
     *("input.model", "input.temperature", "input.system", "input.context"),  # beside its messages
 )
+#: What a question is asked on.
+_ASKED_ON: Final = ("context", "contexts", "passage", "document", "article", "paragraph", "story")
 #: Of traces, where no other heading says what was asked.
 _ASKS: Final = ("input.messages", "input.input", "input.question", "attributes.llm.input_messages")
 #: Where the text stands in what services and tracers write, from the outside in.
@@ -122,9 +126,11 @@ def repeated_answers(
     rows = {
         role: [_items(cell, in_lists, role) for cell in column] for role, column in cells.items()
     }
-    of_question: dict[str, list[int]] = {}
-    for row, text in enumerate(questions):
-        of_question.setdefault(f"{row}\0{text}" if in_lists else text, []).append(row)
+    apart = [] if in_lists else [*_tell_apart(upload, table, questions)]
+    keys = zip(questions, *(table[name] for name in apart), strict=True)
+    of_question: dict[Hashable, list[int]] = {}
+    for row, key in enumerate(keys):
+        of_question.setdefault(row if in_lists else key, []).append(row)
     read = {"question": asks, **places}
     reading = [f"{role}: “{one_line(name)}”" for role, name in read.items() if name]
     every = [
@@ -135,9 +141,24 @@ def repeated_answers(
     as_typed = [questions[at[0]] for at in of_question.values()]
     if [each.question for each in every] != as_typed:
         notes.append("Of a list of messages, the question is the user’s last.")
+    if apart:
+        notes.append(f"One question with several values of {quotes(apart)} is several.")
     if empty := sum(not text.strip() for each in every for text in each.responses):
         notes.append(f"Empty answers, which do not count: {empty:,}.")
     return every, notes
+
+
+def _tell_apart(upload: Upload, table: pd.DataFrame, questions: list[str]) -> Iterator[str]:
+    """Yield the columns by which a question of the same words is another: passages, and ids.
+
+    An id tells if it has several rows, all of one question: it counts neither rows nor trials.
+    """
+    for name in upload.headings:
+        values, plain = table[name].tolist(), plain_heading(name)
+        pairs = len({*zip(questions, values, strict=True)})
+        is_id = ITEM.fullmatch(plain) and len({*values}) == pairs < len(values)
+        if (is_id or plain in _ASKED_ON) and pairs > len({*questions}):
+            yield name
 
 
 def _is_list(cell: str) -> bool:
