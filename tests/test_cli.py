@@ -16,7 +16,7 @@ import pytest
 
 from core import cli, prompts
 from core.abstention.policy import from_json, policy_from_dict, to_json
-from core.commands.ledger import IN_MEMORY
+from core.commands.ledger import IN_MEMORY, NOT_NOTED, UNREAD
 from core.commands.terminal import CLEAR, guard
 from core.data.datasets.predictions import predictions_in, read_predictions, row_hashes
 from core.data.tabular.uploads import parse
@@ -25,7 +25,9 @@ from core.reports.amplification import words as curve_words
 from core.reports.inspection.words import likely
 from core.reports.result_files import FROM_FILE
 from core.store.database import open_database
+from core.store.errors import StoreError
 from core.store.labels import Labels
+from core.store.looks import Looks
 from core.store.results import SavedResults
 from core.studies.amplification import curve
 from core.studies.amplification.curve import Case
@@ -470,6 +472,22 @@ def first_look(result):
     found = one_object(result)
     assert (found["looks"], found["spent_by"]) == (1 if found["method"] == "ltt" else 0, [])
     return {name: each for name, each in found.items() if name not in ("delta", "spent_by")}
+
+
+def test_what_came_before_and_cannot_be_read_is_said_not_to_be_counted(
+    scores, tmp_path, monkeypatch
+):
+    base = ("calibrate", scores, "--score", "doubt", "--target-error", 0.2, "--json")
+    (tmp_path / "folder").write_text("in the way")
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/folder/believe.db")
+    assert believe(*base).stderr.startswith(f"{UNREAD} The database")
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
+
+    def full(*_):
+        raise StoreError("The disk is full. Make room.")
+
+    monkeypatch.setattr(Looks, "save", full)
+    assert believe(*base).stderr.startswith(NOT_NOTED)
 
 
 def test_it_prints_and_writes_the_policy_of_the_study(scores, tmp_path, read_here):

@@ -12,6 +12,11 @@ from core.studies.calibration.delta_spending import from_json, to_json
 
 T = TypeVar("T")
 
+NOT_NOTED = "Not noted, so that later looks at these labels cost too little:"
+UNREAD = (
+    "Looks at these labels that came before cannot be read, and this one is not noted: its promise "
+    "and theirs do not hold together."
+)
 IN_MEMORY = (
     "The database is in memory, so looks at these labels are counted in this command only, and "
     "its promise and those of others do not hold together."
@@ -25,7 +30,7 @@ def ledger(
 
     It works again where another command has looked meanwhile, whose place it would take.
     """
-    earlier: list[Look] = []
+    earlier: list[Look] | None = None
     try:
         with open_database() as database:
             if database.folder is None:
@@ -37,6 +42,6 @@ def ledger(
                 new = {each.setting: to_json(each) for each in looks_of(result) if each is not None}
                 is_noted = Looks(database).save(new.items(), {each.setting for each in earlier})
     except StoreError as error:
-        tell(f"Not noted, so that later looks at these labels cost too little: {error}")
-        result = work(earlier)
+        tell(f"{UNREAD if earlier is None else NOT_NOTED} {error}")
+        result = work(earlier or ())
     return result

@@ -687,6 +687,26 @@ def test_every_look_at_these_labels_is_paid_for_and_the_same_one_once(app):
     assert look(more) == 1
 
 
+def test_nothing_is_promised_of_labels_while_nobody_can_say_what_was_looked_at_before(
+    app, monkeypatch
+):
+    def locked(_):
+        raise StoreError("Another program has locked the database: close that program.")
+
+    upload(app, written())
+    set_target(app, alpha=0.11)
+    again = session("calibration")
+    with monkeypatch.context() as broken:
+        broken.setattr(Looks, "all", locked)
+        upload(again, written())
+        assert said(again, "nothing is promised of them. Another program has locked")
+        assert badges(again) == [PROBLEM]
+        assert GUARANTEED in badges(app.run())  # which has read them
+    assert look(settled(again.run())) == 1 and GUARANTEED in badges(again)
+    set_target(again, alpha=0.12)
+    assert look(again) == 3
+
+
 def test_a_look_of_another_page_in_the_same_moment_has_its_place_first(app, monkeypatch):
     rows = study.read(written(), "there.csv")
     known, save, others = [0], Looks.save, []

@@ -12,6 +12,7 @@ import streamlit as st
 from core.abstention.ledger import Look
 from core.data.tabular.labelled import Labelled
 from core.store.errors import StoreError
+from core.studies.calibration.calibration import CalibrationError
 from core.studies.calibration.delta_spending import from_json, to_json
 from core.studies.calibration.first_calibration import example, first_calibration
 from core.ui.results import storage
@@ -29,6 +30,7 @@ ONLY_OWN = (
 )
 _LOOKS = "calibration_looks"  # by setting; those of the database, too, once they were read
 _OF_EXAMPLE = "calibration_looks_at_example"
+_READ = "calibration_looks_read"  # whether those of the database were, in this session
 
 
 def is_example(data: Labelled) -> bool:
@@ -43,6 +45,23 @@ def limit_of_count(data: Labelled) -> str:
     if storage().database.folder is None or not (alone() or person()):
         return ONLY_HERE
     return "" if alone() else ONLY_OWN
+
+
+def check_ledger(data: Labelled) -> None:
+    """Promise nothing of labels as long as nobody can say what was looked at before.
+
+    Raises `CalibrationError`.
+    """
+    if is_example(data) or st.session_state.get(_READ):
+        return
+    try:
+        storage().looks.all()
+    except StoreError as error:
+        raise CalibrationError(
+            "Which looks at these labels came before cannot be read, so nothing is promised of "
+            f"them. {error}"
+        ) from error
+    st.session_state[_READ] = True
 
 
 def all_looks(data: Labelled | None = None) -> tuple[Look, ...]:

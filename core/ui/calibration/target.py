@@ -22,7 +22,7 @@ from core.studies.calibration.first_calibration import FIRST, first_calibration
 from core.studies.calibration.price_list import TARGETS, list_entry
 from core.studies.calibration.whole import Whole, whole
 from core.ui.addresses import percent
-from core.ui.calibration.ledger import all_looks, is_example, note
+from core.ui.calibration.ledger import all_looks, check_ledger, is_example, note
 from core.ui.glossary import TERMS
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of
@@ -100,6 +100,7 @@ def calibration_for(data: Labelled, target: Target) -> Whole | None:
     _first(data, target.error)
     if data is first_calibration().calibration.data and target == FIRST and not _price_lists(data):
         return first_calibration()
+    check_ledger(data)
     earlier: dict[Any, Any] = memory_of("calibration_earlier", data, dict)
     times = earlier.setdefault("counted anew", 0)
     looks = memory_of("calibration_looks_before", data, lambda: all_looks(data), (target, times))
