@@ -89,7 +89,9 @@ class Codebook:
         `row`: cells by column, as many as it has, whose headings may differ in case or signs.
         `number`: of its score; NaN where it has none.
         """
-        cells = {_plain(name): str(cell or "").strip() for name, cell in row.items()}
+        cells = {
+            _plain(name): "" if cell is None else str(cell).strip() for name, cell in row.items()
+        }
         for name in dict(self.only):
             values = tuple(value for other, value in self.only if other == name)
             cell = cells.get(_plain(name), "")

@@ -260,7 +260,7 @@ class Policy:
                 f"The row has no “{self.score:.60}”, which this policy decides by. Name its score "
                 "as in the calibration."
             )
-        check_rows(self, [str(row.get("pipeline") or "")])
+        check_rows(self, [str(row.get("pipeline"))])
         number = number_of(row[self.score])
         if self.codebook and (misfit := self.codebook.misfit(row, number)):
             raise PolicyError(misfit)

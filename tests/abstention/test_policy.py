@@ -5,6 +5,7 @@ import math
 from dataclasses import asdict, fields, replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -567,6 +568,10 @@ def test_a_row_unlike_the_labelled_ones_is_not_decided(
     assert mix.decide({policy.score: on_scale, "model": "Small"}) in ("answer", "abstain")
     with pytest.raises(PolicyError, match="only rows in which it is “GPT-4” or “small” made"):
         mix.decide({policy.score: on_scale, "model": "llama"})
+    second = replace(policy, codebook=replace(book, only=(("epoch", "1"),)))
+    with pytest.raises(PolicyError, match="“epoch” is “0”"):
+        second.decide({policy.score: on_scale, "epoch": 0})
+    assert policy.decide({policy.score: pd.NA, "pipeline": pd.NA}) == "abstain"
 
 
 def test_what_a_person_vouched_for_is_in_the_promise_that_rests_on_it():
