@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        if name.startswith("_") or name == "names":  # import machinery asks for such
+        if name == "names" or (
+            name.startswith("_") and name != "__all__"
+        ):  # import machinery asks for such
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from believe import names
 

@@ -6,14 +6,18 @@ from core.guard import Abstained, Answer, Guard, guard, policy_in
 from core.language_models.errors import ModelError
 from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.language_models.registry import open_model
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.progress import Cancelled
 from core.uncertainty.own_answers import AnswerScores, score
 
 __all__ = [
     "Abstained",
     "Answer",
     "AnswerScores",
+    "Cancelled",
     "Capabilities",
     "Guard",
+    "InvalidRequestError",
     "LanguageModel",
     "ModelError",
     "Policy",

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from core import prompts
 from core.codec import is_writable
-from core.language_models.errors import ModelError, StoppedError
+from core.language_models.errors import ModelError, StoppedError, fault_of
 from core.language_models.language_model import LanguageModel
 from core.language_models.opening import AUTO, open_for_study
 from core.language_models.true_false import says
@@ -25,7 +25,7 @@ from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.studies.inspection.verdict import Decision, Headline
-from core.studies.progress import Progress, part, silent
+from core.studies.progress import Cancelled, Progress, part, silent
 
 MOST_CHARACTERS: Final = 20_000  # of a text
 MOST_CLAIMS: Final = 100
@@ -181,7 +181,7 @@ def claims(
 ) -> list[TextClaim]:
     """Split a text into sentences, and ask a model whether each of them is true.
 
-    Nothing is promised of a claim or of the text; see `NO_PROMISE`. Raises `InvalidRequestError`
+    Nothing is promised of a claim or of the text. Raises `InvalidRequestError`
     when there is no claim, or too much text; `ModelError` when the model cannot be opened.
 
     Parameters
@@ -274,6 +274,10 @@ def _claim(
         raise
     except (ModelError, InvalidRequestError) as error:
         return TextClaim(sentence, *place, "open", str(error))
+    except Cancelled:
+        raise
+    except Exception as error:  # of a model of one's own
+        return TextClaim(sentence, *place, "open", fault_of(model.name, error))
     opinion, reason = _opinion(seen), seen.verdict.reason
     if seen.headline is Headline.UNTAUGHT:
         reason = words.STAMPS[seen.headline].reason

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from core.abstention.policy import Pipeline, Policy, PolicyError, check_pipeline
 from core.abstention.proof import check_promise
 from core.language_models import meaning
 from core.language_models.client.concurrency import at_once, questions_at_once
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, fault_of
 from core.language_models.language_model import LanguageModel
 from core.language_models.opening import AUTO, open_for_study
 from core.reports.inspection import words
@@ -30,7 +30,7 @@ from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.studies.inspection.taught import in_taught_words
 from core.studies.inspection.verdict import Decision, Headline
-from core.studies.progress import Progress, silent
+from core.studies.progress import Cancelled, Progress, silent
 
 BUDGET = 2000
 _LOG = logging.getLogger("believe")
@@ -163,15 +163,20 @@ class Guard:
             inspection = read(recording, self._reading, policy=self._brought)
         except (ModelError, InvalidRequestError) as error:
             return Abstained(question, str(error))
+        except Cancelled:
+            raise
+        except Exception as error:  # of a model of one's own
+            return Abstained(question, fault_of(self.model.name, error))
         return _outcome(question, inspection)
 
     async def ask(self, question: str, *, context: str = "") -> Answer | Abstained:
         """Ask one question in a thread of its own, while others run."""
         return await asyncio.to_thread(self, question, context=context)
 
-    def batch(self, questions: Sequence[str]) -> list[Answer | Abstained]:
+    def batch(self, questions: Iterable[str]) -> list[Answer | Abstained]:
         """Ask several questions, as many at the same time as the model gains from; in order."""
-        if isinstance(questions, str):
+        every = [*questions]
+        if isinstance(questions, str) or not all(isinstance(one, str) for one in every):
             raise InvalidRequestError("A batch is a list of questions. Call the guard for one.")
 
         def beside(question: str) -> Answer | Abstained:
@@ -179,7 +184,7 @@ class Guard:
                 return self(question)
 
         workers = questions_at_once(self.model.capabilities)
-        return at_once([partial(beside, question) for question in questions], workers=workers)
+        return at_once([partial(beside, question) for question in every], workers=workers)
 
 
 def guard(

@@ -211,6 +211,61 @@ def test_what_comes_after_the_budget_is_withheld(monkeypatch):
     assert not answer and "budget of 3 calls is used up" in answer.reason
 
 
+class Own(LanguageModel):
+    """Somebody's own model around a service, as code.md shows one."""
+
+    name, revision = "own", "1"
+    capabilities = Capabilities(scores_given_text=False, local=False, candidates_a_call=1)
+
+    def __init__(self, reply):
+        self.reply, self.calls = reply, 0
+
+    def sample(self, prompt, count, **options):
+        self.calls += 1
+        return [self.reply(prompt) for _ in range(count)]
+
+    def log_likelihoods(self, prompts, answers):
+        raise ModelError("It does not say how likely a text is.")
+
+
+def cuts_off(prompt):
+    raise TimeoutError("https://example.org/?key=secret")
+
+
+@pytest.mark.parametrize(
+    ("reply", "fault"), [(cuts_off, "TimeoutError"), (lambda _: "Paris", "AttributeError")]
+)
+def test_whatever_the_code_of_somebodys_model_raises_is_a_reason_to_abstain(reply, fault, caplog):
+    answers = believe.guard(Own(reply)).batch([FRANCE, NEVADA])
+    assert not any(answers)
+    assert {a.reason for a in answers} == {
+        f"own failed with {fault}; the log “believe” says where."
+    }
+    assert all(record.exc_info for record in caplog.records)
+    (claim,) = believe.claims("Paris is in France.", model=Own(reply))
+    assert claim.mark == "open" and fault in claim.reason
+
+
+def test_who_stops_it_from_within_hears_so(guard):
+    def stop(stage, share):
+        raise believe.Cancelled
+
+    with pytest.raises(believe.Cancelled):
+        guard(FRANCE, stop)
+
+
+def test_a_service_of_ones_own_is_asked_no_more_than_the_budget():
+    model = Own(lambda prompt: Response("Paris", True))
+    assert "budget of 5 calls" in believe.guard(model, budget=5)(FRANCE).reason
+    assert model.calls == 5
+
+
+def test_all_names_come_with_a_star():
+    names = {}
+    exec("from believe import *", names)
+    assert names["guard"] is believe.guard
+
+
 # ------------------------------------------------------------------------------- the pages
 
 
@@ -257,6 +312,9 @@ def test_the_command_line_loads_nothing_that_an_extra_brings():
         (lambda guard: guard(None), "are texts"),
         (lambda guard: guard(FRANCE, context=5), "are texts"),
         (lambda guard: guard.batch(FRANCE), "A batch is a list"),
+        (lambda guard: guard.batch([FRANCE, None]), "A batch is a list"),
+        (lambda guard: believe.guard(system=None), "are texts"),
+        (lambda guard: believe.guard(answer_tokens="5"), "from 1 to 256"),
     ],
 )
 def test_what_makes_no_sense_is_a_sentence(guard, misuse, says):

@@ -207,10 +207,20 @@ class Broken(TableModel):
         raise ZeroDivisionError("sk-secret")
 
 
-def test_what_nobody_foresaw_serves_no_answer_and_tells_no_secret():
-    server = client(believe.Guard(Broken(words(3), falling(3), np.tile(falling(3), (3, 1)))))
+class Shut(Broken):
+    def beside(self):
+        raise ZeroDivisionError("sk-secret")
+
+
+@pytest.mark.parametrize(("kind", "status"), [(Broken, 200), (Shut, 500)])
+def test_what_nobody_foresaw_serves_no_answer_and_tells_no_secret(kind, status):
+    server = client(believe.Guard(kind(words(3), falling(3), np.tile(falling(3), (3, 1)))))
     reply = server.post(ASK, json=body(QUERY) | {"model": "table"})
-    assert (reply.status_code, reply.json()["error"]["message"]) == (500, BROKEN)
+    assert reply.status_code == status and "secret" not in reply.text
+    if status == 200:
+        assert reply.json()["believe"]["reason"].startswith("table failed with ZeroDivisionError;")
+    else:
+        assert reply.json()["error"]["message"] == BROKEN
 
 
 class Waiting(TableModel):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+
+_LOG = logging.getLogger("believe")
+
 
 class ModelError(Exception):
     """Something a person can act on went wrong with a model; the message says what."""
@@ -88,3 +92,12 @@ class CrowdedError(TemporaryError):
 
 class LoadingError(TemporaryError):
     """The server is there, and its model not yet: worth a longer wait than a fault."""
+
+
+def fault_of(name: str, error: Exception) -> str:
+    """Say in a sentence that the code of somebody's own model failed, and in the log where.
+
+    The text of the error stays out of the sentence: it may hold an address with a key.
+    """
+    _LOG.error("%s failed.", name, exc_info=error)
+    return f"{name} failed with {type(error).__name__}; the log “believe” says where."

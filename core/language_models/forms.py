@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NoReturn
 
 from core import prompts
 from core.language_models.errors import ModelError, PromptTooLongError
@@ -26,6 +27,10 @@ class Form(StrEnum):
     EXAMPLES = "examples"
     CHAT = "chat"
     CHAT_WITH_EXAMPLES = "chat-with-examples"
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        raise ModelError(f"There is no form {value!r:.60}. Choose auto, {', '.join(cls)}.")
 
     @property
     def has_examples(self) -> bool:

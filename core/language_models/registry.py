@@ -91,7 +91,7 @@ def opening_cost(name: str) -> str:
 
 
 def open_model(name: str, key: str | None = None) -> LanguageModel:
-    """Open a model by its name on the command line and in results, as one of `usages` writes it.
+    """Open a model by its name on the command line and in results, as `--help` lists them.
 
     The key of a service is by default the environment's, where that may be used.
 

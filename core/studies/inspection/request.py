@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from numbers import Integral
 
 from core import prompts
 from core.abstention.policy import SHARED_DRAWS, USUAL_LIMIT
@@ -71,6 +72,8 @@ class Request:
         if self.sampling is Sampling.LIKELIEST:
             object.__setattr__(self, "temperature", 1.0)
             object.__setattr__(self, "seed", 0)
+        if not all(isinstance(text, str) for text in (self.query, self.system, self.context)):
+            raise InvalidRequestError("A question, a context and a system prompt are texts.")
         object.__setattr__(self, "query", self.query.strip())
         if not self.query:
             raise InvalidRequestError("There is no question. Type one and ask again.")
@@ -95,7 +98,8 @@ class Request:
             raise InvalidRequestError(
                 f"The number of answers k is {self.samples}; choose one from 1 to {MAX_SAMPLES}."
             )
-        if not 1 <= self.answer_tokens <= MOST_ANSWER_TOKENS:
+        whole = isinstance(self.answer_tokens, Integral)
+        if not whole or not 1 <= self.answer_tokens <= MOST_ANSWER_TOKENS:
             raise InvalidRequestError(
                 f"The limit of an answer is {self.answer_tokens} tokens; choose one from 1 to "
                 f"{MOST_ANSWER_TOKENS}."
