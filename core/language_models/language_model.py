@@ -175,6 +175,17 @@ def notes_on_cut(responses: Iterable[Response]) -> tuple[str, ...]:
     )
 
 
+def shared_beginning(able: Capabilities, one: str, other: str) -> str:
+    """Say that an answer's likelihood holds another's; "" where ends are scored, or none begins."""
+    short, long = sorted((one, other), key=len)
+    if able.whole_answers or not long.startswith(short):
+        return ""
+    return (
+        f"This server leaves out the end of answers, so “{short}” is never less likely than "
+        f"“{long}”. Choose answers of which none begins the other."
+    )
+
+
 class Memory(Protocol):
     """Where what was found out about services is kept from one process to the next."""
 

@@ -27,7 +27,12 @@ from core.codec import count_of, is_writable
 from core.data.world.grading import SAME_ANSWER
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError, PromptTooLongError
-from core.language_models.language_model import LanguageModel, Response, notes_on_cut
+from core.language_models.language_model import (
+    LanguageModel,
+    Response,
+    notes_on_cut,
+    shared_beginning,
+)
 from core.language_models.usage import Used
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS, InvalidRequestError
 from core.studies.progress import Progress, silent
@@ -221,6 +226,8 @@ def amplify(
     before, source = model.meter.usage, source_of(model)
     notes: tuple[str, ...] = ()
     if source is Origin.SCORED:
+        if same := shared_beginning(model.capabilities, case.answer, case.repeated):
+            raise InvalidRequestError(same)
         points = _by_likelihood(case, model, times, progress, stage)
     else:
         point = _weigh if source is Origin.SAMPLED else _count

@@ -309,6 +309,16 @@ def test_the_interval_is_wilsons(ours, theirs):
     assert point.normalised_probability - 1e-12 <= point.upper <= 1
 
 
+def test_where_ends_are_left_out_no_answer_may_begin_the_other():
+    """The likelihood of 1 then holds that of 10, which could never overtake it."""
+    model = Teller(lambda t: (-1.0, -2.0))
+    case = Case("How many?", "1", "10")
+    assert amplify(case, model, [0]).crossing is None
+    model.capabilities = Capabilities(scores_given_text=True, whole_answers=False)
+    assert "leaves out the end" in refusal(amplify, case, model, [0])
+    assert amplify(CAPITAL, model, [0]).crossing is None
+
+
 @pytest.mark.parametrize("times", [[0], [5, 0, 5, 1], FREQUENCY_REPETITIONS])
 def test_as_many_answers_are_drawn_as_were_announced(times):
     model = Counted(lambda t: ["Paris", "Lyon"])
