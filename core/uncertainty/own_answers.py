@@ -88,7 +88,7 @@ def score(
         Independent answers to the question, repeated ones as often as they came.
     log_probabilities : sequence of float, (k,), optional
         ln of the probability of each whole answer at temperature 1, nats: the sum over its
-        tokens, not their mean.
+        tokens, not their mean. Of a text that came in several tokenisations, the largest counts.
     second : sequence of str or of sequences of str, (k,), optional
         What the model answered to the question with that response in the prompt, once or often.
     second_log_probabilities : sequence of float, (k,), optional
@@ -111,7 +111,7 @@ def score(
         second_log_probabilities,
         "second_log_probabilities",
     )
-    zero = greedy.strip() if greedy is not None else None
+    zero = _texts([greedy], "greedy")[0] if greedy is not None else None
     result = _scores_of(texts, logs, seconds, their_logs, zero, parameters)
     return replace(result, scores={name: _of_answer(each) for name, each in result.scores.items()})
 
@@ -158,7 +158,9 @@ def _logs(texts: list[str], values: Sequence[float] | None, name: str) -> Floats
             "that this stands for none. Leave the answer out, or give no log-probabilities."
         )
     if name == "log_probabilities":
-        sums = log_sum_exp(np.array([*dict(zip(texts, logs, strict=True)).values()]))
+        largest = dict(sorted(zip(texts, logs.tolist(), strict=True)))  # the last of a text counts
+        logs = np.array([largest[text] for text in texts])
+        sums = log_sum_exp(np.array([*largest.values()]))
         if sums > np.log1p(ROUNDING):
             raise ValueError(
                 f"The probabilities of different answers add up to {np.exp(sums):.3g}, more than "
@@ -171,6 +173,7 @@ def _logs(texts: list[str], values: Sequence[float] | None, name: str) -> Floats
 def _seconds(second: Sequence[str | Sequence[str]] | None, length: int) -> list[list[str]] | None:
     if second is None:
         return None
+    second = [*second]
     if len(second) != length:
         raise ValueError(f"second has {len(second)} entries for {length} responses.")
     return [_texts([each] if isinstance(each, str) else each, "second") for each in second]
@@ -178,6 +181,8 @@ def _seconds(second: Sequence[str | Sequence[str]] | None, length: int) -> list[
 
 def _texts(values: Sequence[str], name: str) -> list[str]:
     """Return texts without blanks around them; how often each came must be known."""
+    if values is None:
+        raise ValueError(f"{name} holds no list of answers where there should be one.")
     if isinstance(values, AbstractSet | Mapping):
         raise ValueError(f"{name} is a set, which loses how often an answer came: give a list.")
     texts = list(values)

@@ -33,6 +33,13 @@ def test_log_probabilities_weigh_the_answers_and_the_greedy_one():
     assert "temperature zero" in score(FRENCH, greedy="Lyon").scores["greedy_probability"].reason
 
 
+@pytest.mark.parametrize("logs", [[0.6, 0.1, 0.3], [0.1, 0.6, 0.3]])
+def test_of_several_log_probabilities_of_a_text_the_largest_counts(logs):
+    result = score(["Paris", "Paris", "Lyon"], np.log(logs), greedy="Paris")
+    assert dict(result.answers)["Paris"] == pytest.approx(2 / 3)
+    assert result.scores["greedy_probability"].value == pytest.approx(0.6)
+
+
 def test_second_answers_part_who_follows_from_who_does_not():
     first = ["Lemon", "Banana"] * 50
     copies = score(first, second=[[text] * FEWEST_SECONDS for text in first])
@@ -83,6 +90,8 @@ def test_few_second_answers_say_so():
         (([],), "no answers"),
         (("Paris",), "are one text"),
         ((["", " "],), "no answers"),
+        ((None,), "responses holds no list"),
+        ((["a"], None, [None]), "second holds no list"),
         (([None, "Paris"],), "responses holds None, which is no text"),
         (({"Paris", "Lyon"},), "responses is a set"),
         ((["a"], None, [["b", 3]]), "second holds 3"),
