@@ -1178,6 +1178,12 @@ def test_a_policy_can_be_brought_and_says_why_where_it_can_decide_nothing(app):
     assert entropy.sentence in texts(app) and badges(app) == OPENING
     press(app, "use_uploaded")
     assert badges(app) == ["Policy in use", *OPENING[:-1]]
+    (saved,) = storage().results.search().results
+    assert saved.outcome.startswith(f"Not verified: {entropy.sentence[:50]}")
+    page = session("calibration", saved=saved.id)
+    assert "Not verified" in badges(page)
+    press(page, "use_kept")  # which is the same
+    assert [each.id for each in storage().results.search().results] == [saved.id]
 
 
 # ----------------------------------------------------------------------- new scores

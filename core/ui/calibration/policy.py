@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError, from_json, to_json
 from core.charts.calibration import name_of
+from core.reports import result_files
 from core.store.errors import StoreError
 from core.studies.inspection.inspection import cannot_decide
 from core.ui.messages import problem
@@ -15,7 +16,7 @@ from core.ui.saved_result import open_result
 from core.ui.session import public
 from core.ui.uploaders import content_of, wait_for
 
-_WAITING = "policy_in_use_waiting"  # until it can be saved
+_WAITING = "policy_in_use_waiting"  # what saves it, until it can be saved
 _UNTIL_THEN = (
     "Until then, a reload of the page goes back to the default policy. The one in use is saved by "
     "itself once that is mended."
@@ -27,7 +28,7 @@ def in_use() -> Policy | None:
     return st.session_state.get(IN_USE)
 
 
-def use(policy: Policy, caution: str | None = None) -> None:
+def use(policy: Policy, caution: str | None = None, from_file: bool = False) -> None:
     """Decide by a policy from now on, in this session and after a reload.
 
     `caution`: in which group its promise does not hold; None where its groups are not known.
@@ -35,15 +36,19 @@ def use(policy: Policy, caution: str | None = None) -> None:
     st.session_state[IN_USE], st.session_state[CAUTION] = policy, caution
     st.session_state.pop(ID, None)
     try:
-        _save(policy)
+        _save(policy, from_file)
     except StoreError:
-        st.session_state[_WAITING] = True
+        st.session_state[_WAITING] = partial(_save, policy, from_file)
 
 
-def _save(policy: Policy) -> None:
+def _save(policy: Policy, from_file: bool) -> None:
     model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
     title = f"{name_of(policy.score)}: answer {policy.where}"
-    id = save("policy", title, model, to_json(policy), outcome=policy.sentence)
+    payload, outcome = to_json(policy), policy.sentence
+    if from_file:  # History says so
+        opened = result_files.open_result(payload.encode())
+        payload, outcome = opened.payload, opened.outcome
+    id = save("policy", title, model, payload, outcome=outcome)
     st.session_state[ID] = id
     st.session_state.pop(_WAITING, None)
 
@@ -67,7 +72,7 @@ def bring() -> None:
         except PolicyError as error:
             problem(str(error))
             return
-        _offer(policy, "use_uploaded")
+        _offer(policy, "use_uploaded", from_file=True)
 
 
 def reopen() -> None:
@@ -80,16 +85,17 @@ def reopen() -> None:
     except PolicyError as error:
         problem(str(error))
         return
-    _offer(policy, "use_kept")
+    _offer(policy, "use_kept", from_file=result_files.is_from_file(result.payload))
 
 
-def _offer(policy: Policy, key: str) -> None:
+def _offer(policy: Policy, key: str, *, from_file: bool) -> None:
     """Say what a policy promises, and offer to decide by it."""
     st.text(policy.sentence)
     reason = cannot_decide(policy)
     if reason:
         st.text(reason)
-    st.button("Use it", key=key, disabled=reason is not None, on_click=use, args=(policy,))
+    args = policy, None, from_file
+    st.button("Use it", key=key, disabled=reason is not None, on_click=use, args=args)
 
 
 def banner() -> None:
@@ -101,7 +107,7 @@ def banner() -> None:
         st.badge("Policy in use", icon=":material/policy:", color="blue")
         st.text(policy.sentence, width="stretch")
         st.button("Stop using it", key="stop_policy", on_click=stop)
-    if st.session_state.get(_WAITING):
-        until_saved(partial(_save, policy), _UNTIL_THEN)
+    if waiting := st.session_state.get(_WAITING):
+        until_saved(waiting, _UNTIL_THEN)
     elif public() or ID not in st.session_state:
         st.caption("It is not saved: a reload of the page goes back to the default policy.")
