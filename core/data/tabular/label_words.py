@@ -18,10 +18,10 @@ _JUDGED_WRONG = frozenset({"i", "incorrect", "wrong", "✗", "✘", "❌"}) | {
     *("fail", "failed", "inaccurate", "unsupported", "hallucinated", "inkorrekt", "unzutreffend"),
     *("durchgefallen", "incorrecte", "incorrecto", "incorrecta", "неверно", "неправильно"),
 }
-_AFFIRMED = frozenset({"1", "1.0", "true", "t", "yes", "y"}) | {
+_AFFIRMED = frozenset({"1", "1.0", "1.00", "true", "t", "yes", "y"}) | {
     *("ja", "wahr", "oui", "vrai", "sí", "sì", "si", "verdadero", "vero")
 }
-_DENIED = frozenset({"0", "0.0", "false", "f", "no", "n"}) | {
+_DENIED = frozenset({"0", "0.0", "0.00", "false", "f", "no", "n"}) | {
     *("nein", "falsch", "non", "faux", "falso")
 }
 RIGHT, WRONG = _JUDGED_RIGHT | _AFFIRMED, _JUDGED_WRONG | _DENIED

@@ -52,6 +52,7 @@ _NO_SCORE = re.compile(
     r"temperature|tau|gamma[12]?|topp|topk|turn|attempt|repeat|iteration"
 )
 _MOSTLY = 0.8  # of the cells
+_TWO = 2  # words of labels
 _LAST = frozenset({"id", "index", "timestamp", "date", "time"})
 #: These compare an answer with the truth: a kind of correctness, which no score may know.
 _JUDGEMENTS = frozenset({"f1", "em", "bleu", "rouge", "rouge1", "rougel", "bertscore", "exact"})
@@ -159,13 +160,19 @@ def _own_labels(upload: Upload, looks: Mapping[str, ColumnKind]) -> dict[str, st
 
 
 def _looks_like_labels(upload: Upload, name: str) -> bool:
-    """Whether half of the cells of a column judge, affirm or deny, and its other words are few."""
+    """Whether half of the cells of a column judge, affirm or deny, and its other words are few.
+
+    Or whether its heading names rightness alone, and it has two words.
+    """
     column = column_of(upload, name)
     if column.kind is not ColumnKind.TEXT:
         return column.kind is ColumnKind.LABEL
     says = int(np.count_nonzero(column.where(Cell.RIGHT | Cell.WRONG)))
+    if not says:  # of two words under “correct”, a person knows what they mean
+        is_named = affirmation_is_right(name) is not None and says_nothing_else(name)
+        return is_named and column.unread_words <= _TWO
     is_few = column.unread_words <= MOST_VALUES or affirmation_is_right(name) is not None
-    return is_few and says > 0 and 2 * says >= int(np.count_nonzero(~column.where(Cell.MISSING)))
+    return is_few and 2 * says >= int(np.count_nonzero(~column.where(Cell.MISSING)))
 
 
 def _are_grades(upload: Upload, name: str) -> bool:

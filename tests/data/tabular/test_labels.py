@@ -39,6 +39,18 @@ def refused(upload, meanings=()):
     return caught.value
 
 
+@pytest.mark.parametrize("words", [("да", "нет"), ("👍", "👎"), ("yes.", "no."), ("W", "")])
+def test_two_words_under_correct_are_asked_about_and_more_or_other_headings_are_not(words):
+    upload = table(*words * 50)
+    assert "(50 rows)" in str(refused(upload))
+    meant = [(word, RIGHT if word == words[0] else WRONG) for word in words]
+    assert read(upload, meant).correct["doubt"].sum() == 50
+    assert not suggest(table(*[*words, "third"] * 50)).scores
+    other = parse(b"question,doubt,answer\nWho?,0.1,She\nWhat?,0.2,It\n", "x.csv")
+    assert not suggest(other).scores
+    assert read(table("1.00", "0.00")).correct["doubt"].tolist() == [True, False]
+
+
 @pytest.mark.parametrize(
     ("right", "other", "value", "named"),
     [
