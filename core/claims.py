@@ -23,7 +23,7 @@ from core.language_models.true_false import says
 from core.reports.inspection import words
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recorder import record, usual_request
-from core.studies.inspection.request import InvalidRequestError, Request
+from core.studies.inspection.request import InvalidRequestError, Request, check_who
 from core.studies.inspection.verdict import Decision, Headline
 from core.studies.progress import Cancelled, Progress, part, silent
 
@@ -194,6 +194,9 @@ def claims(
         A system prompt, and the passages that the text was drawn from: in front of every prompt.
     """
     front = {"system": system, "context": context}
+    if not isinstance(text, str) or not isinstance(question, str):
+        raise InvalidRequestError("The text and the question that it answers are texts.")
+    check_who(model, budget)
     requested = questions_about(text, question, **front)
     opened = open_for_study(model, form, budget, _LOG.info)
     return list(claims_of(text, requested, opened, silent, **front))

@@ -27,7 +27,13 @@ from core.studies.inspection.inspection import Inspection, cannot_decide, read
 from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import check_samples, record, usual_request
 from core.studies.inspection.recording import estimator_of
-from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
+from core.studies.inspection.request import (
+    InvalidRequestError,
+    Reading,
+    Request,
+    Sampling,
+    check_who,
+)
 from core.studies.inspection.taught import in_taught_words
 from core.studies.inspection.verdict import Decision, Headline
 from core.studies.progress import Cancelled, Progress, silent
@@ -218,16 +224,9 @@ def guard(
     answer_tokens : int, optional
         At which an answer is cut; by default as the policy has it, else 32.
     """
-    if not isinstance(model, str | LanguageModel):
-        raise InvalidRequestError(
-            "`model` is neither a name, such as “embedded”, nor a LanguageModel. Give one of them."
-        )
+    check_who(model, budget)
     if not isinstance(policy, str | Path | Policy | None):
         raise PolicyError("`policy` is neither a Policy nor its file. Give one of them, or None.")
-    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:
-        raise InvalidRequestError(
-            "`budget` is the most requests to a service: give a whole number from 1."
-        )
     if isinstance(policy, str | Path):
         policy = policy_in(policy)
     opened = open_for_study(model, form, budget, _LOG.info)

@@ -169,3 +169,18 @@ def test_the_command_reads_a_pipe_and_says_that_nothing_is_promised():
     assert too_long.exit_code == 1 and "more than 20,000 characters" in too_long.stderr
     foreign = CliRunner().invoke(main, ["claims", "-"], input="Is it?".encode("utf-16"))
     assert foreign.exit_code == 2 and "save it as UTF-8" in foreign.stderr
+
+
+@pytest.mark.parametrize(
+    ("misuse", "says"),
+    [
+        ({"text": None}, "are texts"),
+        ({"question": 5}, "are texts"),
+        ({"context": None}, "are texts"),
+        ({"model": 5}, "neither a name"),
+        ({"budget": 0}, "whole number from 1"),
+    ],
+)
+def test_what_makes_no_sense_is_a_sentence(misuse, says):
+    with pytest.raises(believe.InvalidRequestError, match=says):
+        believe.claims(**{"text": "Paris is in France.", **misuse})

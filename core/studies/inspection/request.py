@@ -10,7 +10,7 @@ from core import prompts
 from core.abstention.policy import SHARED_DRAWS, USUAL_LIMIT
 from core.codec import is_writable
 from core.language_models import meaning
-from core.language_models.language_model import MOST_ANSWER_TOKENS
+from core.language_models.language_model import MOST_ANSWER_TOKENS, LanguageModel
 from core.uncertainty.evidence import Hyperparameters
 from core.uncertainty.similarity import COMPARISONS
 
@@ -31,6 +31,18 @@ def most_samples(answer_tokens: int) -> int:
 
 class InvalidRequestError(ValueError):
     """A request outside the limits; the message says what is wrong and how to mend it."""
+
+
+def check_who(model: object, budget: object) -> None:
+    """Raise `InvalidRequestError` unless a program names or brings a model, and a budget."""
+    if not isinstance(model, str | LanguageModel):
+        raise InvalidRequestError(
+            "`model` is neither a name, such as “embedded”, nor a LanguageModel. Give one of them."
+        )
+    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:
+        raise InvalidRequestError(
+            "`budget` is the most requests to a service: give a whole number from 1."
+        )
 
 
 class Sampling(StrEnum):
