@@ -87,8 +87,8 @@ class TextClaim:
     mark: str
     reason: str
     # What was seen of it, and of its opposite; None where the model gave no evidence.
-    inspection: Inspection | None = field(default=None, repr=False)
-    opposite: Inspection | None = field(default=None, repr=False)
+    inspection: Inspection | None = field(default=None, repr=False, compare=False)
+    opposite: Inspection | None = field(default=None, repr=False, compare=False)
 
     @property
     def mutual_information(self) -> float | None:

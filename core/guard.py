@@ -53,7 +53,7 @@ class Answer:
     believed: bool
     reason: str  # why it is served, and what holds it back
     promise: str  # of all that is served under this policy, in words; it may be that there is none
-    inspection: Inspection = field(repr=False)  # everything behind it
+    inspection: Inspection = field(repr=False, compare=False)  # everything behind it
 
     def __str__(self) -> str:
         return self.text
@@ -82,7 +82,7 @@ class Abstained:
     question: str
     reason: str  # why
     # What was seen, the answer withheld among it; None where the model gave no evidence.
-    inspection: Inspection | None = field(default=None, repr=False)
+    inspection: Inspection | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return ""
