@@ -86,9 +86,9 @@ def doubt_scale(
         if seen - solid > span / 200:  # a pixel or two
             rows["hollow"] = [{"x": solid, "end": seen, "y": 28, "low": 40}]
         rows["this"] = [{"x": seen, "y": 34}]
-        place = seen - lowest
-        left = 0.5 * (border - lowest) < place < border - lowest or place > 0.4 * span
-        rows["left" if left else "right"].append(_text(seen, 51, name, palette.text))
+        rows["left" if seen - lowest > 0.4 * span else "right"].append(
+            _text(seen, 51, name, palette.text)
+        )
         part, gap = (solid - lowest) / span, (seen - solid) / span
         if part > 0 and gap > _ROOM * (1 if part > _ROOM else 2):  # for it and the other label
             side = rows["left" if part > _ROOM else "right"]

@@ -212,6 +212,13 @@ def test_a_limit_below_0_lies_on_the_scale_with_what_is_withheld_above_it(limit)
     assert "answer" not in placed(charts.doubt_scale(nothing, (), LIGHT))
 
 
+def test_on_a_phone_there_is_no_room_for_a_label_left_of_a_small_doubt():
+    inspection = INSPECTIONS[10]
+    rule = DecisionRule(1.5 * inspection.compared_doubt, 0.0, "mutual_information")
+    scale = charts.doubt_scale(read(inspection.recording, rule=rule), (), LIGHT)
+    assert [row for row in scale.rows["right"] if row["label"].startswith("this question: ")]
+
+
 def test_a_doubt_without_bounds_stands_at_the_end_of_the_scale():
     model = TableModel(["a", "b"], [1.0, 0.0], [[1.0, 0.0], [0.0, 1.0]])
     ruled = read(run(Request(QUERY, 3), model).recording)
