@@ -104,6 +104,8 @@ def test_without_a_policy_that_fits_the_evidence_is_there_and_nothing_is_served(
     answer = believe.Guard(knows(6))(QUERY)
     assert not answer and "Nothing is certified for this model" in answer.reason
     assert answer.inspection.scores["mutual_information"].value == pytest.approx(0, abs=1e-9)
+    row = answer.to_dict()["scores"]  # to calibrate on
+    assert row["mutual_information"] == pytest.approx(0, abs=1e-9) and "table" in row["pipeline"]
 
 
 def test_a_policy_of_the_same_model_serves_and_one_of_another_is_refused():
