@@ -39,6 +39,8 @@ NO_GREEDY: Final = (
     "log_probabilities."
 )
 NO_ANSWER: Final = "This text says that it has no answer, or why it gives none: nothing to score."
+MOST_EMPTY: Final = 0.1  # of the answers: with more, the others may not speak for all
+EMPTY: Final = "{} of {} answers are empty, so that the others do not speak for all."
 ONE_ANSWER: Final = "There is one answer, and it takes two to differ."
 FEW_PAIRS: Final = (
     f"It takes {FEWEST_PAIRS} pairs of a first and a second answer, and there are {{}}."
@@ -113,14 +115,17 @@ def score(
     )
     zero = _texts([greedy], "greedy")[0] if greedy is not None else None
     result = _scores_of(texts, logs, seconds, their_logs, zero, parameters)
-    return replace(result, scores={name: _of_answer(each) for name, each in result.scores.items()})
+    empty = texts.count("")
+    lack = EMPTY.format(empty, len(texts)) if empty > MOST_EMPTY * len(texts) else ""
+    scores = {name: _of_answer(each, lack) for name, each in result.scores.items()}
+    return replace(result, scores=scores)
 
 
-def _of_answer(own: Score) -> Score:
-    """Return a score; without its value where the answer says that there is none."""
-    if own.value is None or not is_no_answer(own.answer):
+def _of_answer(own: Score, lack: str) -> Score:
+    """Return a score; without its value where its answer is none, or too many others are."""
+    if own.value is None or not (lack or is_no_answer(own.answer)):
         return own
-    return Score(None, None, own.answer, NO_ANSWER)
+    return Score(None, None, own.answer, lack or NO_ANSWER)
 
 
 def _scores_of(
@@ -266,6 +271,8 @@ def _tallies(
     own = {} if logs is None else dict(zip(texts, logs.tolist(), strict=True))
     answer = every.answers[0][0]
     scores = {**every.scores, "greedy_probability": _greedy(greedy, own, answer)}
+    if counts.total() < 2:
+        scores["semantic_entropy"] = Score(None, None, answer, ONE_ANSWER)
     return AnswerScores(scores, every.answers, every.estimator)
 
 

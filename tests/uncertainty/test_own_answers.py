@@ -117,7 +117,24 @@ def test_a_text_that_is_no_answer_has_no_score(text):
     assert result.answers == ((text, 1.0),) and missing(result) == SCORES.keys()
     assert result.scores["semantic_entropy"].reason == NO_ANSWER
     assert score([text, "Paris", "Paris"], [-2, -1, -1]).scores["semantic_entropy"].value
-    assert score(["", "Paris", "Lyon"], [-np.inf, -1, -2]).scores["semantic_entropy"].value
+    assert (
+        score(["", *["Paris", "Lyon"] * 5], [-np.inf, *[-1, -2] * 5])
+        .scores["semantic_entropy"]
+        .value
+    )
+
+
+@pytest.mark.parametrize("second", [None, [["Paris"] * 10] * 9])
+def test_where_too_many_answers_are_empty_the_others_have_no_score(second):
+    few, many = (score(["Paris"] * (9 - n) + [""] * n, second=second) for n in (0, 1))
+    assert few.scores["semantic_entropy"].value == 0
+    assert missing(many) == SCORES.keys()
+    assert many.scores["semantic_entropy"].reason.startswith("1 of 9 answers are empty")
+
+
+def test_one_answer_has_no_entropy_whatever_came_second():
+    alone = score(["Paris"], second=[["Paris"] * 10])
+    assert "two to differ" in alone.scores["semantic_entropy"].reason
 
 
 def test_it_goes_to_json():
