@@ -95,8 +95,8 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
 
     The key of a service is by default the environment's, where that may be used.
 
-    Raises `UnknownModelError` when no back end has that name; `ModelError` with a sentence, when
-    the model cannot be opened.
+    Raises `ModelError` with a sentence when no back end has that name, or the model cannot be
+    opened.
     """
     kind, _, rest = full_name(name).partition(":")
     if kind not in BACK_ENDS:
