@@ -89,6 +89,7 @@ def opened(page, label):
     expander = page.get_by_test_id("stExpander").filter(has_text=label)
     if expander.locator("details[open]").count() == 0:
         expander.locator("summary").click()
+        at_rest(page)  # a list that is opened while its place still moves closes again
     return expander
 
 

@@ -232,7 +232,7 @@ def test_where_both_answers_are_alive_the_ground_is_shaded():
     ):
         (ground,) = rows_of(chart, "high")
         assert (ground["low"], ground["high"], ground["end"]) == (0.2, 0.8, 100)
-    assert "both likely" in texts(drawn(charts.bands(BANDS, LIGHT)))
+    assert "both alive" in texts(drawn(charts.bands(BANDS, LIGHT)))
 
 
 def legend_in(found):
@@ -356,7 +356,7 @@ def test_a_model_that_cannot_score_has_no_probabilities_to_draw():
 @pytest.mark.parametrize(
     ("found", "colour"),
     [(TURNS, LIGHT.epistemic), (STAYS, LIGHT.muted), (SURE, LIGHT.primary)],
-    ids=["turns", "both likely", "stays"],
+    ids=["turns", "both alive", "stays"],
 )
 def test_a_small_chart_is_the_same_curve_coloured_by_what_happens(found, colour):
     chart = charts.small(found, {}, LIGHT)
