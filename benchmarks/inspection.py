@@ -52,7 +52,7 @@ def _ratios(of: str) -> tuple[Ratio, Ratio, Ratio, Ratio]:
         Ratio(f"{of} / its bare forward passes", most=1.5),
         Ratio(f"{of} / with ten drawn answers", most=1.2),
         Ratio(f"{of} with ten drawn answers through transformers / ours"),
-        Ratio(f"{of}: share of the machine’s own matrix product"),
+        Ratio(f"{of}: share of the machine’s own matrix product", least=0.5),
     )
 
 
