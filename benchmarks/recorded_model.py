@@ -181,6 +181,8 @@ def together(parts: Sequence[Run], folder: Path) -> None:
     if any(other != first for other in others):
         raise SystemExit("These are parts of different runs.")
     now = datetime.now(UTC).isoformat(timespec="seconds")
+    # One that was gone on with, and stopped, has not ended when it did before.
+    ends = [None if whole_lines(p.folder / UNFINISHED)[0] else p.manifest["ended"] for p in parts]
     rows = {row.id: row for part in parts for row in rows_of(part.folder) if not row.failed}
     with hold(folder) as files:
         files.begin()
@@ -191,7 +193,7 @@ def together(parts: Sequence[Run], folder: Path) -> None:
             manifests[0]
             | {
                 "begun": min(each["begun"] for each in manifests),
-                "ended": max((each["ended"] for each in manifests if each["ended"]), default=now),
+                "ended": now if None in ends else max(ends),
                 "seconds": round(sum(each["seconds"] for each in manifests), 3),
             }
         )

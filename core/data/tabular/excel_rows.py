@@ -79,7 +79,7 @@ def read_excel(content: bytes, notes: list[str]) -> tuple[TableRows, list[str]]:
                         "was read."
                     )
                 if _hides_rows(content):
-                    notes.append("The workbook hides rows; hidden rows were read, too.")
+                    notes.append("The workbook hides rows; those of this table were read, too.")
                 notes += [ABOVE.format(one_line(text)) for text in above]
                 return _table(first, filled)
     except (UploadError, MemoryError):

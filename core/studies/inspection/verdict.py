@@ -344,8 +344,8 @@ class _About:
             return "Telling the model another answer changes what it says"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
             return (
-                "The model has several answers and keeps them whatever it is told, so several may "
-                "be right"
+                "The model has several answers and keeps them when told one, so several may be "
+                "right"
             )
         return "Telling the model its other answers hardly changes what it says"
 

@@ -201,5 +201,5 @@ def test_what_is_in_sight_is_read_first_and_what_is_hidden_is_said():
     assert hidden.table["answer"].tolist() == ["draft"] * 2
     assert hidden.notes == (
         "The workbook has 2 sheets; “Draft”, which is hidden, was read.",
-        "The workbook hides rows; hidden rows were read, too.",
+        "The workbook hides rows; those of this table were read, too.",
     )
