@@ -41,13 +41,13 @@ WIDE, LARGE = 576, 2**22
 
 COPIED = 2**12  # rows of a matrix at a time, for halving takes three times their memory
 
-# How many logits are computed at a time: few enough to stay near the processor.
-LOGITS = 2**20
+# How many logits are computed at a time, few enough to stay near the processor, and for how many
+# rows at least: all of a large vocabulary's weights are read each time, and one row takes as long.
+LOGITS, LEAST_ROWS = 2**20, 64
 
 # Numbers of a halved matrix that are made whole at a time, to stay near the processor, and the
-# fewest of its rows, below which a product is slow; and rows whose logits are computed at least
-# at a time, for it takes as long for one.
-WHOLE, LEAST_PART, LEAST_ROWS = 2**20, 192, 64
+# fewest of its rows, below which a product is slow.
+WHOLE, LEAST_PART = 2**20, 192
 
 _NEVER = np.float32(-1e30)  # a score that softmax turns into exactly 0
 
@@ -256,8 +256,7 @@ class Llama:
         return np.ascontiguousarray(logits)
 
     def _few_logits(self, rows: int) -> Iterator[slice]:
-        least = LEAST_ROWS if isinstance(self.unembedding, Halved) else 1
-        size = max(least, LOGITS // len(self.unembedding))
+        size = max(LEAST_ROWS, LOGITS // len(self.unembedding))
         return (slice(i, i + size) for i in range(0, rows, size))
 
     def _log_probability(self, hidden: Array, targets: Tokens, ends: Tokens) -> Array:
