@@ -46,7 +46,7 @@ def doubt_scale(
 
     The bar is solid as far as the doubt is certified, hollow as far as it is estimated. A doubt
     beyond the scale stands at its end, with its number. `references` are other questions in short,
-    and their doubts.
+    and their doubts. Neither side has a colour or a name where an answer of low doubt is withheld.
     """
     rule, score = inspection.verdict.rule, inspection.verdict.score
     too_little = inspection.verdict.decision is Decision.TOO_LITTLE
@@ -67,8 +67,12 @@ def doubt_scale(
     end = widest if limit > 0 else lowest  # what always answers, and what never does
     border = limit if finite else end
 
+    decides = doubt_decides(inspection)
     named = _SIDES[score in _INFORMATION] if rule else _SIDES_UNCERTIFIED
-    zones = [_zone(lowest, border, palette.primary), _zone(border, widest, palette.epistemic)]
+    colours = (palette.primary, palette.epistemic)
+    if not decides:
+        named, colours = ("below λ", "above λ"), (palette.muted, palette.muted)
+    zones = [_zone(lowest, border, colours[0]), _zone(border, widest, colours[1])]
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
     rows["zones"] = zones
     wide = border - lowest > _ROOM * span / 2
@@ -103,8 +107,17 @@ def doubt_scale(
             _text(doubt, y, name, palette.muted)
         )
     title = f"doubt: {SCORES[score].symbol} in nats" + "; hollow: estimated" * bool(rows["hollow"])
+    title += "; here it does not decide" * (not decides)
     ends = {"lowest": lowest, "widest": widest}
     return Filled(_scale_of_doubt(len(references), title, palette), rows, ends)
+
+
+def doubt_decides(inspection: Inspection) -> bool:
+    """Return whether an answer is served exactly where its doubt is below λ."""
+    doubt, rule = inspection.compared_doubt, inspection.verdict.rule
+    limit = rule.value if rule else inspection.information_threshold
+    is_served = inspection.decision is Decision.ANSWER and not inspection.conceals
+    return doubt is None or is_served or doubt >= limit
 
 
 def _number(doubt: float) -> str:

@@ -157,13 +157,26 @@ def placed(chart):
 def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspection):
     labels = placed(charts.doubt_scale(inspection, EXAMPLES, LIGHT))
     limit = inspection.verdict.rule.value
-    assert labels[f"limit λ = {limit:.3f}"] == labels["gives way"] == limit
-    assert labels["stands"] == 0
+    sides = ("stands", "gives way") if inspection.samples_needed is None else ("below λ", "above λ")
+    assert labels[f"limit λ = {limit:.3f}"] == labels[sides[1]] == limit
+    assert labels[sides[0]] == 0
     assert labels["A known one"] == 0 and labels["Unknown"] == 2.0
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
     assert (
         at == inspection.compared_doubt or at < inspection.compared_doubt > 5 * limit
     )  # beyond the scale
+
+
+def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
+    """What was not taught, or seen too little of, does not stand because it lies below λ."""
+    inspection = read(run(Request(QUERY, 10), knows(2)).recording, rule=default_rule())
+    for is_served in (True, False):
+        monkeypatch.setattr(type(inspection), "conceals", not is_served)
+        scale = charts.doubt_scale(inspection, (), LIGHT)
+        assert ("stands" in placed(scale), "below λ" in placed(scale)) == (is_served, not is_served)
+        colours = {row["colour"] for row in rows_of(scale, "end")[:2]}
+        assert colours == ({LIGHT.primary, LIGHT.epistemic} if is_served else {LIGHT.muted})
+        assert ("does not decide" in document.doubt(inspection).alt) is not is_served
 
 
 def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
@@ -266,10 +279,11 @@ def test_growth_without_a_certificate_shows_the_mass_alone():
 def test_every_chart_says_its_finding_in_words():
     inspection = INSPECTIONS[2]
     top, limit = inspection.clusters[0], inspection.verdict.rule.value
-    side = "at least" if inspection.compared_doubt >= limit else "below"
+    assert inspection.compared_doubt < limit and inspection.samples_needed is not None
     assert document.doubt(inspection).alt == (
         f"The doubt is {inspection.compared_doubt:.2f} nats by M.I., "
-        f"{inspection.certified_bound:.2f} of them certified; that is {side} λ = {limit:.2f}."
+        f"{inspection.certified_bound:.2f} of them certified; that is below λ = {limit:.2f}, "
+        "but does not decide here."
     )
     assert document.clusters(inspection).alt == (
         f"2 different answers; the likeliest, “{top.text}”, has {top.mass:.0%} of all "
