@@ -79,8 +79,8 @@ def draw() -> Page:
     page = st.navigation(
         # No sections: on a phone, their items stand outside any list (Streamlit 1.67).
         [
-            *(home(), inspection(), amplification(), calibration()),
-            *(evaluation(), laboratory(), history(), questions()),
+            *(home(), inspection(), amplification(), evaluation()),
+            *(calibration(), laboratory(), history(), questions()),
         ],
         position="top",
     )
