@@ -14,11 +14,15 @@ from core.studies.evaluation.listing import scatter_points
 from core.studies.evaluation.reading import Run, labelled_csv
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate
+from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.serialise import from_json
+from core.studies.inspection.verdict import Decision
 from core.ui import downloads
 from core.ui.evaluation import results as page
 from core.ui.evaluation import scatter
 from core.ui.evaluation.results import TABS
 from core.ui.evaluation.scores import BETTER, CURVES, NUMBERS
+from core.ui.results import storage
 from core.uncertainty.scores import SCORES
 from tests.hostile import TEXTS
 from tests.sessions import harmless, keys, of_key, pictures, press, said, settled, table, texts
@@ -168,6 +172,10 @@ def test_rows_are_searched_and_one_opens_as_an_inspection(runs, monkeypatch):
     press(app, "results_open_row")
     (kind, first), (_, second) = shown
     assert kind == "inspection" and first == second  # saved once
+    app.session_state["policy_in_use"] = default_policy()
+    press(app, "results_open_row")
+    ruled = from_json(storage().results.open(shown.pop()[1]).payload)
+    assert ruled.policy == default_policy() and ruled.decision is Decision.UNDECIDED
     app.text_input(key="results_words").set_value("nowhere").run()
     assert said(app, "No row has all of these words.")
 
