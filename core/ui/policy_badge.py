@@ -5,54 +5,24 @@ from typing import Final
 
 import streamlit as st
 
-from core.abstention.policy import GUARANTEES, Policy, PolicyError, from_json
+from core.abstention.policy import GUARANTEES, Policy
 from core.codec import count_of, one_line
 from core.language_models.errors import ModelError
-from core.store.errors import StoreError, UnknownResultError
 from core.studies.inspection.certificates import certified_model, default_caution, default_policy
 from core.studies.inspection.inspection import cannot_decide
 from core.ui import frame, model
-from core.ui.messages import later
-from core.ui.results import open_saved
-from core.ui.session import public
 
 # In the session: the policy that a person chose. Not in `core.ui.calibration`, which loads Altair.
 IN_USE: Final = "policy_in_use"
 ID: Final = "policy_in_use_id"  # under which it is saved
-ADDRESS: Final = "policy"  # where the address of every page names it: a reload is another session
 CAUTION: Final = "policy_in_use_caution"  # where its promise does not hold, as a sentence
 UNKNOWN: Final = (
     "Whether it holds for each group by itself was not checked: the file of a policy names no "
     "groups. On Calibration, its labelled rows say it."
 )
-NOT_HERE: Final = (
-    "The policy that this address names is not saved here, so the default policy decides. Upload "
-    "the policy on Calibration to use it."
-)
 NO_FIT: Final = (
     "It is of another model or of other settings than this page has, so it decides nothing here:"
 )
-
-
-def follow() -> None:
-    """Decide by the policy that the address names, and name in the address the one in use."""
-    id = st.query_params.get(ADDRESS)
-    if id and IN_USE not in st.session_state:
-        try:
-            policy = from_json(open_saved(id).payload)
-        except UnknownResultError:
-            del st.query_params[ADDRESS]
-            later(NOT_HERE)
-        except PolicyError as error:
-            del st.query_params[ADDRESS]
-            later(f"The default policy decides: that of this address cannot be used. {error}")
-        except StoreError as error:  # it may be there: the next look finds it
-            later(f"The default policy decides: that of this address cannot be read. {error}")
-        else:
-            st.session_state[IN_USE], st.session_state[ID] = policy, id
-    own = None if public() else st.session_state.get(ID)
-    if own and st.query_params.get(ADDRESS) != own:
-        st.query_params[ADDRESS] = own
 
 
 def badge(*, fits: bool = True) -> None:

@@ -10,7 +10,8 @@ from core.reports import result_files
 from core.store.errors import StoreError
 from core.studies.inspection.inspection import cannot_decide
 from core.ui.messages import problem
-from core.ui.policy_badge import ADDRESS, CAUTION, ID, IN_USE
+from core.ui.policy_address import ADDRESS
+from core.ui.policy_badge import CAUTION, ID, IN_USE
 from core.ui.results import save, until_saved
 from core.ui.saved_result import open_result
 from core.ui.session import public
