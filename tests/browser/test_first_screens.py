@@ -2,11 +2,12 @@
 
 import pytest
 
-from tests.browser.server import at_rest
+from tests.browser.server import at_rest, too_wide
 
 pytestmark = pytest.mark.browser
 
 PROJECTOR = {"width": 1280, "height": 720}
+NARROW = {"width": 320, "height": 720}  # a screen of 1280 pixels at 400% (WCAG 2.2, 1.4.10)
 WORDS, CONTROLS = 60, 20  # with the seven entries of the navigation, without what only helps
 MORE_WORDS = {"evaluation": 80}  # its answer names every score that may lead by chance
 # What is seen: sentences outside of labels and badges, and what can be operated.
@@ -42,3 +43,6 @@ def test_a_first_screen_is_about_one_thing(address, open_page, name):
     words, controls = page.evaluate(SEEN)
     assert words and len(words) <= MORE_WORDS.get(name, WORDS), words
     assert len(controls) <= CONTROLS, controls
+    page.set_viewport_size(NARROW)
+    at_rest(page)
+    assert too_wide(page) <= 0
