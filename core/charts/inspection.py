@@ -68,10 +68,8 @@ def doubt_scale(
     border = limit if finite else end
 
     decides = doubt_decides(inspection)
-    named = _SIDES[score in _INFORMATION] if rule else _SIDES_UNCERTIFIED
-    colours = (palette.primary, palette.epistemic)
-    if not decides:
-        named, colours = ("below λ", "above λ"), (palette.muted, palette.muted)
+    named = _SIDES if decides else _UNDECIDED
+    colours = (palette.primary, palette.epistemic) if decides else (palette.muted, palette.muted)
     zones = [_zone(lowest, border, colours[0]), _zone(border, widest, colours[1])]
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
     rows["zones"] = zones
@@ -113,11 +111,10 @@ def doubt_scale(
 
 
 def doubt_decides(inspection: Inspection) -> bool:
-    """Return whether an answer is served exactly where its doubt is below λ."""
+    """Return whether an answer is served exactly where its doubt is below a certified λ."""
     doubt, rule = inspection.compared_doubt, inspection.verdict.rule
-    limit = rule.value if rule else inspection.information_threshold
     is_served = inspection.decision is Decision.ANSWER and not inspection.conceals
-    return doubt is None or is_served or doubt >= limit
+    return rule is not None and (doubt is None or is_served or doubt >= rule.value)
 
 
 def _number(doubt: float) -> str:
@@ -189,10 +186,8 @@ _MARKS = (
 _ROOM = 0.3  # for a label, of the width
 _LABEL = 22  # pixels above the scale for the label of its line
 _AXIS = 40  # pixels of an axis with its title
-_INFORMATION = ("mutual_information", CERTIFIED)
 BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
-_SIDES_UNCERTIFIED = ("stands", "moves: limit unknown")
-_SIDES = {True: ("stands", "gives way"), False: ("answer", "withhold")}
+_SIDES, _UNDECIDED = ("answered", "withheld"), ("less doubt", "more doubt")
 
 
 def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:

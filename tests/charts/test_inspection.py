@@ -157,9 +157,10 @@ def placed(chart):
 def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspection):
     labels = placed(charts.doubt_scale(inspection, EXAMPLES, LIGHT))
     limit = inspection.verdict.rule.value
-    sides = ("stands", "gives way") if inspection.samples_needed is None else ("below λ", "above λ")
-    assert labels[f"limit λ = {limit:.3f}"] == labels[sides[1]] == limit
-    assert labels[sides[0]] == 0
+    few = inspection.samples_needed is not None
+    less, more = ("less doubt", "more doubt") if few else ("answered", "withheld")
+    assert labels[f"limit λ = {limit:.3f}"] == labels[more] == limit
+    assert labels[less] == 0
     assert labels["A known one"] == 0 and labels["Unknown"] == 2.0
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
     assert (
@@ -173,7 +174,7 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
     for is_served in (True, False):
         monkeypatch.setattr(type(inspection), "conceals", not is_served)
         scale = charts.doubt_scale(inspection, (), LIGHT)
-        assert ("stands" in placed(scale), "below λ" in placed(scale)) == (is_served, not is_served)
+        assert ("answered" in placed(scale)) is is_served is ("less doubt" not in placed(scale))
         colours = {row["colour"] for row in rows_of(scale, "end")[:2]}
         assert colours == ({LIGHT.primary, LIGHT.epistemic} if is_served else {LIGHT.muted})
         assert ("does not decide" in document.doubt(inspection).alt) is not is_served
@@ -215,14 +216,14 @@ def test_a_limit_below_0_lies_on_the_scale_with_what_is_withheld_above_it(limit)
     scale = charts.doubt_scale(ruled, (), LIGHT)
     labels, ends = placed(scale), scale.values
     assert ends["lowest"] < limit < 0 < ends["widest"]
-    assert labels[f"limit λ = −{-limit:.3f}"] == labels["withhold"] == limit
-    assert labels["answer"] == ends["lowest"]
+    assert labels[f"limit λ = −{-limit:.3f}"] == labels["withheld"] == limit
+    assert labels["answered"] == ends["lowest"]
     answers, withholds = rows_of(scale, "end")[:2]
     assert (answers["end"], withholds["x"]) == (limit, limit)
     (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
     assert at == max(ruled.compared_doubt, ends["lowest"])
     nothing = read(inspection.recording, rule=replace(rule, value=-math.inf))
-    assert "answer" not in placed(charts.doubt_scale(nothing, (), LIGHT))
+    assert "answered" not in placed(charts.doubt_scale(nothing, (), LIGHT))
 
 
 def test_on_a_phone_there_is_no_room_for_a_label_left_of_a_small_doubt():

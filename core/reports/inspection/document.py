@@ -92,8 +92,8 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
         if rule is not None:
             side = "at least" if value >= rule.value else "below"
             where = f"that is {side} λ = {rule.value:.2f}"
-        if not charts.doubt_decides(inspection):
-            where += ", but does not decide here"
+            if not charts.doubt_decides(inspection):
+                where += ", but does not decide here"
         alt = f"The doubt is {value:.2f} nats by {SCORES[score].symbol}{of_them}; {where}."
     return Picture("Doubt", alt, charts.doubt_scale, (inspection, references))
 

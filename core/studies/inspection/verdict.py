@@ -312,8 +312,8 @@ class _About:
             return ""
         if self.clusters > 1 and rule.value > self._most(rule.score):
             return (
-                "A model that followed them all would stay below this λ, which withholds none of "
-                "these answers."
+                "Even a model that followed every one of them would stay below λ: here it withholds "
+                "nothing."
             )
         if not self._keeps():
             return ""
