@@ -6,7 +6,8 @@ So all looks at the same labels share one δ: the first spends δ/2, the second 
 is δ in all, however many follow and whatever decides that they follow (the union bound).
 
 Results that are shown without a test are a look, too: whoever sees those of several filters chooses
-among them. The first test of all scores on just these rows takes the place of that look.
+among them. The first test of all scores on just these rows takes the place of that look. A score
+that is named once others were shown is one of them: its test has its part of what a look may spend.
 
 A row is a number of 64 bits made of its question and its label. Of a look the smallest are kept,
 `MOST_KEPT` at most: a file that has all rows of the look has these, too. Where another column names
@@ -47,6 +48,7 @@ class Look:
     is_view: bool = False  # whether results were shown and nothing was tested
     number: int = 0  # of all its rows, of which `rows` may be some
     scores: Sequence[str] = ()  # that were shown
+    named: str = ""  # the one that was tested; empty where several were, or none
     # Cells with their labels, or the smallest of them; and numbers of a score in all rows.
     cells: Rows = field(default_factory=NO_ROWS.copy)
     totals: Collection[int] = ()
@@ -62,6 +64,8 @@ def look(
     totals: Collection[int] = (),
     view_of: Sequence[str] = (),
     best_of: Sequence[str] = (),
+    shown: Sequence[str] = (),
+    named: str = "",
 ) -> Look:
     """Return a look at rows after earlier ones, whatever rows these were at.
 
@@ -69,15 +73,16 @@ def look(
     but for a test of all scores that a view of the same rows has shown, which takes its place.
 
     `cells`, `totals`: by which rows are known where their questions do not tell. `view_of`: scores,
-    where nothing is tested. `best_of`: those that are tested together.
+    where nothing is tested. `best_of`: those that are tested together. `shown`, `named`: those
+    that a test shows, and the one that it is of.
     """
     related = related_looks(rows, earlier, cells, totals)
     for each in related:
         if each.setting == setting:
             return each
     new = Look(
-        *(setting, 0, about, smallest(rows), bool(view_of), len(rows), tuple(view_of)),
-        *(smallest(cells), tuple(totals)),
+        *(setting, 0, about, smallest(rows), bool(view_of), len(rows), tuple(view_of or shown)),
+        *(named, smallest(cells), tuple(totals)),
     )
     open_views = [each for each in related if each.is_view and not _is_tested(each, related)]
     same = [each for each in open_views if np.array_equal(each.rows, new.rows)]
@@ -86,6 +91,16 @@ def look(
         return replace(new, place=same[0].place)
     number = len({each.setting for each in (*open_views, *_tests(related))})
     return replace(new, place=1 + max((number, *(each.place for each in related))))
+
+
+def scores_to_choose(current: Look, looks: Sequence[Look]) -> int:
+    """Return among how many scores that of a look was chosen, as looks before it showed them.
+
+    1 where nothing was tested before but this score, or no other was shown.
+    """
+    related = related_looks(current.rows, looks, current.cells, current.totals)
+    before = [each for each in related if each.place < current.place]
+    return max([1, *(len(each.scores) for each in before if each.named != current.named)])
 
 
 def _tests(looks: Sequence[Look]) -> list[Look]:

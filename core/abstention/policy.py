@@ -305,7 +305,7 @@ class Policy:
 
     @property
     def payment(self) -> str:
-        """How the guarantee holds in spite of other looks and targets; "" where there are none."""
+        """How it holds in spite of other looks and targets; "" without any."""
         sentence = ""
         if self.has_guarantee and self.targets_tried > 1:
             sentence += (
@@ -313,10 +313,12 @@ class Policy:
                 "were tested together, so that this holds for all of them at once."
             )
         if self.has_guarantee and self.looks:
-            confidence = 1 - (1 - (self.confidence or 0)) / 2**self.looks
+            delta = (1 - (self.confidence or 0)) / 2**self.looks
+            tested = percent(1 - delta / self.scores_tried / self.targets_tried)
+            of = f", one of {self.scores_tried} scores" if self.scores_tried > 1 else ""
             sentence += (
-                f" Look {self.looks} at these labels: it was tested at {percent(confidence)}, so "
-                "that this holds for all looks at them together."
+                f" Look {self.looks} at these labels{of}: it was tested at {tested}, so that "
+                "this holds for all looks at them together."
             )
         return sentence
 

@@ -533,7 +533,8 @@ def test_columns_are_guessed_and_the_person_decides(app):
     choose_scores(app)
     assert said(app, "may be scores; no list has any. Choose at least one") and has_no_result(app)
     choose_scores(app, "doubt")
-    assert answered(app) == share(paid(app, RIGHT, WRONG)) and not said(app, "Best of")
+    assert answered(app) == share(paid(app, RIGHT, WRONG, parts=2)) and not said(app, "Best of")
+    assert said(app, "doubt was named after 2 scores had been shown, so that it is tested at δ ")
 
 
 def test_what_larger_means_is_asked_where_no_heading_says_it(app):

@@ -105,11 +105,10 @@ def upper_limit(calibration: Calibration) -> str:
     policy, target = calibration.policy, calibration.target
     if policy is None or policy.method != "ltt" or policy.upper_bound is None:
         return ""
-    confidence = 1 - (1 - target.test_confidence) / policy.scores_tried
     return (
         f"These rows by themselves suggest at most {policy.upper_bound:.1%} wrong "
-        f"(Clopper–Pearson, {percent(confidence)}). That is a description and no promise, because "
-        "λ was chosen on the same rows."
+        f"(Clopper–Pearson, {percent(target.score_confidence)}). That is a description and no "
+        "promise, because λ was chosen on the same rows."
     )
 
 
@@ -117,9 +116,14 @@ def choice(calibration: Calibration) -> str:
     """Say what the choice among several scores cost; "" where one was named."""
     from core.charts.calibration import name_of  # Altair takes long to load
 
-    number = len(calibration.data.doubts)
+    number = calibration.target.scores_tried
     if calibration.target.score != BEST:
-        return ""
+        if number == 1:
+            return ""
+        return (
+            f"{name_of(calibration.score)} was named after {number} scores had been shown, so that "
+            f"it is tested at δ divided by {number}."
+        )
     return (
         f"Best of {number} scores, each tested at δ divided by {number}: "
         f"{name_of(calibration.score)}."

@@ -65,6 +65,9 @@ class Target:
     targets_tried: int = 1
     # Which look at the labels this is: it may spend δ / 2^looks. 0 if all of δ is its own.
     looks: int = 0
+    # Among how many scores this one is chosen, in one test or after a look at them. δ is divided by
+    # it.
+    scores_tried: int = 1
 
     def __post_init__(self) -> None:
         """Enforce the limits, whatever the screen in front of us allowed."""
@@ -76,7 +79,7 @@ class Target:
             raise CalibrationError(
                 f"The confidence is {self.confidence}; choose one between 0 and 1, such as 0.9."
             )
-        if self.test_confidence >= 1:
+        if self.score_confidence >= 1:
             raise CalibrationError(
                 "What this look may spend of δ is too little to compute with. Lower the "
                 "confidence, or calibrate on other labels."
@@ -99,6 +102,11 @@ class Target:
     def test_confidence(self) -> float:
         """The confidence of every test: a look's part of δ is divided by the number of targets."""
         return 1 - self.delta / self.targets_tried
+
+    @property
+    def score_confidence(self) -> float:
+        """The same of one of several scores, which share what a test may spend."""
+        return 1 - (1 - self.test_confidence) / self.scores_tried
 
     @property
     def delta(self) -> float:
@@ -160,13 +168,12 @@ def calibrate(
     if looks is not None:
         look = look_at_target(data, target, looks)
         looks = (*looks, *([] if look in looks else [look]))
-        target = replace(target, looks=look.place)
         settings_tried = 1 if target.method == "ltt" else look.place
+    target = with_budget(data, target, look, looks or ())
     everything, data = len(data.kept), independent(data)
     name, outcome = outcome_of(data, target)
     policy = None
     if isinstance(outcome, Threshold):
-        best_of = len(data.doubts) if target.score == BEST else 1
         policy = _policy(
             data,
             target,
@@ -174,7 +181,7 @@ def calibrate(
             outcome,
             method=target.method,
             confidence=target.confidence if target.method == "ltt" else None,
-            scores_tried=best_of,
+            scores_tried=target.scores_tried,
             settings_tried=settings_tried,
             targets_tried=target.targets_tried,
             looks=target.looks if target.method == "ltt" else 0,
@@ -330,7 +337,16 @@ def look_at_target(data: Labelled, target: Target, earlier: Sequence[Look]) -> L
     about = f"{shown}: {'price list' if is_list else f'at most {percent(target.error)}'}"
     is_usual = (target.error, target.confidence) == (Target.error, Target.confidence)
     is_best = target.score == BEST and not is_list and is_usual
-    return look_at(data, names, what, about, earlier, is_best=is_best)
+    return look_at(data, names, what, about, earlier, is_best=is_best, shown=list(data.doubts))
+
+
+def with_budget(data: Labelled, target: Target, look: Look | None, looks: Sequence[Look]) -> Target:
+    """Return a target with what a look at it, after others, may spend; all of δ without one."""
+    tried = 1
+    if target.method == "ltt":
+        shown = ledger.scores_to_choose(look, looks) if look else 1
+        tried = len(data.doubts) if target.score == BEST else shown
+    return replace(target, looks=look.place if look else target.looks, scores_tried=tried)
 
 
 def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:
@@ -358,7 +374,7 @@ def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifi
     rows = data.doubts[target.score], data.correct[target.score]
     if target.method == "ltt":
         outcome = thresholds.learn_then_test(
-            *rows, target_error=target.error, confidence=target.test_confidence
+            *rows, target_error=target.error, confidence=target.score_confidence
         )
     elif target.method == "crc":
         outcome = thresholds.conformal_risk_control(*rows, target_error=target.error)

@@ -28,12 +28,13 @@ def look_at(
     earlier: Sequence[Look],
     *,
     is_best: bool = False,
+    shown: Sequence[str] = (),
 ) -> Look:
     """Return the look at scores of all rows, tested together.
 
     `what` is all else that makes it this look and no other, as JSON knows it; `about` says in words
     what was looked at. `is_best`: of the best of these scores, for seeing them all before, and no
-    other, was no choice.
+    other, was no choice. `shown`: which scores are shown with it.
     """
     rows = fingerprints(data, scores[0])
     setting = hashlib.blake2b(json.dumps(list(what)).encode(), digest_size=16)
@@ -43,7 +44,12 @@ def look_at(
     cells, totals = contents(data)
     best_of = scores if is_best else ()
     return look(
-        *(setting.hexdigest(), about, rows, earlier), cells=cells, totals=totals, best_of=best_of
+        *(setting.hexdigest(), about, rows, earlier),
+        cells=cells,
+        totals=totals,
+        best_of=best_of,
+        shown=shown or scores,
+        named=scores[0] if len(scores) == 1 else "",
     )
 
 

@@ -36,11 +36,13 @@ def price_list(data: Labelled, target: Target) -> tuple[Price, ...]:
 
     Each row is what `calibrate` finds for `list_entry`.
 
-    `target`: says the confidence and the score; its own error and method do not count.
+    `target`: says the confidence and the score, and what it may spend, as of `with_budget`; its own
+    error and method do not count.
     """
     data = independent(data)
     scores = list(data.doubts) if target.score == BEST else [target.score]
-    confidence = 1 - (1 - list_entry(target, target.error).test_confidence) / len(scores)
+    tried = max(len(scores), target.scores_tried)
+    confidence = replace(list_entry(target, target.error), scores_tried=tried).score_confidence
     best = [Price(error, None, None) for error in TARGETS]
     for score in scores:
         rows = data.doubts[score], data.correct[score]

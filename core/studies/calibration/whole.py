@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 from core.abstention.ledger import Look
 from core.abstention.metrics import Curve
 from core.data.tabular.labelled import Labelled
-from core.studies.calibration.calibration import Calibration, Target, calibrate, look_at_target
+from core.studies.calibration.calibration import (
+    Calibration,
+    Target,
+    calibrate,
+    look_at_target,
+    with_budget,
+)
 from core.studies.calibration.diagnostics import Binned, by_entropy, curves, shares
 from core.studies.calibration.groups import ByGroup, by_group
 from core.studies.calibration.price_list import Price, list_entry, price_list
@@ -59,8 +65,9 @@ def whole(
         if listed not in earlier:
             progress("Finding what each target costs", 0.2)
             tested = replace(target, method="ltt")
-            look = look_at_target(data, list_entry(tested, target.error), (*listing, *taken))
-            earlier[listed] = price_list(data, replace(tested, looks=look.place)), look
+            before = *listing, *taken
+            look = look_at_target(data, list_entry(tested, target.error), before)
+            earlier[listed] = price_list(data, with_budget(data, tested, look, before)), look
         prices, look = earlier[listed]
         taken.append(look)
     if "curves" not in earlier:

@@ -50,6 +50,12 @@ def joined(data, more):
     )
 
 
+def alone(data, name):
+    """The rows as they are read where one score is named."""
+    doubts, correct = ({name: of[name]} for of in (data.doubts, data.correct))
+    return replace(data, doubts=doubts, correct=correct)
+
+
 def places(*calibrations):
     return [each.look.place for each in calibrations]
 
@@ -128,6 +134,31 @@ def test_without_a_ledger_a_look_has_all_of_delta():
     data = scored(np.random.default_rng(0), 300, 0.003)
     alone = calibrate(data, WANTED)
     assert (alone.look, alone.policy.looks, alone.target.delta) == (None, 0, pytest.approx(0.1))
+
+
+def test_a_score_named_once_others_were_shown_shares_its_part_of_delta_with_them():
+    data = scored(np.random.default_rng(0), 300, 0.003, scores=3)
+
+    def named(score, looks, **other):
+        found = calibrate(data, replace(WANTED, score=score, **other), looks=looks)
+        return found, (found.look.place, found.target.scores_tried)
+
+    first, paid = named("s0", ())
+    assert paid == (1, 1)  # before anything was shown
+    assert named("s0", first.looks, error=0.06)[1] == (2, 1)  # and no other was chosen
+    second, paid = named("s1", first.looks)
+    assert paid == (2, 3) and second.policy.scores_tried == 3
+    assert "Look 2 at these labels, one of 3 scores: it was tested at 99.1667%" in (
+        second.policy.sentence
+    )
+    assert words.choice(second).startswith("s1 was named after 3 scores had been shown")
+    assert named("s1", second.looks)[0].policy == second.policy
+    assert named("s0", second.looks, error=0.06)[1] == (3, 3)
+    for best in (named(BEST, ())[0].looks, (seen(data, ()),)):
+        assert named("s0", best)[1] == (2, 3)
+    looks = calibrate(alone(data, "s0"), WANTED, looks=()).looks  # as by the command
+    found = calibrate(alone(data, "s1"), replace(WANTED, score="s1"), looks=looks)
+    assert (found.look.place, found.target.scores_tried) == (2, 1)
 
 
 def test_advice_says_what_it_costs_and_asks_for_enough():
@@ -300,12 +331,27 @@ def test_naming_one_score_after_the_other_keeps_the_promise(n):
     for seed in range(RUNS):
         data, looks = scored(np.random.default_rng(seed), n, 0.0501, scores=7), ()
         for name in data.doubts:
-            found = calibrate(data, replace(WANTED, score=name), looks=looks)
+            found = calibrate(alone(data, name), replace(WANTED, score=name), looks=looks)
             looks = found.looks
             if is_broken(found):
                 broken += 1
                 break
     assert broken / RUNS <= 0.1
+
+
+@pytest.mark.slow
+def test_naming_any_of_twenty_scores_once_all_were_shown_keeps_the_promise():
+    """Whoever sees what each would come to names one that passes, if there is one."""
+    broken = {"divided": 0, "undivided": 0}
+    for seed in range(RUNS):
+        data = scored(np.random.default_rng(seed), 300, 0.0501, scores=20)
+        looks = calibrate(data, replace(WANTED, score=BEST), looks=()).looks
+        for way, shown in (("divided", looks), ("undivided", [replace(looks[0], scores=())])):
+            broken[way] += any(
+                is_broken(calibrate(data, replace(WANTED, score=name), looks=shown))
+                for name in data.doubts
+            )
+    assert broken["divided"] / RUNS <= 0.1 < 0.2 < broken["undivided"] / RUNS, broken
 
 
 @pytest.mark.slow
