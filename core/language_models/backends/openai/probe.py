@@ -10,9 +10,9 @@
 3. *Chat completions*, where completions give no log-probabilities: the same as 1. Thinking is
    switched off where that can be done; elsewhere it gets room, and is told from the answer.
    A sampled answer is given as the beginning of the model's own turn, to see if it is scored.
-4. *Draws*: where all answers so far are alike, ask for what has many answers, freely. A server
-   that says the same each time decodes greedily, and no doubt can be read off that. Where it
-   takes no seed, equal requests are compared: what keeps replies would give one as many.
+4. *Draws*: ask again with another seed; where the answers are the same, for what has many, freely.
+   A server that says the same each time decodes greedily, and no doubt can be read off that;
+   what keeps replies, whatever the seed, would give one as many.
 5. *Temperature*: ask for one next token at another temperature. Log-probabilities that change
    with it are those of another distribution; a temperature that is refused is not sent again.
 
@@ -29,7 +29,7 @@ from core.language_models.backends.openai import echo, forced, given, replies, s
 from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.http import ABSENT, LONGEST_WORDS, Rejected, Service
 
-MOST_PROBES = 20  # mostly three to six; each refused field takes one more
+MOST_PROBES = 20  # mostly three to seven; each refused field takes one more
 PROBES = (
     "Q: Name a colour. A:",
     "Q: What is the capital of France? A: Paris. Q: What is the capital of Italy? A:",
@@ -40,6 +40,7 @@ REPEATED = 8  # of them, where a server is made to say them, or draws beside Ope
 TOP = 5  # likeliest next tokens; more is refused by some servers
 FREE = 1.5  # a temperature at which no two long answers are alike
 DRAWS = 4  # long answers that are alike prove that nothing is drawn
+SEED = 2**52 - 2**20  # as large as those in use: some services take 32 bits, or cut others to that
 MALFORMED = 422  # a request whose fields are others than those that are read
 OVERFULL = (
     "It states probabilities of different answers that add up to more than 1, so they are not used."
@@ -304,23 +305,30 @@ class Probe:
         """Make sure that answers are drawn at all, and each for itself.
 
         Raises `RefusedError` when long answers to what has many are the same: those of one reply,
-        or, where no seed tells requests apart, those of equal requests.
+        or, where no more is known of answers than how often they come, those of all replies.
         """
-        n = min(how.candidates, DRAWS)
-        is_single = n == 1 or "seed" in how.without  # only another reply shows another draw
-        # At 1, where no more is taken, one long answer may be likely enough to come each time.
-        for heat, prompt in ((FREE, PROBES[2]), (1.0, PROBES[2]), (1.0, PROBES[0])):
+        few = min(how.candidates, DRAWS)
+        scored = bool(how.echo or how.forced or how.given) and "seed" not in how.without
+        ways = (
+            (1.0, PROBES[0], 1 if how.thinks else how.candidates),  # drawn once already
+            (FREE, PROBES[2], few),
+            (1.0, PROBES[2], few),  # where no more is taken
+        )
+        for heat, prompt, n in ways:
             batches: list[list[replies.Reply]] = []
-            while not (passes := self._are_draws(batches, n, is_single)):
-                if len(batches) >= max(DRAWS // n, 1 + is_single):
+            while not (passes := self._are_draws(batches, n, scored)):
+                if len(batches) >= (2 if prompt == PROBES[0] else max(DRAWS // n, 2)):
                     break
-                seed = n * len(batches)
-                body = how.body(self.model, prompt, limit=SHORT, temperature=heat, n=n, seed=seed)
+                seed = SEED + n * len(batches)
+                body = how.body(
+                    self.model, prompt, limit=SHORT, temperature=heat, n=n, seed=seed, top=TOP
+                )
                 body.pop("stop", None)
                 try:
-                    batches.append(self.service.choices(self._post(how.path, body, seed)))
+                    reply = self._post(how.path, body, len(batches))
                 except Rejected:  # too hot
                     break
+                batches.append(self.service.choices(reply))
                 self._drawn |= _differ(batches[-1])
             if passes:
                 return how
@@ -335,12 +343,10 @@ class Probe:
             "choose another one."
         )
 
-    def _are_draws(
-        self, batches: Sequence[Sequence[replies.Reply]], n: int, is_single: bool
-    ) -> bool:
+    def _are_draws(self, batches: Sequence[Sequence[replies.Reply]], n: int, scored: bool) -> bool:
         """Whether the answers of one reply differ, and replies where only they can tell."""
         differ = len({_texts(choices) for choices in batches}) > 1
-        return (self._drawn or n == 1) and (differ or not is_single)
+        return differ if n == 1 else self._drawn and (differ or scored)
 
     def _heat(self, how: OpenAIAbilities) -> OpenAIAbilities:
         """See what another temperature changes; whether it is taken at all."""
@@ -369,7 +375,8 @@ class Probe:
         """Ask, without one refused field after the other; no reply where nothing helps."""
         while True:
             n = how.candidates if many else 1
-            body = how.body(self.model, prompt, limit=limit, temperature=temperature, n=n, top=top)
+            options = {"temperature": temperature, "n": n, "seed": SEED, "top": top}
+            body = how.body(self.model, prompt, limit=limit, **options)
             if not stops:
                 body.pop("stop", None)
             try:

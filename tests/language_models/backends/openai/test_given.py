@@ -90,7 +90,7 @@ def test_a_server_that_knows_no_such_way_is_asked_once(flavour, tried, field):
     with serving(flavour, after=stripped) as server:
         assert not OpenAICompatible(server.rest).capabilities.scores_given_text
         asked = [e for e in server.exchanges if e.path == tried and field in e.body]
-        assert len(asked) == 1 and len(server.exchanges) == 4
+        assert len(asked) == 1 and len(server.exchanges) == 5
 
 
 def test_nothing_more_is_asked_of_a_server_that_echoes():

@@ -27,10 +27,11 @@ from core.language_models.backends.openai.address import (
 )
 from core.language_models.backends.openai.echo import behind
 from core.language_models.backends.openai.http import Service
-from core.language_models.backends.openai.model import PAIRS_A_CALL, OpenAICompatible
+from core.language_models.backends.openai.model import ENDPOINTS, PAIRS_A_CALL, OpenAICompatible
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.backends.openai.probe import MOST_PROBES
 from core.language_models.errors import (
+    CreditError,
     LoadingError,
     ModelError,
     NeedsKeyError,
@@ -44,6 +45,7 @@ from core.language_models.errors import (
 from core.language_models.language_model import MAX_RESPONSE_TOKENS, Response, series
 from core.language_models.registry import open_model
 from core.language_models.usage import Meter
+from tests.language_models.gemini_server import Remembered
 from tests.language_models.openai_server import END, FAULTS, FLAVOURS, serving
 
 KEY = "sk-never-to-be-shown-1234567890"
@@ -403,21 +405,21 @@ SAMPLER = f"neutral {', '.join(NEUTRAL)}"
         ("echo", {"least_tokens": 1}, True, True, True, 8, 3, "echo, end token"),
         ("echo", {"lists_end": False}, True, True, True, 8, 3, "echo, no end token"),
         ("echo", {"scaled": True}, True, False, True, 8, 3, "scaled by temperature"),
-        ("echo", {"refuses": ("n",)}, True, True, True, 1, 6, "echo, end token"),
-        ("top", {}, False, True, True, 8, 4, f"completions, {SAMPLER}; "),
+        ("echo", {"refuses": ("n",)}, True, True, True, 1, 5, "echo, end token"),
+        ("top", {}, False, True, True, 8, 5, f"completions, {SAMPLER}; "),
         ("top", {"written": "content", "n": False}, False, True, True, 1, 6, "completions, "),
-        ("top", {"refuses": ("echo",)}, False, True, True, 8, 4, "completions, "),
-        ("top", {"scaled": True}, False, False, True, 8, 4, "scaled by temperature"),
-        ("none", {}, False, False, False, 8, 4, "completions, "),
+        ("top", {"refuses": ("echo",)}, False, True, True, 8, 5, "completions, "),
+        ("top", {"scaled": True}, False, False, True, 8, 5, "scaled by temperature"),
+        ("none", {}, False, False, False, 8, 5, "completions, "),
         ("none", {"refuses": ("logprobs",), "n": False}, False, False, False, 1, 8, SAMPLER),
-        ("chat-top", {}, False, True, True, 8, 4, f"chat completions, {SAMPLER}; "),
-        ("chat-top", {"scaled": True}, False, False, True, 8, 4, "scaled by temperature"),
-        ("chat-top", {"refuses": ("top_logprobs",)}, False, True, True, 8, 5, SAMPLER),
-        ("chat-top", {"refuses": ("logprobs",)}, False, False, False, 8, 4, SAMPLER),
-        ("chat-top", {"refuses": ("seed", "stop")}, False, True, True, 8, 8, "without seed, stop"),
-        ("chat-none", {}, False, False, False, 8, 3, "chat completions"),
-        ("chat-none", {"refuses": NEWER}, False, False, False, 8, 6, "chat completions; "),
-        ("chat-none", {"refuses": ("top_k",)}, False, False, False, 8, 4, "chat completions; "),
+        ("chat-top", {}, False, True, True, 8, 5, f"chat completions, {SAMPLER}; "),
+        ("chat-top", {"scaled": True}, False, False, True, 8, 5, "scaled by temperature"),
+        ("chat-top", {"refuses": ("top_logprobs",)}, False, True, True, 8, 6, SAMPLER),
+        ("chat-top", {"refuses": ("logprobs",)}, False, False, False, 8, 5, SAMPLER),
+        ("chat-top", {"refuses": ("seed", "stop")}, False, True, True, 8, 7, "without seed, stop"),
+        ("chat-none", {}, False, False, False, 8, 4, "chat completions"),
+        ("chat-none", {"refuses": NEWER}, False, False, False, 8, 7, "chat completions; "),
+        ("chat-none", {"refuses": ("top_k",)}, False, False, False, 8, 5, "chat completions; "),
     ],
 )
 def test_a_few_small_requests_find_out_what_a_server_can_do(
@@ -460,6 +462,22 @@ def test_the_strictest_service_is_asked_as_it_wants():
         assert model.sample(PROMPT, 2, temperature=0.5)[1].text
 
 
+def test_fields_of_a_service_that_calls_them_unsupported_go_together():
+    """As Groq's; and of two that a service does not take together, temperature stays (Claude)."""
+
+    def strict(path, body):
+        if field := next((name for name in NEUTRAL if name in body), None):
+            return 400, {}, said(f"property '{field}' is unsupported, did you mean 'stop'?")
+        if {"temperature", "top_p"} <= body.keys():
+            return 400, {}, said("`temperature` and `top_p` cannot both be specified. Use one.")
+        return None
+
+    with serving("chat-none", before=strict) as server:
+        model = OpenAICompatible(server.rest)
+        assert "without top_p" in model.revision and "no temperature" not in str(model.capabilities)
+        assert server.outcomes.count("400") == 4, "two of completions, which it has not"
+
+
 def test_there_is_no_limit_while_each_refusal_names_another_field(monkeypatch):
     monkeypatch.setattr(probe, "MOST_PROBES", 3)
     with serving("chat-none", refuses=NEWER) as server:
@@ -477,7 +495,7 @@ def test_a_refusal_that_names_no_field_costs_one_field_after_the_other():
         assert len({response.text for response in model.sample(PROMPT, 6, temperature=2.0)}) > 1
 
 
-@pytest.mark.parametrize(("slots", "candidates", "requests"), [(4, 4, 5), (3, 2, 6), (1, 1, 9)])
+@pytest.mark.parametrize(("slots", "candidates", "requests"), [(4, 4, 6), (3, 2, 7), (1, 1, 8)])
 def test_as_many_answers_at_once_as_a_server_has_slots(slots, candidates, requests):
     with serving("top", slots=slots) as server:
         found = OpenAICompatible(server.rest).capabilities
@@ -491,7 +509,7 @@ def test_a_server_that_draws_nothing_is_said_to_when_it_is_opened(flavour, n):
     with serving(flavour, greedy=True, n=n) as server:
         with refused(RefusedError, "same answer each time", "do_sample", "127.0.0.1"):
             OpenAICompatible(server.rest).capabilities  # noqa: B018
-        assert len(server.exchanges) <= 7
+        assert len(server.exchanges) <= 9
 
 
 @pytest.mark.parametrize("slots", [8, 2, 1])
@@ -505,6 +523,44 @@ def test_equal_requests_that_get_the_same_reply_are_no_draws(slots):
         OpenAICompatible(server.rest).capabilities  # noqa: B018
 
 
+class WithoutSeeds(dict):
+    """Replies that are kept, whatever the seed; `share`: by how long a beginning of a prompt."""
+
+    def __init__(self, share=None):
+        self.share = share
+
+    def setdefault(self, request, reply):
+        path, body = json.loads(request)
+        prompt = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
+        body |= {"seed": 0, "messages": [], "prompt": prompt[: self.share]}
+        return super().setdefault(json.dumps([path, body]), reply)
+
+
+@pytest.mark.parametrize("share", [None, 20])
+@pytest.mark.parametrize("flavour", ["chat-none", "chat-top", "none"])
+def test_what_keeps_replies_whatever_the_seed_is_no_model(flavour, share):
+    """Ten draws would be eight and two, and what is told might change nothing."""
+    with (
+        serving(flavour, memory=WithoutSeeds(share)) as server,
+        refused(RefusedError, "Switch off what keeps its replies"),
+    ):
+        OpenAICompatible(server.rest).capabilities  # noqa: B018
+
+
+@pytest.mark.parametrize("most", [2**31 - 1, 2**32 - 1])
+def test_a_seed_that_a_service_cannot_take_is_found_out_by_the_probe(most):
+    """As Google's, whose seeds have 32 bits: the probe's are as large as those of an inspection."""
+
+    def too_large(path, body):
+        words = f"Invalid value at 'generation_config.seed' (TYPE_INT32), {body.get('seed')}"
+        return (400, {}, said(words)) if body.get("seed", 0) > most else None
+
+    with serving("chat-none", before=too_large) as server:
+        model = OpenAICompatible(server.rest)
+        assert not model.capabilities.seeded
+        assert model.sample(PROMPT, 2)
+
+
 @pytest.mark.parametrize("slots", [8, 2])
 def test_copies_of_one_answer_in_a_reply_are_no_draws(slots):
     def copies(reply):
@@ -513,7 +569,7 @@ def test_copies_of_one_answer_in_a_reply_are_no_draws(slots):
 
     with (
         serving("chat-none", slots=slots, after=copies) as server,
-        refused(RefusedError, "same answer each time" if slots > 2 else "copies of one"),
+        refused(RefusedError, "no doubt can be read off"),
     ):
         OpenAICompatible(server.rest).capabilities  # noqa: B018
 
@@ -763,7 +819,7 @@ def test_a_model_that_is_not_there_gets_a_sentence(flavour, rest, words):
 def test_a_proxy_that_cools_down_is_asked_on_and_not_anew():
     """As LiteLLM: there are no completions, and then for some seconds nothing at all."""
     answers = [None, (429, {}, said("No deployments available for selected model")), None]
-    answers += [(404, {}, said("Deployment over limit, cooldown_list=[1]")), *[None] * 3]
+    answers += [(404, {}, said("Deployment over limit, cooldown_list=[1]")), *[None] * 4]
 
     with serving("chat-top", before=lambda *_: answers.pop(0)) as server:
         model = OpenAICompatible(server.rest)
@@ -772,7 +828,7 @@ def test_a_proxy_that_cools_down_is_asked_on_and_not_anew():
                 model.capabilities  # noqa: B018
         assert model.capabilities.own_log_likelihoods
         paths = [exchange.path.removeprefix("/v1") for exchange in server.exchanges]
-        assert paths == ["/completions", *["/chat/completions"] * 5]
+        assert paths == ["/completions", *["/chat/completions"] * 6]
 
 
 def test_a_server_that_refuses_everything_gets_a_sentence():
@@ -1218,6 +1274,33 @@ def test_a_key_in_an_answer_is_left_out_before_anything_stores_it(key, repeated,
         assert [response.text for response in model.sample(PROMPT, 2)] == [shown] * 2
 
 
+UNPAID = [
+    (402, "Pay first", None),
+    (429, "No money", "insufficient_quota"),
+    (400, "Your credit balance is too low to access the API.", None),
+]
+
+
+@pytest.mark.parametrize(("status", "text", "code"), UNPAID)
+def test_who_has_to_pay_first_hears_so_once_and_loses_nothing(status, text, code):
+    """No field that is left out helps, and what a server can do is known as before."""
+    answers = [(status, {}, said(text, code=code))]
+    memory = Remembered()
+    with serving("chat-none", before=lambda *_: answers[0] if answers else None) as server:
+        for remembered in (False, True):
+            model = OpenAICompatible(server.rest)
+            model.remember_in(lambda: memory)
+            with refused(CreditError, "paid first"):
+                model.sample(PROMPT, 1)
+            assert len(server.exchanges) == 1
+            answers.clear()
+            assert model.sample(PROMPT, 1)
+            assert len(server.exchanges) == (2 if remembered else 6)
+            answers.append((status, {}, said(text, code=code)))
+            ENDPOINTS.clear()
+            server.exchanges.clear()
+
+
 @pytest.mark.parametrize(
     ("status", "body", "error", "words"),
     [
@@ -1230,8 +1313,10 @@ def test_a_key_in_an_answer_is_left_out_before_anything_stores_it(key, repeated,
         (400, said("two\nlines\x00\x1b[31m"), RefusedError, "“two lines [31m”"),
         (422, b'{"detail": [{"msg": "no such field"}]}', RefusedError, "no such field"),
         (404, b"<html>gone</html>", RefusedError, "gone"),
-        (402, said("Pay first"), RefusedError, "Pay first"),
-        (429, said("No money", code="insufficient_quota"), RefusedError, "No money"),
+        *(
+            (status, said(text, code=code), CreditError, "paid first")
+            for status, text, code in UNPAID
+        ),
         (403, said(f"not with {KEY}"), NeedsKeyError, "did not accept"),
         (400, said("This model's maximum context length is 9"), PromptTooLongError, "Shorten"),
         (413, said("Too many tokens"), PromptTooLongError, "Shorten"),
