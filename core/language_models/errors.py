@@ -59,6 +59,10 @@ class BudgetError(ModelError):
     """The calls that the person allowed are used up."""
 
 
+class CreditError(BudgetError):
+    """The service gives nothing more until somebody pays, or its quota begins anew."""
+
+
 class NotSavedError(ModelError):
     """An answer could not be saved, so that nothing more is asked, or paid for."""
 

@@ -20,6 +20,7 @@ from core.data.datasets.draw import draw, random_order
 from core.data.datasets.world import world_questions
 from core.language_models.errors import (
     BudgetError,
+    CreditError,
     NeedsKeyError,
     OtherModelError,
     RefusedError,
@@ -500,7 +501,7 @@ def test_those_that_failed_of_an_unfinished_part_are_asked_again_too(tmp_path, w
     assert rows_of(folder) == whole
 
 
-@pytest.mark.parametrize("error", [BudgetError, NeedsKeyError, OtherModelError])
+@pytest.mark.parametrize("error", [BudgetError, CreditError, NeedsKeyError, OtherModelError])
 def test_what_is_no_question_s_fault_ends_the_run_and_is_no_row(tmp_path, whole, error):
     folder, asked = tmp_path / "run", surveyed(questions(30))
     with pytest.raises(error, match="Enough"):

@@ -95,12 +95,12 @@ class Faults:
                 f"example gemini:gemini-2.5-flash.{says}"
             )
         if code == 429 and any("PerDay" in quota for quota in refusals.quotas(error)):
-            return errors.RefusedError(
+            return errors.CreditError(
                 f"The day’s quota for {self.name} is used up. Continue tomorrow, or choose "
                 f"another model or key.{says}"
             )
         if code == 429 and NO_QUOTA.search(words):
-            return errors.RefusedError(
+            return errors.CreditError(
                 f"This key has no quota for {self.name}: its limit is 0. Choose another model, or "
                 f"a key with billing.{says}"
             )

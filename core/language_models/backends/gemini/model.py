@@ -320,9 +320,9 @@ class Gemini(LanguageModel):
 
         Raises `SmallerRequestsError` when the model gives one response a request, and more are
         wanted; `NeedsKeyError`, `UnknownModelError` and `PromptTooLongError` when the service does
-        not accept the key, the model's name or the prompt's length; `RefusedError` when the day's
-        quota is used up, and when it does not accept the request (a prompt or an answer that it
-        blocks, or thinking that used up all tokens, is a response with a `refusal`);
+        not accept the key, the model's name or the prompt's length; `CreditError` when the day's
+        quota is used up; `RefusedError` when it does not accept the request (a prompt or an answer
+        that it blocks, or thinking that used up all tokens, is a response with a `refusal`);
         `TemporaryError` when it is worth another try; `UnreachableError` when there is no way to
         the service.
         """

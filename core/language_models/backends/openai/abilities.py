@@ -24,7 +24,7 @@ NEUTRAL: Mapping[str, tuple[float, ...]] = {
 INSTEAD: Mapping[str, str] = {"generation_config": '{"do_sample": true, "top_k": 0}'}
 # How servers speak of a field that they do not have, rather than of what stands in it.
 UNKNOWN = re.compile(
-    r"unrecogni[sz]ed|unknown|unexpected|unsupported parameter|is not supported|not permitted"
+    r"unrecogni[sz]ed|unknown|unexpected|unsupported parameter|is (not |un)supported|not permitted"
     r"|extra (inputs|fields)|additional propert",
     re.IGNORECASE,
 )
@@ -160,7 +160,7 @@ class OpenAIAbilities(StoredAbilities):
             return replace(self, sampler=self._calmer(refused))
         if unknown and "n" in refusal.named and "n" in body:
             return replace(self, candidates=1)
-        for name in refusal.named:
+        for name in sorted(refusal.named, key="temperature".__eq__):  # rather our top_p of 1
             if name in body and (less := self._less(name, body)):
                 return less
         if refusal.named:

@@ -47,6 +47,8 @@ TOO_LONG = re.compile(
 )
 
 LOADING = re.compile(r"\b(loading|warming up|starting|not ready|initiali[sz]ing)\b", re.IGNORECASE)
+# What services say to whoever has to pay first: no other request helps.
+UNPAID = re.compile(r"insufficient.(quota|balance|credit|fund)|credit balance", re.IGNORECASE)
 COOLING = re.compile(r"no deployments? available|cool.?down", re.IGNORECASE)  # of a proxy
 # The fields of a request, and what llama.cpp calls them in its refusals.
 # What llama.cpp says with status 500 of a grammar that it cannot follow: it never will.
@@ -235,14 +237,18 @@ class Service:
             )
         explanation, field = _words(parsed, data)
         words = self.without_key(explanation)
+        shown = one_line(words, LONGEST_WORDS)
+        if status == 402 or UNPAID.search(words):
+            return errors.CreditError(
+                f"{self.host} wants to be paid first: “{shown}”. Answers received are saved; add "
+                "credit there, or give another key."
+            )
         if status == 503 and LOADING.search(words):
             return errors.LoadingError(f"{self.host} is still loading its model. Try again later.")
-        passes = status in TRY_AGAIN and "insufficient_quota" not in words
         for_good = GRAMMAR.search(words) or NO_SYSTEM.search(words)
-        if COOLING.search(words) or (passes and not for_good):
+        if COOLING.search(words) or (status in TRY_AGAIN and not for_good):
             busy = "received too many requests" if status == 429 else f"failed (status {status})"
             return errors.TemporaryError(f"{self.host} {busy}. Try again later.", _seconds(waits))
-        shown = one_line(words, LONGEST_WORDS)
         if TOO_LONG.search(words):
             return errors.PromptTooLongError(
                 f"The prompt does not fit into the model: “{shown}”. Shorten the question or "

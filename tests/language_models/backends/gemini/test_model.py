@@ -17,6 +17,7 @@ from core.language_models.backends.gemini.model import Gemini, genai
 from core.language_models.client.batch import Batched
 from core.language_models.errors import (
     BudgetError,
+    CreditError,
     ModelError,
     NeedsKeyError,
     OtherModelError,
@@ -52,8 +53,8 @@ SENTENCES = {
     "region": (RefusedError, "(status 400). It says: “User location is not supported", None),
     "quota": (TemporaryError, "too many requests", 31.0),
     "quota in words": (TemporaryError, "too many requests", 31.25),
-    "quota of the day": (RefusedError, "The day’s quota", None),
-    "no quota": (RefusedError, "has no quota for", None),
+    "quota of the day": (CreditError, "The day’s quota", None),
+    "no quota": (CreditError, "has no quota for", None),
     "quota without more": (TemporaryError, "too many requests", None),
     "500": (TemporaryError, "(status 500)", None),
     "503": (TemporaryError, "The model is overloaded", 7.0),
