@@ -89,14 +89,37 @@ def without_gaps(
     rows = np.r_[True, whole]
     matrix = matrix[rows][:, whole]
     if estimator_of(model.capabilities) is Estimator.EXACT:
-        sums = np.logaddexp.reduce(matrix, axis=1)
-        if (sums > MOST_TOGETHER).any():
-            raise ModelError(
-                f"The probabilities that {model.name} states of different answers to one "
-                f"prompt add up to {np.exp(sums.max()):.2f}, so they are none. Choose another "
-                "model or server."
-            )
+        check_sum(model, float(np.logaddexp.reduce(matrix, axis=1).max()))
     return tuple(texts[i] for i in np.flatnonzero(whole)), matrix, verification[whole]
+
+
+def check_sum(model: LanguageModel, together: float) -> None:
+    """Raise `ModelError` where different answers are likelier together, a logarithm, than 1."""
+    if together > MOST_TOGETHER:
+        raise ModelError(
+            f"The probabilities that {model.name} states of different answers to one "
+            f"prompt add up to {math.exp(together):.2f}, so they are none. Choose another "
+            "model or server."
+        )
+
+
+def sum_of(responses: Sequence[Response]) -> float:
+    """Return ln of what the different answers to one prompt are likely together, nats.
+
+    Of several log-likelihoods of a text the largest counts; none does of a text that goes on with
+    another's, whose end may be left out.
+    """
+    largest: dict[str, float] = {}
+    for response in responses:
+        value = response.log_likelihood
+        if response.text and value is not None:
+            largest[response.text] = max(value, largest.get(response.text, -math.inf))
+    parts = [
+        value
+        for text, value in largest.items()
+        if not any(text.startswith(begun) for begun in largest if begun != text)
+    ]
+    return float(np.logaddexp.reduce(parts)) if parts else -math.inf
 
 
 def no_answers(model: LanguageModel, responses: Sequence[Response], when: str) -> ModelError:

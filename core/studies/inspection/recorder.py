@@ -26,7 +26,14 @@ from core.language_models.language_model import Capabilities, LanguageModel, Res
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
 from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers, may_be_one
-from core.studies.inspection.gaps import no_answers, texts_to_score, with_weight, without_gaps
+from core.studies.inspection.gaps import (
+    check_sum,
+    no_answers,
+    sum_of,
+    texts_to_score,
+    with_weight,
+    without_gaps,
+)
 from core.studies.inspection.pairs import compare
 from core.studies.inspection.recording import (
     EXACT,
@@ -43,7 +50,7 @@ from core.studies.inspection.request import (
     Request,
     Sampling,
 )
-from core.studies.inspection.tasks import ModelTask, calls_of, in_groups, list_calls
+from core.studies.inspection.tasks import ModelTask, calls_of, draws, in_groups, list_calls
 from core.studies.progress import Progress, Stages, silent
 from core.uncertainty.logarithms import log_sum_exp
 from core.uncertainty.no_answer import is_no_answer
@@ -218,8 +225,8 @@ class _Asking:
         return ModelTask("search", count, partial(self.model.likeliest, self.first_prompt, count))
 
     def freely(self, count: int, temperature: float) -> ModelTask:
-        sample = partial(self.model.sample, temperature=temperature, seed=self.request.seed)
-        return ModelTask("sample freely", count, partial(sample, self.first_prompt, count))
+        how = {"temperature": temperature, "seed": self.request.seed}
+        return draws("sample freely", self.model, self.first_prompt, count, **how)
 
     def second(self, text: str, first: int, count: int) -> ModelTask:
         """Sample after a text was told; seeds of its own, or it would repeat the first draw."""
@@ -228,13 +235,11 @@ class _Asking:
         return self._draw("sample again", self.prompt_after(text), seed, first, count)
 
     def _draw(self, purpose: str, prompt: str, seed: int, first: int, count: int) -> ModelTask:
-        sample = partial(self.model.sample, temperature=self.request.temperature)
-        return ModelTask(purpose, count, partial(sample, prompt, count, seed=seed, first=first))
+        how = {"temperature": self.request.temperature, "seed": seed, "first": first}
+        return draws(purpose, self.model, prompt, count, **how)
 
     def greedy(self) -> ModelTask:
-        return ModelTask(
-            "greedy", 1, partial(self.model.sample, self.first_prompt, 1, temperature=0.0)
-        )
+        return draws("greedy", self.model, self.first_prompt, 1, temperature=0.0)
 
     def score(
         self, contexts: Sequence[str], answers: Sequence[str], purpose: str = "score"
@@ -410,6 +415,8 @@ def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -
             f"{asking.model.name} no longer reports how likely its own answers are. "
             "Ask again, or choose another model."
         )
+    for responses in (samples, *before.values()) if estimator is Estimator.CHAINED else ():
+        check_sum(asking.model, sum_of(responses))
     verification = np.array(replies[len(calls) :]).reshape(-1, 2)
     if previous:
         verification = np.concatenate([previous.verification, verification])

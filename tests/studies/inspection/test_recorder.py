@@ -893,3 +893,60 @@ def test_probabilities_that_add_up_to_more_than_one_are_none():
 
     with pytest.raises(ModelError, match=r"add up to 2\.97"):
         record(ask(50), Sure(copies(3)))
+
+
+# ------------------------------------------------------- models that break what they promise
+
+
+@sampled
+@pytest.mark.parametrize("share", [0.0, 0.1, 1.1])
+def test_another_number_of_second_answers_is_refused(estimator, share):
+    """One of thirty shows nothing that what is told changes, whatever the model does then."""
+
+    class Hasty(Wrapper):
+        def sample(self, prompt, count, **options):
+            answers = super().sample(prompt, count + 10, **options)
+            return answers if count == 1 else answers[: count if prompt == FIRST_PROMPT else few]
+
+    few = int(share * recorder.SECONDS)
+    with pytest.raises(ModelError, match=r"asked for \d+ answers? and gave"):
+        record(ask(100), Hasty(limited(copies(3), estimator)))
+
+
+@pytest.mark.parametrize("local", [True, False])
+@pytest.mark.parametrize(
+    "table",
+    [
+        lambda scores: scores[0],
+        lambda scores: scores[:1],
+        lambda scores: scores[:, :1],
+        lambda scores: scores[0, 0],
+        lambda scores: scores.T,
+    ],
+)
+def test_a_table_of_another_shape_is_refused(table, local):
+    """A single row would be taken for all, and nothing would depend on what is told."""
+
+    class Narrow(Wrapper):
+        def log_likelihoods(self, prompts, answers):
+            return table(super().log_likelihoods(prompts, answers))
+
+    with pytest.raises(ModelError, match=r"was to score .*log_likelihoods"):
+        record(ask(20), Narrow(limited(copies(3), Estimator.EXACT, local=local)))
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_samples_that_are_likelier_together_than_anything_are_refused(told):
+    class Boastful(Wrapper):
+        def sample(self, prompt, count, **options):
+            answers = super().sample(prompt, count, **options)
+            value = {"log_likelihood": -0.1} if told is (prompt != FIRST_PROMPT) else {}
+            return [replace(answer, **value) for answer in answers]
+
+    model = TableModel(words(2), [0.5, 0.5], [[0.5, 0.5]] * 2)
+    with pytest.raises(ModelError, match=r"add up to 1\.81, so they are none"):
+        record(ask(100), Boastful(limited(model, Estimator.CHAINED)))
+    begun = TableModel(["Paris", "Paris in Texas"], [0.9, 0.1], [[0.9, 0.1]] * 2)
+    assert record(ask(100), Boastful(limited(begun, Estimator.CHAINED))).texts == tuple(
+        begun.answers
+    )
