@@ -22,6 +22,7 @@ What was answered is kept until the end, so that a probe that breaks off goes on
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from core.codec import one_line
 from core.language_models import errors
@@ -375,8 +376,8 @@ class Probe:
         """Ask, without one refused field after the other; no reply where nothing helps."""
         while True:
             n = how.candidates if many else 1
-            options = {"temperature": temperature, "n": n, "seed": SEED, "top": top}
-            body = how.body(self.model, prompt, limit=limit, **options)
+            seeded = partial(how.body, self.model, prompt, seed=SEED)
+            body = seeded(limit=limit, temperature=temperature, n=n, top=top)
             if not stops:
                 body.pop("stop", None)
             try:
