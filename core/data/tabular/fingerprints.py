@@ -151,12 +151,13 @@ def draws(data: Labelled) -> NDArray[np.uint64]:
     """Return a number of every row to draw by, as good as random whatever order they stand in.
 
     It is made of what makes a look at them: question, labels and, to tell rows apart that agree in
-    these, their place among them by the first score. No new order or spelling draws anew.
+    these, their place among them by the scores. No new order of rows or columns, nor a spelling,
+    draws anew.
     """
-    content = _of_rows(data)
-    for right in {id(each): each for each in data.correct.values()}.values():
+    content, names = _of_rows(data), sorted(data.doubts)
+    for right in {id(data.correct[name]): data.correct[name] for name in names}.values():
         content = hash_array(content + right.astype(np.uint64))
-    order = np.lexsort((next(iter(data.doubts.values())), content))
+    order = np.lexsort((*(data.doubts[name] for name in names), content))
     alike = content[order]
     place = np.arange(len(order), dtype=np.uint64)
     begins = np.where(np.r_[True, alike[1:] != alike[:-1]], place, np.uint64(0))

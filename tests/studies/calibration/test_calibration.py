@@ -242,6 +242,15 @@ def test_one_row_of_every_question_counts():
     ]
     assert of_halves[0] == of_halves[1]
     assert {*found.kept} != {*range(20)}  # not the first row of each
+    more = {"doubts": {"r": rng.random(60)}, "correct": {"r": rng.random(60) < 0.5}}
+    both, turned = (  # nor are columns in another order
+        replace(
+            data,
+            **{of: dict(names([*getattr(data, of).items(), *more[of].items()])) for of in more},
+        )
+        for names in (list, reversed)
+    )
+    assert (study.independent(both).kept == study.independent(turned).kept).all()
 
 
 def test_repeating_every_row_changes_nothing_but_what_is_said(hand):
