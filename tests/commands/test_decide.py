@@ -41,7 +41,9 @@ def test_every_row_gets_its_decision_and_formulas_are_disarmed(files):
     assert [row["decision"] for row in rows] == ["answer", "abstain", "abstain", "answer"]
     assert [policy.decide(row) for row in rows] == [row["decision"] for row in rows]
     assert not rows[-1]["question"].startswith("=")
-    assert policy.sentence in done.stderr and "2 of 4 rows are answered." in done.stderr
+    only = "What was seen of 4 rows, 2 of them below λ, does not show whether they are like those"
+    assert only in done.stderr and f"Only if they are: {policy.sentence}" in done.stderr
+    assert "2 of 4 rows are answered." in done.stderr
     told = json.loads(believe(place / "policy.json", place / "rows.csv", "--json").stdout)
     assert told["answer_if"] == {"score": "confidence", "above": 0.404} and told["answered"] == 2
     to_file = believe(place / "policy.json", place / "rows.csv", "--out", place / "out.csv")
@@ -132,6 +134,18 @@ def test_what_is_promised_holds_of_the_answers_that_are_given_and_refusals_are_n
         assert (done.exit_code == 0) is certified, done.stderr
     done = believe(place / "p.json", place / "rows.csv")
     assert "200 of 400 rows are answered." in done.stderr and "at most 50%" in done.stderr
+
+
+def test_of_rows_that_all_pass_the_promise_is_only_that_of_rows_like_those(files):
+    place, policy = files
+    labels = policy.labels
+    cases = [(5, policy.answered, True), (12, policy.answered, True), (30, policy.answered, False)]
+    for number, answered, cautious in (*cases, (25, labels - 9, True), (25, labels, False)):
+        other = replace(policy, answered=answered, errors=0, upper_bound=None, rows="")
+        (place / "policy.json").write_text(to_json(other))
+        (place / "new.csv").write_text("\n".join(["confidence", *["0.9"] * number]))
+        stderr = believe(place / "policy.json", place / "new.csv").stderr
+        assert ("Only if they are: With 90% confidence" in stderr) is cautious
 
 
 def test_nothing_is_promised_of_rows_that_are_answered_too_often(files):

@@ -1203,6 +1203,8 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     assert badges(app) == [GUARANTEED, "No difference visible"]
     assert said(app, "100 new rows, against 200 of the calibration: no difference is visible")
     assert said(app, "76 of 100 rows are answered.")  # 0.008, 0.028, …, 1.508
+    assert said(app, "wherever λ was moved, then decides each row: answer when doubt < 1.5")
+    assert not said(app, "Only if they are")
     set_target(app, alpha=0.2)  # what was computed for one policy is not shown for another
     assert said(app, "rows are answered.") and not said(app, "76 of 100")
     set_target(app, alpha=0.05)
@@ -1211,6 +1213,7 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     assert badges(app) == [GUARANTEED, "Different"] and said(app, "53 of 200 rows are answered.")
     new_scores(app, b"doubt,note\n0.1,\n0.2,\n,missing\n")
     assert badges(app) == [GUARANTEED, "Too few to say"] and said(app, "2 of 3 rows are answered.")
+    assert said(app, "What was seen of 3 rows, 2 of them below λ, does not show whether they are")
     new_scores(app, b"other\n0.5\n")
     assert badges(app) == [GUARANTEED, PROBLEM]
     assert said(app, "There is no column “doubt” in new.csv.")

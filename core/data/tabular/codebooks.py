@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.abstention.agreement import disagreement
 from core.abstention.codebook import Codebook
-from core.codec import finite, one_line
+from core.codec import count_of, one_line
 from core.data.tabular.columns import column_of, is_missing, word_of
 from core.data.tabular.grading import comparison, grader_in
 from core.data.tabular.labels import Meaning, display, meanings_of, spelling
@@ -55,6 +55,8 @@ def codebooks_of(
     number = len(np.unique(questions))
     books = {}
     for score in columns.scores:
+        numbers = scores[score.column]
+        finite = numbers[np.isfinite(numbers)].tolist()
         label = score.correct or ""
         meanings = dict(_meanings(upload, columns, label))
         here = upload.grading if upload.grading and upload.grading.label == label else None
@@ -70,7 +72,7 @@ def codebooks_of(
             right_rows=int(right[label].sum()),
             rows=len(usable),
             table_rows=len(upload.table),
-            left_out=tuple(problems[score.column]),
+            left_out=(*problems[score.column], *_gaps(score.column, numbers)),
             unused=unused,
             first=tuple(_rows_in_words(upload, columns, score.column, usable, right[label])),
             claims=claims.get(score.column, ()),
@@ -78,11 +80,17 @@ def codebooks_of(
             grading=here.sentences if here else _beside(score, label, right, others, questions),
             other=other.column if other else "",
             only=tuple(kinds_used(upload, usable)),
-            lowest=finite(float(np.nanmin(scores[score.column]))),
-            highest=finite(float(np.nanmax(scores[score.column]))),
+            lowest=min(finite, default=None),
+            highest=max(finite, default=None),
             notes=upload.notes,
         )
     return books
+
+
+def _gaps(score: str, numbers: NDArray[np.float64]) -> Iterator[str]:
+    """Yield how many of the rows used have no score, if any."""
+    if without := int(np.isnan(numbers).sum()):
+        yield f"Without “{one_line(score)}”, and so never answered: {count_of(without, 'row')}."
 
 
 def _beside(

@@ -29,15 +29,12 @@ NO_SCORE: Final = "No labelled answer has a score."
 
 def counts(policy: Policy) -> str:
     """Say what a policy does to the labelled rows."""
-    from core.charts.calibration import rule_of  # Altair takes long to load
-
-    rule = rule_of(policy.score, policy.threshold, policy.larger_is_surer)
     share = policy.answered / policy.labels
     wrong = f", {policy.errors:,} of them wrong" if policy.answered else ""
     if wrong and policy.other_errors is not None and policy.codebook is not None:
         wrong += f" ({policy.other_errors:,} by “{one_line(policy.codebook.other)}”)"
     return (
-        f"Answer when {rule}. Of {policy.labels:,} labelled questions this answers "
+        f"Answer when {when(policy)}. Of {policy.labels:,} labelled questions this answers "
         f"{policy.answered:,} ({share:.1%}){wrong}."
     )
 
@@ -82,11 +79,15 @@ def promise(calibration: Calibration) -> dict[str, str]:
 
 def rule(policy: Policy) -> str:
     """Say by which rule the files of a policy decide."""
+    promised = "" if policy.has_guarantee else " Nothing is promised."
+    return f"What these take along: answer when {when(policy)}.{promised}"
+
+
+def when(policy: Policy) -> str:
+    """Return when a policy answers: “agreement > 0.920”."""
     from core.charts.calibration import rule_of  # Altair takes long to load
 
-    when = rule_of(policy.score, policy.threshold, policy.larger_is_surer)
-    promised = "" if policy.has_guarantee else " Nothing is promised."
-    return f"What these take along: answer when {when}.{promised}"
+    return rule_of(policy.score, policy.threshold, policy.larger_is_surer)
 
 
 def no_use(policy: Policy) -> str | None:
@@ -311,6 +312,12 @@ def promise_for(fresh: NewScores) -> str:
         return (
             f"Nothing is promised of these rows: {fresh.others}. Give rows like those, under the "
             "same headings, or calibrate anew on rows like these."
+        )
+    if fresh.is_answered_as_often and fresh.shows_nothing and policy.has_guarantee:
+        rows, below = count_of(len(fresh.doubts), "row"), f"{fresh.passes.sum():,}"
+        return (
+            f"What was seen of {rows}, {below} of them below λ, does not show whether they are "
+            f"like those that made the policy. Only if they are: {policy.sentence}"
         )
     if fresh.is_answered_as_often:
         return policy.sentence

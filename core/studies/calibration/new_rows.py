@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import fisher_exact
 
-from core.abstention.drift import FALSE_ALARMS, Drift, drift
+from core.abstention.drift import FALSE_ALARMS, FEWEST, Drift, drift
 from core.abstention.policy import Policy, check_rows, own_direction
 from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
@@ -87,6 +87,12 @@ class NewScores:
             (policy.answered, policy.labels - policy.answered),
         ]
         return not policy.labels or bool(fisher_exact(shares).pvalue >= FALSE_ALARMS)
+
+    @property
+    def shows_nothing(self) -> bool:
+        """Whether rows of another scale could be answered just so: few, or all of them below λ."""
+        withholds = self.policy.answered < self.policy.labels
+        return len(self.doubts) < FEWEST or (withholds and bool(self.passes.all()))
 
 
 def new_scores(upload: Upload, policy: Policy) -> NewScores:

@@ -94,7 +94,8 @@ def new_scores(calibration: Calibration) -> None:
         columns = [calibration.score, *(["pipeline"] if policy.pipeline else [])]
         st.text(
             f"Upload new rows with {quotes(columns)}, without labels. Their scores are compared "
-            "with the calibration’s; the policy then decides each row."
+            "with the calibration’s. The λ that it found, wherever λ was moved, then decides each "
+            f"row: answer when {words.when(policy)}."
         )
         wait_for("new_scores", TYPES)
         file = st.file_uploader("New scores", TYPES, key="new_scores")
@@ -128,7 +129,7 @@ def new_scores(calibration: Calibration) -> None:
             st.badge("No difference visible", icon=":material/check:", color="blue")
         st.text(compared.sentence)
         st.text(words.decisions_in_words(fresh))
-        if fresh.others or not fresh.is_answered_as_often:
+        if fresh.others or fresh.shows_nothing or not fresh.is_answered_as_often:
             st.text(words.promise_for(fresh))
         downloads.download(
             "Decisions (CSV)", lambda: new_rows.new_decisions(fresh), "new_decisions.csv"

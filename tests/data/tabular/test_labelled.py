@@ -670,11 +670,23 @@ def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
         "Rows used: 3 of 4.",
         "Line 5: “is_hallucination” is “n/a” (left out).",
         "In every row used: “model” is “m”.",
+        "Without “confidence”, and so never answered: 1 row.",
         "Columns not used: “model”.",
         "Line 2: “Why?”, answered “so”, confidence 0.9, right.",
         "Line 3: “why”, answered “no”, confidence 0.2, wrong.",
         "Line 4: “How?”, answered “so”, confidence missing, wrong.",
     )
+
+
+def test_an_endless_score_hides_no_scale():
+    rows = [
+        [f"{n}?", number, "01"[n % 2]] for n, number in enumerate(["0.4", "inf", "0.9", "-inf"])
+    ]
+    upload = table(["question", "confidence", "correct"], *rows)
+    columns = replace(suggest(upload), scores=(ScoreColumn("confidence", True, "correct"),))
+    book = labelled(upload, columns).codebooks["confidence"]
+    assert (book.lowest, book.highest) == (0.4, 0.9)
+    assert "Give it on the same scale" in book.misfit({}, 90.0)
 
 
 def test_labels_that_were_not_read_are_asked_about_in_the_rows_that_count():
