@@ -81,6 +81,10 @@ _NO_ANSWER = re.compile(
             r"(?:(?:okay|ok|alright|hmm+|so)\W+)?(?:the user (?:is|asks|asked|wants)|"
             r"let(?:'s| me) (?:think|see|break|analy[sz]e)|we are asked)\b",
             r"(?:sure|certainly|of course|absolutely)\W+i(?: can|'d be happy to) help\b",
+            # An opening whose answer stands on a line of its own.
+            r"(?:sure(?: thing)?|(?:(?:that's |that is )?an? )?"
+            r"(?:great|good|excellent|interesting|fascinating|tricky) question|"
+            r"(?:here(?: is|'s) )?(?:the |my |an? )?(?:short |final )?(?:answer|response))$",
             r"(?:```|~~~)[\w+#-]*$",
             # The same in other languages.
             r"(?:das |ich )?weiss (?:ich |es )?(?:leider )?nicht\b|(?:es )?tut mir leid\b",

@@ -12,7 +12,12 @@ from core.language_models.backends.openai.replies import CUT, Reply, finish_of
 from core.language_models.errors import RefusedError
 
 FIELDS: Final = ("reasoning_content", "reasoning")
-TAGS: Final = {"<think>": "</think>", "<thinking>": "</thinking>", "[THINK]": "[/THINK]"}
+TAGS: Final = {
+    **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "thought", "seed:think")},
+    "[THINK]": "[/THINK]",  # Mistral's
+    "◁think▷": "◁/think▷",  # Kimi's
+    "<|channel|>analysis<|message|>": "<|channel|>final<|message|>",  # gpt-oss, where not parsed
+}
 # What switches it off: templates of Qwen, GLM and Granite; Ollama and OpenAI's newer models;
 # OpenAI's GPT-5.
 SWITCHES: Final[tuple[dict[str, Any], ...]] = (

@@ -30,6 +30,7 @@ from core.language_models.backends.openai.http import Service
 from core.language_models.backends.openai.model import ENDPOINTS, PAIRS_A_CALL, OpenAICompatible
 from core.language_models.backends.openai.presets import PRESETS
 from core.language_models.backends.openai.probe import MOST_PROBES
+from core.language_models.backends.openai.thinking import TAGS, answer_in, has_thought
 from core.language_models.errors import (
     CreditError,
     LoadingError,
@@ -609,6 +610,14 @@ def test_thoughts_get_room_and_are_left_out_of_the_answer(thinks, embedded):
         wanted = [response.text for response in embedded.sample(PROMPT, 5)]
         assert [response.text for response in drawn] == wanted
         assert {response.log_likelihood for response in drawn} == {None}
+
+
+@pytest.mark.parametrize(("begin", "end"), TAGS.items())
+def test_thoughts_are_known_by_their_tags(begin, end):
+    for text in (f"{begin}Lyon? No", f"{begin}Lyon?\n{end}Paris", f"Lyon?{end}\n\nParis"):
+        assert has_thought({"message": {}, "finish_reason": "stop"}, text)
+        assert answer_in(text).strip() == ("Paris" if end in text else "")
+    assert not has_thought({"message": {}, "finish_reason": "stop"}, "Think: Paris")
 
 
 @pytest.mark.parametrize("thinks", ["field", None])
