@@ -20,7 +20,7 @@ from core.reports.calibration import words
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.reports.text import brackets, curve_ends
 from core.studies.calibration import diagnostics
-from core.studies.calibration.calibration import BEST, METHODS, REPEATED, Calibration
+from core.studies.calibration.calibration import BEST, METHODS, REPEATED, Calibration, Target
 from core.studies.calibration.diagnostics import Binned
 from core.studies.calibration.groups import ByGroup
 from core.studies.calibration.groups import by_group as guarantee_by_group
@@ -193,6 +193,14 @@ def _groups(calibration: Calibration, every: ByGroup) -> list[Part]:
     return [Part("The promise by group", [text], [picture], [table])]
 
 
+def _choice(target: Target) -> str:
+    if target.score == BEST:
+        return "yes"
+    if target.scores_tried > 1:
+        return f"yes, named once {target.scores_tried} had been shown"
+    return "no, named in advance"
+
+
 def _settings(calibration: Calibration) -> dict[str, Cell]:
     data, target, policy = calibration.data, calibration.target, calibration.policy
     settings: dict[str, Cell] = {
@@ -200,7 +208,7 @@ def _settings(calibration: Calibration) -> dict[str, Cell]:
         "SHA-256 of the file": data.sha256,
         "Questions that count": len(data.kept),
         "Score": calibration.score,
-        "Chosen among the scores": "yes" if target.score == BEST else "no, named in advance",
+        "Chosen among the scores": _choice(target),
         "Scores in the file": ", ".join(data.doubts),
         "Method": METHODS[target.method],
         "Target error α": percent(target.error),

@@ -128,7 +128,7 @@ class Results:
     @cached_property
     def has_independent_rows(self) -> bool:
         """Whether every row has a question of its own, so that rows are independent."""
-        return len(set(self.queries)) == len(self)
+        return len(np.unique(self.questions)) == len(self)
 
     @cached_property
     def curves(self) -> Mapping[str, Curve]:

@@ -14,6 +14,7 @@ from core.data.datasets.questions import Question
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.fingerprints import fingerprints
 from core.reports.calibration import words
+from core.reports.calibration.document import report
 from core.studies.calibration.calibration import BEST, Target, calibrate, read, rows
 from core.studies.calibration.delta_spending import from_json, looks_before, other_batches, to_json
 from core.studies.calibration.groups import by_group
@@ -152,6 +153,7 @@ def test_a_score_named_once_others_were_shown_shares_its_part_of_delta_with_them
         second.policy.sentence
     )
     assert words.choice(second).startswith("s1 was named after 3 scores had been shown")
+    assert report(second).settings["Chosen among the scores"].startswith("yes, named once 3")
     assert named("s1", second.looks)[0].policy == second.policy
     assert named("s0", second.looks, error=0.06)[1] == (3, 3)
     for best in (named(BEST, ())[0].looks, (seen(data, ()),)):
