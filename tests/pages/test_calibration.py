@@ -1098,6 +1098,7 @@ def test_a_half_is_held_back_and_confirms_once(app):
     assert said(app, f"Rows to try settings on: {half}; held back: {len(second.kept)}.")
     found = calibrate(first, Target(), looks=())
     assert answered(app) == f"{found.outcome.coverage:.1%}" and badges(app) == [OVERALL]
+    assert words.own_rule(found.policy) in texts(app)  # a λ that is moved is not confirmed
     press(app, "confirm")
     expected = holdout.confirm_half(found.policy, second, ())
     assert expected.confidence == pytest.approx(0.95)
@@ -1203,7 +1204,7 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     assert badges(app) == [GUARANTEED, "No difference visible"]
     assert said(app, "100 new rows, against 200 of the calibration: no difference is visible")
     assert said(app, "76 of 100 rows are answered.")  # 0.008, 0.028, …, 1.508
-    assert said(app, "wherever λ was moved, then decides each row: answer when doubt < 1.5")
+    assert said(app, "By the λ that was found, wherever it was moved: answer when doubt < 1.5")
     assert not said(app, "Only if they are")
     set_target(app, alpha=0.2)  # what was computed for one policy is not shown for another
     assert said(app, "rows are answered.") and not said(app, "76 of 100")

@@ -83,6 +83,11 @@ def rule(policy: Policy) -> str:
     return f"What these take along: answer when {when(policy)}.{promised}"
 
 
+def own_rule(policy: Policy) -> str:
+    """Say by which λ all is decided that does not follow one that is moved by hand."""
+    return f"By the λ that was found, wherever it was moved: answer when {when(policy)}."
+
+
 def when(policy: Policy) -> str:
     """Return when a policy answers: “agreement > 0.920”."""
     from core.charts.calibration import rule_of  # Altair takes long to load

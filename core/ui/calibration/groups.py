@@ -23,6 +23,7 @@ def groups(whole: Whole) -> None:
         )
         return
     st.markdown("**Wrong among the answered, by group**", help=TERMS["Group"])
+    st.text(words.own_rule(calibration.policy))
     st.text(words.by_group(every))
     first = every.groups[:MOST_DRAWN]
     other = words.other_label(calibration.data, calibration.score)

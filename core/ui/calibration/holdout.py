@@ -51,6 +51,7 @@ def confirmation(calibration: Calibration, untouched: Labelled | None) -> None:
     if untouched is None or policy is None:
         return
     st.markdown("**Confirm on the other half**")
+    st.text(words.own_rule(policy))
     # The same threshold again, after a look at others, is no other threshold.
     policy = replace(policy, settings_tried=1, looks=0)
     confirmed: dict[Policy, Confirmation | str] = memory_of("confirmed", untouched, dict)
@@ -94,8 +95,7 @@ def new_scores(calibration: Calibration) -> None:
         columns = [calibration.score, *(["pipeline"] if policy.pipeline else [])]
         st.text(
             f"Upload new rows with {quotes(columns)}, without labels. Their scores are compared "
-            "with the calibration’s. The λ that it found, wherever λ was moved, then decides each "
-            f"row: answer when {words.when(policy)}."
+            f"with the calibration’s, and each is decided. {words.own_rule(policy)}"
         )
         wait_for("new_scores", TYPES)
         file = st.file_uploader("New scores", TYPES, key="new_scores")
