@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from core.language_models.backends.openai import given
 from core.language_models.backends.openai.http import Rejected
@@ -35,6 +35,8 @@ OPTIONAL = ("top_logprobs", "logprobs", "seed", "stop", "top_p", "temperature")
 @dataclass(frozen=True)
 class OpenAIAbilities(StoredAbilities):
     """How to speak to a server, and what it does then."""
+
+    FORMAT: ClassVar[int] = 3  # since 3, draws were compared across seeds
 
     chat: bool = False  # Chat completions instead of completions
     echo: bool = False  # whether it scores given text, as exactly as what it sampled itself
