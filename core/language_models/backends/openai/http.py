@@ -38,7 +38,7 @@ from core.language_models.usage import Meter
 TIMEOUTS = 5.0, 60.0
 LONGEST_WORDS = 200  # characters of a service's own words in a sentence of ours
 
-ABSENT = {404, 405, 501}  # there is no such service, or no such model
+ABSENT = {404, 405, 410, 501}  # there is no such service, or no such model
 TRY_AGAIN = {408, 425, 429, *range(500, 600)} - ABSENT
 TOO_LONG = re.compile(
     r"context.?(length|window|size)|too many tokens|(prompt|input) is too long"

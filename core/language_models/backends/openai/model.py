@@ -371,8 +371,11 @@ class OpenAICompatible(Scoring):
             if n > 1 and "n" in error.named:
                 self._learn(replace(abilities, candidates=min(abilities.candidates, n // 2)))
                 raise SmallerRequestsError(f"{self.name} takes fewer than {n} at once.") from None
-            if self._endpoint.recalled:
-                what = "no longer takes what it took before. Open it anew, and ask again"
+            if self._endpoint.recalled or error.status in http.ABSENT:  # for all questions
+                words = one_line(error.words, http.LONGEST_WORDS)
+                what = (
+                    f"no longer takes what it took before: “{words}”. Open it anew, and ask again"
+                )
                 raise self._forget(what) from None
             raise
         stated = self._service.model_of(reply)

@@ -1321,7 +1321,8 @@ def test_who_has_to_pay_first_hears_so_once_and_loses_nothing(status, text, code
         (400, said("x" * 5000), RefusedError, f"“{'x' * 199}…”"),
         (400, said("two\nlines\x00\x1b[31m"), RefusedError, "“two lines [31m”"),
         (422, b'{"detail": [{"msg": "no such field"}]}', RefusedError, "no such field"),
-        (404, b"<html>gone</html>", RefusedError, "gone"),
+        (404, b"<html>gone</html>", OtherModelError, "gone"),  # it ends a run: none is there
+        (410, said("deprecated"), OtherModelError, "“deprecated”. Open it anew"),
         *(
             (status, said(text, code=code), CreditError, "paid first")
             for status, text, code in UNPAID
