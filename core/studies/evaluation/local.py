@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 from core.data.datasets.questions import Question
@@ -20,6 +21,7 @@ from core.store.errors import StoreError
 from core.studies.evaluation.rows import Row, failed_row, scored_row
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record
+from core.studies.inspection.recording import Estimator, estimator_of
 from core.studies.inspection.request import (
     MAX_QUERY_CHARACTERS,
     InvalidRequestError,
@@ -45,6 +47,11 @@ class Task:
     request: Request  # its own question and context are none of them
     reading: Reading
     least_mass: float  # the sampled mass below which a score decides nothing
+
+    @cached_property
+    def origin(self) -> tuple[str, Estimator]:
+        """The model's revision and its estimator when they were first asked for."""
+        return self.model.revision, estimator_of(self.model.capabilities)
 
 
 #: Told how many questions' worth of work has been done on those that are not finished; may raise.
@@ -92,7 +99,7 @@ def ask(task: Task, question: Question, report: Callable[[float], None]) -> Row:
 
     Raises one of `ENDS_A_RUN`, or out of `report`. Any other becomes part of the row.
     """
-    at_a_price = not task.model.capabilities.local
+    at_a_price, origin = not task.model.capabilities.local, task.origin
     meter, started = Meter(), time.perf_counter()
     model = meter_for(task.model, meter) if at_a_price else task.model
 
@@ -106,6 +113,11 @@ def ask(task: Task, question: Question, report: Callable[[float], None]) -> Row:
         request = replace(task.request, query=question.query, context=question.context)
         with model.beside():
             recording = record(request, model, progress)
+        if (recording.revision, recording.estimator) != origin:
+            raise errors.OtherModelError(
+                f"{model.name} no longer answers as it did when this run began (as revision "
+                f"“{origin[0]}”, by {origin[1]}). Begin another run."
+            )
         # Nothing is decided: a policy will, by the doubts.
         inspection = read(recording, task.reading, DecisionRule(math.inf, task.least_mass))
         return scored_row(question, inspection, *cost())

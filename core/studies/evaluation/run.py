@@ -26,7 +26,6 @@ from core.studies.evaluation.local import Engine, Task, local
 from core.studies.evaluation.pace import Pace
 from core.studies.evaluation.rows import Row
 from core.studies.inspection.pipeline import pipeline_of
-from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS
 from core.studies.progress import Progress, silent
 from core.studies.versions import versions
@@ -180,11 +179,9 @@ def _reach(rows: Iterable[Row]) -> Iterator[Row]:
 
 def pipeline_for(task: Task) -> Pipeline:
     """Return what the scores of a run are made with."""
-    model = task.model
-    estimator = estimator_of(model.capabilities)
-    return pipeline_of(
-        model.name, model.revision, task.request, task.reading, task.least_mass, estimator
-    )
+    settings = task.request, task.reading, task.least_mass
+    revision, estimator = task.origin
+    return pipeline_of(task.model.name, revision, *settings, estimator)
 
 
 def pipeline_in(manifest: Mapping[str, Any]) -> Pipeline:

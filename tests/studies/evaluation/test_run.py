@@ -511,6 +511,25 @@ def test_what_is_no_question_s_fault_ends_the_run_and_is_no_row(tmp_path, whole,
     assert rows_of(folder) == whole
 
 
+@pytest.mark.parametrize("changed", ["revision", "capabilities"])
+def test_a_model_that_says_less_from_now_on_ends_the_run(tmp_path, whole, changed):
+    """As a service whose log-probabilities are not used any more: its rows are made otherwise."""
+
+    class Fickle(World):
+        def sample(self, prompt, *options, **named):
+            if len(self.asked) == 12:
+                setattr(self, changed, later)
+            return super().sample(prompt, *options, **named)
+
+    model = Fickle()
+    later = "2" if changed == "revision" else replace(model.capabilities, whole_answers=False)
+    folder, asked = tmp_path / "run", surveyed(questions(30))
+    with pytest.raises(OtherModelError, match="Begin another run"):
+        evaluate(asked, task(model), folder)
+    assert rows_of(folder) == {id: whole[id] for id in rows_of(folder)}
+    assert 10 < len(rows_of(folder)) < 14
+
+
 def test_a_service_that_is_gone_ends_the_run_and_a_question_that_breaks_it_does_not(tmp_path):
     folder, asked = tmp_path / "run", surveyed(questions(30))
     gone = UnreachableError("It failed 6 times in a row.")
