@@ -5,7 +5,7 @@ from typing import Final
 
 from core.abstention.ledger import prices
 from core.abstention.policy import Policy
-from core.abstention.thresholds import Uncertifiable
+from core.abstention.thresholds import USUAL_CONFIDENCE, Uncertifiable
 from core.codec import count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled import Labelled
@@ -179,11 +179,15 @@ def batches(calibration: Calibration) -> str:
     look, number = calibration.look, 0
     if look is not None:
         number = other_batches(look, calibration.looks or ())
-    others = f" Looks at other labels with this score and target, known here: {number:,}."
+    return _of_batches(number, calibration.target.confidence, "with this score and target")
+
+
+def _of_batches(number: int, confidence: float, what: str) -> str:
+    others = f" Looks at other labels {what}, known here: {number:,}."
     return (
         "Other labels have a δ of their own, so the confidence is that of one batch. Of batches "
         "that are brought until one passes, each may pass by chance, with a probability of up to "
-        f"{1 - calibration.target.confidence:.3g}.{others if number else ''}"
+        f"{1 - confidence:.3g}.{others if number else ''}"
     )
 
 
@@ -238,6 +242,9 @@ def limits_of_test(checked: Confirmation) -> list[str]:
             f"This is look {look.place} at these labels, so each bound was computed at "
             f"{percent(checked.confidence)}, for all counted looks together."
         )
+    if checked.batches:
+        of_one = policy.confidence or USUAL_CONFIDENCE
+        sentences.append(_of_batches(checked.batches, of_one, "by policies of this score"))
     return sentences
 
 

@@ -22,7 +22,7 @@ from core.studies.calibration.calibration import (
     other_errors,
     rows,
 )
-from core.studies.calibration.delta_spending import look_at
+from core.studies.calibration.delta_spending import look_at, other_batches
 
 
 def halves(data: Labelled, seed: int = 0) -> tuple[Labelled, Labelled]:
@@ -49,6 +49,7 @@ class Confirmation:
     lower_bound: float  # of the same error, exact, too
     other_errors: int | None = None  # by labels of another rule; None without such labels
     look: ledger.Look | None = None  # at labels; None where nobody counts them
+    batches: int = 0  # of other labels on which policies of this score were tested before
 
     @property
     def exceeds_target(self) -> bool:
@@ -112,7 +113,9 @@ def confirm_half(policy: Policy, data: Labelled, earlier: Sequence[ledger.Look])
     if look.place > ledger.MOST_LOOKS:
         raise CalibrationError(ledger.no_budget(look.place))
     delta = (1 - (policy.confidence or USUAL_CONFIDENCE)) / 2**look.place
-    return replace(confirm(policy, data, 1 - delta), look=look)
+    return replace(
+        confirm(policy, data, 1 - delta), look=look, batches=other_batches(look, earlier)
+    )
 
 
 def _are_its_own(policy: Policy, data: Labelled, earlier: Sequence[ledger.Look]) -> bool:

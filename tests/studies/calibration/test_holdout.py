@@ -82,6 +82,16 @@ def test_another_policy_on_the_same_rows_is_the_next_look_and_the_same_one_is_no
     assert calibrate(rows, Target(0.2, 0.9, "ltt", "s"), looks=[first.look]).look.place == 2
 
 
+def test_tests_on_one_batch_after_the_other_are_said(policy):
+    looks = []
+    for before in range(3):
+        checked = confirm_on(policy, new(16, 4, 20, first=1000 + 100 * before), looks)
+        looks.append(checked.look)
+        said = " ".join(words.limits_of_test(checked))
+        assert (checked.look.place, checked.batches) == (1, before)
+        assert said.endswith(f"by policies of this score, known here: {before}.") is bool(before)
+
+
 def test_rows_that_made_the_policy_are_no_test_of_it(policy):
     mixed = new(30, 2, 2)
     mixed.queries[0] = " Q7?"
