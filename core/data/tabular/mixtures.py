@@ -34,6 +34,9 @@ HEADINGS = (
     *("judge", "grader", "rater", "reviewer", "sistema", "anbieter", "fournisseur", "variante"),
     *("methode", "méthode", "método", "模型", "モデル", "generator", "temperature", "topp"),
     *("seed", "shots", "nshot", "numshots", "fewshot", "numfewshot"),
+    # A score may have been fitted on some of them.
+    *("split", "datasplit", "fold", "cvfold", "partition", "istrain", "istest", "traintest"),
+    *("holdout", "isholdout"),
 )
 #: Words that may stand beside those: “Model used”, “deployment_id”, “prompt_version”.
 _OF_SETTINGS = re.compile(

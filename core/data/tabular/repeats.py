@@ -1,7 +1,8 @@
 """Rows that may ask one question though their texts differ: nothing is taken for granted then."""
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,7 @@ from core.data.tabular.columns import (
     question_keys,
 )
 from core.data.tabular.headings import OWN_ITEM, is_question_heading, names_an_item, plain_heading
+from core.data.tabular.label_words import heading_words
 from core.data.tabular.uploads import Upload
 
 #: From Thai on, many scripts have no spaces between words.
@@ -35,6 +37,12 @@ _FRONT: Final = r"(?s)^.*([:!?,;]\s+|\pL{3}\.\s+|[。：？！，；])"  # not �
 _BEHIND: Final = r"(?s)([!?]|\pL{3}\.)\s.*$"
 #: What such prompts may end with: “Answer:”, behind the question.
 _CUE: Final = r"\s+\pL+\s*[:：]\s*$"
+#: What says how often a row was asked, or how much it counts.
+_WEIGHTS: Final = re.compile(
+    r"(sample|row|question|query|importance|survey|ask|asked|times|num|number of)? ?"
+    r"(weights?|counts?|freq(uency)?|occurrences|asked|multiplicity|gewicht(ung)?|häufigkeit|poids|"
+    r"peso)"
+)
 _LEAST = 5  # questions, each asked several times: fewer may be forms that numbers fill
 _MOSTLY = 0.9  # of the texts
 #: Of the texts, where questions that people ask are hardly ever so: 3 % at most of those we know.
@@ -125,6 +133,21 @@ def vouched_questions(
             f"As you said, {count_of(more, 'row')} that {repeat} another’s “{one_line(own)}” "
             f"ask{'s' * (more == 1)} another question."
         )
+
+
+def weight_claims(
+    upload: Upload, rows: NDArray[np.int64], scores: Collection[str]
+) -> Iterator[str]:
+    """Yield which columns seem to say how much rows weigh, as each of the `rows` counts once.
+
+    `scores`: columns that are none of these.
+    """
+    for name, kind in kinds(upload).items():
+        is_weight = name not in scores and _WEIGHTS.fullmatch(heading_words(name))
+        if is_weight and kind is ColumnKind.NUMBER:
+            numbers = column_of(upload, name).numbers()[0][rows]
+            if not (numbers == numbers[0]).all():
+                yield f"Each row counts once, whatever its “{one_line(name)}” is."
 
 
 def _without_counters(keys: pa.Array) -> pa.Array:

@@ -678,6 +678,27 @@ def test_what_was_read_is_in_words_and_in_the_policy_of_each_score():
     )
 
 
+@pytest.mark.parametrize(
+    ("heading", "weighs"), [("Count", True), ("row_weight", True), ("n", False)]
+)
+def test_rows_that_stand_for_several_are_said_to_count_once(heading, weighs):
+    rows = [[f"{n}?", "0.5", "01"[n % 2], str(n)] for n in range(4)]
+    upload = table(["question", "confidence", "correct", heading], *rows)
+    book = labelled(upload, suggest(upload)).codebooks["confidence"]
+    assert book.claims == (f"Each row counts once, whatever its “{heading}” is.",) * weighs
+    upload.table[heading] = "7"
+    same = labelled(replace(upload, columns={}), suggest(upload))
+    assert same.codebooks["confidence"].claims == ()
+
+
+@pytest.mark.parametrize("heading", ["split", "Data split", "fold", "is_train"])
+def test_rows_on_which_a_score_may_have_been_fitted_are_asked_about(heading):
+    rows = [[f"{n}?", "0.5", "01"[n % 2], "01"[n // 2]] for n in range(4)]
+    upload = table(["question", "confidence", "correct", heading], *rows)
+    with pytest.raises(UnknownMixtureError, match=f"“{heading}” is “0” and “1”"):
+        labelled(upload, suggest(upload))
+
+
 def test_an_endless_score_hides_no_scale():
     rows = [
         [f"{n}?", number, "01"[n % 2]] for n, number in enumerate(["0.4", "inf", "0.9", "-inf"])
