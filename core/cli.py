@@ -1,8 +1,7 @@
 """The command line: the same studies, the same numbers, no browser.
 
 Exit status 0: done; 1: could not be done, with a sentence on standard error; 2: wrong
-usage; 130: stopped with Ctrl-C. With ``--json`` standard output is one JSON object and nothing
-else.
+usage; 130: stopped with Ctrl-C. With --json, standard output is one JSON object and nothing else.
 """
 
 from dataclasses import replace
@@ -157,7 +156,7 @@ main.add_command(serve)
 @click.option(
     "--as-typed",
     is_flag=True,
-    help="Ask in these words, though a question that the model was taught is surely meant.",
+    help="Ask in exactly these words, even if a taught question is surely meant.",
 )
 @click.option(
     "--policy", type=Input(), help="Decide by this policy, asking with the settings it holds for."
@@ -167,7 +166,7 @@ main.add_command(serve)
     "--show-untaught",
     "untaught",
     is_flag=True,
-    help="Show what the model would have said where it was taught nothing near the question.",
+    help="Show the model’s answer even where it was taught nothing near the question.",
 )
 @click.option("--quick", is_flag=True, help=words.QUICK)
 @click.option(
@@ -233,7 +232,9 @@ def _recording_of(query: str) -> Inspection:
 def _quick(query: str | None, report: Path | None, as_json: bool, options: dict[str, Any]) -> str:
     """Look at a question quickly, and say that this is all it was."""
     if query is None or report is not None or options["context"] or options["system"]:
-        raise click.UsageError("--quick is for a QUERY alone, and has no report.")
+        raise click.UsageError(
+            "--quick takes a QUERY alone: no --from, --context, --system or --report."
+        )
     chosen, _ = request_of(query, options)
     model = open_for_study(options["model"], options["form"], options["budget"])
     request = usage(Request, query, ANSWERS, seed=chosen.get("seed", 0))
@@ -246,8 +247,8 @@ def _quick(query: str | None, report: Path | None, as_json: bool, options: dict[
         [
             f"A quick look, no verdict: {ANSWERS} answers, by how many are the same.",
             *(f"{count:4d}×  {text}" for text, count in answers),
-            "Whether the model does not know, or many answers are right, takes the same command "
-            "without --quick.",
+            "The same command without --quick tells whether the model does not know, or many "
+            "answers are right.",
         ]
     )
 

@@ -183,7 +183,9 @@ class Guard:
         """Ask several questions, as many at the same time as the model gains from; in order."""
         every = [*questions]
         if isinstance(questions, str) or not all(isinstance(one, str) for one in every):
-            raise InvalidRequestError("A batch is a list of questions. Call the guard for one.")
+            raise InvalidRequestError(
+                "A batch is a list of questions. For a single one, call the guard itself."
+            )
 
         def beside(question: str) -> Answer | Abstained:
             with self.model.beside():
@@ -267,7 +269,7 @@ def settings_of(model: LanguageModel, policy: Policy | None) -> tuple[Request, R
             pipeline.similarity, pipeline.tau, pipeline.gamma_1, pipeline.gamma_2
         )
     except (InvalidRequestError, ValueError) as error:
-        raise PolicyError(f"The policy names settings that there are not: {error}") from error
+        raise PolicyError(f"The policy names settings that do not exist: {error}") from error
 
 
 def _outcome(question: str, inspection: Inspection) -> Answer | Abstained:

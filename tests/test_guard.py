@@ -145,7 +145,7 @@ def test_a_policy_that_can_decide_no_inspection_is_refused_at_once(changes, sent
 def test_a_policy_that_names_settings_that_are_none_is_refused():
     model = knows(6)
     for changes in ({"similarity": "telepathy"}, {"tau": 7.0}):
-        with pytest.raises(PolicyError, match="settings that there are not"):
+        with pytest.raises(PolicyError, match="settings that do not exist"):
             believe.Guard(model, policy_for(model, **changes))
 
 

@@ -40,13 +40,13 @@ MEANING = (
     "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
 )
 FILTER = (
-    "Rows that count, of several models, filters or epochs: COLUMN=VALUE, or COLUMN for all as a "
-    "mix. Repeat it for several columns."
+    "Which rows count, where there are several models, filters or epochs: COLUMN=VALUE, or COLUMN "
+    "if their mix counts. Repeat it for several columns."
 )
 VOUCH = f"Say of a suspicious score that it {' and '.join(Claim)}. Repeat it for several."
 DIRECTION = (
-    "Direction of all the scores; needed where a heading does not say it, as “confidence” and "
-    "“entropy” do."
+    "Direction of all scores; needed unless their headings say it, as “confidence” and “entropy” "
+    "do."
 )
 #: What a policy says already, or a test has none of.
 OF_CALIBRATION = (
@@ -65,17 +65,17 @@ OF_CALIBRATION = (
     "--score",
     "scores",
     multiple=True,
-    help="Column of scores; of several, the best, at δ divided by their number.",
+    help="Column of scores. Of several, the best is taken, each at δ divided by their number.",
 )
 @click.option(
     "--correct",
-    help="Column that says right or wrong; guessed if omitted. Of a run’s rows also f1: each "
-    "score’s own labels by the paper’s rule.",
+    help="Column that says right or wrong; guessed if omitted. For the rows of a run also f1: "
+    "each score’s own labels by the paper’s rule.",
 )
 @click.option(
     "--question",
-    help="Column of questions, of which rows with the same count once; empty if every row asks "
-    "another. Guessed if omitted.",
+    help="Column of questions: rows of the same question count once. Empty if every row asks "
+    "another; guessed if omitted.",
 )
 @click.option("--group", help="Column of groups; guessed if omitted, none if empty.")
 @click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help=DIRECTION)
@@ -85,7 +85,13 @@ OF_CALIBRATION = (
 @click.option("--vouch", "vouched", multiple=True, metavar="SCORE", help=VOUCH)
 @click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
-@click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
+@click.option(
+    "--method",
+    type=click.Choice(list(METHODS)),
+    default="ltt",
+    show_default=True,
+    help=f"{'; '.join(f'{name}: {what}' for name, what in METHODS.items())}.",
+)
 @click.option("--policy", type=Input(), help="Test this policy on the rows instead.")
 @click.option(
     "--hold-back",

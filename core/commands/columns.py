@@ -24,5 +24,5 @@ on_malformed = click.option(
     type=click.Choice(["refuse", "skip"]),
     default="refuse",
     show_default=True,
-    help="What becomes of a row that cannot be used; either names its line.",
+    help="Stop at a row that cannot be used, or leave it out. Either names its line.",
 )

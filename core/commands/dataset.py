@@ -50,8 +50,10 @@ _writes = with_options(
     click.option(
         "--out", type=Output(), required=True, help="The file of questions to write, as JSON lines."
     ),
-    click.option("--sample", type=click.IntRange(1), help="Write so many, drawn at random."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of the sample."),
+    click.option(
+        "--sample", type=click.IntRange(1), help="Write only so many questions, drawn at random."
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample."),
     click.option("--overwrite", is_flag=True, help="Replace the file of --out."),
 )
 
@@ -121,7 +123,7 @@ def file(file: Path, on_malformed: OnMalformed, **options: Any) -> None:
     "bands",
     type=click.Choice(list(BANDS)),
     multiple=True,
-    help="Facts that the model can know so well; repeat it for several.  [default: all]",
+    help="Only questions that the model can know so well. Repeat it for several.  [default: all]",
 )
 @click.option(
     "--wording",
@@ -179,7 +181,7 @@ def _write(
         dropped = count_of(notes.dropped, "row")
         click.echo(f"{dropped} marked improper left out; --improper keep keeps them.", err=True)
     if sample and written < sample:
-        click.echo("The dataset has fewer questions than --sample asks for: all.", err=True)
+        click.echo("The dataset has fewer questions than --sample; all are written.", err=True)
     click.echo(f"{count_of(written, 'question')} written to {out}.")
 
 

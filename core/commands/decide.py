@@ -17,8 +17,8 @@ from core.studies.calibration.new_rows import new_decisions, new_scores
 
 @click.command(
     cls=FilesFirst,
-    help="Decide on the rows of a table by a POLICY: a column “decision” is added to ROWS, which "
-    "need the column of its score, and no labels.",
+    help="Decide on the rows of a table by a POLICY: add a column “decision” to ROWS. They need "
+    "the column of the policy’s score, and no labels.",
 )
 @click.argument("policy", type=Input())
 @click.argument("table", metavar="ROWS", type=Input())

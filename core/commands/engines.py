@@ -34,8 +34,8 @@ engines = with_options(
     ),
     click.option(
         "--address",
-        help="Of the Ray cluster that this machine is part of, or auto. Without it, Ray is "
-        "started on this machine until the run ends.",
+        help="Address of the Ray cluster that this machine is part of, or auto. Without it, Ray "
+        "is started on this machine until the run ends.",
     ),
     click.option(
         "--workers",
@@ -62,10 +62,12 @@ def engine_of(options: dict[str, Any]) -> Callable[[LanguageModel, Path], Engine
     if options["engine"] == LOCAL:
         for name in OF_RAY:
             if options[name]:
-                raise click.UsageError(f"--{name} is of --engine {RAY} only.")
+                raise click.UsageError(f"--{name} takes --engine {RAY}.")
         return lambda model, folder: local
     if compares(options["similarity"]):
-        raise click.UsageError(f"A model of meaning compares on this machine: --engine {LOCAL}.")
+        raise click.UsageError(
+            f"The similarity meaning:FOLDER is computed on this machine: choose --engine {LOCAL}."
+        )
     check_installation()
     reserved = dict(map(_reservation, options["reserve"])) or {CPU: 1.0}
     cluster = RayCluster(options["address"], options["workers"], reserved)

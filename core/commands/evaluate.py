@@ -69,14 +69,14 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
     "--out",
     type=Folder(only_with="questions"),
     required=True,
-    help="The folder of the run. One that is there is gone on with; without QUESTIONS it is only "
+    help="The folder of the run. A run that is there is continued; without QUESTIONS it is only "
     "read.",
 )
 @columns
 @click.option(
     "--context",
     metavar="TEXT",
-    help="The column of passages that each answer is to be drawn from: they stand in front.",
+    help="The column of passages that each answer is to be drawn from, in front of every prompt.",
 )
 @click.option("--system", default="", help="A system prompt, in front of every prompt.")
 @asks
@@ -90,13 +90,13 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
     "filters",
     multiple=True,
     metavar="NAME[=SOURCE]",
-    help=f"Rows that count, of all or of one source: {', '.join(FILTERS)}. Repeat it for several.",
+    help=f"Filter the rows of all sources, or of one: {', '.join(FILTERS)}. Repeat it for several.",
 )
 @click.option(
     "--source",
     "sources",
     multiple=True,
-    help="A source whose rows count alone; of all if not given. Repeat it for several.",
+    help="Count the rows of this source only. Repeat it for several.  [default: all]",
 )
 @click.option(
     "--served",
@@ -108,8 +108,8 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
     type=click.Choice(list(RIGHT)),
     default="same_answer",
     show_default=True,
-    help="When an answer is right: the same as an accepted one, by the paper’s token F1 of at "
-    "least 0.25, or word for word.",
+    help="When an answer is right: if it is the same answer as an accepted one, if its token F1 "
+    "with one is at least 0.25 (the paper’s rule), or if it is one word for word.",
 )
 @click.option(
     "--labelled", type=Output(), help="Write the rows as the labelled CSV that `calibrate` reads."
@@ -117,26 +117,28 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
 @click.option(
     "--resamples",
     type=click.IntRange(0, 100_000),
-    help="Of the questions, for intervals. As many as take a few seconds if not given: 1,000, or "
-    "none of very many rows.",
+    help="Resamples of the questions, for intervals.  [default: 1,000, or as many as take a few "
+    "seconds]",
 )
 @click.option(
-    "--policy", type=Input(), help="Say what this policy decides on the rows, and what is wrong."
+    "--policy",
+    type=Input(),
+    help="Say how many rows this policy answers, and how many of these wrongly.",
 )
 @click.option("--figures", type=Folder(), help="A folder for the paper's Figures 5 and 6 as SVG.")
 @click.option(
     "--many",
     multiple=True,
     metavar="SOURCE",
-    help="A source with many right answers to a question, for Figure 6; told by the answers that "
-    "the sources name if not given. Repeat it for several.",
+    help="A source of questions with many right answers, for Figure 6. Repeat it for several.  "
+    "[default: as the rows show]",
 )
 @click.option(
     "--target-loss",
     type=Range(0, 1, min_open=True, max_open=True),
     default=USUAL_LOSS,
     show_default=True,
-    help="Of Figure 6.",
+    help="Target loss of Figure 6.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -> None:
@@ -368,7 +370,9 @@ def _kinds(results: Results, many: tuple[str, ...]) -> mixing.Kinds:
         return mixing.kinds(every)
     names = [each.name for each in every]
     if unknown := sorted({*many}.difference(names)):
-        raise RunError(f"No row counts of {list_of(unknown)}; of {list_of(names)}.")
+        raise RunError(
+            f"No row that counts is of {list_of(unknown)}: they are of {list_of(names)}."
+        )
     return mixing.Kinds(tuple(name for name in names if name not in many), many, "")
 
 

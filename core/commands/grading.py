@@ -28,8 +28,8 @@ from core.studies.calibration.judging import control_prompts, judge_predictions,
 from core.studies.costs import plan_judging
 
 GRADE: Final = (
-    "Make the labels here, of predictions beside references: by a rule, by what a person said on "
-    "the page Calibration, or by the model of --model. What is promised then is agreement with "
+    "Make the labels here, from predictions beside references: by a rule, by what a person said "
+    "on the page Calibration, or by the model of --model. What is promised then is agreement with "
     "this grader."
 )
 EMBEDDED: Final = "embedded"

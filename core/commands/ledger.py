@@ -12,7 +12,7 @@ from core.studies.calibration.delta_spending import from_json, to_json
 
 T = TypeVar("T")
 
-NOT_NOTED = "Not noted, so that later looks at these labels cost too little:"
+NOT_NOTED = "This look is not noted, so that later looks at these labels cost too little:"
 UNREAD = (
     "Looks at these labels that came before cannot be read, and this one is not noted: its promise "
     "and theirs do not hold together."

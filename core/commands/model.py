@@ -24,8 +24,9 @@ T = TypeVar("T")
 
 MODELS = f"{', '.join(usages()[:-1])} or {usages()[-1]}"
 FORM = (
-    "How the model is asked; auto tries its forms and takes the one whose answers are likeliest, "
-    "of a service the first that suits: each takes five calls the first time."
+    "How the model is asked. auto tries its forms: of a model on this machine it takes the one "
+    "whose answers are likeliest, of a service the first that suits. Each form takes five calls, "
+    "once."
 )
 BUDGET = "Most calls to a service; cached answers are free."
 _UNITS = sorted({back_end.price_unit for back_end in BACK_ENDS.values() if back_end.is_service})

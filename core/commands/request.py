@@ -26,14 +26,15 @@ reads = with_options(
     click.option(
         "--answer-tokens",
         type=int,
-        help=f"At which an answer is cut, 1 to {MOST_ANSWER_TOKENS}; a line break ends it, "
-        "too.  [default: 32]",
+        help=f"Tokens at which an answer is cut, 1 to {MOST_ANSWER_TOKENS}; a line break ends "
+        "it, too.  [default: 32]",
     ),
     click.option(
         "--samples",
         type=int,
-        help="k, 1 to 300: how many answers are drawn, or compared at most of the likeliest.  "
-        "[default: 8 of the likeliest; 10 drawn, 100 if the model scores only its own answers]",
+        help="k, 1 to 300: how many answers are drawn, or how many of the likeliest are compared "
+        "at most.  [default: 8 of the likeliest; 10 drawn, 100 if the model scores only its own "
+        "answers]",
     ),
     click.option(
         "--sampling",
@@ -41,8 +42,8 @@ reads = with_options(
         help="Which answers are compared.  [default: likeliest if the model can be searched "
         "for them, and neither --temperature nor --seed is given]",
     ),
-    click.option("--temperature", type=float, help="Of drawn answers.  [default: 0.9]"),
-    click.option("--seed", type=int, help="Of drawn answers.  [default: 0]"),
+    click.option("--temperature", type=float, help="Temperature of drawn answers.  [default: 0.9]"),
+    click.option("--seed", type=int, help="Seed of drawn answers.  [default: 0]"),
     click.option(
         "--similarity",
         type=_Comparison(list(COMPARISONS)),
@@ -63,7 +64,7 @@ reads = with_options(
 front = with_options(
     click.option("--system", default="", help="A system prompt, in front of every prompt."),
     click.option(
-        "--context", type=Input(), help="A text file of what the answer is to be drawn from."
+        "--context", type=Input(), help="A text file that the answer is to be drawn from."
     ),
 )
 
@@ -83,7 +84,10 @@ def request_of(query: str | None, options: dict[str, Any]) -> tuple[dict[str, An
     drawing = {name: options[name] for name in ("temperature", "seed") if options[name] is not None}
     sampling = options["sampling"] or (Sampling.DRAWN if drawing else None)
     if sampling == Sampling.LIKELIEST and drawing:
-        raise click.UsageError("--temperature and --seed are of drawn answers only.")
+        raise click.UsageError(
+            "--temperature and --seed apply to drawn answers only: omit them, or choose "
+            "--sampling drawn."
+        )
     chosen = {
         "samples": options["samples"],
         "answer_tokens": options["answer_tokens"],

@@ -24,21 +24,29 @@ from core.uncertainty.similarity import DEFAULT, SIMILARITIES, usual_threshold
     help="Score answers that are in a FILE already, several to a question: in lists, or one a row.",
 )
 @click.argument("file", type=Input())
-@click.option("--question", metavar="COLUMN", help="Guessed if omitted, as all columns are.")
+@click.option(
+    "--question", metavar="COLUMN", help="The questions. Every column is guessed if omitted."
+)
 @click.option("--responses", metavar="COLUMN", help="The answers.")
-@click.option("--log-probabilities", metavar="COLUMN", help="Of whole answers, in nats.")
+@click.option(
+    "--log-probabilities", metavar="COLUMN", help="Log-probabilities of whole answers, in nats."
+)
 @click.option("--second", metavar="COLUMN", help="Answers given with a response in the prompt.")
-@click.option("--second-log-probabilities", metavar="COLUMN", help="Of these.")
+@click.option("--second-log-probabilities", metavar="COLUMN", help="Their log-probabilities.")
 @click.option("--greedy", metavar="COLUMN", help="The answer at temperature zero.")
 @click.option(
     "--filter",
     "filters",
     multiple=True,
     metavar="COLUMN=VALUE",
-    help="Rows that count, of several models or kinds. Repeat it for several columns.",
+    help="Which rows count, of several models or kinds. Repeat it for several columns.",
 )
 @click.option(
-    "--similarity", type=click.Choice(list(SIMILARITIES)), default=DEFAULT, show_default=True
+    "--similarity",
+    type=click.Choice(list(SIMILARITIES)),
+    default=DEFAULT,
+    show_default=True,
+    help="How two answers are compared.",
 )
 @click.option("--out", type=Output(), help="Write the CSV there instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")

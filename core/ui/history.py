@@ -218,7 +218,7 @@ def _sign_in() -> None:
     except StreamlitAuthError:  # its sentence is for the owner alone, and in Markdown
         later(
             "Nobody can sign in: something is missing for it. If you run this server, "
-            "docs/security.md says what it takes."
+            "docs/deploy.md says what it takes."
         )
 
 

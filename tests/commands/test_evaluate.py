@@ -122,7 +122,10 @@ def test_the_figures_of_the_paper_are_written(world, asked, tmp_path):
     assert read["figures"] == [str(path) for path in found]
     turned = believe(*options, "--many", "one")
     assert "There are 10 questions with one right answer and" in turned.stderr
-    refused(believe(*options, "--many", "nowhere"), "No row counts of nowhere; of many and one.")
+    refused(
+        believe(*options, "--many", "nowhere"),
+        "No row that counts is of nowhere: they are of many and one.",
+    )
     (tmp_path / "file").write_text("")
     refused(believe(*options[:4], "--figures", tmp_path / "file" / "x"), "cannot be made")
 
@@ -164,7 +167,7 @@ def test_filters_and_what_they_drop(world, asked, tmp_path):
     assert second.startswith("Dropped ") and second.endswith("of the source “one”.")
     refused(believe("--out", tmp_path / "run", "--filter", "long"), "no filter “long”")
     refused(believe("--out", tmp_path / "run", "--filter", "short=x"), "the source “x”")
-    refused(believe("--out", tmp_path / "run", "--source", "x"), "No row counts of x")
+    refused(believe("--out", tmp_path / "run", "--source", "x"), "No row that counts is of x")
 
 
 def test_what_failed_is_said_and_asked_again_where_that_is_wanted(world, asked, tmp_path):

@@ -39,8 +39,8 @@ _DECIDED: Final = (
     r"(?: \((?:(-?\d+\.\d+|inf) nats, λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)|(\d+\.\d\d) λ)\))"
 )
 AFTER_QUICK: Final = (
-    "This is no verdict. Whether the model does not know, or many answers are right, takes an "
-    "inspection, which draws none of these answers again."
+    "This is no verdict. An inspection tells whether the model does not know, or many answers are "
+    "right. It draws none of these answers again."
 )
 
 

@@ -46,7 +46,7 @@ def questions_in(run: Run, progress: Progress = silent) -> Questions:
     """Return the questions of a saved run; raise `RunError` if they are gone or changed."""
     path = run.folder / QUESTIONS
     if not path.exists():
-        raise RunError(f"{run.folder} does not hold its questions, so it cannot be gone on with.")
+        raise RunError(f"{run.folder} does not hold its questions, so it cannot be continued.")
     read, number = partial(read_questions, path), int(run.manifest["questions"]["number"])
 
     def questions() -> Iterator[Question]:
@@ -57,7 +57,7 @@ def questions_in(run: Run, progress: Progress = silent) -> Questions:
     except UploadError as error:
         raise RunError(f"The questions of this run cannot be read: {error}") from error
     if reader.sha256 != run.manifest["questions"]["sha256"]:
-        raise RunError("The questions of this run were changed, so it cannot be gone on with.")
+        raise RunError("The questions of this run were changed, so it cannot be continued.")
     return replace(reader, read=read, reading=reading_in(run.manifest))
 
 

@@ -67,7 +67,7 @@ def test_the_labels_differ_on_what_they_are_said_to_and_curves_end_where_too_lit
     alone = sum(f and not r for f, r in zip(by_f1, right, strict=True))
     assert alone > 0 and f"{alone} by F1 alone, 0 by the rule alone" in words.labels(found)[0]
     assert "recall of 75% at most" in words.curve_ends(found)[0]
-    with pytest.raises(RunError, match="No row counts of nowhere"):
+    with pytest.raises(RunError, match="No row that counts is of nowhere"):
         read_results(found.run, sources=["nowhere"])
 
 
