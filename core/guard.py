@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from core.language_models.client.concurrency import at_once, questions_at_once
 from core.language_models.errors import ModelError, fault_of
 from core.language_models.language_model import LanguageModel
 from core.language_models.opening import AUTO, open_for_study
+from core.language_models.stopping import Stop, patience
 from core.reports.inspection import words
 from core.studies.inspection.certificates import certificate
 from core.studies.inspection.inspection import Inspection, cannot_decide, read
@@ -176,8 +178,9 @@ class Guard:
         return _outcome(question, inspection)
 
     async def ask(self, question: str, *, context: str = "") -> Answer | Abstained:
-        """Ask one question in a thread of its own, while others run."""
-        return await asyncio.to_thread(self, question, context=context)
+        """Ask one question in a thread of its own, while others run; cancelled, it asks no more."""
+        with _ending() as stop:
+            return await asyncio.to_thread(_ask_until, stop, self, question, context=context)
 
     def batch(self, questions: Iterable[str]) -> list[Answer | Abstained]:
         """Ask several questions, as many at the same time as the model gains from; in order."""
@@ -187,12 +190,38 @@ class Guard:
                 "A batch is a list of questions. For a single one, call the guard itself."
             )
 
-        def beside(question: str) -> Answer | Abstained:
-            with self.model.beside():
-                return self(question)
-
         workers = questions_at_once(self.model.capabilities)
-        return at_once([partial(beside, question) for question in every], workers=workers)
+        with _ending() as stop:
+            calls = [partial(ask_beside, stop, self, question) for question in every]
+            return at_once(calls, workers=workers)
+
+
+@contextmanager
+def _ending() -> Iterator[Stop]:
+    """Yield what is set at the end of the block: threads that are left alone then ask no more."""
+    stop = Stop()
+    try:
+        yield stop
+    finally:
+        stop.set()
+
+
+def ask_beside(stop: Stop, guard: Guard, question: str, **how: Any) -> Answer | Abstained:
+    """Ask a guard one question beside others, each in a thread, until somebody says stop.
+
+    Raises `Cancelled` then, or abstains; what is under way ends by itself.
+    """
+    with guard.model.beside():
+        return _ask_until(stop, guard, question, **how)
+
+
+def _ask_until(stop: Stop, guard: Guard, question: str, **how: Any) -> Answer | Abstained:
+    def progress(stage: str, share: float) -> None:
+        if stop.is_set:
+            raise Cancelled
+
+    with patience(stop):
+        return guard(question, progress, **how)
 
 
 def guard(

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -24,11 +25,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from core.codec import list_of, one_line
-from core.guard import Abstained, Answer, Guard
+from core.guard import Abstained, Answer, Guard, ask_beside
 from core.hosts import LOCAL, is_host_allowed, is_origin_allowed
 from core.language_models.client.concurrency import questions_at_once
-from core.language_models.stopping import Stop, patience
-from core.studies.progress import Cancelled
+from core.language_models.stopping import Stop
 
 MAX_BODY: Final = 1_000_000  # bytes; a question takes some thousands
 MOST_WAITING: Final = 64  # questions, those that are being answered among them
@@ -170,15 +170,7 @@ class _Desk:
     ) -> Answer | Abstained:
         """Ask the guard until the time is over, or nobody waits any more."""
         stop = Stop()
-
-        def progress(stage: str, share: float) -> None:
-            if stop.is_set:
-                raise Cancelled
-
-        def ask() -> Answer | Abstained:
-            with patience(stop), self._guard.model.beside():
-                return self._guard(question, progress, system=system)
-
+        ask = partial(ask_beside, stop, self._guard, question, system=system)
         until = time.monotonic() + self._seconds
         work = asyncio.get_running_loop().run_in_executor(self._pool, ask)
         try:

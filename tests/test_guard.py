@@ -1,11 +1,13 @@
 """The guard: what it serves and promises, and that nothing it cannot know makes it promise."""
 
 import asyncio
+import concurrent.futures
 import json
 import math
 import re
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +17,13 @@ import pytest
 import believe
 from benchmarks import names
 from core.abstention.policy import Policy, PolicyError, to_json
+from core.language_models.client import concurrency
 from core.language_models.errors import ModelError
 from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.studies.inspection.certificates import default_policy
 from tests.fakes import QUERY, Searched, TableModel, certified, falling, knows, words
 from tests.loops import in_own_loop
+from tests.patience import LONG
 
 ROOT = Path(__file__).parents[1]
 FRANCE, NEVADA = "What is the capital of France?", "What is the state capital of Nevada?"
@@ -255,6 +259,46 @@ def test_who_stops_it_from_within_hears_so(guard):
 
     with pytest.raises(believe.Cancelled):
         guard(FRANCE, stop)
+
+
+@pytest.mark.parametrize("how", ["ask", "batch"])
+def test_whoever_goes_away_pays_for_what_is_under_way_and_no_more(how, monkeypatch):
+    """A question takes some forty calls of this model, of which eight are made at once."""
+    under_way, let_go = threading.Event(), threading.Event()
+
+    def reply(prompt):
+        under_way.set()
+        assert let_go.wait(LONG)
+        return Response("Paris", True)
+
+    model = Own(reply)
+    guard = believe.guard(model)
+
+    async def given_up():
+        asked = asyncio.create_task(guard.ask(FRANCE))
+        await asyncio.to_thread(under_way.wait, LONG)
+        asked.cancel()
+        let_go.set()
+        await asked
+
+    def interrupted(futures, *options):
+        if threading.current_thread() is here and under_way.wait(LONG) and next(pressed, False):
+            raise KeyboardInterrupt
+        return concurrent.futures.wait(futures, *options)
+
+    if how == "ask":
+        with pytest.raises(asyncio.CancelledError):
+            in_own_loop(given_up())
+    else:
+        here, pressed = threading.current_thread(), iter([True])
+        monkeypatch.setattr(concurrency, "wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            guard.batch([FRANCE, NEVADA])
+        let_go.set()
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join(LONG)
+    assert 0 < model.calls <= concurrency.AT_ONCE
 
 
 def test_a_service_of_ones_own_is_asked_no_more_than_the_budget():
