@@ -72,7 +72,7 @@ TERMS: Final[dict[str, str]] = {
     "together, from 0 to 1, after the prompt repeats one of them t times. Below one half, the "
     "repeated one has overtaken.",
     "Number of answers k": "How many answers are drawn, or how many of the likeliest are "
-    "compared at most, 1 to 300. More of them show more of what the model might answer.",
+    "compared at most, 1 to 300. More answers show more of what the model might say.",
     "Pair covariance": "How much more often the same answer comes twice in a row than by chance. "
     "High means that the model repeats the answer in the prompt.",
     "Policy": "A threshold for one score, its guarantee, and the only pipeline (model, prompt, "
@@ -95,9 +95,10 @@ TERMS: Final[dict[str, str]] = {
     "whether its own answer is correct. Symbol S.V.",
     "Semantic entropy": "How much the answers differ in meaning, in nats. It is high for "
     "ignorance and for many right answers alike, and cannot tell them apart. Symbol S.E.",
-    "Similarity": "How alike two texts are, from 0 to 1. Token F1, the paper’s, counts shared "
-    "words: “London” and “London, UK” have 0.67. With “judge”, the model itself compares two "
-    "answers: 1 means surely the same, 0 surely not.",
+    "Similarity": "How alike two texts are, from 0 to 1. “Same answer”, the default, is 0 where "
+    "numbers, negations or names differ. Token F1, the paper’s, counts shared words: “London” and "
+    "“London, UK” have 0.67. With “judge”, the model itself compares two answers: 1 means surely "
+    "the same, 0 surely not.",
     "Similarity threshold τ": "Texts at least this similar count as one answer. The paper uses "
     "0.25.",
     "Stabilisation γ": "Small numbers added inside the logarithm of M.I. that keep rare pairs "
@@ -108,12 +109,13 @@ TERMS: Final[dict[str, str]] = {
     "Threshold λ": "Believe abstains when the doubt is at least λ, or the confidence at most λ. "
     "The default was certified on questions of the embedded model’s world, for its default "
     "settings; Calibration finds others.",
-    "Tokens of an answer": "At so many tokens an answer is cut; a line break ends it, too. The "
+    "Tokens of an answer": "An answer is cut after so many tokens; a line break ends it, too. The "
     "default thresholds hold for 32.",
     "Too little sampled": "The answers found cover so little of the probability that a low score "
     "means nothing. More answers may decide it.",
-    "Weighted doubt": "Mutual information with fixed parts of the doubt of self-verification and "
-    "of how little of the probability was seen, in nats. Decides for SmolLM2. Symbol W.D.",
+    "Weighted doubt": "Mutual information plus a fixed part of two other doubts, in nats: that of "
+    "self-verification, and that so little of the probability was seen. It decides for SmolLM2. "
+    "Symbol W.D.",
 }
 
 

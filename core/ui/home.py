@@ -23,8 +23,9 @@ from core.ui.policy_badge import IN_USE
 
 _STORIES = 3  # to present: one known, one with many answers, one that everybody gets wrong
 _MEASURES = (
-    "The number is the threshold λ. How much its answers differ is their semantic entropy; how "
-    "much what it is told changes what it says, their mutual information. Both are in nats."
+    "The number is the threshold λ. How much the model’s answers differ is their semantic entropy. "
+    "How much an answer that it is told changes the next one is their mutual information. Both "
+    "are in nats."
 )
 _OWN = "own"  # in the address: the visitor's question, once asked
 
@@ -80,10 +81,11 @@ def the_challenge() -> None:
     if not entropy.can_be_won and information.can_be_won:
         with st.expander("Is there such a place?", icon=":material/lightbulb:"):
             st.text(
-                "By how much its answers differ, no: a question with many right answers has "
-                f"{entropy.lowest:.2f}, more than a wrong answer with {entropy.highest:.2f}. By "
-                "how much what it is told changes what it says, anywhere between "
-                f"{information.lowest:.2f} and {information.highest:.2f}."
+                "Not by how much the model’s answers differ: that is "
+                f"{entropy.lowest:.2f} for a question with many right answers, and only "
+                f"{entropy.highest:.2f} for a wrong one. By how much what it is told changes what "
+                f"it says, yes: anywhere between {information.lowest:.2f} and "
+                f"{information.highest:.2f}."
             )
 
 

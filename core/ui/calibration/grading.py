@@ -69,9 +69,9 @@ def grade_here(upload: Upload) -> Upload | None:
             format_func=TITLES.__getitem__,
             key=f"grader_{upload.sha256[:16]}",
             persist_state="session",
-            help="“Same answer” compares numbers, negations and dates, then words; the paper takes "
-            "every token F1 of at least 0.25. Labels of a program promise agreement with it, not "
-            "truth.",
+            help="“Same answer” compares numbers, negations and dates, then words. By “The paper’s "
+            "F1”, a prediction is right from a token F1 of 0.25 on. A promise on such labels is "
+            "one of agreement with the grader, not of truth.",
         )
         if grader == COLUMN:
             return upload

@@ -223,7 +223,7 @@ def _draw(
         min(first, most),
         key=f"{place}_number",
         persist_state="session",
-        help="Of more, so many are drawn at random.",
+        help="If there are more, this many are drawn at random.",
     )
     seed = which.number_input(
         "Seed of the draw",

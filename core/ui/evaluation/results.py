@@ -127,8 +127,8 @@ def _that_count(run: Run, every: Results, buttons: DeltaGenerator) -> Results:
             format_func=lambda name: name if name == OWN else f"{SCORES[name].symbol}’s for all",
             key="results_served",
             persist_state="session",
-            help="By its own answers a score is ahead, too, that serves better ones. By one answer "
-            "for all, only the doubts differ.",
+            help="Judged by its own answers, a score may be ahead because it serves better ones. "
+            "If all are judged by one score’s answers, only their doubts differ.",
         )
     judged = None if served == OWN else served
     if not only and not chosen and not judged and match == every.match:

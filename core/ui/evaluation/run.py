@@ -43,7 +43,7 @@ def draw(
             type="primary",
             icon=":material/rule:",
             width="stretch",
-            help="Rows that count by what is chosen below, of all sources.",
+            help="The rows that the filters below let pass, of all sources.",
         ):
             _calibrate(run)
         if listed.is_own and not running:

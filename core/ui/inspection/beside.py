@@ -163,7 +163,7 @@ def _scores(here: Inspection, there: Inspection, comparison: InspectionCompariso
 def _answers(comparison: InspectionComparison) -> None:
     st.header("Answers", anchor=False)
     st.caption(
-        "Answers that share enough words stand in one row. The shares are of each model’s whole "
+        "Answers that are the same stand in one row. The shares are of each model’s whole "
         "probability."
     )
     columns: dict[str, list[str] | list[float | None]] = {
@@ -182,7 +182,7 @@ def _answers(comparison: InspectionComparison) -> None:
         hide_index=True,
         placeholder="–",
         key="beside_answers",
-        alt="The answers of both, matched by their words",
+        alt="The answers of both, the same ones in one row",
     )
     downloads.table(columns, "two_inspections")
 
