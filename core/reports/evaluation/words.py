@@ -18,7 +18,13 @@ from core.reports import text
 from core.reports.text import brackets, by_other
 from core.studies.evaluation import mixing
 from core.studies.evaluation import results as study
-from core.studies.evaluation.comparison import FEWEST_OF_A_KIND, Lead, ScoreComparison, lead
+from core.studies.evaluation.comparison import (
+    FEWEST_OF_A_KIND,
+    Lead,
+    ScoreComparison,
+    lead,
+    ranking,
+)
 from core.studies.evaluation.deciding import Decided
 from core.studies.evaluation.listing import Plotted
 from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, Mixed
@@ -135,8 +141,10 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
                 f"Too few answers are {kind} to say which doubt to use: {count:,} of "
                 f"{len(results):,}."
             ]
-    auroc = measured.interval(of.score, "auroc")
-    ends = "" if math.isnan(auroc.lower) else f" ({auroc.lower:.0%} to {auroc.upper:.0%})"
+    auroc, among = of.widened, len(ranking(measured))
+    ends = "" if math.isnan(auroc.lower) else f" ({auroc.lower:.0%} to {auroc.upper:.0%}"
+    if ends:
+        ends += f", chosen among {among})" if among > 1 else ")"
     does = (
         f"it doubts a wrong answer more than a right one in {auroc.value:.0%} of "
         f"pairs{ends}, on {count_of(len(results), 'question')} of "
