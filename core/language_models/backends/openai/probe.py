@@ -310,8 +310,9 @@ class Probe:
         """
         few = min(how.candidates, DRAWS)
         scored = bool(how.echo or how.forced or how.given) and "seed" not in how.without
+        roomy = 1 if self._drawn else few  # thoughts are paid for
         ways = (
-            (1.0, PROBES[0], 1 if how.thinks else how.candidates),  # drawn once already
+            (1.0, PROBES[0], roomy if how.thinks else how.candidates),  # drawn once already
             (FREE, PROBES[2], few),
             (1.0, PROBES[2], few),  # where no more is taken
         )

@@ -562,14 +562,14 @@ def test_a_seed_that_a_service_cannot_take_is_found_out_by_the_probe(most):
         assert model.sample(PROMPT, 2)
 
 
-@pytest.mark.parametrize("slots", [8, 2])
-def test_copies_of_one_answer_in_a_reply_are_no_draws(slots):
+@pytest.mark.parametrize(("slots", "thinks"), [(8, None), (2, None), (8, "field")])
+def test_copies_of_one_answer_in_a_reply_are_no_draws(slots, thinks):
     def copies(reply):
         first = reply["choices"][0]["message"]
         return reply | {"choices": [choice | {"message": first} for choice in reply["choices"]]}
 
     with (
-        serving("chat-none", slots=slots, after=copies) as server,
+        serving("chat-none", slots=slots, after=copies, thinks=thinks) as server,
         refused(RefusedError, "no doubt can be read off"),
     ):
         OpenAICompatible(server.rest).capabilities  # noqa: B018
