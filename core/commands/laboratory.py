@@ -56,7 +56,8 @@ def _command(experiment: Experiment) -> click.Command:
     for field in reversed(experiment.fields):
         command = click.option(option(field.name), field.name, **_option(field))(command)
     question = question_of(experiment.name)
-    text = f"{question} {experiment.title}. {experiment.about} ({experiment.paper}.)"
+    about = experiment.about.replace("*", "")  # a terminal shows no bold
+    text = f"{question} {experiment.title}. {about} ({experiment.paper}.)"
     of_group = {"help": text, "short_help": experiment.title}
     return click.command(experiment.name, cls=FilesFirst, **of_group)(command)
 
