@@ -136,8 +136,8 @@ def _table(calibration: Calibration, compared: tuple[AurocComparison, ...]) -> N
         key="comparison",
     )
     st.caption(
-        "Paired bootstrap, 2,000 resamples of the questions, the same for every score. Two "
-        "scores differ when the interval of their difference excludes 0."
+        "Paired bootstrap, 2,000 resamples of the questions, the same for every score. Each "
+        "interval is by itself: of several, some exclude 0 by chance."
     )
     downloads.table(_numbers(compared), "comparison")
 
