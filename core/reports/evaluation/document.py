@@ -24,10 +24,11 @@ READING: Final = (
     "A model was asked questions whose right answers are known. Every score says how much to doubt "
     "each answer. A good one doubts the wrong answers more than the right ones.",
     "AUROC is the probability that a wrong answer is doubted more than a right one: 1 is perfect, "
-    "one half is chance. AURC and AUGRC weigh what is wrong among the answered, over all shares "
-    "answered: less is better. PRR is 0 for a random score and 1 for a perfect one.",
-    "Precision by recall, the paper’s Figure 5: the more questions are answered, the least "
-    "doubtful first, the smaller the share that is right.",
+    "one half is chance. AURC is the share of wrong answers among those given, AUGRC that among "
+    "all questions, on average over all shares answered: less is better. PRR is 0 for a random "
+    "score and 1 for a perfect one.",
+    "Precision by recall, the paper’s Figure 5: how many of the given answers are right, as more "
+    "and more questions are answered, the least doubtful first.",
     "Figure 6: one threshold for questions with one right answer and with many. A threshold on "
     "entropy gives up where there are many; mutual information need not.",
 )

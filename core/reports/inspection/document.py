@@ -23,12 +23,12 @@ MOST_PROMPTS: Final = 3  # of those with an answer each
 READING: Final = (
     "The model was asked the question, then asked again with one of its own answers in the prompt. "
     "If what it is told changes what it says next, it does not know the answer: that doubt is "
-    "epistemic. If it has many answers and keeps to all of them, the question has many answers.",
+    "epistemic. If it has several answers and keeps to all of them, several may be right.",
     "The mutual information (M.I., in nats) measures that change: 0 means that the answer in the "
-    "prompt makes no difference, and it is at most ln m for m different answers. The answer is "
-    "served when the doubt is below the threshold λ.",
+    "prompt makes no difference, and it is at most ln m for m different answers. Where a threshold "
+    "λ is certified, an answer is served only if the doubt is below it.",
     "In the rows, each bar is what the model says after one prompt. If all bars are alike, it "
-    "knows; if each bar is orange, it repeats what it was told.",
+    "keeps to its answers; if each bar is orange, it repeats what it was told.",
     "The certified lower bound holds whatever answers were not seen. All other scores are over "
     "the answers that were found, so they mean little where these cover little of the model’s "
     "probability (the sampled mass).",
