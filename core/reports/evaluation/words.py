@@ -44,7 +44,7 @@ BETTER: Final = {  # what a score does by a measure
 }
 NO_TEST: Final = (
     "This describes these rows and is no test: it promises nothing. To test the policy on labelled "
-    "rows that did not make it, run: believe calibrate ROWS --policy FILE."
+    "rows that did not make it, run: python -m core calibrate ROWS --policy FILE."
 )
 MOST_LEFT_OUT: Final = 3  # questions that are named
 _RULES: Final = {
