@@ -1,4 +1,4 @@
-"""History: every inspection, curve and policy that was kept, to be opened again exactly."""
+"""History: every inspection, curve and policy that was kept, to be opened again."""
 
 from core.ui.header import page_header
 from core.ui.history import bring, list_results
@@ -8,7 +8,8 @@ def history() -> None:
     """Draw the page: a search, the list, and what can be done with the chosen one."""
     page_header(
         "What was asked before?",
-        "Newest first. **Opening a result calls no model**: it appears as it was saved.",
+        "Newest first. **Opening a result calls no model**: a verdict is computed anew from what "
+        "was said then.",
     )
     list_results()
     bring()

@@ -25,7 +25,7 @@ LABELS = {
     "seed": ("Seed", "The same seed draws the same answers again."),
     "gamma_1": ("Stabilisation γ₁", TERMS["Stabilisation γ"]),
     "gamma_2": ("Stabilisation γ₂", TERMS["Stabilisation γ"]),
-    "most": ("Repetitions up to", "As many as fit into the model’s context."),
+    "most": ("Repetitions up to", "No more than fit into the model’s context."),
     "each": ("Questions a band", None),
     "draw": ("Draw number", "A different number draws different questions."),
     "dimension": (
