@@ -289,7 +289,7 @@ def _no_certificate(inspection: Inspection) -> str:
         return f"These are the weights of {model}, named otherwise: nothing is certified{most}."
     return (
         f"This model was certified with other settings{most}: {'; '.join(differences)}. "
-        f"Restore them, or: {label}"
+        f"Restore them, or make a policy for these. {label}"
     )
 
 
