@@ -121,11 +121,14 @@ class Codebook:
     def sentences(self) -> tuple[str, ...]:
         """The codebook in words."""
         rows = count_of(self.rows, "row")
+        alone = f"{rows} are taken as independent"
+        if self.questions < self.rows:
+            alone = f"{self.questions:,} of {alone}, the others being copies"
         asks = f"{rows} ask {count_of(self.questions, 'different question')}"
         return (
             f"Question: {_quotation(self.question)}; {asks}."
             if self.question
-            else f"Question: every row asks another; {rows} are taken as independent.",
+            else f"Question: every row asks another; {alone}.",
             *self.of_score,
             *self.grading,
             f"Rows used: {self.rows:,} of {self.table_rows:,}.",

@@ -630,6 +630,6 @@ def test_a_codebook_in_words():
         "Line 2: “Why?”, right.",
     )
     assert replace(WORDS, claims=("As you said.",)).sentences[3] == "As you said."
-    every = replace(WORDS, question="", wrong=(), unused=()).sentences
+    every = replace(WORDS, question="", questions=3, wrong=(), unused=()).sentences
     assert every[0] == "Question: every row asks another; 3 rows are taken as independent."
     assert every[1].endswith("wrong: none.") and "Columns not used: none." in every

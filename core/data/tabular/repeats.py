@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from core.data.tabular.columns import (
     question_column,
     question_keys,
 )
+from core.data.tabular.fingerprints import DECIMALS
 from core.data.tabular.headings import OWN_ITEM, is_question_heading, names_an_item, plain_heading
 from core.data.tabular.label_words import heading_words
 from core.data.tabular.uploads import Upload
@@ -133,6 +134,26 @@ def vouched_questions(
             f"As you said, {count_of(more, 'row')} that {repeat} another’s “{one_line(own)}” "
             f"ask{'s' * (more == 1)} another question."
         )
+
+
+def copies_as_one(
+    cells: NDArray[np.uint64], scores: Iterable[NDArray[np.float64]]
+) -> NDArray[np.int64]:
+    """Return which question each row asks, (n,), where each asks another: copies ask the same.
+
+    A copy is the same in all cells, and has a score of many decimals. That is no coincidence where
+    most are unlike, or all as often there; else the score takes few values, as entropies of counts.
+
+    `cells`: an even number of each row's cells.
+    """
+    is_long = np.zeros(len(cells), bool)
+    for numbers in scores:
+        is_long |= np.isfinite(numbers) & (numbers != np.round(numbers, DECIMALS))
+    counts = np.unique(cells[is_long], return_counts=True)[1]
+    if 2 * len(counts) < counts.sum() and counts.min() < counts.max():
+        is_long[:] = False
+    others = 2 * np.arange(len(cells), dtype=np.uint64) + 1
+    return np.unique(np.where(is_long, cells, others), return_inverse=True)[1]
 
 
 def weight_claims(

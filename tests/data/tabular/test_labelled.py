@@ -691,6 +691,27 @@ def test_rows_that_stand_for_several_are_said_to_count_once(heading, weighs):
     assert same.codebooks["confidence"].claims == ()
 
 
+def test_copies_of_a_row_that_names_no_question_count_once():
+    scores = [f"0.{n}" for n in range(100001, 100011)]
+    every = [[number, "01"[n % 2]] for n, number in enumerate(scores)]
+
+    def counted(rows):
+        data = labelled(table(["score", "correct"], *rows), replace(PLAIN, query=EVERY_ROW))
+        return len(set(data.questions)), data.reading[0]
+
+    assert counted(every) == (
+        10,
+        "Question: every row asks another; 10 rows are taken as independent.",
+    )
+    for rows in (3 * every, [*every, *every[:4]]):
+        number, said = counted(rows)
+        assert number == 10 and said.endswith(
+            f"10 of {len(rows)} rows are taken as independent, the others being copies."
+        )
+    assert counted([*every[:2], *every[:1] * 7])[0] == 9  # few values, as entropies of counts have
+    assert counted([["0.5", "1"]] * 3 + every)[0] == 13  # short ones are alike by chance
+
+
 @pytest.mark.parametrize("heading", ["split", "Data split", "fold", "is_train"])
 def test_rows_on_which_a_score_may_have_been_fitted_are_asked_about(heading):
     rows = [[f"{n}?", "0.5", "01"[n % 2], "01"[n // 2]] for n in range(4)]
