@@ -25,7 +25,8 @@ _OF_RIGHT_ANSWERS = re.compile(
     r"^((answer|factual|response|final) )?(correctness|accuracy)( score)?$"
 )
 _SO = (
-    ", which no new question brings along. Choose another score; or say so if it was made without."
+    ", which no new question brings along. Choose another score, or say that it was made without "
+    "them."
 )
 
 
@@ -79,7 +80,7 @@ def _by_right_answers(name: str) -> str:
     if not (word := _OF_RIGHT_ANSWERS.search(heading_words(name))):
         return ""
     return (
-        f"“{one_line(name)}” is called (“{word[0]}”) as if it was made from the right answers{_SO}"
+        f"“{one_line(name)}” has a name (“{word[0]}”) as if it was made from the right answers{_SO}"
     )
 
 
@@ -95,11 +96,11 @@ def _without_mistake(name: str, sureness: NDArray[np.float64], right: NDArray[np
     below, wrongs_below = np.cumsum(np.bincount(at))[:-1], np.cumsum(np.bincount(at, ~right))[:-1]
     mistakes = (below - wrongs_below) + (len(wrongs) - wrongs_below)  # by a cut above each value
     if mistakes.min(initial=len(right)) <= fewest:
-        return f"“{one_line(name)}” parts {numbers} {_with(mistakes.min(), 1)}. {so}"
+        return f"“{one_line(name)}” separates {numbers} {_with(mistakes.min(), 1)}. {so}"
     if (len(right) - mistakes).min(initial=len(right)) <= fewest:
         return (
-            f"“{one_line(name)}” parts {numbers} {_with(len(right) - mistakes.max(), 0)}, with the "
-            f"wrong ones as the surer ones: the labels may stand upside down. {so}"
+            f"“{one_line(name)}” separates {numbers} {_with(len(right) - mistakes.max(), 0)}, with "
+            f"the wrong ones as the surer ones: the labels may be the other way around. {so}"
         )
     return ""
 
