@@ -173,7 +173,7 @@ def test_filters_and_what_they_drop(world, asked, tmp_path):
 def test_what_failed_is_said_and_asked_again_where_that_is_wanted(world, asked, tmp_path):
     world.broken = {7: RefusedError("Not this one.")}
     result = believe(asked, "--out", tmp_path / "run")
-    assert "Dropped 1 of 40 rows: failed." in result.stderr and result.exit_code == 0
+    assert "Dropped 1 of 40 rows: the question failed." in result.stderr and result.exit_code == 0
     assert "Why rows failed, most often: Not this one." in result.stderr
     world.broken = {}
     assert "0 questions asked" in believe(asked, "--out", tmp_path / "run").stderr

@@ -209,7 +209,11 @@ class Run:
         return RunRows(
             pa.Table.from_batches(batches, schema),
             (
-                *([f"Dropped {failed:,} of {count_of(total, 'row')}: failed."] if failed else []),
+                *(
+                    [f"Dropped {failed:,} of {count_of(total, 'row')}: the question failed."]
+                    if failed
+                    else []
+                ),
                 *(
                     _sentence(each, number, total)
                     for each, number in zip(filters, dropped, strict=True)

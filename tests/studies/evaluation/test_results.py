@@ -74,7 +74,7 @@ def test_the_labels_differ_on_what_they_are_said_to_and_curves_end_where_too_lit
 def test_the_measures_are_those_of_metrics_and_the_table_the_whole_run(made):
     found = read_results(made)
     one = measure_run(found, 20)
-    assert len(found) == 58 and found.dropped == ("Dropped 2 of 60 rows: failed.",)
+    assert len(found) == 58 and found.dropped == ("Dropped 2 of 60 rows: the question failed.",)
     assert found.scores == tuple(SCORES) and found.has_independent_rows
     assert words.missing_scores(found) == ()
     for name in SCORES:
