@@ -40,6 +40,8 @@ def look_at(
     setting = hashlib.blake2b(json.dumps(list(what)).encode(), digest_size=16)
     for name in sorted(scores):
         setting.update(_of_score(data, name, rows))
+    if len(shown) > len(scores):  # who sees more may choose more afterwards
+        setting.update(str(len(shown)).encode())
     about = f"{about}, {count_of(len(data.kept), 'row')} of {one_line(data.name)}"
     cells, totals = contents(data)
     best_of = scores if is_best else ()

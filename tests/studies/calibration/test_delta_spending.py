@@ -161,6 +161,8 @@ def test_a_score_named_once_others_were_shown_shares_its_part_of_delta_with_them
     looks = calibrate(alone(data, "s0"), WANTED, looks=()).looks  # as by the command
     found = calibrate(alone(data, "s1"), replace(WANTED, score="s1"), looks=looks)
     assert (found.look.place, found.target.scores_tried) == (2, 1)
+    page, paid = named("s0", looks)  # which shows the others, too
+    assert paid == (2, 1) and named("s1", page.looks)[1] == (3, 3)
 
 
 def test_advice_says_what_it_costs_and_asks_for_enough():
