@@ -370,9 +370,7 @@ def _kinds(results: Results, many: tuple[str, ...]) -> mixing.Kinds:
         return mixing.kinds(every)
     names = [each.name for each in every]
     if unknown := sorted({*many}.difference(names)):
-        raise RunError(
-            f"No row that counts is of {list_of(unknown)}: they are of {list_of(names)}."
-        )
+        raise RunError(f"The rows are of {list_of(names)}, not of {list_of(unknown)}.")
     return mixing.Kinds(tuple(name for name in names if name not in many), many, "")
 
 

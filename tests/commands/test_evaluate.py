@@ -122,10 +122,7 @@ def test_the_figures_of_the_paper_are_written(world, asked, tmp_path):
     assert read["figures"] == [str(path) for path in found]
     turned = believe(*options, "--many", "one")
     assert "There are 10 questions with one right answer and" in turned.stderr
-    refused(
-        believe(*options, "--many", "nowhere"),
-        "No row that counts is of nowhere: they are of many and one.",
-    )
+    refused(believe(*options, "--many", "nowhere"), "The rows are of many and one, not of nowhere.")
     (tmp_path / "file").write_text("")
     refused(believe(*options[:4], "--figures", tmp_path / "file" / "x"), "cannot be made")
 
@@ -167,13 +164,13 @@ def test_filters_and_what_they_drop(world, asked, tmp_path):
     assert second.startswith("Dropped ") and second.endswith("of the source “one”.")
     refused(believe("--out", tmp_path / "run", "--filter", "long"), "no filter “long”")
     refused(believe("--out", tmp_path / "run", "--filter", "short=x"), "the source “x”")
-    refused(believe("--out", tmp_path / "run", "--source", "x"), "No row that counts is of x")
+    refused(believe("--out", tmp_path / "run", "--source", "x"), "not of x")
 
 
 def test_what_failed_is_said_and_asked_again_where_that_is_wanted(world, asked, tmp_path):
     world.broken = {7: RefusedError("Not this one.")}
     result = believe(asked, "--out", tmp_path / "run")
-    assert "Dropped 1 of 40 rows: the question failed." in result.stderr and result.exit_code == 0
+    assert "Dropped 1 of 40 rows: they failed." in result.stderr and result.exit_code == 0
     assert "Why rows failed, most often: Not this one." in result.stderr
     world.broken = {}
     assert "0 questions asked" in believe(asked, "--out", tmp_path / "run").stderr

@@ -210,7 +210,7 @@ class Run:
             pa.Table.from_batches(batches, schema),
             (
                 *(
-                    [f"Dropped {failed:,} of {count_of(total, 'row')}: the question failed."]
+                    [f"Dropped {failed:,} of {count_of(total, 'row')}: they failed."]
                     if failed
                     else []
                 ),

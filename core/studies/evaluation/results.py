@@ -181,10 +181,7 @@ def read_results(
         labels = compute.fill_null(table["source"], "")
         there = set(labels.to_pylist())
         if unknown := sorted(set(chosen.to_pylist()) - there):
-            raise RunError(
-                f"No row that counts is of {list_of(unknown)}: they are of "
-                f"{list_of(sorted(there))}."
-            )
+            raise RunError(f"The rows are of {list_of(sorted(there))}, not of {list_of(unknown)}.")
         table = table.filter(compute.is_in(labels, value_set=chosen))
         others = rows.table.num_rows - table.num_rows
         dropped += (f"Left out {count_of(others, 'row')} of other sources.",)

@@ -107,7 +107,7 @@ def test_filters_drop_when_rows_are_read_and_report_what_they_drop(made):
 
 def test_rows_that_failed_are_dropped_first_and_reported(made):
     rows = made.rows([Filter.from_text("short")])
-    assert rows.dropped[0] == "Dropped 2 of 60 rows: the question failed."
+    assert rows.dropped[0] == "Dropped 2 of 60 rows: they failed."
     assert rows.dropped[1].startswith("Dropped 0 of 60 rows: ")
     assert {"q5", "q11"}.isdisjoint(rows.table["id"].to_pylist())
     assert len(rows_of(made.folder)) == 60
@@ -153,7 +153,7 @@ def test_the_labelled_table_is_read_as_what_the_run_says(made):
 
 
 def test_what_is_not_among_the_rows_stands_in_the_promise_made_of_them(made):
-    assert read(labelled_csv(made)[0]).selection == "Dropped 2 of 60 rows: the question failed."
+    assert read(labelled_csv(made)[0]).selection == "Dropped 2 of 60 rows: they failed."
     content, left_out = labelled_csv(made, [Filter("short"), Filter("diverse", "many")])
     data = read(content)
     assert data.selection == " ".join(left_out) and len(left_out) == 3

@@ -67,14 +67,14 @@ def test_the_labels_differ_on_what_they_are_said_to_and_curves_end_where_too_lit
     alone = sum(f and not r for f, r in zip(by_f1, right, strict=True))
     assert alone > 0 and f"{alone} by F1 alone, 0 by the rule alone" in words.labels(found)[0]
     assert "recall of 75% at most" in words.curve_ends(found)[0]
-    with pytest.raises(RunError, match="No row that counts is of nowhere"):
+    with pytest.raises(RunError, match="not of nowhere"):
         read_results(found.run, sources=["nowhere"])
 
 
 def test_the_measures_are_those_of_metrics_and_the_table_the_whole_run(made):
     found = read_results(made)
     one = measure_run(found, 20)
-    assert len(found) == 58 and found.dropped == ("Dropped 2 of 60 rows: the question failed.",)
+    assert len(found) == 58 and found.dropped == ("Dropped 2 of 60 rows: they failed.",)
     assert found.scores == tuple(SCORES) and found.has_independent_rows
     assert words.missing_scores(found) == ()
     for name in SCORES:
