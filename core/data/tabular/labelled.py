@@ -54,12 +54,7 @@ from core.data.tabular.mixtures import (
 from core.data.tabular.no_answers import NO_ANSWER, right_refusals
 from core.data.tabular.other_labels import OtherLabels, other_labels
 from core.data.tabular.pipelines import is_of_runs, pipeline_of
-from core.data.tabular.repeats import (
-    copies_as_one,
-    repeats_unknown,
-    vouched_questions,
-    weight_claims,
-)
+from core.data.tabular.repeats import copies_as_one, repeats_unknown, row_claims, vouched_questions
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError, vouched_claims
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
@@ -245,7 +240,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     if not columns.query:
         questions = copies_as_one(whole[usable], scores.values())
     of_questions = (*vouched_questions(upload, columns.query, usable, questions),)
-    of_questions += (*weight_claims(upload, usable, scores),)
+    of_questions += (*row_claims(upload, usable, (*scores, columns.query or "")),)
     claims = {name: (*claims.get(name, ()), *of_questions) for name in scores}
     cells = None if columns.query and not complaints else whole
     problems += complaints

@@ -44,6 +44,12 @@ _WEIGHTS: Final = re.compile(
     r"(weights?|counts?|freq(uency)?|occurrences|asked|multiplicity|gewicht(ung)?|häufigkeit|poids|"
     r"peso)"
 )
+#: What several questions are about, or who asked them.
+_CLUSTERS: Final = re.compile(
+    r"(source |parent )?(doc|document|passage|context|article|paragraph|story|page|url|file|"
+    r"conversation|session|thread|dialog|dialogue|chat|user|customer|client|author|patient|"
+    r"dokument|kunde|nutzer|benutzer|gespräch|usuario|documento)( (id|name|title|key|hash|nr|no))?"
+)
 _LEAST = 5  # questions, each asked several times: fewer may be forms that numbers fill
 _MOSTLY = 0.9  # of the texts
 #: Of the texts, where questions that people ask are hardly ever so: 3 % at most of those we know.
@@ -156,15 +162,24 @@ def copies_as_one(
     return np.unique(np.where(is_long, cells, others), return_inverse=True)[1]
 
 
-def weight_claims(
-    upload: Upload, rows: NDArray[np.int64], scores: Collection[str]
-) -> Iterator[str]:
-    """Yield which columns seem to say how much rows weigh, as each of the `rows` counts once.
+def row_claims(upload: Upload, rows: NDArray[np.int64], others: Collection[str]) -> Iterator[str]:
+    """Yield which columns speak against taking each of the `rows` for one independent draw.
 
-    `scores`: columns that are none of these.
+    They seem to say how much rows weigh, or which of them are about one document, person or talk.
+
+    `others`: columns that mean something else.
     """
     for name, kind in kinds(upload).items():
-        is_weight = name not in scores and _WEIGHTS.fullmatch(heading_words(name))
+        if name not in others and _CLUSTERS.fullmatch(heading_words(name)):
+            column = column_of(upload, name)
+            there = ~column.where(Cell.MISSING)[rows]
+            number = len(np.unique(column.codes[rows][there]))
+            if number > 1 and 2 * number <= np.count_nonzero(there):
+                yield (
+                    f"Rows of one “{one_line(name)}”, of {number:,} in all, are taken as "
+                    "independent: if they are right or wrong together, this does not hold."
+                )
+        is_weight = name not in others and _WEIGHTS.fullmatch(heading_words(name))
         if is_weight and kind is ColumnKind.NUMBER:
             numbers = column_of(upload, name).numbers()[0][rows]
             if not (numbers == numbers[0]).all():

@@ -691,6 +691,15 @@ def test_rows_that_stand_for_several_are_said_to_count_once(heading, weighs):
     assert same.codebooks["confidence"].claims == ()
 
 
+def test_rows_of_one_document_are_said_to_be_taken_as_independent():
+    rows = [[f"{n}?", f"d{n % 3}", "0.5", "01"[n % 2], f"u{n}"] for n in range(9)]
+    upload = table(["question", "doc_id", "confidence", "correct", "user"], *rows)
+    (claim,) = labelled(upload, suggest(upload)).codebooks["confidence"].claims
+    assert claim.startswith("Rows of one “doc_id”, of 3 in all, are taken as independent: if they")
+    own = replace(suggest(upload), query="doc_id")
+    assert labelled(upload, own).codebooks["confidence"].claims[1:] == ()
+
+
 def test_copies_of_a_row_that_names_no_question_count_once():
     scores = [f"0.{n}" for n in range(100001, 100011)]
     every = [[number, "01"[n % 2]] for n, number in enumerate(scores)]
