@@ -16,7 +16,7 @@ from core.studies.costs import plan, quick_plan
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.quick import quick_look
 from core.studies.inspection.recorder import record, usual_request
-from core.studies.inspection.recording import Recording
+from core.studies.inspection.recording import Estimator, Recording, estimator_of
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import is_settled, next_size
 from core.studies.inspection.taught import in_taught_words
@@ -27,7 +27,7 @@ from core.ui.session import shared_thing
 
 KEPT = 128  # recordings; the largest takes about a megabyte, and where judged a few more
 
-_Series = tuple[str, str, Request]
+_Series = tuple[str, str, Estimator, Request]
 
 
 class Recordings:
@@ -149,7 +149,8 @@ class Recordings:
 
 
 def _series(request: Request, model: LanguageModel) -> _Series:
-    return model.name, model.revision, replace(request, samples=1)
+    estimator = estimator_of(model.capabilities)  # a service may say less than before
+    return model.name, model.revision, estimator, replace(request, samples=1)
 
 
 def recordings() -> Recordings:
