@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from core.studies.inspection.recording import Estimator, Recording, estimator_of
 # Of a likelier answer's probability: a drawn one that has less is shown as 0.0%, and would cost as
 # many calls as any other. Of searched answers a larger share is left out: see `recording.LEFT_OUT`.
 NO_WEIGHT = 0.001
+UNSTATED = "its likelihood"
+MOST_UNSTATED = 0.1  # of sampled pairs; a single answer that is kept so would be refused for ever
 MOST_TOGETHER = 0.1  # nats: above, what a service states of different answers are no probabilities
 
 
@@ -91,6 +94,27 @@ def without_gaps(
     if estimator_of(model.capabilities) is Estimator.EXACT:
         check_sum(model, float(np.logaddexp.reduce(matrix, axis=1).max()))
     return tuple(texts[i] for i in np.flatnonzero(whole)), matrix, verification[whole]
+
+
+def with_likelihoods(
+    model: LanguageModel, rows: Sequence[Sequence[Response]]
+) -> list[tuple[Response, ...]]:
+    """Return responses; one that does not say how likely it is counts as none.
+
+    Raises `ModelError` when they are more than `MOST_UNSTATED`.
+    """
+    lacking = [r for row in rows for r in row if r.text and r.log_likelihood is None]
+    if len(lacking) > MOST_UNSTATED * sum(map(len, rows)):
+        raise ModelError(
+            f"{model.name} no longer reports how likely its own answers are. Choose another model."
+        )
+    none = Response("", False, refusal=UNSTATED)
+    return [
+        tuple(
+            replace(none, limit=r.limit) if r.text and r.log_likelihood is None else r for r in row
+        )
+        for row in rows
+    ]
 
 
 def check_sum(model: LanguageModel, together: float) -> None:

@@ -31,6 +31,7 @@ from core.studies.inspection.gaps import (
     no_answers,
     sum_of,
     texts_to_score,
+    with_likelihoods,
     with_weight,
     without_gaps,
 )
@@ -378,6 +379,8 @@ def _first_answers(
 
 def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     samples, greedy = _first_answers(asking, previous)
+    if estimator is Estimator.CHAINED:
+        (samples,) = with_likelihoods(asking.model, [samples])
     counts = Counter(sample.text for sample in samples if sample.text)
     texts = tuple(counts)
     if estimator is Estimator.COUNTED and len(texts) > (
@@ -401,20 +404,14 @@ def _sample(asking: _Asking, previous: Recording | None, estimator: Estimator) -
     replies = asking.together(TELLING, [*calls, *(_opinion(asking, text) for text in new)])
     for (text, _, _), reply in zip(missing, replies, strict=False):
         before[text] = (*before.get(text, ()), *reply)
+    if estimator is Estimator.CHAINED:
+        before = dict(zip(before, with_likelihoods(asking.model, [*before.values()]), strict=True))
     silent = sum(
         counts[text] for text, row in before.items() if not any(response.text for response in row)
     )
     if silent > MOST_SILENT * counts.total():
         seconds = [response for row in before.values() for response in row]
         raise no_answers(asking.model, seconds, "it is told an answer")
-    if estimator is Estimator.CHAINED and any(
-        response.log_likelihood is None and not response.refusal
-        for response in (*samples, *(second for row in before.values() for second in row))
-    ):
-        raise ModelError(
-            f"{asking.model.name} no longer reports how likely its own answers are. "
-            "Ask again, or choose another model."
-        )
     for responses in (samples, *before.values()) if estimator is Estimator.CHAINED else ():
         check_sum(asking.model, sum_of(responses))
     verification = np.array(replies[len(calls) :]).reshape(-1, 2)

@@ -37,8 +37,7 @@ def draws(purpose: str, model: LanguageModel, prompt: str, count: int, **how: An
         if len(responses) != count or not all(isinstance(r, Response) for r in responses):
             raise ModelError(
                 f"{model.name} was asked for {count_of(count, 'answer')} and gave "
-                f"{len(responses):,}, or some that are no Response. Let its “sample” return as "
-                "many as it is asked for."
+                f"{len(responses):,}, or other things. Let its “sample” return as many Response."
             )
         return responses
 
@@ -72,7 +71,7 @@ def calls_of(model: LanguageModel, tasks: Sequence[ModelTask]) -> list[tuple[Any
         if np.shape(scores) != (shape := tuple(map(len, block))):
             raise ModelError(
                 f"{model.name} was to score {count_of(shape[1], 'answer')} behind "
-                f"{count_of(shape[0], 'prompt')}, and what it returns is no such table. Let its "
+                f"{count_of(shape[0], 'prompt')}, and returns no such table. Let its "
                 "“log_likelihoods” return a row for each prompt."
             )
     whole = sum(task.sequences for task in tasks) or 1

@@ -468,19 +468,38 @@ def test_next_tokens_verify():
 
 
 @pytest.mark.parametrize("of", ["a first answer", "a second answer"])
-def test_a_missing_likelihood_is_said_and_not_replaced(of):
+@pytest.mark.parametrize("every", [2, 25])
+def test_a_missing_likelihood_is_no_answer_and_many_are_said(of, every):
+    """It is kept: were it refused, it would be for ever, and all else be paid for in vain."""
+
     class Forgetful(Limited):
-        """Leaves out how likely one of its answers is."""
+        """Leaves out how likely some of its answers are."""
+
+        drawn = 0
 
         def sample(self, prompt, count, **options):
-            drawn = super().sample(prompt, count, **options)
-            if (prompt == FIRST_PROMPT) == (of == "a first answer") and len(drawn) > 1:
-                drawn[-1] = replace(drawn[-1], log_likelihood=None)
-            return drawn
+            answers = super().sample(prompt, count, **options)
+            concerned = (prompt == FIRST_PROMPT) == (of == "a first answer")
+            for place in range(len(answers)) if concerned and options["temperature"] else ():
+                self.drawn += 1
+                if self.drawn % every == 0:
+                    answers[place] = replace(answers[place], log_likelihood=None)
+            return answers
 
-    with pytest.raises(ModelError, match="limited no longer reports how likely") as caught:
-        record(ask(100), Forgetful(copies(3), own_log_likelihoods=True, next_token=True))
-    assert str(caught.value).endswith(".")
+    model = Forgetful(copies(3), own_log_likelihoods=True, next_token=True)
+    if every < 10:
+        with pytest.raises(ModelError, match="limited no longer reports how likely") as caught:
+            record(ask(100), model)
+        assert str(caught.value).endswith(".")
+        return
+    seen = run(ask(100), model)
+    gaps = {"withheld: its likelihood": 4} if of == "a first answer" else {}
+    assert seen.recording.gaps == gaps
+    assert sum(second.refusal != "" for row in seen.recording.seconds for second in row) == (
+        0 if gaps else 4
+    )
+    assert seen.scores["mutual_information"].doubt is not None
+    same(from_json(to_json(seen)).recording, seen.recording)
 
 
 def test_a_missing_likelihood_of_the_greedy_answer_costs_its_score_alone():
