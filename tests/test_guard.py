@@ -264,7 +264,7 @@ def test_who_stops_it_from_within_hears_so(guard):
 @pytest.mark.parametrize("how", ["ask", "batch"])
 def test_whoever_goes_away_pays_for_what_is_under_way_and_no_more(how, monkeypatch):
     """A question takes some forty calls of this model, of which eight are made at once."""
-    under_way, let_go = threading.Event(), threading.Event()
+    under_way, let_go, before = threading.Event(), threading.Event(), threading.enumerate()
 
     def reply(prompt):
         under_way.set()
@@ -295,9 +295,8 @@ def test_whoever_goes_away_pays_for_what_is_under_way_and_no_more(how, monkeypat
         with pytest.raises(KeyboardInterrupt):
             guard.batch([FRANCE, NEVADA])
         let_go.set()
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join(LONG)
+    for thread in {*threading.enumerate()} - {*before}:
+        thread.join(LONG)
     assert 0 < model.calls <= concurrency.AT_ONCE
 
 
