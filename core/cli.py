@@ -265,7 +265,7 @@ def _new_inspection(query: str | None, options: dict[str, Any]) -> Inspection:
         request, reading = settings_of(model, policy)
         request = replace(request, query=query or "")
     request = replace(request, system=options["system"], context=context_in(options))
-    if not options["as_typed"]:
+    if not options["as_typed"] and policy is None:  # that of a person is of questions as typed
         request = in_taught_words(request, model)
     check_samples(request, model.capabilities)
     with payment(model, plan(request, model.capabilities), options["budget"], options["prices"]):
@@ -325,16 +325,14 @@ def _curve(amplification: Amplification) -> str:
 
 
 def _report(inspection: Inspection, untaught: bool = False) -> str:
-    _, withheld = words.served_sentence(inspection, untaught=untaught)
-    quotes = untaught or not inspection.conceals
-    headline, judgement = inspection.headline.upper(), judge(inspection)
-    first = [inspection.read_as] if inspection.read_as else []
+    served = words.served_sentence(inspection, untaught=untaught)
+    quotes, judgement = untaught or not inspection.conceals, judge(inspection)
+    first = list(filter(None, (inspection.read_as, words.source_sentence(inspection))))
     answer = recorded_elsewhere(inspection.recording)
     lines = [
         *first,
-        f"{headline}." if inspection.conceals else f"{headline}: {inspection.verdict.answer}",
+        *filter(None, served),
         *words.beneath(inspection, untaught=untaught)[len(first) :],
-        *([withheld] if inspection.conceals and untaught else []),
         *([] if quotes else [SAY_SHOW]),
         *([SAY_RECORDED.format(answer)] if answer else []),
         *([SAY_OTHER] if inspection.conceals and find_spec(SMOLLM2) else []),

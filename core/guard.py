@@ -166,7 +166,8 @@ class Guard:
         try:
             system = self._request.system if system is None else system
             request = replace(self._request, query=question, context=context, system=system)
-            request = in_taught_words(request, self.model)
+            if self._brought is None:  # a policy of one's own is of questions as they were typed
+                request = in_taught_words(request, self.model)
             recording = record(request, self.model, progress or silent)
             inspection = read(recording, self._reading, policy=self._brought)
         except (ModelError, InvalidRequestError) as error:

@@ -104,12 +104,12 @@ def test_what_the_model_was_not_taught_is_said_and_its_answer_only_to_who_asks()
     data = one_object(believe(*asked, "--json"))
     answer = data["verdict"]["answer"]
     first, sentence, *rest = believe(*asked).stdout.splitlines()
-    assert first == "NOT NEAR ANYTHING THIS MODEL WAS TAUGHT."
+    assert first == "I don’t know. Not near anything this model was taught."
     assert sentence.startswith("What it says to such a question is made up, whatever its doubt.")
     assert "Add --show-untaught to see what it would have said." in rest
     assert data["verdict"]["reason"] in rest and not [line for line in rest if answer in line]
     everything = believe(*asked, "--show-untaught").stdout.splitlines()
-    assert everything[:2] == [first, sentence] and data["verdict"]["reason"] in everything
+    assert everything[0] == first and {sentence, data["verdict"]["reason"]} <= {*everything}
     assert [line for line in everything if line.endswith(f": {answer}")]
     assert [line for line in everything if line.endswith(f"%  {answer}")]
 
@@ -129,7 +129,7 @@ def test_what_a_larger_model_answered_before_is_offered_and_opens_without_any_mo
     assert "Recorded: " not in believe("inspect", "Who is at the door?").stdout
     monkeypatch.setattr("core.cli.open_for_study", None)
     lines = believe("inspect", answer.question, "--recorded").stdout.splitlines()
-    assert lines[1] == f"{answer.sentence}. No model was asked now." and offer not in lines
+    assert lines[0] == f"{answer.sentence}. No model was asked now." and offer not in lines
     data = one_object(believe("inspect", answer.question, "--recorded", "--json"))
     assert (data["query"], data["model"]) == (answer.question, answer.provenance.model)
     likewise = believe("inspect", f"{answer.question}!!", "--recorded").stdout
@@ -143,7 +143,7 @@ def test_what_a_larger_model_answered_before_is_offered_and_opens_without_any_mo
 def test_what_is_surely_meant_is_asked_and_said_and_what_was_typed_only_at_wish():
     asked, meant = "whats teh capitol of spain", "What's the capital of Spain?"
     first, second, *_ = believe("inspect", asked).stdout.splitlines()
-    assert first == f"Read as: {meant}" and second == "ANSWER: Madrid"
+    assert first == f"Read as: {meant}" and second == "Madrid. Believe it."
     as_read = one_object(believe("inspect", asked, "--json"))
     assert (as_read["query"], as_read["typed"]) == (meant, asked)
     as_typed = one_object(believe("inspect", asked, "--as-typed", "--json"))
@@ -414,8 +414,8 @@ def test_the_report_says_first_what_to_do_and_then_why(table):
     result = believe("inspect", QUERY, "--samples", 200)
     seen = run(Request(QUERY, 200), copies(12))
     lines = result.stdout.splitlines()
-    assert lines[0] == "ABSTAIN: answer0"
-    assert lines[1] == seen.verdict.reason
+    assert lines[:2] == ["I don’t know.", "It would have said: answer0"]
+    assert lines[2] == seen.verdict.reason
     for name, info in SCORES.items():
         (line,) = (line for line in lines if info.title in line)
         assert info.symbol in line and info.unit in line

@@ -97,6 +97,13 @@ def test_its_policy_decides_on_what_is_logged_as_it_did_itself(guard, question):
     assert guard.policy.decide(logged["scores"]) == logged["decision"]
 
 
+def test_a_policy_of_ones_own_decides_on_what_was_typed(guard):
+    """It was calibrated on questions as people type them."""
+    typed, meant = "whats teh capitol of spain", "What's the capital of Spain?"
+    assert guard(typed).inspection.query == meant
+    assert believe.guard(policy=default_policy())(typed).inspection.query == typed
+
+
 def test_it_can_be_awaited(guard):
     async def both():
         return await asyncio.gather(guard.ask(FRANCE), guard.ask(FRANCE))

@@ -72,9 +72,9 @@ def test_the_stories_to_present_are_the_lanes_own(content):
         }
         assert story["steps"] == [drawn["steps"][TIMES.index(n)] for n in present.PLACES]
     assert [story["meaning"] for story in stories] == [
-        "It keeps to its answer: it knows.",
-        "It keeps its other answers, too: many are right.",
-        "It drops its own answer: a guess. And it was wrong.",
+        "It keeps to its answer, as a model does to what it knows.",
+        "It keeps its other answers, too: several may be right.",
+        "It drops its own answer, as a model does a guess. And it was wrong.",
     ]
     assert [story["put_in"][-1] for story in stories] == [
         f"Told{what} 100 times: “One answer to the question is {told}.”"

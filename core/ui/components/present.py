@@ -19,9 +19,9 @@ PLACES: Final = (TIMES[0], TIMES[1], TIMES[-1])  # how often each story is told 
 LONGEST: Final = 300  # characters of an address: a code of a longer one is too fine to be read
 
 MEANINGS: Final = {
-    Course.STANDS: "It keeps to its answer: it knows.",
-    Course.SHARES: "It keeps its other answers, too: many are right.",
-    Course.GIVES_WAY: "It drops its own answer: a guess.",
+    Course.STANDS: "It keeps to its answer, as a model does to what it knows.",
+    Course.SHARES: "It keeps its other answers, too: several may be right.",
+    Course.GIVES_WAY: "It drops its own answer, as a model does a guess.",
 }
 WRONG: Final = "And it was wrong."
 PUT_IN: Final = {
