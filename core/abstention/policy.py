@@ -318,7 +318,7 @@ class Policy:
             of = f", one of {self.scores_tried} scores" if self.scores_tried > 1 else ""
             sentence += (
                 f" Look {self.looks} at these labels{of}: it was tested at {tested}, so that "
-                "this holds for all looks at them together."
+                "this holds for all looks at each of them."
             )
         return sentence
 

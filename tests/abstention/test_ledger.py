@@ -31,6 +31,17 @@ def test_of_many_rows_the_smallest_stand_for_all():
     assert np.isin(smallest(rows), more).all()
 
 
+@given(st.lists(st.sets(st.integers(1, 6), min_size=1), max_size=9))
+def test_all_looks_at_one_row_spend_delta_at_most(parts):
+    looks = []
+    for place, part in enumerate(parts):
+        rows = np.array([2 * row for row in part], np.uint64)
+        looks.append(look(str(place), "", rows, looks))
+    for row in range(1, 7):
+        assert sum(0.5**each.place for each in looks if 2 * row in each.rows) <= 1
+    # Two parts, and both together: as a whole they may spend more, so no sentence says so.
+
+
 def test_questions_are_compared_and_not_labels():
     rows, others = np.array([2, 5, 8], np.uint64), np.array([3, 4, 7], np.uint64)
     assert asks_the_same(rows, others).tolist() == [True, True, False]

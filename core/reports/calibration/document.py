@@ -38,9 +38,9 @@ READING: Final = (
     "The curve shows, for every threshold, the share of wrong answers among those answered, "
     "against the share answered. The band is the interval at each point by itself, the dashed "
     "line the target, the diamond the threshold, and a circle one chosen by hand.",
-    "Every look at the same labels spends a part of δ, so that all looks at them together keep the "
-    "promise; the report says which one this was. Other labels have a δ of their own: of batches "
-    "brought until one passes, each may pass by chance.",
+    "Every look at the same labels spends a part of δ, so that all looks at a label together keep "
+    "the promise; the report says which one this was. Other labels have a δ of their own: of "
+    "batches brought until one passes, each may pass by chance.",
     "A price list, if there is one, tests seven targets as one family, so that a promise of it "
     "holds even if it is chosen after looking.",
 )
