@@ -22,7 +22,7 @@ from core.language_models.client.concurrency import at_once, questions_at_once
 from core.language_models.errors import ModelError, fault_of
 from core.language_models.language_model import LanguageModel
 from core.language_models.opening import AUTO, open_for_study
-from core.language_models.stopping import Stop, patience
+from core.language_models.stopping import Stop, current_stop, patience
 from core.reports.inspection import words
 from core.studies.inspection.certificates import certificate
 from core.studies.inspection.inspection import Inspection, cannot_decide, read
@@ -168,7 +168,8 @@ class Guard:
             request = replace(self._request, query=question, context=context, system=system)
             if self._brought is None:  # a policy of one's own is of questions as they were typed
                 request = in_taught_words(request, self.model)
-            recording = record(request, self.model, progress or silent)
+            with _ending():  # also by Ctrl-C, which only this thread hears
+                recording = record(request, self.model, progress or silent)
             inspection = read(recording, self._reading, policy=self._brought)
         except (ModelError, InvalidRequestError) as error:
             return Abstained(question, str(error))
@@ -200,9 +201,10 @@ class Guard:
 @contextmanager
 def _ending() -> Iterator[Stop]:
     """Yield what is set at the end of the block: threads that are left alone then ask no more."""
-    stop = Stop()
+    stop = Stop([current_stop()])
     try:
-        yield stop
+        with patience(stop):
+            yield stop
     finally:
         stop.set()
 

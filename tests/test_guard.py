@@ -268,7 +268,7 @@ def test_who_stops_it_from_within_hears_so(guard):
         guard(FRANCE, stop)
 
 
-@pytest.mark.parametrize("how", ["ask", "batch"])
+@pytest.mark.parametrize("how", ["ask", "batch", "call"])
 def test_whoever_goes_away_pays_for_what_is_under_way_and_no_more(how, monkeypatch):
     """A question takes some forty calls of this model, of which eight are made at once."""
     under_way, let_go, before = threading.Event(), threading.Event(), threading.enumerate()
@@ -285,8 +285,9 @@ def test_whoever_goes_away_pays_for_what_is_under_way_and_no_more(how, monkeypat
         asked = asyncio.create_task(guard.ask(FRANCE))
         await asyncio.to_thread(under_way.wait, LONG)
         asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
         let_go.set()
-        await asked
 
     def interrupted(futures, *options):
         if threading.current_thread() is here and under_way.wait(LONG) and next(pressed, False):
@@ -294,16 +295,17 @@ def test_whoever_goes_away_pays_for_what_is_under_way_and_no_more(how, monkeypat
         return concurrent.futures.wait(futures, *options)
 
     if how == "ask":
-        with pytest.raises(asyncio.CancelledError):
-            in_own_loop(given_up())
+        in_own_loop(given_up())
     else:
         here, pressed = threading.current_thread(), iter([True])
         monkeypatch.setattr(concurrency, "wait", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            guard.batch([FRANCE, NEVADA])
+            guard.batch([FRANCE, NEVADA]) if how == "batch" else guard(FRANCE)
         let_go.set()
-    for thread in {*threading.enumerate()} - {*before}:
-        thread.join(LONG)
+    while begun := {t for t in threading.enumerate() if not t.daemon} - {*before}:
+        for thread in begun:
+            if thread.ident:  # else it is about to be started
+                thread.join(LONG)
     assert 0 < model.calls <= concurrency.AT_ONCE
 
 
