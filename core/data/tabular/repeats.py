@@ -154,7 +154,8 @@ def copies_as_one(
     """
     is_long = np.zeros(len(cells), bool)
     for numbers in scores:
-        is_long |= np.isfinite(numbers) & (numbers != np.round(numbers, DECIMALS))
+        some = np.where(np.abs(numbers) < 2**52, numbers, 0.0)  # larger ones have no decimals
+        is_long |= some != np.round(some, DECIMALS)
     counts = np.unique(cells[is_long], return_counts=True)[1]
     if 2 * len(counts) < counts.sum() and counts.min() < counts.max():
         is_long[:] = False
