@@ -19,6 +19,7 @@ from core.codec import is_writable
 from core.language_models.errors import ModelError, StoppedError, fault_of
 from core.language_models.language_model import LanguageModel
 from core.language_models.opening import AUTO, open_for_study
+from core.language_models.stopping import ending
 from core.language_models.true_false import says
 from core.reports.inspection import words
 from core.studies.inspection.inspection import Inspection, read
@@ -199,7 +200,8 @@ def claims(
     check_who(model, budget)
     requested = questions_about(text, question, **front)
     opened = open_for_study(model, form, budget, _LOG.info)
-    return list(claims_of(text, requested, opened, silent, **front))
+    with ending():
+        return list(claims_of(text, requested, opened, silent, **front))
 
 
 def questions_about(text: str, question: str = "", **front: str) -> Questions:

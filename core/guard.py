@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,7 @@ from core.language_models.client.concurrency import at_once, questions_at_once
 from core.language_models.errors import ModelError, fault_of
 from core.language_models.language_model import LanguageModel
 from core.language_models.opening import AUTO, open_for_study
-from core.language_models.stopping import Stop, current_stop, patience
+from core.language_models.stopping import Stop, ending, patience
 from core.reports.inspection import words
 from core.studies.inspection.certificates import certificate
 from core.studies.inspection.inspection import Inspection, cannot_decide, read
@@ -168,7 +167,7 @@ class Guard:
             request = replace(self._request, query=question, context=context, system=system)
             if self._brought is None:  # a policy of one's own is of questions as they were typed
                 request = in_taught_words(request, self.model)
-            with _ending():  # also by Ctrl-C, which only this thread hears
+            with ending():  # also by Ctrl-C, which only this thread hears
                 recording = record(request, self.model, progress or silent)
             inspection = read(recording, self._reading, policy=self._brought)
         except (ModelError, InvalidRequestError) as error:
@@ -181,7 +180,7 @@ class Guard:
 
     async def ask(self, question: str, *, context: str = "") -> Answer | Abstained:
         """Ask one question in a thread of its own, while others run; cancelled, it asks no more."""
-        with _ending() as stop:
+        with ending() as stop:
             return await asyncio.to_thread(_ask_until, stop, self, question, context=context)
 
     def batch(self, questions: Iterable[str]) -> list[Answer | Abstained]:
@@ -193,20 +192,9 @@ class Guard:
             )
 
         workers = questions_at_once(self.model.capabilities)
-        with _ending() as stop:
+        with ending() as stop:
             calls = [partial(ask_beside, stop, self, question) for question in every]
             return at_once(calls, workers=workers)
-
-
-@contextmanager
-def _ending() -> Iterator[Stop]:
-    """Yield what is set at the end of the block: threads that are left alone then ask no more."""
-    stop = Stop([current_stop()])
-    try:
-        with patience(stop):
-            yield stop
-    finally:
-        stop.set()
 
 
 def ask_beside(stop: Stop, guard: Guard, question: str, **how: Any) -> Answer | Abstained:

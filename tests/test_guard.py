@@ -268,7 +268,7 @@ def test_who_stops_it_from_within_hears_so(guard):
         guard(FRANCE, stop)
 
 
-@pytest.mark.parametrize("how", ["ask", "batch", "call"])
+@pytest.mark.parametrize("how", ["ask", "batch", "call", "claims"])
 def test_whoever_goes_away_pays_for_what_is_under_way_and_no_more(how, monkeypatch):
     """A question takes some forty calls of this model, of which eight are made at once."""
     under_way, let_go, before = threading.Event(), threading.Event(), threading.enumerate()
@@ -280,6 +280,11 @@ def test_whoever_goes_away_pays_for_what_is_under_way_and_no_more(how, monkeypat
 
     model = Own(reply)
     guard = believe.guard(model)
+    calls = {
+        "batch": lambda: guard.batch([FRANCE, NEVADA]),
+        "call": lambda: guard(FRANCE),
+        "claims": lambda: believe.claims("Paris is in France.", model=model),
+    }
 
     async def given_up():
         asked = asyncio.create_task(guard.ask(FRANCE))
@@ -300,7 +305,7 @@ def test_whoever_goes_away_pays_for_what_is_under_way_and_no_more(how, monkeypat
         here, pressed = threading.current_thread(), iter([True])
         monkeypatch.setattr(concurrency, "wait", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            guard.batch([FRANCE, NEVADA]) if how == "batch" else guard(FRANCE)
+            calls[how]()
         let_go.set()
     while begun := {t for t in threading.enumerate() if not t.daemon} - {*before}:
         for thread in begun:

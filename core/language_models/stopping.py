@@ -135,6 +135,20 @@ def patience(stop: Stop, seconds: float = math.inf, longest: float = 0.0) -> Ite
         _PATIENCE.reset(token)
 
 
+@contextmanager
+def ending() -> Iterator[Stop]:
+    """Yield what is set at the end of the block: threads that are left alone then ask no more.
+
+    Of who presses Ctrl-C only the main thread hears.
+    """
+    stop = Stop([current_stop()])
+    try:
+        with patience(stop):
+            yield stop
+    finally:
+        stop.set()
+
+
 def current_stop() -> Stop:
     """Return what stops this thread; what nobody can set, where nobody said `patience`."""
     return _PATIENCE.get(_Patience()).stop
