@@ -147,7 +147,7 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
         ends += f", chosen among {among})" if among > 1 else ")"
     does = (
         f"it doubts a wrong answer more than a right one in {auroc.value:.0%} of "
-        f"pairs{ends}, on {count_of(len(results), 'question')} of "
+        f"pairs{ends}, on {_size(results)} of "
         f"{one_line(str(results.run.manifest['questions']['name']))}."
     )
     if not measured.number:
@@ -171,6 +171,13 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
     if len(results.scores) < 2:
         return [f"{name} finds wrong answers: {does}", "There is no other score to compare."]
     return [f"Use {name}: {does}", "No other score does so as often."]
+
+
+def _size(results: Results) -> str:
+    """Return how many questions there are, and of how many rows where some ask the same."""
+    questions = count_of(len(np.unique(results.questions)), "question")
+    rows = count_of(len(results), "row")
+    return questions if results.has_independent_rows else f"{rows} that ask {questions}"
 
 
 def never_taught(measured: RunMeasures) -> str:

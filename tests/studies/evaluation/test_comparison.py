@@ -77,6 +77,9 @@ def test_other_measures_and_repeated_questions_are_compared_by_the_bootstrap(fou
     assert {each.test for each in compare(made, INFORMATION, "aurc")} == {"paired bootstrap"}
     twice = read_results(found.run)
     twice.queries[1] = twice.queries[0]
+    number = len(twice)
+    rows = f"{number} rows that ask {number - 1} questions of "
+    assert rows in words.answer(measure_run(twice, 50))[0]
     assert {each.test for each in compare(measure_run(twice, 50), INFORMATION)} == {
         "paired bootstrap"
     }
