@@ -142,6 +142,8 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
                 f"{len(results):,}."
             ]
     auroc, among = of.widened, len(ranking(measured))
+    if not of.is_largest:  # it was named before anything was seen
+        auroc, among = measured.interval(of.score, "auroc"), 1
     ends = "" if math.isnan(auroc.lower) else f" ({auroc.lower:.0%} to {auroc.upper:.0%}"
     if ends:
         ends += f", chosen among {among})" if among > 1 else ")"
