@@ -19,7 +19,8 @@ _GAP = 5.0  # no number between 1 and this, where a heading does not say that th
 #: What a score is called that compares an answer with the right one, or is about that one.
 _OF_RIGHT_ANSWERS = re.compile(
     r"\b(gold(en)?|references?|ground ?truth|oracle|target|rouge\w*|bleu\w*|bleurt|meteor|"
-    r"bert ?score|f1|em|((exact|fuzzy|string|partial) ?)?match|chr ?f\w*|wer|cer|levenshtein|"
+    r"bert ?score|f1|em|(exact|fuzzy|string|partial) ?match|match( score| value)?$|chr ?f\w*|"
+    r"wer|cer|levenshtein|"
     r"edit distance|bem|human|annotators?|context (recall|precision)|"
     r"(answer|factual) similarity)\b|"
     r"^((answer|factual|response|final) )?(correctness|accuracy)( score)?$"
