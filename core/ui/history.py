@@ -38,7 +38,7 @@ ALL: Final = "All"
 EVERY_MODEL: Final = "every model"
 _OFFERED = (None, Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN, Headline.TOO_LITTLE)
 NONE: Final = "No verdict"
-VERDICTS: Final = [STAMPS[each].label if each else ALL for each in _OFFERED] + [NONE]
+VERDICTS: Final = [*(STAMPS[each].label if each else ALL for each in _OFFERED), NONE]
 WHAT_TO_TICK: Final = "Tick one to rename it, two inspections to compare, or any to delete."
 
 
