@@ -37,8 +37,7 @@ MOST: Final = 1000  # results that are listed and counted
 ALL: Final = "All"
 EVERY_MODEL: Final = "every model"
 _OFFERED = (None, Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN, Headline.TOO_LITTLE)
-NONE: Final = "No verdict"
-VERDICTS: Final = [*(STAMPS[each].label if each else ALL for each in _OFFERED), NONE]
+VERDICTS: Final = [STAMPS[headline].label if headline else ALL for headline in _OFFERED]
 WHAT_TO_TICK: Final = "Tick one to rename it, two inspections to compare, or any to delete."
 
 
@@ -130,7 +129,7 @@ def _of_verdict(groups: list[list[Summary]]) -> tuple[list[list[Summary]], str]:
     label_of = {id(group): _label(group[0]) for group in groups}
     number = Counter([*label_of.values(), *[ALL] * len(groups)])
     options = [each for each in VERDICTS if number[each] or each == st.session_state.get(key)]
-    if options in ([ALL], [ALL, NONE]):
+    if options == [ALL]:
         return groups, ALL
     verdict = st.pills(
         "Verdict",
@@ -146,9 +145,9 @@ def _of_verdict(groups: list[list[Summary]]) -> tuple[list[list[Summary]], str]:
 
 
 def _label(result: Summary) -> str:
-    """Return the verdict of an inspection, or that there is none."""
+    """Return the verdict of an inspection; "" where there is none."""
     stamp = read_outcome(result.outcome).stamp if result.kind == "inspection" else None
-    return stamp.label if stamp else NONE
+    return stamp.label if stamp else ""
 
 
 def _number_listed(of: Hashable) -> int:

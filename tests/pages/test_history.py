@@ -1,7 +1,6 @@
 """The page "History" without a browser: the list, and what can be done with a result."""
 
 import json
-import re
 from contextlib import suppress
 
 import pytest
@@ -91,16 +90,14 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
     def save_as(n, model, outcome):
         results().save("inspection", "", f"Question {n}", model, f"[{n}]", outcome=outcome)
 
-    results().save("policy", "", "A policy", "embedded", "[]")
     for n in range(30):
         save_as(n, "embedded", "Believe it (0.029 nats, λ = 0.58, own policy: none). Paris")
     save_as(30, "embedded", "Perhaps (-2.0 nats, λ = -1.5, own policy: ≤ 5% wrong). Rome")
     save_as(31, "openai:gpt@https://x.example/v1", UNTAUGHT)
     page = session("history")
-    every, *parts = (int(re.search(r"\d+", option)[0]) for option in page.pills[0].options)
-    assert len(titles(page)) == A_PAGE and every == sum(parts) == 33
+    assert len(titles(page)) == A_PAGE and "All (32)" in page.pills[0].options
     press(page, "history_more")
-    assert len(titles(page)) == 33 and "history_more" not in keys(page)
+    assert len(titles(page)) == 32 and "history_more" not in keys(page)
     rows = [row for (row,) in listed(page)]
     doubts = [(row["part"], row["doubt"]) for row in rows[:3]]
     assert doubts == [
@@ -114,7 +111,7 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
     page.selectbox(key="history_model").set_value(EVERY_MODEL).run()
     assert len(titles(page)) == A_PAGE  # of another search: from its beginning
     page.pills[0].set_value("≈ Perhaps").run()
-    assert titles(page) == ["Question 30"] and len(page.pills[0].options) == 5
+    assert titles(page) == ["Question 30"] and len(page.pills[0].options) == 4
     page.text_input(key="history_words").set_value("paris").run()
     assert said(page, "None of these has this verdict.") and not titles(page)
     assert "≈ Perhaps (0)" in page.pills[0].options  # it can be taken back
