@@ -30,12 +30,13 @@ from tests.studies.inspection.rules import default_rule
 def seen(clusters, maker=copies):
     """An inspection with exactly that many clusters: every answer is sampled in turn."""
     model = maker(clusters)
-    turns = [Response(model.answers[i % clusters], True) for i in range(3 * clusters)]
     draw = model.sample
     model.sample = lambda prompt, count, *, temperature=1.0, **rest: (
-        turns if temperature else draw(prompt, count, temperature=0)
+        [Response(model.answers[i % clusters], True) for i in range(count)]
+        if temperature
+        else draw(prompt, count, temperature=0)
     )
-    recording = record(Request(QUERY, len(turns)), model)
+    recording = record(Request(QUERY, 3 * clusters), model)
     return read(recording, rule=default_rule())
 
 
