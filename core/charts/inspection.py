@@ -105,7 +105,7 @@ def doubt_scale(
             _text(doubt, y, name, palette.muted)
         )
     title = f"doubt: {SCORES[score].symbol} in nats" + "; hollow: estimated" * bool(rows["hollow"])
-    title += "; here it does not decide" * (not decides)
+    title += "; here it does not decide" * (rule is not None and not decides)
     ends = {"lowest": lowest, "widest": widest}
     return Filled(_scale_of_doubt(len(references), title, palette), rows, ends)
 

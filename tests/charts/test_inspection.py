@@ -179,6 +179,17 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
         colours = {row["colour"] for row in rows_of(scale, "end")[:2]}
         assert colours == ({LIGHT.primary, LIGHT.epistemic} if is_served else {LIGHT.muted})
         assert ("does not decide" in document.doubt(inspection).alt) is not is_served
+        assert ("does not decide" in str(scale.shape)) is not is_served
+
+
+def test_where_nothing_is_certified_no_side_of_the_scale_has_a_colour():
+    """What is served there may have only so much doubt: it is not said that it does not decide."""
+    inspection = run(Request(QUERY, 10), knows(2))
+    assert inspection.verdict.rule is None
+    scale = charts.doubt_scale(inspection, (), LIGHT)
+    assert {"no limit λ is certified here", "less doubt", "more doubt"} <= {*placed(scale)}
+    assert {row["colour"] for row in rows_of(scale, "end")[:2]} == {LIGHT.muted}
+    assert "does not decide" not in str(scale.shape) + document.doubt(inspection).alt
 
 
 def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():

@@ -30,8 +30,8 @@ AT_ODDS = 0.05  # of what was found: so much of two answers counted as one is no
 SILENCE = "nothing at all"
 _YES = ("true", "correct", "ja", "oui", "si", "sim", "tak", "да", "evet", "是", "对", "はい")
 _NO = (
-    *("false", "incorrect", "nein", "nee", "nej", "non", "nao", "nie", "нет", "否", "不是"),
-    "いいえ",
+    *("false", "incorrect", "nein", "nee", "nej", "non", "nao", "nie"),
+    *("нет", "否", "不是", "いいえ"),
 )
 _SIDES = dict.fromkeys(_YES, True) | dict.fromkeys(_NO, False)
 
