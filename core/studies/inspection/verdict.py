@@ -312,8 +312,8 @@ class _About:
             return ""
         if self.clusters > 1 and rule.value > self._most(rule.score):
             return (
-                "Even a model that followed every one of them would stay below λ: here it "
-                "withholds nothing."
+                "Even a model that followed every answer would stay below λ: here it withholds "
+                "nothing."
             )
         if not self._keeps():
             return ""
