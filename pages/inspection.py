@@ -53,10 +53,10 @@ def inspect() -> None:
         problem(str(error))
         return
     frame.tab_title(inspection.query)
-    if opened is not None and beside(inspection):
-        return
     if opened is not None:
         badge.empty()
+        if beside(inspection):
+            return
     elif inspection.verdict.rule is None:
         with badge:
             policy_badge.badge(fits=False)

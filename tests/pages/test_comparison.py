@@ -4,7 +4,7 @@ import pytest
 
 from core.studies.inspection.certificates import default_policy
 from core.ui.results import storage
-from tests.sessions import QUERY, harmless, keys, press, said, session, table
+from tests.sessions import QUERY, harmless, keys, policy_badges, press, said, session, table
 
 pytestmark = pytest.mark.usefixtures("fresh")
 
@@ -31,7 +31,9 @@ def test_an_address_shows_differences_first_and_both_sides(two):
         ["similarity threshold τ", "0.25", "0.9"],
         ["threshold λ", limit, "–"],  # with another τ, nothing is certified
         ["least sampled mass", "0.02", "–"],
+        ["policy", f"Default policy. {default_policy().sentence}", "–"],
     ]
+    assert policy_badges(page) == []  # what this session's promises is not said of saved ones
     first, second = (table(session("inspection", saved=id), "doubt against λ") for id in two)
     scores = table(page, "score")
     assert list(scores["here (left)"]) == list(first["value"])

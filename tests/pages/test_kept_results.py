@@ -108,6 +108,18 @@ def test_the_link_opens_what_the_policy_on_the_screen_decided():
     assert linked(page) == first
 
 
+def test_no_link_leads_to_another_verdict_where_a_policy_decides_nothing():
+    page = session("inspection", q=QUERY, k="20")  # for which nothing is certified
+    first = linked(page)
+    page.session_state["policy_in_use"] = default_policy()
+    page.run()
+    assert said(page, "calibrated for a different pipeline") and linked(page) is None
+    press(page, "keep_view")
+    assert from_json(results().open(linked(page)).payload).refused
+    press(page, "stop_policy")
+    assert linked(page) == first
+
+
 def test_no_link_is_shown_to_what_was_deleted():
     page = session("inspection", q=QUERY)
     results().delete(first := linked(page))

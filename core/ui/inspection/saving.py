@@ -58,4 +58,4 @@ def view(inspection: Inspection) -> Hashable:
     """Return what tells one view of a recording from all others."""
     recording = inspection.recording
     identity = (recording.model, recording.revision, recording.request)
-    return (*identity, inspection.reading, inspection.verdict.rule)
+    return (*identity, inspection.reading, inspection.verdict.rule, inspection.refused)
