@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.comparison import compare
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.request import Reading, Request
@@ -46,6 +47,18 @@ def test_it_names_what_was_set_differently_and_nothing_else():
     elsewhere = replace(one, recording=replace(one.recording, model="other", revision="2"))
     assert names(compare(one, elsewhere))["model"] == ("table", "other")
     assert names(compare(one, elsewhere))["weights and form"] == ("1", "2")
+
+
+def test_what_a_policy_promises_and_why_it_decides_nothing_is_a_difference():
+    one = run(Request(QUERY, 10), copies(4))
+    promised, none = (
+        read(one.recording, rule=DecisionRule(9.0, 0.0, origin=origin, error=error))
+        for origin, error in (("At most 5%.", 0.05), ("No guarantee.", None))
+    )
+    assert names(compare(promised, none)) == {"policy": ("At most 5%.", "No guarantee.")}
+    refused = read(one.recording, policy=default_policy())
+    assert one.refused is None and refused.refused
+    assert names(compare(one, refused)) == {"policy": (None, refused.refused)}
 
 
 def test_what_was_searched_for_has_no_seed_and_no_temperature():
