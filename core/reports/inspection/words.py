@@ -265,10 +265,11 @@ def caveat(inspection: Inspection) -> str | None:
     if rule.error is None or inspection.headline is not Headline.PERHAPS:
         return None
     if rule.error > LARGEST_ERROR:
-        return (
-            f"Of such answers to questions like the labelled ones, up to {rule.error:.0%} are "
-            "wrong: no smaller share could be certified for this model."
-        )
+        why = "no smaller share could be certified for this model"
+        if not rule.origin.startswith(DEFAULT):  # a policy of one's own names a target of its own
+            why = f"“Believe it” takes {percent(LARGEST_ERROR)} at most"
+        of = "Of such answers to questions like the labelled ones"
+        return f"{of}, up to {percent(rule.error)} are wrong: {why}."
     if inspection.stands:
         return None
     if inspection.evidence.answers == 1:

@@ -283,11 +283,12 @@ def test_the_same_weights_have_the_same_certificate_whatever_they_are_called(nam
     assert seen.information_threshold == own.value
     assert seen.verdict.decision is Decision.ANSWER
     assert seen.headline is Headline.PERHAPS  # so many are wrong
-    assert f"up to {own.error:.0%} are wrong" in caveat(seen)
+    assert f"up to {own.error:.0%} are wrong: no smaller share could be cert" in caveat(seen)
     withheld = replace(seen, verdict=replace(seen.verdict, decision=Decision.ABSTAIN))
     assert caveat(withheld) is None
     mine = replace(default_policy("smollm2"), threshold=own.value / 2, belief=None)
-    assert read(seen.recording, policy=mine).refused is None
+    mine = read(seen.recording, policy=replace(mine, target_error=0.124))
+    assert caveat(mine).endswith("up to 12.4% are wrong: “Believe it” takes 10% at most.")
     other = read(replace(seen.recording, revision="0123456789ab"))
     assert other.verdict.rule is None and caveat(other).startswith("Nothing is certified")
 
