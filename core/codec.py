@@ -52,6 +52,17 @@ def percent(share: float) -> str:
     return "more than 99.9999%" if text == "100%" and share < 1 else text
 
 
+def limit_in_words(value: float, form: str, width: float = math.inf) -> str:
+    """Return a finite limit in a format, or with so many digits more that it parts the same.
+
+    It is off by a hundredth of the `width` of what it parts at most, and none is rounded to 1,
+    which no confidence exceeds.
+    """
+    reach = min(width / 100 or math.inf, abs(1 - abs(value)) / 2 or math.inf)
+    texts = (f"{value:{form}}", *(f"{value:.{digits}g}" for digits in range(4, 18)))
+    return next(text for text in texts if abs(float(text) - value) <= reach)
+
+
 def finite(value: float) -> float | None:
     """Return a number as JSON knows it; a probability of 0 has no logarithm there."""
     return float(value) if math.isfinite(value) else None

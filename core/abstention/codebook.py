@@ -118,6 +118,12 @@ class Codebook:
         )
 
     @property
+    def width(self) -> float:
+        """How far apart the scores lie; infinity where nobody knows."""
+        low, high = self.lowest, self.highest
+        return math.inf if low is None or high is None else high - low
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The codebook in words."""
         rows = count_of(self.rows, "row")

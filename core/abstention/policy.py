@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 from core.abstention.codebook import Codebook, codebook_from, number_of
 from core.abstention.ledger import Rows, from_text
-from core.codec import DamagedError, encode, finite, percent, typed_fields
+from core.codec import DamagedError, encode, finite, limit_in_words, percent, typed_fields
 
 FORMAT: Final = "believe-policy"
 VERSION: Final = 2  # 1: of answers of the usual limit, which is all that readers of it know
@@ -230,7 +230,8 @@ class Policy:
         if math.isinf(self.threshold):
             return "at any value" if self.threshold > 0 else "at no value"
         own = own_direction(self.threshold, self.larger_is_surer)
-        return f"{'above' if self.larger_is_surer else 'below'} {own:.6g}"
+        limit = limit_in_words(own, ".6g", self.codebook.width if self.codebook else math.inf)
+        return f"{'above' if self.larger_is_surer else 'below'} {limit}"
 
     @property
     def _rule(self) -> str:
@@ -471,6 +472,8 @@ def from_json(text: str | bytes) -> Policy:
 
 def policy_from_dict(content: object) -> Policy:
     """Read `to_dict`'s dictionary, checking every field; raises `PolicyError`."""
+    from core.abstention.proof import check_agreement
+
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise PolicyError("This file is not a Believe policy. Download the policy again.")
     version = content.get("version")
@@ -497,29 +500,8 @@ def policy_from_dict(content: object) -> Policy:
             raise PolicyError(
                 "The policy’s “codebook” is damaged. Download the policy again."
             ) from error
-    policy = Policy(**values)
-    _check_agreement(policy, content)
+    check_agreement(policy := Policy(**values), content)
     return policy
-
-
-def _check_agreement(policy: Policy, content: Mapping[str, object]) -> None:
-    """Refuse a file that contradicts itself; older ones say less."""
-    book = policy.codebook
-    own = {"answer_if": policy.answer_if, "rule": policy._rule}
-    pairs: list[tuple[str, str, Any, Any]]
-    pairs = [(name, "threshold", content.get(name, own[name]), own[name]) for name in own]
-    if book:
-        pairs += [
-            ("codebook", "score", book.score, policy.score),
-            ("codebook", "larger_is_surer", book.larger_is_surer, policy.larger_is_surer),
-            ("codebook", "labels", max(book.rows, policy.labels), book.rows),  # one a question
-        ]
-    for one, other, here, there in pairs:
-        if here != there:
-            raise PolicyError(
-                f"The policy’s “{one}” and “{other}” contradict each other, so somebody has "
-                "changed one of them. Download the policy again, or choose λ on Calibration."
-            )
 
 
 def pipeline_from_dict(content: object) -> Pipeline:

@@ -1,9 +1,11 @@
-"""Whether the numbers of a policy can prove what it promises."""
+"""Whether a policy’s file agrees with itself, and its numbers can prove what it promises."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from core.abstention.ledger import LABEL
-from core.abstention.policy import Policy, PolicyError
+from core.abstention.policy import Policy, PolicyError, own_direction, to_dict
 from core.codec import count_of, percent
 
 
@@ -69,4 +71,33 @@ def check_promise(policy: Policy) -> None:
                 f"This policy promises at most {percent(error)} wrong, and {errors:,} of "
                 f"{answered:,} answered questions were wrong, which cannot prove that{paid}. "
                 "Somebody has changed it: calibrate again."
+            )
+
+
+def check_agreement(policy: Policy, content: Mapping[str, object]) -> None:
+    """Refuse the file of a policy that contradicts itself; older ones say less.
+
+    Raises `PolicyError`.
+    """
+    book, own = policy.codebook, to_dict(policy)
+    rules = [own["rule"]]
+    if math.isfinite(policy.threshold):  # as earlier versions rounded it
+        limit = own_direction(policy.threshold, policy.larger_is_surer)
+        rules.append(f"{own['rule'].rpartition(' ')[0]} {limit:.6g}")
+    answer_if = own["answer_if"]
+    pairs: list[tuple[str, str, Any, Any]] = [
+        ("answer_if", "threshold", content.get("answer_if", answer_if), answer_if),
+        ("rule", "threshold", content.get("rule", own["rule"]) in rules, True),
+    ]
+    if book:
+        pairs += [
+            ("codebook", "score", book.score, policy.score),
+            ("codebook", "larger_is_surer", book.larger_is_surer, policy.larger_is_surer),
+            ("codebook", "labels", max(book.rows, policy.labels), book.rows),  # one a question
+        ]
+    for one, other, here, there in pairs:
+        if here != there:
+            raise PolicyError(
+                f"The policy’s “{one}” and “{other}” contradict each other, so somebody has "
+                "changed one of them. Download the policy again, or choose λ on Calibration."
             )

@@ -16,6 +16,7 @@ from core.abstention.policy import Policy, own_direction
 from core.charts.ends import before_names
 from core.charts.shapes import Filled, Rows, Shape, records, shape
 from core.charts.theme import Palette, by, share
+from core.codec import limit_in_words
 from core.once import once
 from core.uncertainty.scores import SCORES
 
@@ -216,20 +217,22 @@ def _wrong(b: Bin) -> str:
     return f"{b.errors}" if b.other_errors is None else f"{b.errors} ({b.other_errors})"
 
 
-def number(value: float, digits: int = 3) -> str:
-    """Return a threshold as a person reads it."""
+def number(value: float, digits: int = 3, width: float = math.inf) -> str:
+    """Return a threshold as a person reads it, of scores of a width."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.3g}" if abs(value) < 1e-3 and value else f"{value:.{digits}f}"
+    form = ".3g" if abs(value) < 1e-3 and value else f".{digits}f"
+    return limit_in_words(value, form, width)
 
 
-def rule_of(score: str, threshold: float, larger_is_surer: bool) -> str:
-    """Return when is answered: “agreement > 0.920”."""
+def rule_of(score: str, threshold: float, larger_is_surer: bool, width: float = math.inf) -> str:
+    """Return when is answered: “agreement > 0.920”; `width`: how far apart its scores lie."""
     relation = ">" if larger_is_surer else "<"
     name = name_of(score)
     if score in SCORES and SCORES[score].larger_is_surer and not larger_is_surer:
         name = f"doubt by {name.lower()}"  # our files hold the doubts of our scores
-    return f"{name} {relation} {number(own_direction(threshold, larger_is_surer))}"
+    own = own_direction(threshold, larger_is_surer)
+    return f"{name} {relation} {number(own, width=width)}"
 
 
 def _target(palette: Palette) -> alt.Chart:

@@ -218,6 +218,20 @@ def test_an_endless_threshold_answers_no_infinite_doubt_and_says_so():
     assert replace(POLICY, threshold=math.inf, larger_is_surer=True).where == "at any value"
 
 
+def test_no_limit_is_rounded_past_what_it_parts():
+    sure = replace(SURE, threshold=-0.9999995961)
+    assert sure.where == "above 0.9999996"
+    written = to_dict(sure)
+    assert written["rule"] == "answer if confidence is above 0.9999996"
+    earlier = {**written, "rule": "answer if confidence is above 1"}
+    assert from_json(json.dumps(earlier)) == sure
+    refused({**written, "rule": "answer if confidence is above 0.99"}, "contradict each other")
+    book = replace(BOOK, lowest=1e7, highest=1e7 + 40)
+    large = replace(POLICY, threshold=1e7 + 12.3, codebook=book)
+    assert large.where == "below 10000012" and from_json(to_json(large)) == large
+    assert replace(large, codebook=None).where == "below 1e+07"
+
+
 def refused(found, sentence):
     """Check that a file is refused with a sentence, whether it is text or bytes."""
     text = found if isinstance(found, str | bytes) else json.dumps(found)

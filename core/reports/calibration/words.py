@@ -1,5 +1,6 @@
 """A calibration in sentences: its promise by group, its confirmation, what speaks against it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -92,7 +93,8 @@ def when(policy: Policy) -> str:
     """Return when a policy answers: “agreement > 0.920”."""
     from core.charts.calibration import rule_of  # Altair takes long to load
 
-    return rule_of(policy.score, policy.threshold, policy.larger_is_surer)
+    width = policy.codebook.width if policy.codebook else math.inf
+    return rule_of(policy.score, policy.threshold, policy.larger_is_surer, width)
 
 
 def no_use(policy: Policy) -> str | None:

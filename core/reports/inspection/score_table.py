@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from core.codec import limit_in_words
 from core.studies.inspection.grading import Judged, decisions
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.verdict import SCORE
@@ -96,7 +97,7 @@ def _answers(decided: Judged) -> str:
         return "never: not certified"
     info = SCORES[decided.name]
     side = "above" if info.larger_is_surer else "below"
-    return f"{side} {info.value_at(decided.threshold):.3f}"
+    return f"{side} {limit_in_words(info.value_at(decided.threshold), '.3f')}"
 
 
 def _against(decided: Judged) -> float | None:
