@@ -6,7 +6,7 @@ answered, and when.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.codec import count_of
@@ -15,6 +15,7 @@ from core.once import once
 from core.studies.evaluation.bundled import PROVENANCE, folders
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Recording
+from core.studies.inspection.serialise import recording_to_json
 from core.studies.provenance import Provenance, provenance_in
 
 
@@ -81,12 +82,20 @@ def source_of(recording: Recording) -> RecordedAnswer | None:
     this = recording.request.query, recording.model, recording.revision
     for answer in recorded_answers():
         of = answer.provenance
-        # Who has the file may have asked the same, and two runs may: not in the same times.
-        if (answer.question, of.model, of.revision) == this and (
-            open_recorded(answer).recording.calls == recording.calls
-        ):
+        if (answer.question, of.model, of.revision) != this:
+            continue
+        # Who has the file may have asked the same, and two runs may: not in the same times. And a
+        # file may say anything of what was answered in these.
+        own = open_recorded(answer).recording
+        if own.calls == recording.calls and _content(own) == _content(recording):
             return answer
     return None
+
+
+def _content(recording: Recording) -> str:
+    """Return all that a recording holds but what somebody typed to open it."""
+    request = replace(recording.request, typed=None)
+    return recording_to_json(replace(recording, request=request))
 
 
 def recorded_elsewhere(recording: Recording) -> RecordedAnswer | None:

@@ -58,7 +58,11 @@ def test_a_recorded_question_is_known_in_other_words_and_another_is_not():
 
 def test_another_models_answer_to_the_same_question_is_none_of_the_recording():
     recording = open_recorded(FIRST).recording
-    for another in (replace(recording, revision="another"), replace(recording, calls=())):
+    typed = replace(recording, request=replace(recording.request, typed="In other words?"))
+    assert source_of(typed) == FIRST
+    said = {"greedy": replace(recording.greedy, text="Forged"), "others": (("Forged", 1.0),)}
+    for changed in ({"revision": "another"}, {"calls": ()}, *({n: v} for n, v in said.items())):
+        another = replace(recording, **changed)
         assert source_of(another) is None and recorded_elsewhere(another) == FIRST
 
 
