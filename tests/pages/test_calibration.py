@@ -1159,10 +1159,12 @@ def bring(page, content):
 
 def test_a_policy_can_be_brought_and_says_why_where_it_can_decide_nothing(app):
     entropy = default_policies()["semantic_entropy"]
+    named = replace(entropy, pipeline=replace(entropy.pipeline, model="x" * 2_001))
     for content, sentence in (
         (to_json(entropy)[:200], "This file is not a policy, as it is not JSON."),
         (to_json(entropy).replace('"version": 1', '"version": 99'), "This policy has version 99"),
         (to_json(replace(entropy, target_error=0.001)), "This policy promises at most 0.1% wrong"),
+        (to_json(named), "more than 2,000 characters"),  # which History does not take
     ):
         bring(app, content)
         assert badges(app) == [*OPENING, PROBLEM] and said(app, sentence)

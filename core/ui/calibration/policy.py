@@ -9,6 +9,7 @@ from core.charts.calibration import name_of
 from core.reports import result_files
 from core.store.errors import StoreError
 from core.studies.inspection.inspection import cannot_decide
+from core.studies.inspection.request import InvalidRequestError
 from core.ui.messages import problem
 from core.ui.policy_address import ADDRESS
 from core.ui.policy_badge import CAUTION, ID, IN_USE
@@ -68,9 +69,11 @@ def bring() -> None:
         file = st.file_uploader("Policy (JSON)", ["json"], key="policy_file", max_upload_size=1)
         if file is None:
             return
+        content = content_of(file)
         try:
-            policy = from_json(content_of(file))
-        except PolicyError as error:
+            policy = from_json(content)
+            result_files.open_result(content)  # so that History takes it, too
+        except (PolicyError, InvalidRequestError) as error:
             problem(str(error))
             return
         _offer(policy, "use_uploaded", from_file=True)
