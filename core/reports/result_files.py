@@ -6,6 +6,7 @@ these answers, so every such result is marked.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -33,6 +34,7 @@ FROM_FILE: Final = (
 )
 #: Stands before what came of it: a list has no room for more, and such a verdict is none of ours.
 NOT_VERIFIED: Final = "Not verified"
+_TEXT: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # in JSON; one that is cut, too
 _MARK: Final = "from_file"
 _ANSWERS: Final = ("texts", "samples", "seconds", "text", "greedy", "others")
 _WORDS: Final = (
@@ -69,14 +71,16 @@ def open_result(content: bytes) -> OpenedResult:
         raise InvalidRequestError(
             f"This file has more than {MAX_BYTES:,} bytes, too many for a result saved by Believe."
         )
-    if content.count(b"[") + content.count(b"{") > MOST_PARTS:
+    try:
+        text = content.decode(json.detect_encoding(content), "surrogatepass")  # as Python reads it
+        parts = sum(map(_TEXT.sub("", text).count, "[{"))
+        document = json.loads(text) if parts <= MOST_PARTS else None
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequestError(f"{_NO_RESULT} It is not JSON.") from error
+    if parts > MOST_PARTS:
         raise InvalidRequestError(
             f"{_NO_RESULT} It has more than {MOST_PARTS:,} lists and objects in it."
         )
-    try:
-        document = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequestError(f"{_NO_RESULT} It is not JSON.") from error
     _check_words(document)
     if isinstance(document, dict) and document.get("format") == inspections.FORMAT:
         return _inspection(content, document)

@@ -17,7 +17,7 @@ from core.studies.inspection import serialise as inspections
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
-from tests.fakes import QUERY, Turning, copies
+from tests.fakes import QUERY, TableModel, Turning, copies
 from tests.hostile import HUGE, SCRIPT
 
 INSPECTION = run(Request(QUERY, 20, 0.7, seed=3), copies(12), Reading("ratio", 0.9, 0.01, 0.02))
@@ -76,6 +76,15 @@ def test_only_the_recording_counts():
     assert found.outcome.endswith(outcome(INSPECTION))
 
 
+def test_brackets_in_an_answer_are_no_parts_of_the_file():
+    code, alike = [f"{n} {'[{' * 140}" for n in range(40)], [1 / 40] * 40
+    inspection = run(Request(QUERY, 100), TableModel(code, alike, [alike] * 40))
+    assert inspections.to_json(inspection).count("[") > 30_000
+    for encoding in ("utf-8", "utf-16"):  # of which a shell of Windows makes the second
+        found = open_result(inspections.to_json(inspection).encode(encoding))
+        assert inspections.from_json(found.payload).query == QUERY
+
+
 NEWER = written() | {"version": inspections.VERSION + 1}
 #: What a small file can cost: a matrix of every answer with every other, a comparison of long
 #: answers, a page of notes, 500 MB of brackets.
@@ -83,6 +92,9 @@ MANY = {"format": inspections.FORMAT, "recording": {"texts": [f"{n}" for n in ra
 LONG_ANSWER = {"format": inspections.FORMAT, "recording": {"seconds": [[{"text": "x" * 2_401}]]}}
 NOTES = {"format": inspections.FORMAT, "recording": {"notes": ["x"] * 2_001}}
 BRACKETS = b"[" + b"[[]]," * 15_000 + b"0]"
+#: The same behind what is half a sign of another, a quotation mark in UTF-8, or an escaped one.
+HIDDEN = [f'["≡", {BRACKETS.decode()}]'.encode(e) for e in ("utf-16", "utf-16-le", "utf-32")]
+HIDDEN += [b'["\\\\", %s]' % BRACKETS, b'["\\"", %s]' % BRACKETS]
 NAMED = [
     written() | {"recording": written()["recording"] | {"model": "x" * 2_001}},
     [curves.to_dict(CURVE) | {"read_as": "x" * 2_001}],
@@ -127,7 +139,7 @@ NINES = int("9" * 4_300)
         (json.dumps(MANY).encode(), "1,000 different answers"),
         (json.dumps(LONG_ANSWER).encode(), "an answer of more than 2,400 characters"),
         (json.dumps(NOTES).encode(), "more notes and names"),
-        (BRACKETS, "30,000 lists and objects"),
+        *((each, "30,000 lists and objects") for each in (BRACKETS, *HIDDEN)),
         *((json.dumps(named).encode(), "more than 2,000 characters") for named in NAMED),
         (json.dumps(OTHER_SHARE).encode(), "not curves saved by Believe"),
         (json.dumps(OUTSIDE).encode(), "not curves saved by Believe"),

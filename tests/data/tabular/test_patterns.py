@@ -38,6 +38,7 @@ PATTERNS = {
     "core.data.tabular.directions._NEGATIVE": ["'minu' * n"],
     "core.data.tabular.directions._TURNED": ["' ' * n + 'x'", "'1' + ' ' * n + 'x'"],
     "core.data.tabular.suggestions._NO_SCORE": ["'n' * n", "'row' + 'number' * n"],
+    "core.reports.result_files._TEXT": ["'\"' * n", "'\"' + chr(92) * n", "(chr(92) + '\"') * n"],
     "core.uncertainty.similarity._ARTICLES": ["'a' * n", "'the ' * n"],
     "core.language_models.backends.openai.http.TOO_LONG": [
         "'context ' * n",
