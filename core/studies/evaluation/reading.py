@@ -263,7 +263,8 @@ def labelled_csv(
         Row(values | without) for batch in rows.table.to_batches() for values in batch.to_pylist()
     )
     selection = (
-        *([] if match == "same_answer" else [f"Right: {RIGHT_BY[match]}."]),
+        # Of one column: whoever calibrates may choose another.
+        *([] if match == "same_answer" else [f"Right by “…_correct”: {RIGHT_BY[match]}."]),
         *omissions([], int(run.manifest["questions"].get("malformed", 0))),
         *rows.dropped,
         *_stop_in_words(run, rows.total),

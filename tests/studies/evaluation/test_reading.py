@@ -16,6 +16,7 @@ from core.data.datasets.draw import random_order
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
+from core.studies.calibration import calibration
 from core.studies.calibration.calibration import Target, calibrate, pipeline_of_data
 from core.studies.calibration.new_rows import new_decisions, new_scores
 from core.studies.evaluation import files
@@ -192,9 +193,10 @@ def test_an_exact_match_is_an_option(tmp_path):
     assert [row["semantic_entropy_correct_same_answer"] for row in rows] == [
         row["semantic_entropy_correct"] for row in cells(labelled_csv(Run(tmp_path / "run"))[0])
     ]
-    assert labelled_csv(Run(tmp_path / "run"), match="f1")[1][0] == (
-        "Right: token F1 ≥ 0.25 (the paper’s)."
-    )
+    content, selection = labelled_csv(Run(tmp_path / "run"), match="exact")
+    assert selection[0] == "Right by “…_correct”: word for word."
+    by_f1 = calibration.read(content, "run.csv", ["semantic_entropy"], "f1")  # the others count
+    assert by_f1.selection == selection[0] and by_f1.correct["semantic_entropy"].all()
     assert found["f1"].count("1") == 8 and found["exact"].count("1") == 0
 
 
