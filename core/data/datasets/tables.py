@@ -5,11 +5,12 @@ Columns are recognised by their headings, as in an upload, or a person names the
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from core.data.datasets.answer_key import NO_QUESTIONS, AnswerKey, answer_key
-from core.data.datasets.files import array, beginning
+from core.data.datasets.files import array, beginning, lines, object_of
 from core.data.datasets.questions import (
     OnMalformed,
     Question,
@@ -25,7 +26,7 @@ from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.rows import MAX_BYTES, UploadError
 from core.data.tabular.uploads import Upload
 
-_BEGINNING = 5_000  # bytes: an id and the key after it
+_BEGINNING = 5_000  # bytes
 KEYS = (
     "Each row is read by its keys: the question by one such as “question”, what is right by one "
     "such as “answers”.",
@@ -58,7 +59,7 @@ class QuestionFile:
                 f"{path} is read row by row, as it is larger than {MAX_BYTES:,} bytes, and so by "
                 "its keys alone: call them “question” and “answers”."
             )
-        if is_large or (not has_roles and is_own(begins)):
+        if is_large or (not has_roles and _is_own(path)):
             self.meaning = KEYS if is_large else ()
             return
         self._upload = _upload(path)
@@ -84,6 +85,14 @@ class QuestionFile:
             return question_in(row, place_of(line), source)
 
         return questions_from(array(path), make, on_malformed, tell)
+
+
+def _is_own(path: str | os.PathLike[str]) -> bool:
+    """Return whether the first row is of our own."""
+    try:
+        return any(is_own(object_of(line, number)) for number, line in islice(lines(path), 1))
+    except ValueError:
+        return False
 
 
 def _upload(path: str | os.PathLike[str]) -> Upload:

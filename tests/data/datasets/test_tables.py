@@ -70,6 +70,15 @@ def test_every_kind_of_file_gives_the_same_questions(tmp_path):
     }
 
 
+def test_a_file_that_begins_like_ours_is_read_whole(tmp_path):
+    row = {"id": "1", "query": "Q?", "answers": [["x"]], "source": "s", "is_impossible": True}
+    ours = QuestionFile(file(tmp_path, "own.jsonl", json.dumps(dict([*row.items()][:4]))))
+    assert not ours.meaning and [q.answers for q in ours.questions()] == [(("x",),)]
+    other = QuestionFile(file(tmp_path, "other.jsonl", json.dumps(row)))
+    assert "“is_impossible” says where no answer is right." in other.meaning
+    assert [q.answers for q in other.questions()] == [()]
+
+
 @pytest.mark.parametrize(
     ("cells", "answers"),
     [
