@@ -28,9 +28,11 @@ from core.data.tabular.columns import (
     question_column,
 )
 from core.data.tabular.headings import GOLD_ANSWERS, SOURCES, is_question_heading, plain_heading
+from core.data.tabular.label_words import RIGHT, WRONG
 from core.data.tabular.labels import display
 from core.data.tabular.rows import as_text
 from core.data.tabular.uploads import Upload, UploadError
+from core.uncertainty.same_answer import is_right
 
 Cells = Mapping[str, str]
 Make = Callable[[Cells, int], Question | None]
@@ -54,12 +56,13 @@ _CHOICE: Final = re.compile(r"(?:(?:options?|choices?)[._ ]?)?([A-Z])")
 #: A column with a list of them.
 _CHOICES: Final = ("choices.text", "choices", "options", "question.choices", "mc1targets.choices")
 _LETTERS: Final = ("choices.label", "question.choices.label")
-#: Columns that say that a question has no right answer, and by which word.
+#: Columns that say that a question has no right answer, and whether by a yes.
 _UNANSWERABLE: Final = {
-    **dict.fromkeys(("isimpossible", "unanswerable", "isunanswerable"), "true"),
-    **dict.fromkeys(("answerable", "isanswerable"), "false"),
+    **dict.fromkeys(("isimpossible", "unanswerable", "isunanswerable"), True),
+    **dict.fromkeys(("answerable", "isanswerable"), False),
 }
 _TRUTHS: Final = {"true": ["yes", "true"], "false": ["no", "false"]}
+_WORD: Final = re.compile(r"\w+")
 #: Keys of an object that stand for an answer.
 _KEYS: Final = ("text", "value", "answer", "answers", "aliases")
 #: Texts under one of them, as Python prints them into a CSV.
@@ -83,6 +86,8 @@ class AnswerKey:
     letters: str = ""  # the column with the lists of their letters, if there is one
     # The number of the first choice, where right answers are numbers of choices.
     first_choice: int | None = None
+    # Whether every right answer is a letter or a number of a choice, and they are no texts.
+    are_signs: bool = False
     # The column that says that a question has no right answer, if there is one.
     unanswerable: str = ""
     has_reasons: bool = False  # whether every answer ends in `RESULT` and what counts
@@ -150,17 +155,22 @@ class AnswerKey:
         query = _query_in(row[self.question]) if self.question else ""
         if choices:
             query += "".join(f"\n{letter}: {text}" for letter, text in choices.items())
-        return query, self._answers_of(row, choices)
+        return query, self._answers_of(row, choices, query)
 
-    def _answers_of(self, row: Cells, choices: Mapping[str, str]) -> list[list[str]] | None:
+    def _answers_of(
+        self, row: Cells, choices: Mapping[str, str], query: str
+    ) -> list[list[str]] | None:
         """Return the right answers, each by its names; None where the file says none is."""
-        if self.unanswerable:
-            word = _UNANSWERABLE[plain_heading(self.unanswerable)]
-            if row[self.unanswerable].strip().casefold() in (word, str(int(word == "true"))):
+        if self.unanswerable and (word := row[self.unanswerable].strip().casefold()):
+            if word not in RIGHT | WRONG:
+                raise ValueError(f"{quotes([self.unanswerable])} says neither yes nor no.")
+            if (word in RIGHT) == _UNANSWERABLE[plain_heading(self.unanswerable)]:
                 return None
         cells = [row[name] for name in self.answers]
         if choices:
-            return [self._names_of(name, choices) for name in _right_choices(cells[0], choices)]
+            right = [self._names_of(name, choices) for name in _right_choices(cells[0], choices)]
+            _refuse_alike(right, choices, query)
+            return right
         parts = [_parts(cell) for cell in cells]
         if all(part == [] for part in parts):
             return None
@@ -194,13 +204,46 @@ class AnswerKey:
     def _names_of(self, cell: str, choices: Mapping[str, str]) -> list[str]:
         """Return the names of the choice that is meant by its letter, its text or its number."""
         name, letters = cell.strip(), list(choices)
-        letter = next((key for key, text in choices.items() if text.strip() == name), name)
-        if self.first_choice is not None and letter not in choices and name.isdecimal():
+        text = next((key for key, text in choices.items() if text.strip() == name), None)
+        sign = name if name in choices else None
+        if self.first_choice is not None and sign is None and name.isdecimal():
             at = int(name) - self.first_choice
-            letter = letters[at] if 0 <= at < len(letters) else name
+            sign = letters[at] if 0 <= at < len(letters) else None
+        if name and text and sign and text != sign and not self.are_signs:
+            raise ValueError(
+                f"the right answer {display(name)} is the text of one choice, and the letter or "
+                "the number of another."
+            )
+        letter = sign or text or name
         if name and letter not in choices:
             raise ValueError(f"the right answer {display(name)} is none of the choices.")
         return [choices[letter], letter] if name else []
+
+
+def _refuse_alike(right: list[list[str]], choices: Mapping[str, str], query: str) -> None:
+    """Raise `ValueError` where a choice that is wrong would be judged right."""
+    names = [name for each in right for name in each]
+    words = {word for name in names for word in _words(name)}
+    for letter, text in choices.items():
+        if letter not in names and any(
+            not words.isdisjoint(_words(one)) and is_right(one, names, query)
+            for one in (text, letter)
+        ):
+            raise ValueError(
+                f"the choice {letter}, {display(text)}, cannot be told from the right answer, "
+                f"{display(right[0][0])}."
+            )
+
+
+def _words(text: str) -> set[str]:
+    """Return words of which texts that are judged alike share one; "0" for any number or script.
+
+    Most choices share none, and to judge one takes a millisecond.
+    """
+    return {
+        word if word.isascii() and word.isalpha() else "0"
+        for word in _WORD.findall(text.casefold())
+    }
 
 
 def _is_missing(name: object) -> bool:
@@ -303,8 +346,10 @@ def _with_choices(upload: Upload, key: AnswerKey, few: set[str]) -> AnswerKey:
     if len(each) > 1:
         right = upload.table[key.answers[0]].str.strip()
         are_texts = upload.table[[*each]].eq(right, axis=0).any(axis=1) | (right == "")
-        is_one = (few and few <= {*map(_letter, each)}) or are_texts.all()
-        return replace(key, choices=each) if is_one else key
+        are_letters = bool(few) and few <= {*map(_letter, each)}
+        if not (are_letters or are_texts.all()):
+            return key
+        return replace(key, choices=each, are_signs=are_letters and not are_texts.all())
     lists = (name for name in columns_named(upload, _CHOICES) if name not in key.answers)
     name = next((n for n in lists if column_of(upload, n).kind is ColumnKind.LIST), None)
     if name is None:
@@ -315,8 +360,12 @@ def _with_choices(upload: Upload, key: AnswerKey, few: set[str]) -> AnswerKey:
         begins = 1
     elif "0" in few:
         begins = 0
+    are_signs = bool(few) and all(text.isdecimal() or text in LETTERS for text in few)
+    if are_signs:
+        rows = zip(upload.table[key.answers[0]], upload.table[name], strict=True)
+        are_signs = not all(cell.strip() in (parse_list(of) or ()) for cell, of in rows)
     letters = first(upload, _LETTERS) or ""
-    return replace(key, choices=(name,), letters=letters, first_choice=begins)
+    return replace(key, choices=(name,), letters=letters, first_choice=begins, are_signs=are_signs)
 
 
 def _letter(heading: str) -> str:

@@ -68,3 +68,47 @@ def test_a_right_answer_that_is_no_choice_is_malformed():
 def test_texts_of_json_are_not_divided():
     upload = parse(lines({"question": "Q?", "answer": "Art. 5; para 2"}), "x")
     assert next(uploaded_questions(upload)).answers == (("Art. 5; para 2",),)
+
+
+def right_of(*rows):
+    """The first name of each right answer, and why rows are left out."""
+    problems = []
+    questions = uploaded_questions(parse(lines(*rows), "x"), "skip", problems.append)
+    return [question.answers[0][0] for question in questions], problems
+
+
+def choices(number, of, question="Which?"):
+    return {"question": question, "choices": of.split(","), "answer": number}
+
+
+def test_a_choice_is_named_by_its_number_whatever_the_texts_of_others_are():
+    assert right_of(choices(1, "1,2,3,4"), choices(2, "x,y,z"))[0] == ["2", "z"]  # MMLU
+    assert right_of(choices("A", "B,A"), choices("B", "x,y"))[0] == ["B", "y"]
+    right, problems = right_of(choices("1", "1,0,2"), choices("0", "0,1"))  # texts, or numbers?
+    assert right == ["0"] and "“1” is the text of one choice, and the letter or" in problems[0]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        choices(1, "vitamin B,vitamin C", "Which vitamin?"),  # “vitamin B” names choice B
+        choices(1, "Hepatitis C,Hepatitis A"),  # “A” is short for the right one
+        choices(0, "a ring R,R"),
+        choices(0, "1/2,0.5"),
+    ],
+)
+def test_a_wrong_choice_that_would_be_judged_right_leaves_no_row(row):
+    right, problems = right_of(row, choices(0, "Crew 4,Crew 9"), choices(1, "all,none of these"))
+    assert right == ["Crew 4", "none of these"]
+    assert "cannot be told from the right answer" in problems[0]
+
+
+@pytest.mark.parametrize("heading", ["unanswerable", "answerable"])
+def test_that_no_answer_is_right_is_said_in_many_words(heading):
+    for words in (("yes", "no"), ("True", "FALSE"), ("1.0", "0.0"), ("1", "0"), ("y", "n")):
+        none, some = words if heading == "unanswerable" else words[::-1]
+        rows = ({"question": f"{said}?", "answer": "a", heading: said} for said in (none, some, ""))
+        questions = list(uploaded_questions(parse(lines(*rows), "x")))
+        assert [question.answers for question in questions] == [(), (("a",),), (("a",),)]
+    rows = ({"question": f"{said}?", "answer": "a", heading: said} for said in ("perhaps", some))
+    assert "says neither yes nor no" in right_of(*rows)[1][0]
