@@ -226,8 +226,9 @@ EXPERIMENT = Experiment(
     title="What decides a score",
     about=(
         "**One setting is moved at a time**: the number of answers, τ, the similarity, the "
-        "sampling rule, the form of asking; of drawn answers the seed and the temperature. All "
-        "else stays, λ too. A verdict is stable if every value keeps it."
+        "sampling rule, the form of asking; of drawn answers, ten at least, the seed and the "
+        "temperature. All else stays, λ too. A verdict is stable if every value keeps it, in nine "
+        "of ten draws."
     ),
     paper="Section 6: k = 10, τ = 0.25, temperature 0.9",
     settings=QuestionsSettings,

@@ -242,15 +242,17 @@ def _plan(
 
     sampling = request
     if not request.draws:
+        enough = max(k, Request.samples)  # of drawn answers a verdict takes more
         sampling = Request(
-            request.query, k, judged=request.judged, answer_tokens=request.answer_tokens
+            request.query, enough, judged=request.judged, answer_tokens=request.answer_tokens
         )
     if _can(sampling, model):
-        by_seed = own if request.draws else _seed(sampling, settings)
-        add(Factor.SAMPLING, Sampling.DRAWN.value, request.sampling.value, requests=by_seed)
+        by_seed, size = own if request.draws else _seed(sampling, settings), sampling.samples
+        by_chance = Sampling.DRAWN.value
+        add(Factor.SAMPLING, by_chance, request.sampling.value, requests=by_seed, samples=size)
         for one in by_seed:
             at = request.seed if request.draws else -1
-            add(Factor.SEED, one.seed, at, requests=(one,))
+            add(Factor.SEED, one.seed, at, requests=(one,), samples=size)
         for warm in _with(settings.temperatures, sampling.temperature):
             again = replace(sampling, temperature=warm)
             if not _can(again, model):
@@ -259,7 +261,7 @@ def _plan(
             same = warm == sampling.temperature
             requests = by_seed if same else _seed(again, settings)
             usual = sampling.temperature if request.draws else -1.0
-            add(Factor.TEMPERATURE, float(warm), usual, requests=requests)
+            add(Factor.TEMPERATURE, float(warm), usual, requests=requests, samples=size)
     else:
         left_out.append(_why(sampling, model))
     searched = replace(request, sampling=Sampling.LIKELIEST)
@@ -415,6 +417,6 @@ def _record(model: LanguageModel, request: Request, go_on: Seldom) -> Recording:
 def _outcome(inspection: Inspection) -> ReadingOutcome:
     return ReadingOutcome(
         {name: inspection.scores[name].value for name in SHOWN},
-        inspection.verdict.decision,
+        inspection.decision,
         inspection.verdict.answer,
     )

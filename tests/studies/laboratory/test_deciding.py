@@ -148,6 +148,16 @@ def test_a_model_that_knows_and_one_that_copies_are_decided_alike_by_every_setti
         assert sentence(found).startswith(f"The verdict “{decision}” is stable: all")
 
 
+def test_too_few_answers_for_a_verdict_keep_none():
+    settings = replace(SMALL, samples=(2, 9, 20))
+    found = run([QUERY], searched(0.0), settings=settings, rule=RULE)
+    decisions = {v.value: v.outcomes[0][0].decision for v in found.panel(Factor.SAMPLES)}
+    assert decisions.pop(2) is Decision.TOO_LITTLE
+    assert {*decisions} == {8, 9, 20} and {*decisions.values()} == {Decision.ANSWER}
+    # Of drawn answers eight would be too few: there are ten.
+    assert [v.name for v in found.changing[0]] == ["k = 2"]
+
+
 def outcome(value, decision=Decision.ANSWER, answer="Paris"):
     return ReadingOutcome(
         {"mutual_information": value, "semantic_entropy": value}, decision, answer

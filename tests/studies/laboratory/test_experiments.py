@@ -193,6 +193,15 @@ def test_what_is_shipped_is_what_is_found(name):
     assert close(to_dict(found), to_dict(kept))
 
 
+@pytest.mark.parametrize("name", ["chains", "deciding", "hallucination"])
+def test_what_is_shipped_of_a_model_is_what_its_command_finds(name, embedded):
+    """Of these, which are quick: the rules by which answers are read change without the weights."""
+    experiment = EXPERIMENTS[name]
+    found, kept = experiment.run({}, embedded), find(experiment, experiment.usual, embedded)
+    again = f"run python -m benchmarks.laboratory --write {name}"
+    assert found.sentence == kept.sentence, again
+
+
 def close(found, kept):
     """Whether two findings hold the same, up to the last digit."""
     if isinstance(found, dict):
