@@ -16,9 +16,13 @@ from core.ui import frame, model
 IN_USE: Final = "policy_in_use"
 ID: Final = "policy_in_use_id"  # under which it is saved
 CAUTION: Final = "policy_in_use_caution"  # where its promise does not hold, as a sentence
+UNVERIFIED: Final = "policy_in_use_unverified"  # whether it came from elsewhere
 UNKNOWN: Final = (
     "Whether it holds for each group by itself was not checked: the file of a policy names no "
     "groups. On Calibration, its labelled rows say it."
+)
+NOT_CHECKED: Final = (
+    "It comes from a file or from another session: nobody here checked the labels that made it."
 )
 NO_FIT: Final = (
     "It is of another model or of other settings than this page has, so it decides nothing here:"
@@ -38,6 +42,8 @@ def badge(*, fits: bool = True) -> None:
         label = "No policy is certified"
     elif not (fits and _is_of(policy)):
         label = "The policy does not fit"
+    elif policy.has_guarantee and st.session_state.get(UNVERIFIED):
+        label = "The policy is not verified"
     elif policy.method == "ltt" and policy.confidence is not None:
         # No confidence is rounded to certainty.
         target, sure = 100 * policy.target_error, min(100 * policy.confidence, 99.9999)
@@ -64,6 +70,8 @@ def _about(policy: Policy | None, *, fits: bool) -> None:
     else:
         if not (fits and _is_of(policy)):
             st.text(cannot_decide(policy) or NO_FIT)
+        if st.session_state.get(UNVERIFIED):
+            st.text(NOT_CHECKED)
         st.text(policy.sentence)
         if policy.method == "ltt" and (caution := _caution(policy)) != "":
             with st.container(key="policy_caution"):
@@ -71,7 +79,7 @@ def _about(policy: Policy | None, *, fits: bool) -> None:
         model = f" put to {one_line(policy.pipeline.model)}" if policy.pipeline else ""
         by = f"{GUARANTEES[policy.method]}, {count_of(policy.labels, 'labelled question')}{model}."
         if IN_USE in st.session_state:
-            st.text(f"Yours, in use until you stop it: {by}")
+            st.text(f"In use until you stop it: {by}")
         else:
             st.text(f"An example that is built in: {by} Other questions need one of their own.")
     label = "Change it on Calibration" if policy else "Certify one on Calibration"

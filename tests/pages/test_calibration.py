@@ -1181,7 +1181,7 @@ def test_a_policy_can_be_brought_and_says_why_where_it_can_decide_nothing(app):
     bring(app, to_json(entropy))
     assert entropy.sentence in texts(app) and badges(app) == OPENING
     press(app, "use_uploaded")
-    assert badges(app) == ["Policy in use", *OPENING[:-1]]
+    assert badges(app) == ["Policy in use", "Not verified", *OPENING[:-1]]
     (saved,) = storage().results.search().results
     assert saved.outcome.startswith(f"Not verified: {entropy.sentence[:50]}")
     page = session("calibration", saved=saved.id)
@@ -1490,7 +1490,7 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     assert policy_badges(example) == ["The policy has no guarantee"]
     example.session_state["policy_badge_1"] = True
     example.run()
-    assert said(example, "Yours, in use until you stop it: chosen by hand, ")
+    assert said(example, "In use until you stop it: chosen by hand, ")
     inspect(example, tau=0.9)
     assert policy_badges(example) == ["The policy does not fit"]
     assert said(example, "τ = 0.25 there, 0.9 here")

@@ -6,6 +6,7 @@ import pytest
 
 from core.abstention.policy import to_json
 from core.language_models.backends.embedded.model import EmbeddedModel
+from core.reports.result_files import open_result
 from core.store import stopgap
 from core.store.database import open_database
 from core.store.files import Files
@@ -13,6 +14,8 @@ from core.store.results import SavedResults
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.serialise import from_json
+from core.ui.policy_badge import NOT_CHECKED
+from core.ui.results import storage
 from tests.sessions import (
     QUERY,
     badges,
@@ -255,6 +258,29 @@ def test_a_used_policy_opens_on_calibration():
     page, id = session("history"), only().id  # any page takes it along
     page.session_state["policy_in_use"], page.session_state["policy_in_use_id"] = policy, id
     assert page.run().query_params["policy"] == id
+
+
+def test_a_policy_of_a_file_or_of_another_person_is_not_verified():
+    """Whoever follows a link to it, or takes it for their own, sees no promise of it unmarked."""
+    here, there = (SavedResults(storage().database, whose) for whose in ("", "somebody else"))
+    of_file = open_result(to_json(default_policy()).encode()).payload
+    for results_of, payload in ((here, of_file), (there, to_json(default_policy()))):
+        id = results_of.save("policy", "", "", "", payload)
+        page = session("inspection", q=QUERY, policy=id)
+        assert badges(page) == ["Policy in use", "Not verified"]
+        assert policy_badges(page) == ["The policy is not verified"]
+        page.session_state["policy_badge_1"] = True
+        assert said(page.run(), NOT_CHECKED)
+        press(page, "stop_policy")
+        assert policy_badges(page)[0].startswith(":orange[≤ 5% wrong")
+        taken = session("calibration", saved=id)
+        press(taken, "use_kept")
+        assert policy_badges(taken) == ["The policy is not verified"]
+        assert results().open(taken.query_params["policy"]).payload == of_file
+    own = session(
+        "inspection", q=QUERY, policy=save(kind="policy", payload=to_json(default_policy()))
+    )
+    assert badges(own) == ["Policy in use"]
 
 
 def test_no_policy_of_today_stands_over_what_another_decided():

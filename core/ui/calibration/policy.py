@@ -7,12 +7,13 @@ import streamlit as st
 from core.abstention.policy import Policy, PolicyError, from_json, to_json
 from core.charts.calibration import name_of
 from core.reports import result_files
+from core.reports.result_files import NOT_VERIFIED
 from core.store.errors import StoreError
 from core.studies.inspection.inspection import cannot_decide
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.messages import problem
-from core.ui.policy_address import ADDRESS
-from core.ui.policy_badge import CAUTION, ID, IN_USE
+from core.ui.policy_address import ADDRESS, is_unverified
+from core.ui.policy_badge import CAUTION, ID, IN_USE, UNVERIFIED
 from core.ui.results import save, until_saved
 from core.ui.saved_result import open_result
 from core.ui.session import public
@@ -34,8 +35,9 @@ def use(policy: Policy, caution: str | None = None, from_file: bool = False) -> 
     """Decide by a policy from now on, in this session and after a reload.
 
     `caution`: in which group its promise does not hold; None where its groups are not known.
+    `from_file`: whether another person or machine made it.
     """
-    st.session_state[IN_USE], st.session_state[CAUTION] = policy, caution
+    st.session_state.update({IN_USE: policy, CAUTION: caution, UNVERIFIED: from_file})
     st.session_state.pop(ID, None)
     try:
         _save(policy, from_file)
@@ -57,7 +59,7 @@ def _save(policy: Policy, from_file: bool) -> None:
 
 def stop() -> None:
     """Go back to the default."""
-    for key in (IN_USE, CAUTION, ID, _WAITING):
+    for key in (IN_USE, CAUTION, UNVERIFIED, ID, _WAITING):
         st.session_state.pop(key, None)
     st.query_params.pop(ADDRESS, None)
 
@@ -86,10 +88,11 @@ def reopen() -> None:
         return
     try:
         policy = from_json(result.payload)
-    except PolicyError as error:
+        from_file = is_unverified(result.id, result.payload)
+    except (PolicyError, StoreError) as error:
         problem(str(error))
         return
-    _offer(policy, "use_kept", from_file=result_files.is_from_file(result.payload))
+    _offer(policy, "use_kept", from_file=from_file)
 
 
 def _offer(policy: Policy, key: str, *, from_file: bool) -> None:
@@ -109,6 +112,8 @@ def banner() -> None:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="policy"):
         st.badge("Policy in use", icon=":material/policy:", color="blue")
+        if st.session_state.get(UNVERIFIED):
+            st.badge(NOT_VERIFIED, icon=":material/upload_file:", color="orange")
         st.text(policy.sentence, width="stretch")
         st.button("Stop using it", key="stop_policy", on_click=stop)
     if waiting := st.session_state.get(_WAITING):
