@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 LARGEST: Final = 2**53  # no number of ours comes near it, and sums of such stay finite
+ROUNDING: Final = 1e-9  # of tenths of a percent: what computing alone may add
 HALVES: Final = re.compile("[\ud800-\udfff]")
 
 # What a field may hold, by its annotation; any other is a dataclass, or none, to be decoded.
@@ -50,6 +51,16 @@ def percent(share: float) -> str:
     """Return a share in words, none rounded to a certainty."""
     text = f"{100 * share:.6g}%"
     return "more than 99.9999%" if text == "100%" and share < 1 else text
+
+
+def at_most(share: float) -> str:
+    """Return an upper bound of a share in words, rounded up: no promise of less than it is."""
+    return f"{math.ceil(1000 * share - ROUNDING) / 10:.1f}%"
+
+
+def at_least(share: float) -> str:
+    """Return a lower bound of a share in words, rounded down."""
+    return f"{math.floor(1000 * share + ROUNDING) / 10:.1f}%"
 
 
 def limit_in_words(value: float, form: str, width: float = math.inf) -> str:

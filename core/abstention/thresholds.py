@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from core.abstention.blocks import Blocks, blocks
-from core.codec import percent
+from core.codec import count_of, percent
 
 USUAL_CONFIDENCE = 0.9  # of the bound on new rows, where a policy names none
 POWER = 0.8  # with which a certificate should be found if the true error is half the target
@@ -230,9 +230,9 @@ def conformal_risk_control(
     if 1 / (ranks.queries + 1) > target_error:
         needed = math.ceil(1 / target_error - 1) - ranks.queries
         return Uncertifiable(
-            f"{ranks.queries} labels cannot bound a share of {percent(target_error)}: even "
-            f"without an error it takes {needed + ranks.queries:,}. About {needed:,} more are "
-            "needed.",
+            f"{count_of(ranks.queries, 'label')} cannot bound a share of "
+            f"{percent(target_error)}: even without an error it takes "
+            f"{needed + ranks.queries:,}. About {needed:,} more are needed.",
             needed,
         )
     return Uncertifiable(

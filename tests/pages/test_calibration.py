@@ -17,6 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.abstention.codebook import EVERY_ROW
 from core.abstention.policy import to_json
+from core.codec import at_most
 from core.data.tabular import isolation, uploads
 from core.data.tabular.labels import Meaning
 from core.data.world.grading import matches
@@ -252,7 +253,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         "Promised": "at most 5% wrong",
     }
     (described,) = said(app, "no promise")
-    assert f"at most {policy.upper_bound:.1%} wrong (Clopper–Pearson, 95%)" in described
+    assert f"at most {at_most(policy.upper_bound)} wrong (Clopper–Pearson, 95%)" in described
     assert not has_intervals(app)  # the page opens at once
     press(app, "compare")
     until(app, lambda: has_intervals(app))

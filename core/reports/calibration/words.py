@@ -7,7 +7,7 @@ from typing import Final
 from core.abstention.ledger import prices
 from core.abstention.policy import Policy
 from core.abstention.thresholds import USUAL_CONFIDENCE, Uncertifiable
-from core.codec import count_of, list_of, one_line, percent
+from core.codec import at_least, at_most, count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import BEST, Calibration
@@ -114,7 +114,7 @@ def upper_limit(calibration: Calibration) -> str:
     if policy is None or policy.method != "ltt" or policy.upper_bound is None:
         return ""
     return (
-        f"These rows by themselves suggest at most {policy.upper_bound:.1%} wrong "
+        f"These rows by themselves suggest at most {at_most(policy.upper_bound)} wrong "
         f"(Clopper–Pearson, {percent(target.score_confidence)}). That is a description and no "
         "promise, because λ was chosen on the same rows."
     )
@@ -221,12 +221,12 @@ def confirmation(checked: Confirmation) -> str:
     other = "" if by_other is None else f" ({by_other:,} by the other label)"
     sentences = [
         f"On {rows} it answered {observed.answered:,}, {observed.errors:,} of them wrongly{other}.",
-        f"With {percent(checked.confidence)} confidence, at most {observed.upper_bound:.1%} "
+        f"With {percent(checked.confidence)} confidence, at most {at_most(observed.upper_bound)} "
         f"{what}, {'within' if checked.kept else 'above'} the target of "
         f"{percent(policy.target_error)}.",
     ]
     if checked.exceeds_target:
-        sentences.append(f"At least {checked.lower_bound:.1%} are, with the same confidence.")
+        sentences.append(f"At least {at_least(checked.lower_bound)} are, with the same confidence.")
     elif not checked.kept:
         sentences.append("This does not refute the policy, but fails to confirm it.")
     return " ".join(sentences)

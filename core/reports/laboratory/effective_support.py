@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.codec import count_of
+from core.codec import at_most, count_of, percent
 from core.language_models.language_model import LanguageModel
 from core.studies.laboratory.effective_support import (
     WORLD,
@@ -49,9 +49,10 @@ def sentence(supports: EffectiveSupports) -> str:
         f"Of {count_of(len(supports.questions), 'question')}{of_source}, the answers found hold "
         f"{of['mass']:.1%} of the probability (median; {np.median(sizes):.0f} answers, "
         f"{sizes.mean():.1f} on average). For the median question, {k:,} draws miss "
-        f"{of['missing']:.1%} of it, so {of['high']:.1%} of all at most; in expectation at "
-        f"most {of['bound']:.1%}, for sure ({of['printed_bound']:.1%} with "
-        f"{supports.settings.confidence:.0%} confidence a question, by the paper’s Appendix E.4)."
+        f"{of['missing']:.1%} of it, so {at_most(of['high'])} of all at most; in expectation at "
+        f"most {at_most(of['bound'])}, for sure ({at_most(of['printed_bound'])} with "
+        f"{percent(supports.settings.confidence)} confidence a question, by the paper’s Appendix "
+        "E.4)."
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from core import prompts
-from core.codec import count_of
+from core.codec import count_of, percent
 from core.language_models.language_model import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome
@@ -81,8 +81,8 @@ def sentence(curves: MissingMassCurves) -> str:
     outside = max(float(curves.too_high.max()), float(curves.too_low.max()))
     return (
         f"{text}. Good–Turing is off by {off:.2%} on average. At no k was U_k beyond "
-        f"either limit in more than {outside:.1%} of the samples; "
-        f"{1 - curves.settings.confidence:.0%} is allowed."
+        f"either limit in more than {percent(outside)} of the samples; "
+        f"{percent(1 - curves.settings.confidence)} is allowed."
     )
 
 

@@ -1,5 +1,6 @@
 """A policy tested on new rows: one exact test, paid for as a look at their labels."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -53,6 +54,12 @@ def test_the_first_look_at_new_rows_has_half_of_delta(policy, rows, outcome, sen
     assert (checked.kept, checked.exceeds_target) == outcome
     assert sentence in words.confirmation(checked)
     assert f"On {sum(rows)} new questions" in words.confirmation(checked)
+    # No bound is rounded to one that was not proved.
+    shown = re.findall(r"([\d.]+)% (?:of answered|are,)", words.confirmation(checked))
+    upper, *lower = (float(number) / 100 for number in shown)
+    bounds = checked.observed.upper_bound, checked.lower_bound
+    assert bounds[0] <= upper < bounds[0] + 0.001
+    assert all(bounds[1] - 0.001 < each <= bounds[1] for each in lower)
 
 
 def test_rows_that_name_no_pipeline_do_not_test_a_policy_that_has_one(policy):

@@ -43,6 +43,14 @@ def test_simulation_and_theory_agree_and_limits_hold(law):
     assert (found.low <= found.expected).all() and (found.expected <= found.high).all()
 
 
+@pytest.mark.parametrize(
+    ("confidence", "allowed"), [(0.9, "10%"), (0.975, "2.5%"), (0.999, "0.1%")]
+)
+def test_what_is_allowed_is_said_as_it_is(confidence, allowed):
+    found = run(MissingMassSettings(kinds=5, draws=(20,), samples=10, confidence=confidence))
+    assert sentence(found).endswith(f"of the samples; {allowed} is allowed.")
+
+
 def test_good_turing_is_too_large_by_what_came_once_over_k():
     found = run(MissingMassSettings(kinds=30, draws=(20,), samples=4000))
     p = found.probabilities
