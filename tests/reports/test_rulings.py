@@ -112,8 +112,20 @@ def test_evaluation_finds_less_than_the_laboratory_by_lists_that_were_never_taug
     assert not entropy.is_significant, "as the card says"
 
 
+def test_what_may_be_chance_is_not_held():
+    lead, firm = found(CLAIMS["Do other scores see it?"]), found(CLAIMS["Why does it give way?"])
+    lead.drawn["scores"]["S.E."][2] = lead.drawn["scores"]["M.I."][1] + 0.001
+    ruling = CLAIMS["Do other scores see it?"].rule(lead)
+    assert ruling.word == BROKEN and "not shown to be" in ruling.consequence
+    firm.drawn["turns"] = [None] * len(firm.drawn["turns"])  # loose facts resist as firm ones do
+    assert CLAIMS["Why does it give way?"].rule(firm).word == BROKEN
+
+
 @pytest.mark.parametrize("unknown", [None, float("nan")])
 def test_without_an_interval_nothing_is_held(unknown):
+    lead = found(CLAIMS["Do other scores see it?"])
+    lead.drawn["scores"]["S.E."][1:] = [unknown, unknown]
+    assert CLAIMS["Do other scores see it?"].rule(lead).word == BROKEN
     sign = found(CLAIMS["Why does it give way?"])
     sign.drawn["intervals"]["overlap with the large components"][1:] = [unknown, unknown]
     assert CLAIMS["Why does it give way?"].rule(sign).word == BROKEN

@@ -137,22 +137,23 @@ def _yielding(finding: Finding) -> Ruling:
     value, low, _ = finding.drawn["intervals"]["overlap with the large components"]
     (_, least), *_, (_, most) = cards.quarters(finding.drawn)
     number, meaning = f"{most:.0%}", f"of the firmest facts resist, {least:.0%} of the loosest"
-    if low is None or not low > 0:
+    if low is None or not low > 0 or not most > least:
         return Ruling(BROKEN, number, meaning, "Firm facts may give way as loose ones do.")
     consequence = "Repeated often enough, another answer displaces firm facts, too."
     return Ruling(WEAK if value < _WEAK else HELD, number, meaning, consequence)
 
 
 def _scores(finding: Finding) -> Ruling:
-    (value, *_), (other, *_) = (finding.drawn["scores"][name] for name in ("M.I.", "S.E."))
+    scores = finding.drawn["scores"]
+    (value, low, _), (other, _, high) = scores["M.I."], scores["S.E."]
     # Held weakly at most: the lists that were never taught, where it errs, are not asked here.
-    word = WEAK if value > other else BROKEN
+    word = BROKEN if None in (low, high) or not low > high else WEAK  # by no more than chance
     meaning = f"of pairs: wrong answer doubted more; entropy: {other:.0%}"
     consequence = (
         "Entropy takes many right answers for doubt; the verdict does not. With lists that were "
         "never taught, no difference is shown: see Evaluation."
         if word is not BROKEN
-        else "Mutual information is no better a ground for a verdict than entropy."
+        else "Mutual information is not shown to be a better ground for a verdict than entropy."
     )
     return Ruling(word, f"{value:.0%}", meaning, consequence)
 
