@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.mixtures import Bar
-from core.codec import count_of
+from core.codec import count_of, percent
 
 WIDEST: Final = 40  # characters of a text; files have all of it
 
@@ -56,7 +56,7 @@ def curve_ends(doubts: Mapping[str, NDArray[np.float64]], reason: str) -> list[s
         return []
     return [
         f"Of {least:,} of {count_of(rows, 'question')} {reason}, so no score answers them: the "
-        f"curves end at a recall of {1 - least / rows:.0%} at most."
+        f"curves end at a recall of {percent(1 - least / rows)} at most."
     ]
 
 

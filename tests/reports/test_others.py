@@ -13,6 +13,7 @@ from core.reports.evaluation.document import report as evaluation_report
 from core.reports.evaluation.words import answer, finding
 from core.reports.laboratory import document as laboratory
 from core.reports.laboratory.catalogue import EXPERIMENTS
+from core.reports.text import curve_ends
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.serialise import to_table
 from core.studies.calibration.calibration import Target, calibrate, move
@@ -58,6 +59,8 @@ def test_a_calibration_says_why_its_curves_end():
     (text,) = [t for t in read(calibration.report(calibrated(data))).texts if "curves end" in t]
     assert text.startswith("Of 303 of 606 questions no score has a value")
     assert text.endswith("a recall of 50% at most.")
+    (text,) = curve_ends({"s": np.append(np.zeros(399), np.nan)}, "too little was seen")
+    assert text.endswith("a recall of 99.75% at most.")
 
 
 def test_a_calibration_without_a_promise_says_why_and_a_moved_threshold_promises_nothing():

@@ -284,8 +284,9 @@ def right_half(results: Results) -> list[str]:
         return []
     if not all(results.correct[name][many].all() for name in names):
         return []
+    questions = count_of(len(np.unique(results.questions[many])), "question")
     return [
-        f"All {count_of(int(many.sum()), 'question')} with many right answers are answered rightly "
+        f"All {questions} with many right answers are answered rightly "
         f"by {list_of([SCORES[name].symbol for name in names])}, so a lead on all rows together "
         "says that a score does not doubt these, and nothing of how it finds wrong answers among "
         "many right ones."
@@ -311,11 +312,13 @@ OF_FEW: Final = (
 def intervals(measured: RunMeasures) -> str:
     """Return what the intervals are."""
     rows = len(measured.results)
+    affordable = study.affordable(rows, len(measured.results.scores))
     if not measured.number:
-        if study.affordable(rows, len(measured.results.scores)):
+        if affordable:
             return "No intervals yet."
         return f"No intervals yet: resampling {count_of(rows, 'row')} takes a while."
-    less = "" if measured.number >= RESAMPLES else f" ({RESAMPLES:,} would take a while)"
+    is_all = max(measured.number, affordable) >= RESAMPLES
+    less = "" if is_all else f" ({RESAMPLES:,} would take a while)"
     return (
         f"Intervals: {CONFIDENCE:.0%}, paired bootstrap of {measured.number:,} resamples of the "
         f"questions{less}, the same for every score, each interval by itself. "
@@ -441,7 +444,8 @@ def _composition(mixed: Mixed) -> str:
     sentence = f"There are {one} with one right answer and {many} with many"
     if mixed.diverse_only:
         sentence += (
-            f" and an entropy above {DIVERSE} nats ({mixed.dropped:,} with less are left out)"
+            f" and an entropy above {DIVERSE} nats "
+            f"({count_of(mixed.dropped, 'row')} without it left out)"
         )
     if not mixed.each:
         return f"{sentence}. Figure 6 takes at least two of either kind: one calibrates, one tests."
@@ -509,8 +513,8 @@ def sides(both: Sides) -> str:
     """Return how many questions two runs share, and how many each has alone; name some left out."""
     others = [f"“{one_line(both.here.queries[row])}”" for row in both.at_others]
     common = len(both) + len(others)
-    alone = (count_of(len(run) - common, "row") for run in (both.here, both.there))
-    sentence = "{} in both; {} only in this run, {} only in the other.".format(
+    alone = (len(np.unique(run.questions)) - common for run in (both.here, both.there))
+    sentence = "{} in both; {:,} only in this run, {:,} only in the other.".format(
         count_of(common, "question"), *alone
     )
     if not others:

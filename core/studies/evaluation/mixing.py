@@ -92,7 +92,7 @@ class Mixed:
     single: int
     many: int
     each: int  # how many of either kind are in each half
-    dropped: int  # questions of many right answers whose entropy is too low
+    dropped: int  # rows of many right answers whose entropy is too low, or not known
     diverse_only: bool
     scores: tuple[str, ...]  # those chosen that have a value
     match: Match  # by which answers are right

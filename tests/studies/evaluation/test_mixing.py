@@ -85,7 +85,7 @@ def test_the_mixtures_are_those_of_the_pools(found):
     assert repr(list(mixed.found)) == repr(expected)  # NaN is no number, nor itself
     assert (mixed.single, mixed.many, mixed.each) == (90, 27, 13)
     assert (
-        "27 questions with many and an entropy above 0.7 nats (3 with less"
+        "27 questions with many and an entropy above 0.7 nats (3 rows without it left out)"
         in words.mixtures(mixed)[0]
     )
     assert "Each half has 13 of either kind (the paper has 500)" in words.mixtures(mixed)[0]
@@ -125,6 +125,10 @@ def test_a_model_that_knows_nothing_has_no_threshold(tmp_path):
 def test_a_half_that_is_always_right_is_named(tmp_path, found):
     (sentence,) = words.right_half(found)
     assert sentence.startswith("All 30 questions with many right answers are answered rightly")
+    again = read_results(found.run)
+    again.queries[again.sources == "many"] = "The same?"
+    again.correct.update(found.correct)
+    assert words.right_half(again)[0].startswith("All 1 question with many")
     found.correct[INFORMATION][np.flatnonzero(found.sources == "many")[0]] = False
     assert words.right_half(found) == []
     assert words.right_half(read_results(found.run, sources=["many"])) == []

@@ -67,6 +67,7 @@ def test_the_labels_differ_on_what_they_are_said_to_and_curves_end_where_too_lit
     alone = sum(f and not r for f, r in zip(by_f1, right, strict=True))
     assert alone > 0 and f"{alone} by F1 alone, 0 by the rule alone" in words.labels(found)[0]
     assert "recall of 75% at most" in words.curve_ends(found)[0]
+    assert not any("would take a while" in words.intervals(measure_run(found, n)) for n in (0, 20))
     with pytest.raises(RunError, match="not of nowhere"):
         read_results(found.run, sources=["nowhere"])
 

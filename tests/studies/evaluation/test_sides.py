@@ -40,10 +40,7 @@ def both(tmp_path):
 
 
 def test_rows_of_the_same_question_are_put_together(both):
-    assert (
-        words.sides(both)
-        == "4 questions in both; 1 row only in this run, 0 rows only in the other."
-    )
+    assert words.sides(both) == "4 questions in both; 1 only in this run, 0 only in the other."
     assert both.at_here.tolist() == both.at_there.tolist() == [0, 1, 2, 3]
     assert both.scores == (INFORMATION,)
 
@@ -58,7 +55,7 @@ def test_questions_are_the_same_however_typed_and_left_out_with_other_right_answ
     assert again.at_here.tolist() == again.at_there.tolist() == [0, 1]
     assert again.at_others.tolist() == [2, 3]
     assert words.sides(again) == (
-        "4 questions in both; 1 row only in this run, 0 rows only in the other. Left out, for "
+        "4 questions in both; 1 only in this run, 0 only in the other. Left out, for "
         "other answers count as right in the other run: 2 questions (“What is question number "
         "2?” and “What is question number 3?”)."
     )
@@ -69,6 +66,7 @@ def test_of_a_question_asked_twice_the_first_row_counts(both):
     both.there.queries[3] = both.there.queries[0]
     again = sides(both.here, both.there)
     assert again.at_here.tolist() == again.at_there.tolist() == [0, 1, 2]
+    assert words.sides(again) == "3 questions in both; 1 only in this run, 0 only in the other."
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_rows_are_searched_and_one_opens_as_an_inspection(runs, monkeypatch):
 def test_two_runs_beside_each_other(runs):
     app = opened(runs / "one", {"the *other*": runs / "other"}, tab=BESIDE)
     assert said(app, "What differs: k = 4 there, 10 here.")
-    assert said(app, "60 questions in both; 0 rows only in this run")
+    assert said(app, "60 questions in both; 0 only in this run")
     both = table(app, "here minus there")
     assert download(app, "Scores (CSV)") == download(app, "Questions (CSV)") == 1
     assert len(both) == len(SCORES) and all(cell.startswith("p = ") for cell in both["McNemar"])
