@@ -294,8 +294,8 @@ def test_every_chart_says_its_finding_in_words():
     top, limit = inspection.clusters[0], inspection.verdict.rule.value
     assert inspection.compared_doubt < limit and inspection.samples_needed is not None
     assert document.doubt(inspection).alt == (
-        f"The doubt is {inspection.compared_doubt:.2f} nats by M.I., "
-        f"{inspection.certified_bound:.2f} of them certified; that is below λ = {limit:.2f}, "
+        f"The doubt is {inspection.compared_doubt:.3f} nats by M.I., "
+        f"{inspection.certified_bound:.3f} of them certified; that is below λ = {limit:.3f}, "
         "but does not decide here."
     )
     assert document.clusters(inspection).alt == (

@@ -87,14 +87,14 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
     else:
         score = inspection.verdict.score
         certified = inspection.certified_bound if score in charts.BOUNDED else None
-        of_them = f", {certified:.2f} of them certified" if certified else ""
+        of_them = f", {certified:.3f} of them certified" if certified else ""
         where = "no λ is certified here"
         if rule is not None:
             side = "at least" if value >= rule.value else "below"
-            where = f"that is {side} λ = {rule.value:.2f}"
+            where = f"that is {side} λ = {rule.value:.3f}"
             if not charts.doubt_decides(inspection):
                 where += ", but does not decide here"
-        alt = f"The doubt is {value:.2f} nats by {SCORES[score].symbol}{of_them}; {where}."
+        alt = f"The doubt is {value:.3f} nats by {SCORES[score].symbol}{of_them}; {where}."
     return Picture("Doubt", alt, charts.doubt_scale, (inspection, references))
 
 
