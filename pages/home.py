@@ -11,7 +11,7 @@ def home() -> None:
     page_header(
         "Does it know, or is it just saying so?",
         "Four questions to a small model whose training we know. **Contradict it: what it knows "
-        "mostly stays, what it makes up gives way.**",
+        "gives way last, if at all; what it makes up, at once.**",
     )
     try:
         experiment()

@@ -85,7 +85,7 @@ def doubt_scale(
         seen, solid = min(max(value, lowest), widest), min(max(certified, lowest), widest)
         name = f"this question: {_number(value)}"
         rows["solid"] = [{"x": lowest, "end": solid, "y": 28, "low": 40}]
-        if seen - solid > span / 200:  # a pixel or two
+        if seen - solid > span / 40:  # what the sign at its end leaves in sight
             rows["hollow"] = [{"x": solid, "end": seen, "y": 28, "low": 40}]
         rows["this"] = [{"x": seen, "y": 34}]
         rows["left" if seen - lowest > 0.4 * span else "right"].append(
@@ -113,8 +113,9 @@ def doubt_scale(
 def doubt_decides(inspection: Inspection) -> bool:
     """Return whether an answer is served exactly where its doubt is below a certified λ."""
     doubt, rule = inspection.compared_doubt, inspection.verdict.rule
-    is_served = inspection.decision is Decision.ANSWER and not inspection.conceals
-    return rule is not None and (doubt is None or is_served or doubt >= rule.value)
+    if rule is None or inspection.conceals:
+        return False
+    return doubt is None or inspection.decision is Decision.ANSWER or doubt >= rule.value
 
 
 def _number(doubt: float) -> str:

@@ -27,7 +27,7 @@ PAPERS: Final = (
 HEIGHT: Final = 320
 BARS_HEIGHT: Final = 260
 RECALL, ERROR = "recall", "error"
-TITLES: Final = {RECALL: "recall: share answered", ERROR: "wrong among the answered"}
+TITLES: Final = {RECALL: "share answered (recall)", ERROR: "wrong among the answered"}
 MIXTURE_TITLES: Final = {RECALL: "Recall by entropy", ERROR: "Error by entropy"}
 #: Answered questions, on average, below which no share of wrong ones is drawn: one or none says
 #: nothing.
@@ -74,11 +74,11 @@ def precision_recall(bands: Mapping[str, ConfidenceBand], palette: Palette) -> C
     lowest = data["precision"].min() - 0.05 if len(data) else 0.0
     # Bands of the first few questions reach far down: they are cut off.
     domain = [max(0.0, math.floor(20 * lowest) / 20), 1.0] if math.isfinite(lowest) else [0.0, 1.0]
-    y = share("precision: share right", domain=domain)
+    y = share("share right (precision)", domain=domain)
     names = list(bands)
     colours, dashes = _looks(names, _inks(palette)), _looks(names, DASHES)
     color, dash = lines_apart("score:N", colours, dashes, orient="top", columns=COLUMNS)
-    x = alt.X("recall:Q", **share("recall: share answered", tickCount=10))
+    x = alt.X("recall:Q", **share(TITLES[RECALL], tickCount=10))
     # Several bands hide each other: only the first score has one, and without resamples none.
     first = data[data["score"] == name_of(names[0])] if names else data
     area = alt.Chart(first.dropna()).mark_area(opacity=0.15, clip=True)

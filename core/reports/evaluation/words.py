@@ -195,8 +195,8 @@ def never_taught(measured: RunMeasures) -> str:
     if math.isnan(rest):
         return ""
     return (
-        f"{SCORES[of.score].title} without the {int(is_list.sum()):,} lists that were never "
-        f"taught: {rest:.0%}. The Laboratory asks none of these."
+        f"Without the {int(is_list.sum()):,} lists that were never taught: {rest:.0%}. The "
+        "Laboratory’s number differs again: it asks other questions, all of them taught."
     )
 
 

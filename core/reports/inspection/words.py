@@ -113,10 +113,24 @@ def outcome(inspection: Inspection) -> str:
     value = inspection.compared_doubt if decided else None
     if rule and math.isfinite(rule.value) and value is not None:
         whose = "default" if rule.origin.startswith(DEFAULT) else "own"
-        doubt = f" ({value:.3f} nats, {_grounds(rule, whose)})"
+        why = f"; {held}" if (held := _held_back(inspection)) else ""
+        doubt = f" ({value:.3f} nats, {_grounds(rule, whose)}{why})"
     answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))
     came = stamp.reason or " ".join(filter(None, answer))
     return f"{stamp.words}{doubt}. {came}"
+
+
+def _held_back(inspection: Inspection) -> str:
+    """Return in a few words why an answer below λ is only “Perhaps”; "" where its policy says."""
+    rule = inspection.verdict.rule
+    if inspection.headline is not Headline.PERHAPS or rule is None or rule.error is None:
+        return ""
+    if inspection.nearest_taught is not None and not inspection.nearest_taught.recognised:
+        return "not taught these words"
+    if rule.error > LARGEST_ERROR or inspection.stands:
+        return ""
+    alone = inspection.evidence.answers == 1
+    return "not told another answer" if alone else "moved by what it is told"
 
 
 def _grounds(rule: DecisionRule, whose: str) -> str:
@@ -132,6 +146,7 @@ class SavedOutcome(NamedTuple):
     policy: str = ""  # in use, where it decided by a doubt; earlier versions did not save it
     doubt: float | None = None  # nats, or λ where no policy is named
     limit: float = 1.0  # λ
+    why: str = ""  # why only “Perhaps” is said, where the promise allows for more
 
 
 def read_outcome(saved: str) -> SavedOutcome:
@@ -163,7 +178,8 @@ def _as_saved(saved: str) -> SavedOutcome:
             came, (doubt, limit, policy, times) = saved[match.end() :], match.groups()
             if doubt is None:
                 return SavedOutcome(stamp, came, doubt=None if times is None else float(times))
-            return SavedOutcome(stamp, came, policy, float(doubt), float(limit))
+            policy, _, why = policy.partition("; ")
+            return SavedOutcome(stamp, came, policy, float(doubt), float(limit), why)
     return SavedOutcome(None, saved)
 
 
@@ -259,8 +275,8 @@ def caveat(inspection: Inspection) -> str | None:
         return _no_certificate(inspection)
     if inspection.headline is Headline.BELIEVE and rule.belief:
         return (
-            f"Of answers headed so, at most {percent(rule.belief.target_error)} are wrong, over "
-            f"all groups ({percent(LEAST_CONFIDENCE)} sure)."
+            f"Of all answers marked “{STAMPS[Headline.BELIEVE].words}”, at most "
+            f"{percent(rule.belief.target_error)} are wrong ({percent(LEAST_CONFIDENCE)} sure)."
         )
     if rule.error is None or inspection.headline is not Headline.PERHAPS:
         return None

@@ -73,9 +73,9 @@ def _theorem(finding: Finding) -> Ruling:
     columns: Any = finding.columns
     held, total = finding.drawn["held"], len(columns["D ≥ I"])
     if held < total:
-        meaning = "questions keep to it"
+        meaning = "questions break it"
         consequence = "High doubt need not mean far from the truth."
-        return Ruling(BROKEN, f"{held:,} of {total:,}", meaning, consequence)
+        return Ruling(BROKEN, f"{total - held:,} of {total:,}", meaning, consequence)
     # Where right answers are independent it is arithmetic: the documents alone can break it.
     by_documents = zip(
         columns["D from the documents < I"], columns["D from the documents, nats"], strict=True
@@ -87,8 +87,8 @@ def _theorem(finding: Finding) -> Ruling:
     )
     return Ruling(
         BROKEN if any(breaks) else HELD if breaks else WEAK,
-        f"{len(breaks) - sum(breaks):,} of {len(breaks):,}",
-        "questions keep to it, by training documents",
+        f"{sum(breaks):,} of {len(breaks):,}",
+        "questions break it, by training documents",
         consequence,
     )
 
@@ -102,7 +102,7 @@ def _hallucination(finding: Finding) -> Ruling:
     stands = 0.1 * np.log(len(q))
     seen = stands < information <= divergence
     number = f"{information:.2f} nats"
-    meaning = f"of doubt; “Believe it” allows {stands:.2f}"
+    meaning = f"of doubt; with {len(q)} answers, “Believe it” takes {stands:.2f} at most"
     if not seen:
         return Ruling(BROKEN, number, meaning, "A made-up answer may go unnoticed.")
     return Ruling(HELD, number, meaning, "A guess, even a lucky one, can be caught.")
@@ -120,8 +120,8 @@ def _deciding(finding: Finding) -> Ruling:
     ]
     changes = [setting for setting, stays in is_stable if not stays]
     draws = sum(setting in _OF_DRAWS for setting in changes)
-    number = f"{len(is_stable) - len(changes)} of {len(is_stable)}"
-    meaning = "other settings give the same verdict"
+    number = f"{len(changes)} of {len(is_stable)}"
+    meaning = "other settings change the verdict"
     if not changes:
         return Ruling(HELD, number, meaning, "Other settings would have given the same verdict.")
     consequence = "Promises hold with the usual settings alone."

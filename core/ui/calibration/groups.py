@@ -6,6 +6,7 @@ from core.reports.calibration import words
 from core.reports.calibration.document import by_group
 from core.studies.calibration.whole import Whole
 from core.ui import figures
+from core.ui.calibration.ledger import is_example
 from core.ui.glossary import TERMS
 
 MOST_DRAWN = 12  # groups: the promise stands beside them, not below
@@ -25,6 +26,8 @@ def groups(whole: Whole) -> None:
     st.markdown("**Wrong among the answered, by group**", help=TERMS["Group"])
     st.text(words.own_rule(calibration.policy))
     st.text(words.by_group(every))
+    if is_example(calibration.data):
+        st.text(words.NEVER_SEEN)
     first = every.groups[:MOST_DRAWN]
     other = words.other_label(calibration.data, calibration.score)
     picture = by_group(first, calibration.target.error, other)

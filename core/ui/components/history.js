@@ -18,7 +18,8 @@ function draw(root, { groups, words, now }, send, setState) {
       element("div", { class: "came", title: result.came }, result.came),
       element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}` }, result.stamp.label)] : []),
         element("div", { class: "policy" }, result.policy)),
-      element("div", { class: "doubt" }, ...(result.part === null ? [] : [scale(result.part)]), result.doubt));
+      element("div", { class: "doubt" }, ...(result.part === null ? [] : [scale(result.part)]), result.doubt,
+        ...(result.why ? [element("div", {}, result.why)] : [])));
   }
 
   const scale = (part) => {

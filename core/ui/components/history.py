@@ -62,6 +62,7 @@ def _row(one: Summary, times: int) -> dict[str, Any]:
         "policy": came.policy,
         "part": _part(came),
         "doubt": _doubt(came),
+        "why": came.why,
     }
 
 

@@ -197,6 +197,7 @@ def test_a_verdict_on_few_answers_says_how_many_it_takes(embedded):
 
 
 MANY, HALF = "Name a yellow fruit.", "What is the state capital of Nevada?"
+MOST_WRONG = "Of all answers marked “Believe it”, at most 2% are wrong (90% sure)."
 PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
 
 
@@ -223,7 +224,7 @@ def test_a_single_answer_that_was_told_no_other_is_perhaps_for_that_reason(embed
     recording = record(usual_request(KNOWN_BY_HEART, embedded.capabilities), embedded)
     there = read(replace(recording, others=()), rule=PROMISE)
     assert there.headline is Headline.PERHAPS and "is not known" in caveat(there)
-    assert caveat(read(recording, rule=PROMISE)).startswith("Of answers headed so, at most 2% ")
+    assert caveat(read(recording, rule=PROMISE)) == MOST_WRONG
 
 
 # ------------------------------------------------------------------------- when to stop
@@ -231,7 +232,7 @@ def test_a_single_answer_that_was_told_no_other_is_perhaps_for_that_reason(embed
 
 def test_other_settings_than_those_of_the_default_are_said(embedded):
     recording = record(usual_request(KNOWN_BY_HEART, embedded.capabilities), embedded)
-    assert caveat(read(recording)).startswith("Of answers headed so, at most 2% are wrong")
+    assert caveat(read(recording)) == MOST_WRONG
     assert "γ₁ = 0.0 there, 0.1 here" in caveat(read(recording, Reading(gamma_1=0.1)))
     assert "k = 8 there, 7 here" in caveat(read(recording.first(7)))
     for name in ("smollm2", "another"):
