@@ -113,14 +113,14 @@ def outcome(inspection: Inspection) -> str:
     value = inspection.compared_doubt if decided else None
     if rule and math.isfinite(rule.value) and value is not None:
         whose = "default" if rule.origin.startswith(DEFAULT) else "own"
-        why = f"; {held}" if (held := _held_back(inspection)) else ""
+        why = f"; {reason}" if (reason := _perhaps_because(inspection)) else ""
         doubt = f" ({value:.3f} nats, {_grounds(rule, whose)}{why})"
     answer = (WITHHELD.get(inspection.decision), display(inspection.verdict.answer))
     came = stamp.reason or " ".join(filter(None, answer))
     return f"{stamp.words}{doubt}. {came}"
 
 
-def _held_back(inspection: Inspection) -> str:
+def _perhaps_because(inspection: Inspection) -> str:
     """Return in a few words why an answer below λ is only “Perhaps”; "" where its policy says."""
     rule = inspection.verdict.rule
     if inspection.headline is not Headline.PERHAPS or rule is None or rule.error is None:

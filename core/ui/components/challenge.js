@@ -61,7 +61,7 @@ function draw(root, { cases, measures, widest, words }) {
   function step() {
     const threshold = Number(range.value);
     root.dataset.threshold = threshold;
-    value.textContent = threshold.toFixed(2);
+    value.textContent = `${threshold.toFixed(2)} ${words.unit}`;
     range.setAttribute("aria-valuetext", value.textContent);
     let good = 0;
     for (const { one, limit, dot, decision } of drawn) {

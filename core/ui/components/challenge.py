@@ -15,6 +15,7 @@ PLAIN: Final = dict(
 WORDS: Final = {
     "measure": "Measure doubt by how much",
     "threshold": "Answer below",
+    "unit": "nats",
     "answers": "answers, and is",
     "withholds": "withholds what is",
     "right": "right",
