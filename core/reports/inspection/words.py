@@ -127,10 +127,14 @@ def _perhaps_because(inspection: Inspection) -> str:
         return ""
     if inspection.nearest_taught is not None and not inspection.nearest_taught.recognised:
         return "not taught these words"
-    if rule.error > LARGEST_ERROR or inspection.stands:
+    if rule.error > LARGEST_ERROR:
         return ""
-    alone = inspection.evidence.answers == 1
-    return "not told another answer" if alone else "moved by what it is told"
+    if not inspection.stands:
+        alone = inspection.evidence.answers == 1 and not inspection.recording.others
+        return "not told another answer" if alone else "moved by what it is told"
+    doubt = inspection.compared_doubt
+    too_much = rule.belief is not None and (doubt is None or doubt >= rule.belief.threshold)
+    return "too much doubt to believe it" if too_much else ""
 
 
 def _grounds(rule: DecisionRule, whose: str) -> str:

@@ -10,7 +10,16 @@ import pytest
 
 from core import prompts
 from core.abstention.policy import Belief
-from core.reports.inspection.words import beneath, caveat, likely, reasons, served_sentence, truth
+from core.reports.inspection.words import (
+    beneath,
+    caveat,
+    likely,
+    outcome,
+    read_outcome,
+    reasons,
+    served_sentence,
+    truth,
+)
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import cannot_decide, read, run
@@ -202,28 +211,31 @@ PROMISE = DecisionRule(0.66, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
 
 
 @pytest.mark.parametrize(
-    ("question", "change", "why"),
+    ("question", "change", "why", "in_short"),
     [
-        (MANY, {"error": None}, "Nothing promises that answers are right"),
-        (MANY, {"error": 0.3}, "up to 30% are wrong"),
-        (MANY, {"belief": None}, "promises nothing of answers that stand"),
-        (MANY, {"belief": Belief(0.01, 0.02, 100, 1)}, "Too many of the answers with so much"),
-        (MANY, {"value": 9.0}, "here it withholds nothing"),
-        (HALF, {}, "would have to change less"),
-        (HALF, {"score": "semantic_entropy", "value": 2.0}, "have to change less"),
+        (MANY, {"error": None}, "Nothing promises that answers are right", ""),
+        (MANY, {"error": 0.3}, "up to 30% are wrong", ""),
+        (MANY, {"belief": None}, "promises nothing of answers that stand", ""),
+        (MANY, {"belief": Belief(0.01, 0.02, 100, 1)}, "Too many of the answers", "too much doubt"),
+        (MANY, {"value": 9.0}, "here it withholds nothing", ""),
+        (HALF, {}, "would have to change less", "moved by what it is told"),
+        (HALF, {"score": "semantic_entropy", "value": 2.0}, "have to change less", "moved by"),
     ],
 )
-def test_perhaps_says_what_is_missing_to_believe_it(embedded, question, change, why):
+def test_perhaps_says_what_is_missing_to_believe_it(embedded, question, change, why, in_short):
     recording = record(usual_request(question, embedded.capabilities), embedded)
     there = read(recording, rule=replace(PROMISE, **change))
     assert there.headline is Headline.PERHAPS
     assert why in " ".join(reasons(there, quotes=True))
+    assert read_outcome(outcome(there)).why.startswith(in_short)
+    assert bool(in_short) == bool(read_outcome(outcome(there)).why)
 
 
 def test_a_single_answer_that_was_told_no_other_is_perhaps_for_that_reason(embedded):
     recording = record(usual_request(KNOWN_BY_HEART, embedded.capabilities), embedded)
     there = read(replace(recording, others=()), rule=PROMISE)
     assert there.headline is Headline.PERHAPS and "is not known" in caveat(there)
+    assert read_outcome(outcome(there)).why == "not told another answer"
     assert caveat(read(recording, rule=PROMISE)) == MOST_WRONG
 
 
