@@ -92,19 +92,20 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
 
     for n in range(30):
         save_as(n, "embedded", "Believe it (0.029 nats, λ = 0.58, own policy: none). Paris")
-    save_as(30, "embedded", "Perhaps (-2.0 nats, λ = -1.5, own policy: ≤ 5% wrong). Rome")
+    save_as(30, "embedded", "Perhaps (-2.0 nats, λ = -1.5, own policy: ≤ 5% wrong; moved). Rome")
     save_as(31, "openai:gpt@https://x.example/v1", UNTAUGHT)
     page = session("history")
     assert len(titles(page)) == A_PAGE and "All (32)" in page.pills[0].options
     press(page, "history_more")
     assert len(titles(page)) == 32 and "history_more" not in keys(page)
     rows = [row for (row,) in listed(page)]
-    doubts = [(row["part"], row["doubt"]) for row in rows[:3]]
+    doubts = [(row["part"], row["doubt"], row["why"]) for row in rows[:3]]
     assert doubts == [
-        (None, "– not taught"),
-        (None, "−2.000 nats, λ = −1.500"),  # by minimum conditional entropy
-        (0.025, "0.029 nats, λ = 0.580"),
+        (None, "– not taught", ""),
+        (None, "−2.000 nats, λ = −1.500", "moved"),  # by minimum conditional entropy
+        (0.025, "0.029 nats, λ = 0.580", ""),
     ]
+    assert rows[1]["policy"] == "own policy: ≤ 5% wrong"
     page.selectbox(key="history_model").set_value("openai:gpt@https://x.example/v1").run()
     assert titles(page) == ["Question 31"]
     assert page.pills[0].options == ["All (1)", "? I don’t know (1)"]
