@@ -141,6 +141,8 @@ def _of_verdict(groups: list[list[Summary]]) -> tuple[list[list[Summary]], str]:
         persist_state="session",
         label_visibility="collapsed",
     )
+    if verdict == ALL and (others := number[""]):
+        st.text(f"Without a verdict: {others:,}")
     return [group for group in groups if verdict in (ALL, label_of[id(group)])], str(verdict)
 
 

@@ -106,6 +106,9 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
         (0.025, "0.029 nats, λ = 0.580", ""),
     ]
     assert rows[1]["policy"] == "own policy: ≤ 5% wrong"
+    assert not said(page, "Without a verdict")
+    results().save("amplification", "", "Question 32", "embedded", "{}", outcome="A curve")
+    assert said(session("history"), "Without a verdict: 1")
     page.selectbox(key="history_model").set_value("openai:gpt@https://x.example/v1").run()
     assert titles(page) == ["Question 31"]
     assert page.pills[0].options == ["All (1)", "? I don’t know (1)"]
