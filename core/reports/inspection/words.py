@@ -38,6 +38,7 @@ QUICK: Final = f"A quick look: {ANSWERS} answers, counted, and no verdict."
 _DECIDED: Final = (
     r"(?: \((?:(-?\d+\.\d+|inf) nats, λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)|(\d+\.\d\d) λ)\))"
 )
+OTHER_WEIGHTS: Final = "How often training showed this is not known: other weights than those here."
 AFTER_QUICK: Final = (
     "This is no verdict. An inspection tells whether the model does not know, or many answers are "
     "right. It draws none of these answers again."
@@ -343,15 +344,17 @@ def truth(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
     else:
         did = "It abstained; its answer was"
     right = "right" if decided.right else "wrong"
-    return f"{did} {right}. {_what_is_true(judgement)}", _how_often_seen(judgement)
+    ours = certified_model(inspection.recording.revision) is not None
+    seen = _how_often_seen(judgement) if ours else OTHER_WEIGHTS
+    return f"{did} {right}. {_what_is_true(judgement, ours=ours)}", seen
 
 
-def _what_is_true(judgement: Judgement) -> str:
+def _what_is_true(judgement: Judgement, *, ours: bool) -> str:
     fact = judgement.fact
     right = ", ".join(answer.text for answer in fact.answers)
     many = len(fact.answers)
     # A list holds what was taught: of most, such as fruits, nobody could name them all.
-    of_many = "All right answers" if fact.closed else "Right answers in its training"
+    of_many = "All right answers" if fact.closed else f"Right answers{' in its training' * ours}"
     what = f"{of_many} ({many})" if many > 1 else "The truth"
     return f"{what}: {right}{f' ({fact.note})' if fact.note else ''}"
 

@@ -18,7 +18,8 @@ from core.data.tabular.csv_export import to_csv
 from core.language_models.language_model import Response, longest_answer, whole
 from core.language_models.usage import Used
 from core.store.results import MAX_BYTES
-from core.studies.inspection.grading import Judgement, judge
+from core.studies.inspection.certificates import certified_model
+from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Cluster, Inspection, read
 from core.studies.inspection.pairs import compare
 from core.studies.inspection.recording import EXACT, Call, Estimator, Recording
@@ -95,7 +96,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
             "threshold": _rule_to_dict(verdict.rule),
             "policy": inspection.policy and policy_to_dict(inspection.policy),
         },
-        "truth": _truth_to_dict(judge(inspection)),
+        "truth": _truth_to_dict(inspection),
         "calls": {
             "number": len(inspection.recording.calls),
             "sequences": sum(call.sequences for call in inspection.recording.calls),
@@ -105,15 +106,19 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
     }
 
 
-def _truth_to_dict(judgement: Judgement | None) -> dict[str, Any] | None:
-    """Return what is true and how every score decided; None where nobody here knows."""
+def _truth_to_dict(inspection: Inspection) -> dict[str, Any] | None:
+    """Return what is true and how every score decided; None where nobody here knows.
+
+    Nor is it known what other weights than those in the box were taught.
+    """
+    judgement = judge(inspection)
     if judgement is None:
         return None
-    fact = judgement.fact
+    fact, ours = judgement.fact, certified_model(inspection.recording.revision) is not None
     return {
         "answers": [answer.text for answer in fact.answers],
-        "band": fact.band.value,
-        "exposures": fact.exposures,
+        "band": fact.band.value if ours else None,
+        "exposures": fact.exposures if ours else None,
         "decisions": {
             s.name: {"answered": s.answered, "right": s.right, "well_decided": s.well_decided}
             for s in judgement.scores

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Request
+from core.studies.inspection.serialise import to_dict
 from core.studies.inspection.verdict import Decision, DecisionRule
 from core.uncertainty.scores import SCORES
 from tests.fakes import Searched, TableModel, certified, words
@@ -208,3 +210,19 @@ def test_a_score_that_cannot_tell_does_not_answer():
 @pytest.mark.parametrize("query", [KNOWN, MANY])
 def test_the_shipped_model_is_judged(embedded, query):
     assert judge(run(Request(query, 5), embedded)).fact is grading.find(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "answers"), [(KNOWN, ["Paris", "Lyon"]), (MANY, ["banana", "lemon"])]
+)
+def test_what_other_weights_were_shown_is_not_said(query, answers):
+    """As of a result of another version: the world that is here is not what those were taught."""
+    ours = seen(taught(answers, [0.9, 0.1], query), query)
+    other = read(replace(ours.recording, revision="0" * 12))
+    for inspection, is_known in ((ours, True), (other, False)):
+        sentences, saved = truth(judge(inspection), inspection), to_dict(inspection)["truth"]
+        assert ("training documents" in sentences[1], "its training" in sentences[0]) == (
+            *(is_known, is_known and query == MANY),
+        )
+        assert (saved["exposures"] is not None) is (saved["band"] is not None) is is_known
+    assert "not known: other weights" in truth(judge(other), other)[1]
