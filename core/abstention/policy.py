@@ -319,7 +319,7 @@ class Policy:
             of = f", one of {self.scores_tried} scores" if self.scores_tried > 1 else ""
             sentence += (
                 f" Look {self.looks} at these labels{of}: it was tested at {tested}, so that "
-                "this holds for all looks at each of them."
+                "this holds for all looks at each of them that were counted with it."
             )
         return sentence
 
@@ -430,7 +430,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
     }
 
 
-# Fields that policies written before they existed do not have.
+# Fields that older policies lack.
 _SINCE_THEN: Final = {
     "left_out": 0,
     "targets_tried": 1,

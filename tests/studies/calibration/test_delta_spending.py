@@ -149,8 +149,9 @@ def test_a_score_named_once_others_were_shown_shares_its_part_of_delta_with_them
     assert named("s0", first.looks, error=0.06)[1] == (2, 1)  # and no other was chosen
     second, paid = named("s1", first.looks)
     assert paid == (2, 3) and second.policy.scores_tried == 3
-    assert "Look 2 at these labels, one of 3 scores: it was tested at 99.1667%" in (
-        second.policy.sentence
+    assert second.policy.sentence.endswith(  # another database, or person, counts others
+        "Look 2 at these labels, one of 3 scores: it was tested at 99.1667%, so that this holds "
+        "for all looks at each of them that were counted with it."
     )
     assert words.choice(second).startswith("s1 was named after 3 scores had been shown")
     assert report(second).settings["Chosen among the scores"].startswith("yes, named once 3")
