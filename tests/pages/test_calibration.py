@@ -266,7 +266,9 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
         in threshold(app)["words"]["curve"]
     )
     assert all(f"{name} from" in alt[0] for name in ("Mutual information", "Semantic entropy"))
-    assert alt[1].startswith("Share answered (recall), by") and alt[2].startswith("Wrong among the answered, by ")
+    assert alt[1].startswith("Share answered (recall), by") and alt[2].startswith(
+        "Wrong among the answered, by "
+    )
     assert alt[3].startswith("Histogram of Mutual information for")
     intervals = table(app, "95% interval")
     assert len(intervals) == len(SCORES) and intervals["score"][0] == "Mutual information"

@@ -527,9 +527,9 @@ def sides(both: Sides) -> str:
 
 def side(of: RunSide, results: Results) -> str:
     """Return what changed for one score between two runs, of which the results are one."""
-    symbol = SCORES[of.score].symbol
+    symbol, judged = SCORES[of.score].symbol, SCORES[results.served or of.score].symbol
     return (
-        f"{symbol}’s answer is right in {of.right_here:.1%} here and {of.right_there:.1%} there "
+        f"{judged}’s answer is right in {of.right_here:.1%} here and {of.right_there:.1%} there "
         f"({other_label(results.match)} {of.other_here:.1%} and {of.other_there:.1%}): "
         f"only here {of.only_here:,}, only there {of.only_there:,} (McNemar, Holm-adjusted "
         f"{p_in_words(of.chance)}). {comparison(of.by, f'{symbol} here', f'{symbol} there')}"

@@ -4,7 +4,7 @@ A test pays for its look at the labels: `core.studies.calibration.holdout`.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ def decide(results: Results, policy: Policy) -> Decided:
     if policy.score not in SCORES or policy.larger_is_surer:
         raise PolicyError(f"No run has the score “{one_line(policy.score)}” of this policy.")
     check_pipeline(policy, results.run.pipeline)
+    if results.served:  # a policy serves the answers of its own score
+        results = replace(results, served=None)
     doubts, correct = results.doubts[policy.score], results.correct[policy.score]
     _, first = np.unique(results.questions, return_index=True)
     threshold = thresholds.at(doubts[first], correct[first], policy.threshold)
@@ -57,7 +59,7 @@ def decide(results: Results, policy: Policy) -> Decided:
 def decisions_csv(decided: Decided) -> bytes:
     """Return every row with its doubt and the decision, as a disarmed CSV."""
     results, score = decided.results, decided.policy.score
-    answers = results.texts(f"{score}_answer")
+    answers = results.answers(score)
     other = results.by_other_label
     headings = ("id", "question", "source", "answer", score, "decision", "correct")
     return to_csv(

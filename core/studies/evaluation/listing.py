@@ -55,27 +55,27 @@ def listed_rows(
 
 
 def _searchable(results: Results, score: str) -> list[str]:
-    columns = results.table.select(["query", "source", f"{score}_answer", "answers"]).to_pydict()
+    columns = results.queries, results.sources, results.answers(score)
+    rights = results.table["answers"].to_pylist()
     return [
-        "\n".join((query or "", source or "", answer or "", *chain(*(right or ())))).casefold()
-        for query, source, answer, right in zip(*columns.values(), strict=True)
+        "\n".join((*texts, *chain(*(right or ())))).casefold()
+        for *texts, right in zip(*columns, rights, strict=True)
     ]
 
 
 def rows_table(results: Results, score: str, places: NDArray[np.int64]) -> Table:
     """Return rows as columns by heading, by what one score serves."""
-    taken = results.table.select(["answers", f"{score}_answer"]).take(places)
+    accepted = results.table["answers"].take(places).to_pylist()
     right = results.correct[score][places]
     return {
         "question": results.queries[places].tolist(),
-        "answer": [text or "" for text in taken[f"{score}_answer"].to_pylist()],
+        "answer": results.answers(score)[places].tolist(),
         "right or wrong": np.where(right, "right", "wrong").tolist(),
         RIGHT_BY[results.by_other_label.match]: np.where(
             results.by_other_label.correct[score][places], "right", "wrong"
         ).tolist(),
         "right answers": [
-            BETWEEN.join(names[0] for names in cell or () if names)
-            for cell in taken["answers"].to_pylist()
+            BETWEEN.join(names[0] for names in cell or () if names) for cell in accepted
         ],
         "doubt": doubt_cells(results.doubts[score][places]),
         "entropy": doubt_cells(results.entropies[places]),

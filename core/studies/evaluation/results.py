@@ -139,6 +139,10 @@ class Results:
         """Return the share of questions that a score serves a right answer to; NaN of none."""
         return share_right(self.correct[score])
 
+    def answers(self, score: str) -> NDArray[np.object_]:
+        """Return the answer that is judged for a score: its own, or that of the served one."""
+        return self.texts(f"{self.served or score}_answer")
+
     def texts(self, column: str) -> NDArray[np.object_]:
         """Return a column of texts; "" where there is none."""
         texts = np.empty(len(self), object)

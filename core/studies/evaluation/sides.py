@@ -76,10 +76,7 @@ class Sides:
 
     def answers(self, score: str) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
         """Return the answer that a score serves in this run, and in the other."""
-        return (
-            self.here.texts(f"{score}_answer")[self.at_here],
-            self.there.texts(f"{score}_answer")[self.at_there],
-        )
+        return (self.here.answers(score)[self.at_here], self.there.answers(score)[self.at_there])
 
     def of(self, change: Change, score: str) -> NDArray[np.int64]:
         """Return the places of questions of which so much became, the largest change first."""

@@ -5,6 +5,7 @@ import io
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from core.abstention.policy import PolicyError
@@ -14,10 +15,11 @@ from core.data.tabular.suggestions import suggest
 from core.reports.evaluation import words
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.evaluation.deciding import decide, decisions_csv
+from core.studies.evaluation.listing import listed_rows, rows_table
 from core.studies.evaluation.reading import Run, labelled_csv
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate
-from tests.studies.evaluation.worlds import World, questions, surveyed, task
+from tests.studies.evaluation.worlds import World, questions, surveyed, task, written
 
 SCORE = "mutual_information"
 
@@ -54,6 +56,18 @@ def test_it_answers_below_its_threshold_and_counts_what_is_wrong(runs, policy):
     assert nothing.observed.answered == 0 and "wrong" not in words.decisions(nothing)[0]
     assert {b.name: b.queries for b in found.by_source} == {"one": 45, "many": 15}
     assert sum(b.answered for b in found.by_source) == found.observed.answered
+
+
+def test_whoever_is_judged_the_answer_and_its_label_are_of_one_score(tmp_path, policy):
+    run = written(tmp_path / "run", {SCORE: 0.0, f"{SCORE}_correct": False}, {SCORE: 0.0})
+    found = read_results(run, served="greedy_probability")
+    shown = rows_table(found, SCORE, np.arange(2))
+    assert shown["right or wrong"] == ["right", "right"] and "another" not in shown["answer"]
+    assert not len(listed_rows(found, SCORE, words="another"))
+    decided = decide(found, policy)  # which serves its own
+    assert (decided.observed.answered, decided.observed.errors) == (2, 1)
+    first, _ = csv.DictReader(io.StringIO(decisions_csv(decided).decode("utf-8-sig")))
+    assert (first["answer"], first["correct"]) == ("another", "0")
 
 
 def test_a_question_asked_twice_counts_once(runs, policy):
