@@ -121,7 +121,7 @@ def test_one_threshold_for_two_kinds(runs):
     assert said(app, "“many”: the median question has two right answers or more")
     assert said(app, "Each half has 7 of either kind (the paper has 500)")
     recall, error = pictures(app)
-    assert recall.startswith("Recall: share answered, by entropy")
+    assert recall.startswith("Share answered (recall), by entropy")
     assert "Mutual information, guaranteed" in recall
     assert error.startswith("Wrong among the answered, by entropy")
     settled(app.number_input(key="wrong").set_value(30).run())
