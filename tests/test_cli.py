@@ -932,3 +932,11 @@ def test_no_text_of_a_model_moves_the_cursor_of_a_terminal():
         stream.write(raw)
         stream.write(f"{CLEAR}half done")  # our own
         assert stream.getvalue() == f"{text}{CLEAR}half done"
+
+
+def test_what_the_encoding_of_a_file_lacks_is_an_escape_and_no_traceback():
+    stream = io.TextIOWrapper(io.BytesIO(), "cp1252")
+    guard(stream)
+    stream.write('"M.I. ≥ ½"')
+    stream.flush()
+    assert json.loads(stream.buffer.getvalue().decode("cp1252")) == "M.I. ≥ ½"
