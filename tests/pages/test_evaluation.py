@@ -9,6 +9,7 @@ import threading
 
 import pytest
 import streamlit as st
+from pyarrow import parquet
 
 from core.language_models.errors import RefusedError
 from core.studies.evaluation.bundled import folders
@@ -177,6 +178,12 @@ def test_what_failed_is_a_row_and_is_asked_again_where_that_is_wanted(world):
     key = begun(page)
     settled(page)
     assert finished(page)[0].startswith("12 of 12 questions finished, 1 failed.")
+    (part,) = run_of(key).folder.glob("rows-*")  # half of it, as if it had been stopped
+    parquet.write_table(parquet.read_table(part).sort_by([("error", "descending")])[:6], part)
+    page = opened(run=key)
+    assert finished(page)[0].startswith("6 of 12 questions finished, 1 failed.")
+    assert said(page, ": this takes up to") and "ask_again" not in keys(page)  # that takes more
+    press(page, "go_on")
     world.broken = {}
     press(page, "ask_again")
     assert finished(page)[0].startswith("12 of 12 questions finished. ")

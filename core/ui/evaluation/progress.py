@@ -125,24 +125,23 @@ def go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
     if questions is None:
         return
     say_what_it_takes(questions, task, left or state.failed)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if left:
-            st.button(
-                f"Go on with {left:d} question{'s' if left > 1 else ''}",
-                key="go_on",
-                type="primary",
-                icon=":material/play_arrow:",
-                on_click=_want,
-                args=(listed.key, False),
-            )
-        if state.failed:
-            st.button(
-                f"Ask again what failed: {state.failed:d}",
-                key="ask_again",
-                icon=":material/replay:",
-                on_click=_want,
-                args=(listed.key, True),
-            )
+    if left:
+        st.button(
+            f"Go on with {left:d} question{'s' if left > 1 else ''}",
+            key="go_on",
+            type="primary",
+            icon=":material/play_arrow:",
+            on_click=_want,
+            args=(listed.key, False),
+        )
+    else:  # once all are asked: to ask again asks what is left, too
+        st.button(
+            f"Ask again what failed: {state.failed:d}",
+            key="ask_again",
+            icon=":material/replay:",
+            on_click=_want,
+            args=(listed.key, True),
+        )
 
 
 def _is_long(run: Run) -> bool:
