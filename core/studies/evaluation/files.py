@@ -34,6 +34,7 @@ if sys.platform != "win32":  # there nothing keeps two processes apart
 
 FORMAT, VERSION = "believe.evaluation", 1
 PART: Final = 2_000  # questions
+TEXTS: Final = ("model", "revision", "form", "begun")  # of a manifest
 MANIFEST, UNFINISHED, LOCK = "run.json", "unfinished.jsonl", "lock"
 
 
@@ -161,8 +162,16 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     """Return what a run is; raise `RunError` when the folder holds no run that can be read."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        numbers = manifest["version"], manifest["questions"]["number"]
-        if manifest["format"] != FORMAT or any(type(number) is not int for number in numbers):
+        questions = manifest["questions"]
+        numbers = manifest["version"], questions["number"]
+        texts = questions["name"], *(manifest[name] for name in TEXTS)
+        if (
+            manifest["format"] != FORMAT
+            or any(type(number) is not int for number in numbers)
+            or any(type(text) is not str for text in texts)
+            or not isinstance(manifest["seconds"], int | float)
+            or "ended" not in manifest
+        ):
             raise ValueError("another format")
     except FileNotFoundError as error:
         raise RunError(f"{folder} holds no run: there is no {MANIFEST} in it.") from error
@@ -207,9 +216,20 @@ def whole_lines(path: Path) -> tuple[list[Row], int]:
         with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError):
             entry = json.loads(line)
             row = Row(entry["values"], entry["recording"])
-            if row.values.keys() <= set(SCHEMA.names) and isinstance(row.values["id"], str):
+            whole = {"id", "error"} <= row.values.keys() <= set(SCHEMA.names)
+            if whole and isinstance(row.values["id"], str):
                 rows.append(row)
+    if not _fit(rows):  # another program changed them
+        rows = [row for row in rows if _fit([row])]
     return rows, length
+
+
+def _fit(rows: list[Row]) -> bool:
+    try:
+        table(rows)
+    except pa.ArrowException:
+        return False
+    return True
 
 
 @contextmanager

@@ -227,7 +227,7 @@ def begin(files: RunFiles, questions: Questions, task: Task) -> dict[str, Any]:
             f"{files.folder} holds a different run: {list_of(different)}. Choose another folder, "
             "or the same settings."
         )
-    return manifest | {"ended": None, "seconds": float(manifest.get("seconds") or 0)}
+    return manifest | {"ended": None}
 
 
 def _description(questions: Questions, task: Task) -> dict[str, Any]:

@@ -325,7 +325,13 @@ def test_lines_that_are_in_a_part_already_count_once(tmp_path, whole):
 
 
 @pytest.mark.parametrize(
-    "line", [b"{}", b"[1]", b"null", b'{"values": 1, "recording": 2}', b"\xff"]
+    "line",
+    [
+        *(b"{}", b"[1]", b"null", b'{"values": 1, "recording": 2}', b"\xff"),
+        b'{"values": {"id": "q1"}, "recording": null}',
+        b'{"values": {"id": "q1", "error": null, "sampled_mass": "x"}, "recording": null}',
+        b'{"values": {"id": "q1", "error": 5}, "recording": null}',
+    ],
 )
 def test_a_line_that_is_damaged_is_asked_again(tmp_path, whole, line):
     asked = stopped(folder := tmp_path / "run", 3)
@@ -448,6 +454,12 @@ def test_a_changed_pipeline_and_a_newer_run_are_said(tmp_path):
         (tmp_path / "run.json").write_text(json.dumps(found | changed))
         with pytest.raises(RunError, match=says):
             evaluate(asked, task(World()), tmp_path)
+    for name in ("model", "revision", "form", "begun", "ended", "seconds"):
+        less = {key: value for key, value in found.items() if key != name}
+        for changed in (less, *([] if name == "ended" else [found | {name: None}])):
+            (tmp_path / "run.json").write_text(json.dumps(changed))
+            with pytest.raises(RunError, match="does not describe a run"):
+                assert Run(tmp_path).manifest
 
 
 # ------------------------------------------------------------------------ what goes wrong
