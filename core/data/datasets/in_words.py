@@ -64,3 +64,17 @@ def omissions(problems: list[str], number: int) -> tuple[str, ...]:
     """Say which rows are left out: the first by their problems, and how many in all."""
     lines = [f"Left out: {problem}" for problem in problems[:MOST_LEFT_OUT]]
     return (*lines, *([f"{count_of(number, 'malformed row')} left out."] if number else ()))
+
+
+def extent(finished: int, number: int, *, at_random: bool) -> tuple[str, ...]:
+    """Say which of so many questions a run has finished, if not all.
+
+    `at_random`: whether they were asked in a random order; several at a time, and of these the
+    quickest are finished first.
+    """
+    if finished >= number:
+        return ()
+    done = f"{finished:,} of {count_of(number, 'question')}"
+    if at_random:
+        return (f"Asked: {done}, at random; slow ones may be missing.",)
+    return (f"The file’s first {done}.",)

@@ -21,7 +21,7 @@ from pyarrow import parquet
 
 from core.abstention.policy import Pipeline
 from core.codec import count_of, list_of, one_line
-from core.data.datasets.in_words import omissions
+from core.data.datasets.in_words import extent, omissions
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.fingerprints import of_questions
 from core.data.tabular.labelled import SELECTION
@@ -267,7 +267,7 @@ def labelled_csv(
         *([] if match == "same_answer" else [f"Right by “…_correct”: {RIGHT_BY[match]}."]),
         *omissions([], int(run.manifest["questions"].get("malformed", 0))),
         *rows.dropped,
-        *_stop_in_words(run, rows.total),
+        *extent(rows.total, run.manifest["questions"]["number"], at_random=ORDER in run.manifest),
     )
     return labelled_table(every, run.pipeline, match, " ".join(selection)), selection
 
@@ -284,17 +284,6 @@ def unfit_scores(questions: NDArray[np.object_]) -> tuple[str, ...]:
 def _chose_weights() -> NDArray[np.uint64]:
     tables = (Run(FOLDER / name).rows((), ["query"]).table for name in CHOSE_WEIGHTS)
     return of_questions(np.array([q for of in tables for q in of["query"].to_pylist()], object))
-
-
-def _stop_in_words(run: Run, finished: int) -> tuple[str, ...]:
-    """Say which questions of a run are not finished, if there are any."""
-    number = int(run.manifest["questions"]["number"])
-    if finished >= number:
-        return ()
-    done = f"{finished:,} of {count_of(number, 'question')}"
-    if ORDER in run.manifest:
-        return (f"Asked: {done}, at random.",)
-    return (f"The file’s first {done}.",)
 
 
 def heading(match: Match = "same_answer") -> tuple[str, ...]:

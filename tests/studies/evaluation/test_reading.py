@@ -166,7 +166,7 @@ def test_what_is_not_among_the_rows_stands_in_the_promise_made_of_them(made):
 @pytest.mark.parametrize(
     ("known", "says"),
     [
-        (True, "Asked: 60 of 120 questions, at random."),
+        (True, "Asked: 60 of 120 questions, at random; slow ones may be missing."),
         (False, "The file’s first 60 of 120 questions."),
     ],
 )
