@@ -1,6 +1,7 @@
 """A saved result on its page: the address that names it, opening it, and leaving it."""
 
 from collections.abc import Callable
+from typing import Final
 
 import streamlit as st
 
@@ -13,6 +14,11 @@ from core.ui.session import alone, public
 
 SAVED = "saved"  # in the address: the id of a result that is shown as it was kept
 BESIDE = "beside"  # and of an inspection that stands beside it
+ANOTHERS_POLICY: Final = (
+    "A policy of somebody else, or of another session, decided: nobody here checked the labels "
+    "that made it."
+)
+_OF_POLICY: Final = '"policy": {'  # in JSON of ours; in a text its quotation marks are escaped
 
 
 def open_result(kind: str) -> Result | None:
@@ -32,11 +38,19 @@ def open_result(kind: str) -> Result | None:
         st.badge("Saved result", icon=":material/history:", color="blue")
         st.text(f"{result.title} · {result.model} · {result.created_at:%Y-%m-%d %H:%M} UTC")
         st.button("Ask a new question", key="leave_kept", on_click=leave)
-    if is_from_file(result.payload):
+    if why := why_unverified(result):
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             st.badge(NOT_VERIFIED, icon=":material/upload_file:", color="orange")
-            st.text(FROM_FILE)
+            st.text(why)
     return result
+
+
+def why_unverified(result: Result) -> str | None:
+    """Return why a saved result may be none of what this program makes; None if nothing says so."""
+    if is_from_file(result.payload):
+        return FROM_FILE
+    by_policy = result.kind == "inspection" and _OF_POLICY in result.payload
+    return ANOTHERS_POLICY if by_policy and not _is_there(result.id) else None
 
 
 def leave() -> None:

@@ -16,6 +16,7 @@ from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.serialise import from_json
 from core.ui.policy_badge import NOT_CHECKED
 from core.ui.results import storage
+from core.ui.saved_result import ANOTHERS_POLICY
 from tests.sessions import (
     QUERY,
     badges,
@@ -281,6 +282,24 @@ def test_a_policy_of_a_file_or_of_another_person_is_not_verified():
         "inspection", q=QUERY, policy=save(kind="policy", payload=to_json(default_policy()))
     )
     assert badges(own) == ["Policy in use"]
+
+
+def test_what_another_persons_policy_decided_is_not_verified():
+    """Whoever opens the link to it: its owner has chosen that policy."""
+    session("inspection", q=QUERY, policy=save(kind="policy", payload=to_json(default_policy())))
+    (own,) = results().search("", "inspection").results
+    assert badges(session("inspection", saved=own.id)) == ["Saved result"]
+    there = SavedResults(storage().database, "somebody else")
+    foreign = there.save("inspection", "", QUERY, "embedded", results().open(own.id).payload)
+    page = session("inspection", saved=foreign)
+    assert badges(page) == ["Saved result", "Not verified"] and said(page, ANOTHERS_POLICY)
+    page = session("inspection", saved=own.id, beside=foreign)
+    assert said(page, f"On the right: {ANOTHERS_POLICY}")
+    results().delete(own.id)
+    session("inspection", q=QUERY)  # by what is built in
+    (plain,) = results().search("", "inspection").results
+    plain = there.save("inspection", "", QUERY, "embedded", results().open(plain.id).payload)
+    assert badges(session("inspection", saved=plain)) == ["Saved result"]
 
 
 def test_no_policy_of_today_stands_over_what_another_decided():

@@ -10,7 +10,6 @@ from core.language_models.errors import ModelError
 from core.reports.inspection import document as reports
 from core.reports.inspection.score_table import value_shown
 from core.reports.inspection.words import beneath
-from core.reports.result_files import FROM_FILE, is_from_file
 from core.store.errors import StoreError
 from core.store.results import Result
 from core.studies.inspection.comparison import InspectionComparison, Setting, compare
@@ -21,7 +20,7 @@ from core.ui import downloads, figures
 from core.ui.inspection.verdict import quotes, reveal, serve
 from core.ui.messages import problem
 from core.ui.results import open_saved, storage
-from core.ui.saved_result import BESIDE, SAVED
+from core.ui.saved_result import BESIDE, SAVED, why_unverified
 from core.uncertainty.scores import SCORES
 
 MOST_OFFERED: Final = 100
@@ -93,8 +92,8 @@ def _both(here: Inspection, there: Inspection, result: Result) -> None:
             args=(result.id, st.query_params[SAVED]),
         )
         st.button("Close the comparison", key="beside_close", on_click=_leave)
-    if is_from_file(result.payload):
-        st.text(f"On the right: {FROM_FILE}")
+    if why := why_unverified(result):
+        st.text(f"On the right: {why}")
     _differences(comparison)
     _verdicts(here, there)
     _scores(here, there, comparison)
