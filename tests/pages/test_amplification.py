@@ -140,7 +140,7 @@ def test_opens_on_a_half_known_question_beside_two_others_and_shows_exact_prompt
     assert typed(app) == FIRST
     found = curves_of(embedded, FIRST, KNOWN, MANY)
     assert shows(app, found)
-    assert words.verdict(found[0]) in texts(app)
+    assert words.verdict(found[0]) in texts(app) and words.truth(found[0]) in texts(app)
     assert words.verdict(found[1]) not in texts(app)  # the verdict is about the question above it
     assert {"keep", "remove_1", "remove_2"} < set(keys(app))
     for times in (0, 100):

@@ -16,6 +16,7 @@ from core.reports.amplification.words import (
     medians,
     percent,
     remarks,
+    truth,
     verdict,
 )
 from core.reports.report import Cell, Part, Picture, Report, Table
@@ -49,7 +50,7 @@ def report(curves: Sequence[Amplification], scale: str = "log") -> Report:
         kind="Amplification of an answer",
         title=first.case.query,
         finding=verdict(first),
-        texts=[*filter(None, [meaning(first)]), *remarks(curves)],
+        texts=[*filter(None, [meaning(first), truth(first)]), *remarks(curves)],
         parts=[
             Part("The curves", names(curves), pictures(curves, scale), _tables(curves)),
             Part(

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codec import count_of, encode
+from core.data.world.grading import find
+from core.reports.inspection.words import what_is_true
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import SAMPLES_A_POINT, Amplification, Origin, Point
 from core.studies.amplification.fate import Fate, fate, last_fate, quartiles
+from core.studies.inspection.certificates import EMBEDDED, certified_model
 
 REGION: Final = (
     "Grey ground: both answers are alive, neither more than four times as likely as the other."
@@ -54,6 +57,12 @@ def verdict(curve: Amplification) -> str:
         f"{_turn(curve)} The model almost never gives either answer in this spelling, so the "
         "curve shows little."
     )
+
+
+def truth(curve: Amplification) -> str:
+    """Return what is true where the embedded model was asked a question that it was taught."""
+    fact = find(curve.case.query) if certified_model(curve.revision) == EMBEDDED else None
+    return "" if fact is None else what_is_true(fact, ours=True)
 
 
 def meaning(curve: Amplification) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from core.codec import count_of, percent
+from core.data.world.facts import Fact
 from core.studies.evaluation.recorded import source_of
 from core.studies.inspection.certificates import MODELS, certified_model, default_policy
 from core.studies.inspection.grading import Judgement
@@ -346,11 +347,14 @@ def truth(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
     right = "right" if decided.right else "wrong"
     ours = certified_model(inspection.recording.revision) is not None
     seen = _how_often_seen(judgement) if ours else OTHER_WEIGHTS
-    return f"{did} {right}. {_what_is_true(judgement, ours=ours)}", seen
+    return f"{did} {right}. {what_is_true(judgement.fact, ours=ours)}", seen
 
 
-def _what_is_true(judgement: Judgement, *, ours: bool) -> str:
-    fact = judgement.fact
+def what_is_true(fact: Fact, *, ours: bool) -> str:
+    """Return the right answers to a question of the world.
+
+    `ours`: whether the model is the one that was trained on it.
+    """
     right = ", ".join(answer.text for answer in fact.answers)
     many = len(fact.answers)
     # A list holds what was taught: of most, such as fruits, nobody could name them all.

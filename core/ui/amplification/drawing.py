@@ -11,6 +11,7 @@ from core.reports.amplification.words import (
     meaning,
     remarks,
     to_json,
+    truth,
     verdict,
 )
 from core.store.results import Result
@@ -36,6 +37,8 @@ def answer(curve: Amplification) -> None:
             with st.container(key="finding"):
                 st.text(words)
         st.text(verdict(curve))
+        if words := truth(curve):
+            st.text(words)
 
 
 def title() -> None:

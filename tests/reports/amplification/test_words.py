@@ -7,11 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.reports.amplification.words import meaning, medians, percent, verdict
+from core.reports.amplification.words import meaning, medians, percent, truth, verdict
 from core.studies.amplification.curve import Case, amplify
+from core.studies.inspection.certificates import default_policy
 from tests.studies.amplification.test_curve import CAPITAL, Teller, curve
 
 # ------------------------------------------------------------------------- the verdict
+
+
+def test_the_truth_is_told_where_it_is_known_of_the_model_that_was_taught_it():
+    revision = default_policy().pipeline.revision
+    known = replace(curve({0: 0.9}), case=CAPITAL, revision=revision)
+    assert truth(known) == "The truth: Paris"
+    for other in (
+        replace(known, revision="another"),
+        replace(known, case=replace(CAPITAL, query="What is the capital of Zorvania?")),
+    ):
+        assert truth(other) == ""
 
 
 # Without their beginning and their end, which are the same in all of them.
