@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.codec import count_of
+from core.codec import count_of, percent
 
 FALSE_ALARMS = 0.02  # where nothing has changed, of all tests together at most
 FEWEST = 20  # new scores: with fewer, even a large change goes unseen
@@ -83,7 +83,7 @@ def _shares(what: str, before: NDArray[np.bool_], now: NDArray[np.bool_]) -> _Te
 
     table = [[int(x.sum()), int((~x).sum())] for x in (before, now)]
     p = float(fisher_exact(table).pvalue)
-    seen = f"{what} {before.mean():.0%} → {now.mean():.0%} (p = {p:.2g})"
+    seen = f"{what} {percent(before.mean())} → {percent(now.mean())} (p = {p:.2g})"
     return _Test(f"the share of {what}", seen, p)
 
 

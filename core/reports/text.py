@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.mixtures import Bar
-from core.codec import count_of, percent
+from core.codec import count_of, limit_in_words, percent
 
 WIDEST: Final = 40  # characters of a text; files have all of it
 
@@ -22,7 +22,8 @@ def display(cell: Any) -> str:
     if isinstance(cell, int):
         return f"{cell:,}".replace("-", "−")
     if isinstance(cell, float):
-        return f"{cell:.4g}".replace("-", "−").replace("inf", "∞")
+        shown = limit_in_words(cell, ".4g") if math.isfinite(cell) else str(cell)
+        return shown.replace("-", "−").replace("inf", "∞")
     return str(cell)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from core.abstention.drift import FALSE_ALARMS, FEWEST, drift
 
-SHARES = r" (\d+)% → (\d+)% \(p = ([^)]+)\)"
+SHARES = r" ([\d.]+)% → ([\d.]+)% \(p = ([^)]+)\)"
 
 
 def of_scores(found):
@@ -67,6 +67,12 @@ def test_fewer_zeros_are_found():
     assert before == pytest.approx(40, abs=7)
     assert now == pytest.approx(20, abs=6)
     assert "the scores and in the share of zeros (" in found.sentence
+
+
+def test_a_share_that_differs_is_not_rounded_to_the_same():
+    values = np.arange(4000.0)
+    found = drift(values, np.append(values, np.full(18, np.nan)))
+    assert found.drifted and shares(found, "missing scores")[:2] == (0, 0.447984)
 
 
 @pytest.mark.parametrize("gap", [np.nan, np.inf])

@@ -26,7 +26,7 @@ def test_an_address_shows_differences_first_and_both_sides(two):
     page = session("inspection", saved=here, beside=there)
     assert page.header[0].value == "What was set differently"
     differences = table(page, "setting").values.tolist()
-    limit = f"{default_policy().threshold:.4f}"
+    limit = f"{default_policy().threshold:.10g}"
     assert differences == [
         ["similarity threshold τ", "0.25", "0.9"],
         ["threshold λ", limit, "–"],  # with another τ, nothing is certified

@@ -47,7 +47,14 @@ def test_long_tables_say_what_they_leave_out():
     ("cell", "text"),
     [
         *((None, "–"), (True, "yes"), (False, "no"), (12345, "12,345"), (-2, "−2")),
-        *((0.123456, "0.1235"), (-1.5, "−1.5"), (float("inf"), "∞"), ("a-b", "a-b")),
+        *(
+            (0.123456, "0.1235"),
+            (0.9999958, "0.999996"),
+            (1.0, "1"),
+            (-1.5, "−1.5"),
+            (float("inf"), "∞"),
+            ("a-b", "a-b"),
+        ),
     ],
 )
 def test_cells_are_written_as_people_read_them(cell, text):

@@ -166,8 +166,8 @@ def looks(calibration: Calibration) -> list[str]:
     if calibration.policy is None:  # of a policy, its sentence says it
         sentences.insert(
             0,
-            f"Look {look.place:d} at these labels: it may spend {target.delta:.4f} of "
-            f"δ = {1 - target.confidence:.3f}.",
+            f"Look {look.place:d} at these labels: it may spend {target.delta:.3g} of "
+            f"δ = {1 - target.confidence:.3g}.",
         )
     if before := looks_before(look, calibration.looks or ()):
         sentences.append(f"Looks before it: {list_of(before, most=MOST_LISTED)}.")

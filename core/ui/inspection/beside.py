@@ -126,7 +126,7 @@ def _differences(comparison: InspectionComparison) -> None:
 def _setting(value: Setting) -> str:
     if value is None:
         return "–"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def _verdicts(here: Inspection, there: Inspection) -> None:

@@ -105,6 +105,9 @@ def test_batches_brought_until_one_passes_are_said():
         found = calibrate(data, WANTED, looks=looks)
         assert found.look.place == 1 and other_batches(found.look, found.looks) == first / 1000
         looks = calibrate(data, replace(WANTED, error=0.1), looks=found.looks).looks
+    twelfth = replace(found.target, looks=12), replace(found.look, place=12)
+    later = replace(found, policy=None, target=twelfth[0], look=twelfth[1])
+    assert words.looks(later)[0].endswith("it may spend 2.44e-05 of δ = 0.1.")
     said = words.looks(found)[-1]
     assert "with a probability of up to 0.1." in said and said.endswith("known here: 2.")
 
