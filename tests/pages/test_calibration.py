@@ -1488,7 +1488,7 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     use_entropy_by_hand(example, 0.25)
     inspect(example)
     assert badges(example)[0] == "Policy in use" and decided(example) != before
-    assert re.search(r"nats by S\.E\.; that is (?:below|at least) λ = 0\.2\d\.", verdict(example))
+    assert re.search(r"nats by S\.E\.; that is (?:below|at least) λ = 0\.2\d+\.", verdict(example))
     assert said(example, "No guarantee: λ was chosen by hand.")
     assert policy_badges(example) == ["The policy has no guarantee"]
     example.session_state["policy_badge_1"] = True
