@@ -24,5 +24,6 @@ report_option = click.option(
 def write(path: Path, report: Report, *, from_file: bool = False) -> None:
     """Write a report; raise `ClickException` when the file cannot be written."""
     from core.reports.report import to_html  # Altair takes long to load
+    from core.reports.result_files import FROM_FILE
 
-    write_file(path, to_html(report, from_file=from_file))
+    write_file(path, to_html(report, warning=FROM_FILE if from_file else ""))

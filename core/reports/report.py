@@ -20,7 +20,6 @@ from core.charts import export
 from core.charts.export import Figure
 from core.charts.theme import LIGHT, Palette
 from core.once import once
-from core.reports.result_files import FROM_FILE
 from core.reports.text import display
 from core.studies.versions import versions
 
@@ -120,16 +119,16 @@ class Report:
     texts: Sequence[str] = field(default=())  # what is said below the finding
 
 
-def to_html(report: Report, *, saved: datetime | None = None, from_file: bool = False) -> str:
+def to_html(report: Report, *, saved: datetime | None = None, warning: str = "") -> str:
     """Return a report as one HTML file.
 
     `saved` is when the result was saved, where it was (the time of writing stands in the file
-    anyway); `from_file`, whether it came from a file instead of a model.
+    anyway); `warning`, why it may be none of what this program makes.
     """
     template, style, digest = _template()
     return template.render(
         report=report,
-        warning=FROM_FILE if from_file else "",
+        warning=warning,
         written=_when(datetime.now(UTC)),
         saved=_when(saved) if saved else "",
         versions=versions(),

@@ -10,8 +10,8 @@ import streamlit as st
 
 from core.data.tabular.csv_export import to_csv
 from core.reports.report import Report, to_html
-from core.reports.result_files import is_from_file
 from core.store.results import Result
+from core.ui.saved_result import why_unverified
 
 TYPES: Final = {
     "csv": "text/csv",
@@ -59,10 +59,10 @@ def report(build: Callable[[], Report], name: str, result: Result | None = None)
     `result`: the saved one that it is of, if any.
     """
     saved = result.created_at if result else None
-    from_file = result is not None and is_from_file(result.payload)
+    warning = (result and why_unverified(result)) or ""
     download(
         "Report (HTML)",
-        lambda: to_html(build(), saved=saved, from_file=from_file),
+        lambda: to_html(build(), saved=saved, warning=warning),
         f"{name}_report.html",
         help="One file with the pictures, settings and versions. It opens without a network, and "
         "prints.",

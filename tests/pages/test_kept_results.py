@@ -17,6 +17,7 @@ from core.studies.inspection.serialise import from_json
 from core.ui.policy_badge import NOT_CHECKED
 from core.ui.results import storage
 from core.ui.saved_result import ANOTHERS_POLICY
+from tests.reports.reading import read_document
 from tests.sessions import (
     QUERY,
     badges,
@@ -284,7 +285,7 @@ def test_a_policy_of_a_file_or_of_another_person_is_not_verified():
     assert badges(own) == ["Policy in use"]
 
 
-def test_what_another_persons_policy_decided_is_not_verified():
+def test_what_another_persons_policy_decided_is_not_verified(downloaded):
     """Whoever opens the link to it: its owner has chosen that policy."""
     session("inspection", q=QUERY, policy=save(kind="policy", payload=to_json(default_policy())))
     (own,) = results().search("", "inspection").results
@@ -293,6 +294,7 @@ def test_what_another_persons_policy_decided_is_not_verified():
     foreign = there.save("inspection", "", QUERY, "embedded", results().open(own.id).payload)
     page = session("inspection", saved=foreign)
     assert badges(page) == ["Saved result", "Not verified"] and said(page, ANOTHERS_POLICY)
+    assert ANOTHERS_POLICY in read_document(downloaded(page, "inspection_report.html")).texts
     page = session("inspection", saved=own.id, beside=foreign)
     assert said(page, f"On the right: {ANOTHERS_POLICY}")
     results().delete(own.id)

@@ -33,7 +33,7 @@ def test_it_says_when_it_was_written_and_where_it_came_from():
     (when,) = [text for text in read(report(), saved=saved).texts if "2026-01-02 03:04" in text]
     assert when.startswith("Written 20")
     assert FROM_FILE not in read(report()).texts
-    assert FROM_FILE in read(report(), from_file=True).texts
+    assert FROM_FILE in read(report(), warning=FROM_FILE).texts
 
 
 def test_long_tables_say_what_they_leave_out():
