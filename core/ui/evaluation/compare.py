@@ -32,6 +32,7 @@ from core.ui.evaluation.choice import choose
 from core.ui.evaluation.measures import INTERVALS
 from core.ui.evaluation.row_inspection import offer
 from core.ui.evaluation.rows import in_full
+from core.ui.evaluation.runs import complaint
 from core.ui.evaluation.views import note_view
 from core.ui.messages import problem
 from core.ui.runs.job import Job
@@ -60,7 +61,7 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
         versions = tuple((str(run.folder), stamp(run)) for run in runs)
         counts = memory_of("results_shared", None, partial(in_common, runs), versions)
     except RunError as error:
-        problem(str(error))
+        _complain(error, runs)
         return
     with_this = dict(zip(others, counts[0, 1:].tolist(), strict=True))
     if max(with_this.values()) < FEW:
@@ -83,7 +84,7 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
         )
         different = differences(results.run, other)
     except RunError as error:
-        problem(str(error))
+        _complain(error, runs)
         return
     both = memory_of("results_sides", results, partial(sides, results, there), version)
     st.text(words.sides(both))
@@ -99,6 +100,12 @@ def compare(results: Results, others: Mapping[str, Run]) -> None:
     if len(both) < FEW:
         st.text("These are too few to compare the scores.")
     _questions(both, () if len(both) < FEW else _scores(both))
+
+
+def _complain(error: RunError, runs: Sequence[Run]) -> None:
+    """Say what is wrong with one of some runs, without the names of the server's folders."""
+    shown = (complaint(error, run.folder) for run in runs if str(run.folder) in str(error))
+    problem(next(shown, str(error)))
 
 
 def _offer_most_alike(
