@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,17 +65,34 @@ def survey(
     reading = QuestionsInWords()
     for question in read():
         reading.add(question)
-        whole: tuple[object, ...] = (
-            *(question.id, question.query, question.answers, question.source),
-            *([question.context] if question.context else []),
-        )
-        digest.update(f"{encode(whole)}\n".encode())
+        digest.update(_content(question))
         longest = max(longest, question.query, key=len)
         context = max(context, question.context, key=len)
         malformed += question.malformed_before
     sentences = (*meaning, *reading.sentences)
     sha256 = digest.hexdigest()
     return Questions(name, read, reading.number, longest, sha256, sentences, malformed, context)
+
+
+def _content(question: Question) -> bytes:
+    """Return all that counts in a question."""
+    whole: tuple[object, ...] = (
+        *(question.id, question.query, question.answers, question.source),
+        *([question.context] if question.context else []),
+    )
+    return f"{encode(whole)}\n".encode()
+
+
+def _same_questions(questions: Questions) -> Iterator[Question]:
+    """Yield all questions; raise `RunError` behind the last where they are others by now."""
+    digest = hashlib.sha256()
+    for question in questions.read():
+        digest.update(_content(question))
+        yield question
+    if digest.hexdigest() != questions.sha256:
+        raise RunError(
+            f"{questions.name} has changed meanwhile. Choose another folder, and run it anew."
+        )
 
 
 def reporting(
@@ -113,8 +131,9 @@ def evaluate(
     goes and how long it will take. It may raise to stop: what is finished is kept. The engine asks.
     `again`: questions that failed before are asked once more.
 
-    Raises `RunError` when the folder holds another run, or cannot be written; and what ended the
-    run, such as `UnreachableError` or `BudgetError`. Every finished question is kept.
+    Raises `RunError` when the folder holds another run or cannot be written, or the questions have
+    changed meanwhile; and what ended the run, such as `UnreachableError` or `BudgetError`. Every
+    finished question is kept.
     """
     with hold(folder) as files:
         manifest = begin(files, questions, task)
@@ -145,10 +164,8 @@ def evaluate(
 
 def _in_order(questions: Questions, manifest: Mapping[str, Any]) -> Iterator[Question]:
     """Return the questions as they are asked; a run of before then goes on in the file's order."""
-    seed = manifest.get(ORDER)
-    return (
-        questions.read() if seed is None else random_order(questions.read, questions.number, seed)
-    )
+    seed, read = manifest.get(ORDER), partial(_same_questions, questions)
+    return read() if seed is None else random_order(read, questions.number, seed)
 
 
 def most(questions: Questions, task: Task, left: int) -> Plan:

@@ -38,6 +38,7 @@ from core.studies.evaluation.run import (
     evaluate,
     most,
     pipeline_for,
+    survey,
 )
 from core.studies.inspection.inspection import run as inspect
 from core.studies.inspection.recorder import usual_request
@@ -432,6 +433,15 @@ def test_another_run_is_refused_with_what_differs(tmp_path):
     assert len(rows_of(folder)) == 3
 
 
+def test_a_file_that_changes_before_it_is_asked_is_not_asked(tmp_path):
+    """Somebody saves it while the command waits for a yes: the rows would be of others."""
+    asked, model = surveyed(questions(3)), World()
+    asked = replace(asked, read=lambda: iter([*questions(2), *questions(1, 7)]))
+    with pytest.raises(RunError, match=r"^questions\.jsonl has changed meanwhile\."):
+        evaluate(asked, task(model), tmp_path)
+    assert not model.asked and not Run(tmp_path).finished_questions
+
+
 @pytest.mark.parametrize(
     "content",
     ["", "{", "[]", "3", "{}", '{"format": "believe.evaluation"}', '{"format": "x", "version": 1}'],
@@ -600,11 +610,11 @@ def test_memory_does_not_grow_with_the_number_of_questions(tmp_path, monkeypatch
         for question in left:
             yield Row(model_row.values | {"id": question.id}, model_row.recording)
 
-    def peak(number):
-        def read():
-            return (replace(asked, id=f"q{i}") for i in range(number))
+    def every(number):
+        return survey("x", lambda: (replace(asked, id=f"q{i}") for i in range(number)))
 
-        found = replace(surveyed([asked]), read=read, number=number)
+    def peak(number):
+        found = every(number)
         tracemalloc.start()
         evaluate(found, task(World()), tmp_path / str(number), engine=engine)
         most = tracemalloc.get_traced_memory()[1]
@@ -615,8 +625,7 @@ def test_memory_does_not_grow_with_the_number_of_questions(tmp_path, monkeypatch
     grown = peak(many) - peak(few)
     assert grown < (many - few) * 1000
     assert Run(tmp_path / str(many)).rows(columns=["id"]).table.num_rows == many
-    resumed = replace(surveyed([asked]), number=many)
-    assert evaluate(resumed, task(World()), tmp_path / str(many)).before == many
+    assert evaluate(every(many), task(World()), tmp_path / str(many)).before == many
 
 
 def test_an_error_is_a_row_of_its_question(tmp_path):
