@@ -1,5 +1,6 @@
 """Start the app on this machine, for browser tests and benchmarks, and look at its pages."""
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -8,7 +9,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import TimeoutError, expect
 
 ROOT = Path(__file__).parents[2]
 START_WITHIN = 120  # seconds, on a busy machine
@@ -102,7 +103,9 @@ def shoot(page, name):
 
 
 def too_wide(page):
-    """Return by how many pixels the page is wider than the screen."""
+    """Return by how many pixels the page stays wider than the screen: charts follow it late."""
+    with contextlib.suppress(TimeoutError):
+        page.wait_for_function(f"() => ({TOO_WIDE})() <= 0", timeout=20_000)
     return page.evaluate(TOO_WIDE)
 
 

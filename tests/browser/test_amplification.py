@@ -160,7 +160,7 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     given = parse_qs(urlparse(page.url).query)
     assert set(given) == {"query", "answer", "repeated", "most", "scale", "kept"}
     assert len(given["kept"]) == 3
-    lines, said = listed(page).all_text_contents(), verdict(page).inner_text()
+    lines, said = listed(page).all_text_contents(), verdict(page).text_content()
 
     again = open_page(page.url)  # as a colleague opens it
     expect(verdict(again)).to_have_text(said)
