@@ -68,7 +68,12 @@ _KEYS: Final = ("text", "value", "answer", "answers", "aliases")
 #: Texts under one of them, as Python prints them into a CSV.
 _PRINTED: Final = re.compile(r"'(?:text|value|answer|answers|aliases)': (?:array\()?(\[[^\]]*\])")
 #: What promptfoo expects of an output; other kinds of test are no answers.
-_EXPECTED: Final = re.compile(r"\s*(?:(i?equals|i?contains(?:-any)?)|[a-z][a-z-]{1,30}[(:].*):")
+_EXPECTED: Final = re.compile(
+    r"\s*(?:(i?equals|i?contains(?:-any)?)|[a-z][a-z-]{1,30}[(:].*|not-[a-z-]+|i?contains-[a-z]+|"
+    r"is-[a-z-]+|llm-rubric|model-graded-[a-z-]+|context-[a-z]+|starts-with|regex|similar|"
+    r"javascript|python|factuality|answer-relevance|rouge-n|bleu|levenshtein|latency|cost|"
+    r"perplexity|classifier|moderation|g-eval|select-best|webhook):"
+)
 _TESTS: Final = frozenset({"equals", "iequals", "contains", "icontains"})
 _PARTS_OF_A_TEST: Final = frozenset({"type", "value", "threshold", "weight", "metric", "transform"})
 

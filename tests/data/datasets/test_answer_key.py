@@ -112,3 +112,18 @@ def test_that_no_answer_is_right_is_said_in_many_words(heading):
         assert [question.answers for question in questions] == [(), (("a",),), (("a",),)]
     rows = ({"question": f"{said}?", "answer": "a", heading: said} for said in ("perhaps", some))
     assert "says neither yes nor no" in right_of(*rows)[1][0]
+
+
+def test_of_what_is_expected_only_what_names_an_answer_is_one():
+    expected = {
+        "equals: Paris": "Paris",
+        "icontains: Rome": "Rome",
+        "Bern: the city": "Bern: the city",
+        "not-contains: Paris": None,
+        "llm-rubric: names a capital": None,
+        "contains-all: Paris, Rome": None,
+        "python: len(output) > 2": None,
+    }
+    rows = [{"question": f"Q{n}?", "expected": cell} for n, cell in enumerate(expected)]
+    asked = uploaded_questions(parse(lines(*rows), "x"), on_malformed="skip")
+    assert [q.answers[0][0] for q in asked] == [text for text in expected.values() if text]
