@@ -338,7 +338,7 @@ class Policy:
         population = "for questions drawn like these and scored by the same pipeline"
         if self.method == "ltt":
             return (
-                f"With {percent(self.confidence or 0)} confidence over the {self.labels:,} "
+                f"With {percent(self.confidence or 0)} confidence over draws of {self.labels:,} "
                 f"labelled rows, at most {percent(self.target_error)} of answered questions are "
                 f"wrong, {self._of_what_stands}{population}."
             )

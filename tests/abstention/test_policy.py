@@ -412,7 +412,7 @@ def test_scores_of_unknown_origin_decide_nothing():
 def test_the_guarantee_of_learn_then_test():
     assert POLICY.has_guarantee
     assert POLICY.sentence == (
-        "With 90% confidence over the 1,000 labelled rows, at most 5% of answered questions "
+        "With 90% confidence over draws of 1,000 labelled rows, at most 5% of answered questions "
         "are wrong, for questions drawn like these and scored by the same pipeline."
     )
     assert "are wrong, and at most 2% of those that it believes, for" in BELIEVING.sentence
@@ -421,9 +421,9 @@ def test_the_guarantee_of_learn_then_test():
 @pytest.mark.parametrize(
     ("confidence", "target", "words"),
     [
-        (0.95, 0.07, "With 95% confidence over the 1,000 labelled rows, at most 7% "),
-        (0.9999, 0.125, "With 99.99% confidence over the 1,000 labelled rows, at most 12.5% "),
-        (1 - 1e-9, 0.2, "With more than 99.9999% confidence over the 1,000 labelled rows, at "),
+        (0.95, 0.07, "With 95% confidence over draws of 1,000 labelled rows, at most 7% "),
+        (0.9999, 0.125, "With 99.99% confidence over draws of 1,000 labelled rows, at most 12.5% "),
+        (1 - 1e-9, 0.2, "With more than 99.9999% confidence over draws of 1,000 labelled rows, at "),
         (0.9, 0.0005, "at most 0.05% "),
         (0.9, 0.12345, "at most 12.345% "),
     ],

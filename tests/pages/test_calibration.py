@@ -618,7 +618,7 @@ def test_another_target_or_method_is_another_promise(app):
     assert answered(app) == share(certified(RIGHT, WRONG, 0.11, 1 - 0.05 / 2 ** look(app)))
     assert said(
         app,
-        f"With 95% confidence over the {ROWS} labelled rows, at most 11% of answered questions "
+        f"With 95% confidence over draws of {ROWS} labelled rows, at most 11% of answered questions "
         "are wrong",
     )
     set_target(app, alpha=0.1)
@@ -780,7 +780,7 @@ def test_what_cannot_be_certified_shows_what_can_and_offers_it(app):
     assert badges(app) == [GUARANTEED] and metrics(app)["Promised"] == "at most 15% wrong"
     assert app.selectbox(key="method").value == "ltt" and answered(app) == share(cheapest, 50)
     assert said(app, "15% was chosen from the list, after a look at these rows.")
-    assert said(app, "With 90% confidence over the 50 labelled rows, at most 15%")
+    assert said(app, "With 90% confidence over draws of 50 labelled rows, at most 15%")
     assert said(app, "The target was chosen among 7 after a look at the rows")
     assert "promise" not in keys(app)  # it is the smallest
 
