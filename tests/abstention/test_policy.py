@@ -423,7 +423,7 @@ def test_the_guarantee_of_learn_then_test():
     [
         (0.95, 0.07, "With 95% confidence over draws of 1,000 labelled rows, at most 7% "),
         (0.9999, 0.125, "With 99.99% confidence over draws of 1,000 labelled rows, at most 12.5% "),
-        (1 - 1e-9, 0.2, "With more than 99.9999% confidence over draws of 1,000 labelled rows, at "),
+        (1 - 1e-9, 0.2, "With more than 99.9999% confidence over draws of 1,000 labelled "),
         (0.9, 0.0005, "at most 0.05% "),
         (0.9, 0.12345, "at most 12.345% "),
     ],

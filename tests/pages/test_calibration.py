@@ -618,8 +618,8 @@ def test_another_target_or_method_is_another_promise(app):
     assert answered(app) == share(certified(RIGHT, WRONG, 0.11, 1 - 0.05 / 2 ** look(app)))
     assert said(
         app,
-        f"With 95% confidence over draws of {ROWS} labelled rows, at most 11% of answered questions "
-        "are wrong",
+        f"With 95% confidence over draws of {ROWS} labelled rows, at most 11% of answered "
+        "questions are wrong",
     )
     set_target(app, alpha=0.1)
     settled(app.selectbox(key="method").set_value("crc").run())
