@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from core.reports.inspection.document import report, settings
+from core.reports.inspection.document import doubt, report, settings
 from core.reports.inspection.score_table import score_table
 from core.reports.inspection.words import outcome, read_outcome, served_sentence
 from core.studies.inspection import recorder
@@ -162,3 +162,22 @@ def test_a_saved_verdict_is_shown_only_where_the_policy_that_gave_it_is_still_in
         assert read.came.endswith(("Paris", read_outcome(saved).came))
     withheld = "I don’t know (0.9 nats, λ = 0.463, default policy: ≤ 5% wrong). A"
     assert read_outcome(withheld).stamp, "which promises nothing"
+
+
+@pytest.mark.parametrize(
+    ("question", "limit"),
+    [
+        ("Name a yellow fruit.", "“Believe it” up to 0.179."),  # a tenth of ln 6
+        ("What is the capital of France?", None),  # a single answer
+        ("Who invented the telephone?", None),  # of two, λ is more than they can differ by
+        ("What is the capital of Zorvania?", None),  # never taught: no doubt decides
+    ],
+)
+def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(
+    embedded, question, limit
+):
+    seen = run(usual_request(question, embedded.capabilities), embedded)
+    picture = doubt(seen)
+    assert ("Believe it" in picture.alt) == (limit is not None)
+    assert limit is None or picture.alt.endswith(limit)
+    assert len(picture.data[1]) == (limit is not None)

@@ -210,7 +210,12 @@ def stands(scores: Mapping[str, Score], clusters: int, others: Others = ()) -> b
         return bool(others) and keeps
     doubt = scores[SCORE].doubt
     certified = scores[CERTIFIED].doubt or 0.0
-    return doubt is not None and max(doubt, certified) <= MOST_TO_KEEP * math.log(clusters)
+    return doubt is not None and max(doubt, certified) <= largest_that_stands(clusters)
+
+
+def largest_that_stands(clusters: int) -> float:
+    """Return the largest M.I. at which one of several answers stands, nats."""
+    return MOST_TO_KEEP * math.log(clusters)
 
 
 @dataclass(frozen=True)
