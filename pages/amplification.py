@@ -19,7 +19,7 @@ def page() -> None:
     """
     page_header(
         "What does repeating an answer do?",
-        "Repeat an answer: **what a model knows gives way last, the rest soon.**",
+        "Repeat an answer: **what is half known gives way before what is known.**",
     )
     if result := saved_result.open_result("amplification"):
         saved_curves(result)

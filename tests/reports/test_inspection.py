@@ -171,6 +171,7 @@ def test_a_saved_verdict_is_shown_only_where_the_policy_that_gave_it_is_still_in
         ("What is the capital of France?", None),  # a single answer
         ("Who invented the telephone?", None),  # of two, λ is more than they can differ by
         ("What is the capital of Zorvania?", None),  # never taught: no doubt decides
+        ("first president of usa's wife", None),  # several answers, in words that were not taught
     ],
 )
 def test_up_to_where_one_of_several_answers_is_believed_is_drawn_and_said(

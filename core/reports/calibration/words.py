@@ -29,7 +29,7 @@ NO_SCORE: Final = "No labelled answer has a score."
 #: What the band of that name is in the bundled example.
 NEVER_SEEN: Final = (
     "“Never seen”: questions in taught words, about facts that training left out. Inspection "
-    "recognises them, so that nothing but their doubt can withhold an answer."
+    "recognises them: there, too, their doubt decides."
 )
 
 

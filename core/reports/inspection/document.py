@@ -16,14 +16,7 @@ from core.studies.inspection.conditional_rows import ConditionalRows, conditiona
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.stopping import GrowthPoint, growth
-from core.studies.inspection.verdict import (
-    LEAST_KEPT,
-    SCORE,
-    Decision,
-    Headline,
-    largest_that_stands,
-    repeat_probability,
-)
+from core.studies.inspection.verdict import Decision, Headline
 from core.uncertainty.scores import SCORES
 
 MOST_PROMPTS: Final = 3  # of those with an answer each
@@ -102,27 +95,12 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
             if not charts.doubt_decides(inspection):
                 where += ", but does not decide here"
         alt = f"The doubt is {value:.3f} nats by {SCORES[score].symbol}{of_them}; {where}."
-        if limit := _belief_limit(inspection):
-            alt = f"{alt} {limit[0]}."
-            references = (*references, limit)
+        limit = inspection.belief_limit
+        if limit is not None and charts.doubt_decides(inspection):
+            name = f"“{words.STAMPS[Headline.BELIEVE].words}” up to {limit:.3f}"
+            alt = f"{alt} {name}."
+            references = (*references, (name, limit))
     return Picture("Doubt", alt, charts.doubt_scale, (inspection, references))
-
-
-def _belief_limit(inspection: Inspection) -> tuple[str, float] | None:
-    """Return up to which M.I. “Believe it” is said of one of several answers.
-
-    None where other things decide, or λ lies beyond what a model that followed every answer has.
-    """
-    rule, answers = inspection.verdict.rule, inspection.evidence.answers
-    if rule is None or rule.belief is None or rule.score != SCORE or answers < 2:
-        return None
-    others = inspection.recording.others
-    if not charts.doubt_decides(inspection) or repeat_probability(others) < LEAST_KEPT:
-        return None
-    if rule.value > (inspection.scores["semantic_entropy"].doubt or 0.0):
-        return None
-    limit = min(largest_that_stands(answers), rule.belief.threshold)
-    return f"“{words.STAMPS[Headline.BELIEVE].words}” up to {limit:.3f}", limit
 
 
 def conditional_answers(rows: ConditionalRows) -> Picture:

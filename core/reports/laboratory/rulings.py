@@ -11,6 +11,7 @@ from core.charts.laboratory.pictures import Drawn
 from core.charts.theme import Chart, Palette
 from core.reports.report import Picture
 from core.studies.inspection.request import Sampling
+from core.studies.inspection.verdict import largest_that_stands
 from core.studies.laboratory.deciding import TITLES, Factor
 from core.studies.laboratory.experiment import Finding
 
@@ -99,7 +100,7 @@ def _hallucination(finding: Finding) -> Ruling:
     information = float(np.sum(q[q > 0] * np.log(q[q > 0] / product[q > 0])))
     of_divergence: Any = finding.columns["contribution to D, nats"]
     divergence = sum(each or 0.0 for each in of_divergence)
-    stands = 0.1 * np.log(len(q))
+    stands = largest_that_stands(len(q))
     seen = stands < information <= divergence
     number = f"{information:.2f} nats"
     meaning = f"of doubt; with {len(q)} answers, “Believe it” takes {stands:.2f} at most"

@@ -29,14 +29,15 @@ from core.studies.inspection.taught import Taught, look_up
 from core.studies.inspection.verdict import (
     DEFAULT,
     INFORMED,
-    MOST_TO_KEEP,
     SCORE,
     Decision,
     DecisionRule,
     Headline,
     Verdict,
+    belief_limit,
     decide,
     doubt_of,
+    largest_that_stands,
     raised_doubt,
     rule_of,
     stands,
@@ -193,7 +194,7 @@ class Inspection:
         default = certificate(self.pipeline, SCORE)
         if default is not None and math.isfinite(default.threshold):
             return default.threshold
-        return MOST_TO_KEEP * math.log(max(self.evidence.answers, 2))
+        return largest_that_stands(self.evidence.answers)
 
     @property
     def sampled_mass(self) -> float:
@@ -209,6 +210,13 @@ class Inspection:
     def stands(self) -> bool:
         """Whether telling the model another answer hardly changes the next one."""
         return stands(self.scores, self.evidence.answers, self.recording.others)
+
+    @property
+    def belief_limit(self) -> float | None:
+        """The M.I. up to which one of several answers may be believed; None where none may."""
+        taught = self.nearest_taught is None or self.nearest_taught.recognised
+        of = self.scores, self.evidence.answers, self.verdict.rule, self.recording.others
+        return belief_limit(*of) if taught else None
 
     @property
     def compared_doubt(self) -> float | None:

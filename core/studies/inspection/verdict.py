@@ -214,8 +214,31 @@ def stands(scores: Mapping[str, Score], clusters: int, others: Others = ()) -> b
 
 
 def largest_that_stands(clusters: int) -> float:
-    """Return the largest M.I. at which one of several answers stands, nats."""
-    return MOST_TO_KEEP * math.log(clusters)
+    """Return the largest M.I. at which one of several answers, two at least, stands; nats."""
+    return MOST_TO_KEEP * math.log(max(clusters, 2))
+
+
+def belief_limit(
+    scores: Mapping[str, Score], clusters: int, rule: DecisionRule | None, others: Others = ()
+) -> float | None:
+    """Return the M.I. up to which one of several answers may be believed, nats.
+
+    None where none can be, whatever its M.I., or where another score decides.
+    """
+    if rule is None or rule.belief is None or rule.score != SCORE or clusters == 1:
+        return None
+    promises = rule.error is not None and rule.error <= LARGEST_ERROR
+    if not promises or rule.value > _most(scores, SCORE) or repeat_probability(others) < LEAST_KEPT:
+        return None
+    return min(largest_that_stands(clusters), rule.belief.threshold)
+
+
+def _most(scores: Mapping[str, Score], name: str) -> float:
+    """Return the doubt of a model that followed every answer: M.I. is the entropy then."""
+    spread, doubt, information = (scores[s].doubt for s in ("semantic_entropy", name, SCORE))
+    if name not in INFORMED or spread is None or doubt is None or information is None:
+        return math.inf
+    return spread + doubt - information
 
 
 @dataclass(frozen=True)
@@ -262,7 +285,7 @@ class _About:
 
     def without_rule(self) -> tuple[Decision, str, str, bool]:
         """Decide by what every answer has to meet, where nothing is certified."""
-        most = MOST_TO_KEEP * math.log(max(self.clusters, 2))
+        most = largest_that_stands(self.clusters)
         certified = self.scores[CERTIFIED].doubt
         if certified is not None and certified > most:
             bound = (
@@ -315,7 +338,7 @@ class _About:
             return f"Nothing promises that answers are right{HENCE}"
         if rule.error > LARGEST_ERROR:
             return ""
-        if self.clusters > 1 and rule.value > self._most(rule.score):
+        if self.clusters > 1 and rule.value > _most(self.scores, rule.score):
             return (
                 "Even a model that followed every answer would stay below λ: here it withholds "
                 "nothing."
@@ -331,13 +354,6 @@ class _About:
                 f"than {_display(rule.score, rule.belief.threshold)}."
             )
         return None
-
-    def _most(self, name: str) -> float:
-        """Return the doubt of a model that followed every answer: M.I. is the entropy then."""
-        spread = self.scores["semantic_entropy"].doubt
-        if name not in INFORMED or spread is None:
-            return math.inf
-        return spread + self._doubt(name) - self._doubt(SCORE)
 
     def _what_it_keeps(self) -> str:
         """Say what the model keeps to, whatever it is told, by how many answers it has."""

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.data.world.facts import Band
 from core.reports.calibration import words
 from core.reports.calibration.document import by_group
 from core.studies.calibration.whole import Whole
@@ -26,7 +27,7 @@ def groups(whole: Whole) -> None:
     st.markdown("**Wrong among the answered, by group**", help=TERMS["Group"])
     st.text(words.own_rule(calibration.policy))
     st.text(words.by_group(every))
-    if is_example(calibration.data):
+    if is_example(calibration.data) and Band.NEVER_SEEN in {each.name for each in every.groups}:
         st.text(words.NEVER_SEEN)
     first = every.groups[:MOST_DRAWN]
     other = words.other_label(calibration.data, calibration.score)

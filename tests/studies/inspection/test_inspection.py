@@ -227,6 +227,8 @@ def test_perhaps_says_what_is_missing_to_believe_it(embedded, question, change, 
     there = read(recording, rule=replace(PROMISE, **change))
     assert there.headline is Headline.PERHAPS
     assert why in " ".join(reasons(there, quotes=True))
+    limit = there.belief_limit
+    assert limit is None or there.compared_doubt >= limit
     assert read_outcome(outcome(there)).why.startswith(in_short)
     assert bool(in_short) == bool(read_outcome(outcome(there)).why)
 
