@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.abstention.policy import Pipeline, Policy, PolicyError, check_pipeline, from_json
+from core.abstention.policy import Pipeline, Policy, PolicyError, check_pipeline
+from core.abstention.policy_files import from_json
 from core.abstention.proof import check_promise
 from core.language_models import meaning
 from core.language_models.client.concurrency import at_once, questions_at_once

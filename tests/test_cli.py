@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from core import cli, prompts
-from core.abstention.policy import from_json, policy_from_dict, to_json
+from core.abstention.policy import to_json
+from core.abstention.policy_files import from_json, policy_from_dict
 from core.commands.ledger import IN_MEMORY, NOT_NOTED, UNREAD
 from core.commands.terminal import CLEAR, guard
 from core.data.datasets.predictions import predictions_in, read_predictions, row_hashes

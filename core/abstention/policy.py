@@ -15,13 +15,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final, Literal
 
-from core.abstention.codebook import Codebook, codebook_from, number_of
+from core.abstention.codebook import Codebook, number_of
 from core.abstention.ledger import Rows, from_text
 from core.codec import DamagedError, encode, finite, limit_in_words, percent, typed_fields
 
 FORMAT: Final = "believe-policy"
 VERSION: Final = 2  # 1: of answers of the usual limit, which is all that readers of it know
-MAX_BYTES: Final = 1_000_000  # of a policy's file: it takes some thousands
 
 GUARANTEES: Final = {
     "ltt": "Learn-then-Test",
@@ -430,78 +429,9 @@ def to_dict(policy: Policy) -> dict[str, Any]:
     }
 
 
-# Fields that older policies lack.
-_SINCE_THEN: Final = {
-    "left_out": 0,
-    "targets_tried": 1,
-    "belief": None,
-    "codebook": None,
-    "looks": 0,
-    "rows": "",
-    "selection": "",
-    "other_errors": None,
-}
-
-
 def to_json(policy: Policy) -> str:
     """Return `to_dict` as text a person can read."""
     return encode(to_dict(policy), indent=2) + "\n"
-
-
-def from_json(text: str | bytes) -> Policy:
-    """Read a policy, checking every field.
-
-    Raises `PolicyError` when the text is no policy, a later version's, damaged, too long, or
-    promises more than its labels prove.
-    """
-    from core.abstention.proof import check_promise
-
-    if len(text) > MAX_BYTES:
-        raise PolicyError(
-            f"This file has more than {MAX_BYTES:,} bytes: no policy. Download the policy again."
-        )
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise PolicyError(
-            "This file is not a policy, as it is not JSON. Download the policy again."
-        ) from error
-    check_promise(policy := policy_from_dict(content))
-    return policy
-
-
-def policy_from_dict(content: object) -> Policy:
-    """Read `to_dict`'s dictionary, checking every field; raises `PolicyError`."""
-    from core.abstention.proof import check_agreement
-
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise PolicyError("This file is not a Believe policy. Download the policy again.")
-    version = content.get("version")
-    if type(version) is not int:  # True is an int, too
-        raise PolicyError("The policy’s “version” is damaged. Download it again.")
-    if not 1 <= version <= VERSION:
-        raise PolicyError(
-            f"This policy has version {version!s:.20}; this Believe reads versions up to "
-            f"{VERSION}. Update Believe, or download the policy again."
-        )
-    unbounded = content.get("threshold", 0) is None
-    content = {**_SINCE_THEN, **content}
-    values = _typed_fields(Policy, {**content, "threshold": 0} if unbounded else content)
-    if unbounded:
-        values["threshold"] = math.inf
-    pipeline = values["pipeline"]
-    values["pipeline"] = None if pipeline is None else pipeline_from_dict(pipeline)
-    belief = values["belief"]
-    values["belief"] = None if belief is None else Belief(**_typed_fields(Belief, belief))
-    if values["codebook"] is not None:
-        try:
-            values["codebook"] = codebook_from(values["codebook"])
-        except ValueError as error:
-            raise PolicyError(
-                "The policy’s “codebook” is damaged. Download the policy again."
-            ) from error
-    check_agreement(policy := Policy(**values), content)
-    return policy
 
 
 def pipeline_from_dict(content: object) -> Pipeline:
@@ -513,7 +443,7 @@ def pipeline_from_dict(content: object) -> Pipeline:
             "front": NOTHING,
             **content,
         }
-    return Pipeline(**_typed_fields(Pipeline, content))
+    return Pipeline(**policy_fields(Pipeline, content))
 
 
 def pipeline_in(text: str) -> Pipeline | None:
@@ -524,7 +454,7 @@ def pipeline_in(text: str) -> Pipeline | None:
         return None
 
 
-def _typed_fields(kind: type, value: object) -> dict[str, Any]:
+def policy_fields(kind: type, value: object) -> dict[str, Any]:
     """Return the fields of a dataclass out of JSON, each of the right kind."""
     if not isinstance(value, Mapping):
         raise PolicyError("The policy’s pipeline is damaged. Download the policy again.")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.abstention import policy as policies
+from core.abstention import policy_files
 from core.abstention.policy import PolicyError
 from core.codec import encode
 from core.language_models.language_model import LONGEST_ANSWER, MOST_ANSWER_TOKENS, longest_answer
@@ -158,7 +159,7 @@ def _is_curve(content: Any) -> bool:
 
 def _policy(content: bytes) -> OpenedResult:
     try:
-        policy = policies.from_json(content)
+        policy = policy_files.from_json(content)
     except PolicyError as error:
         raise InvalidRequestError(str(error)) from error
     model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"

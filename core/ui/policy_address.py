@@ -4,7 +4,8 @@ from typing import Final
 
 import streamlit as st
 
-from core.abstention.policy import PolicyError, from_json
+from core.abstention.policy import PolicyError
+from core.abstention.policy_files import from_json
 from core.reports.result_files import is_from_file
 from core.store.errors import StoreError, UnknownResultError
 from core.ui.messages import later

@@ -19,12 +19,11 @@ from core.abstention.policy import (
     Policy,
     PolicyError,
     check_pipeline,
-    from_json,
     pipeline_from_dict,
-    policy_from_dict,
     to_dict,
     to_json,
 )
+from core.abstention.policy_files import from_json, policy_from_dict
 from core.codec import LARGEST, encode
 from tests.hostile import edited, opened
 

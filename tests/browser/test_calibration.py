@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from core.abstention.policy import from_json
+from core.abstention.policy_files import from_json
 from core.studies.calibration.calibration import BEST
 from core.studies.inspection.certificates import default_policy, usual_least_mass
 from core.studies.inspection.pipeline import pipeline_of, to_text

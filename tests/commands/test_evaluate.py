@@ -13,7 +13,7 @@ import pytest
 
 from core import cli
 from core.abstention.metrics import MEASURES
-from core.abstention.policy import from_json
+from core.abstention.policy_files import from_json
 from core.commands import evaluate as command
 from core.data.datasets.questions import write_questions
 from core.data.datasets.world import world_questions

@@ -6,7 +6,7 @@ tests/browser.
 
 import pytest
 
-from core.abstention.policy import from_json
+from core.abstention.policy_files import from_json
 from core.studies.calibration.example import EXAMPLE_NAME
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from core.abstention.policy import FORMAT, from_json, to_json
+from core.abstention.policy import FORMAT, to_json
+from core.abstention.policy_files import from_json
 from core.codec import encode
 from core.reports.amplification import words
 from core.reports.inspection.words import outcome, read_outcome

@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.abstention.policy import Pipeline, Policy, policy_from_dict
+from core.abstention.policy import Pipeline, Policy
+from core.abstention.policy_files import policy_from_dict
 from core.once import once
 from core.uncertainty.scores import SCORES
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.abstention.policy import policy_from_dict
 from core.abstention.policy import to_dict as policy_to_dict
+from core.abstention.policy_files import policy_from_dict
 from core.abstention.proof import check_promise
 from core.codec import decode, encode, finite, text_of
 from core.data.tabular.csv_export import to_csv

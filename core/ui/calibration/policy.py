@@ -4,7 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from core.abstention.policy import Policy, PolicyError, from_json, to_json
+from core.abstention.policy import Policy, PolicyError, to_json
+from core.abstention.policy_files import from_json
 from core.charts.calibration import name_of
 from core.reports import result_files
 from core.reports.result_files import NOT_VERIFIED

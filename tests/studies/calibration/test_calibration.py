@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.abstention.policy import Pipeline, PolicyError, from_json, to_json
+from core.abstention.policy import Pipeline, PolicyError, to_json
+from core.abstention.policy_files import from_json
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular import uploads
 from core.data.tabular.directions import UnknownDirectionError

@@ -11,7 +11,8 @@ import pytest
 from benchmarks.default_policy import BELIEVED, ERRORS, TESTED, believed, certifies
 from benchmarks.shared.measuring import Wording, questions
 from core.abstention.ledger import smallest
-from core.abstention.policy import from_json, pipeline_in, to_json
+from core.abstention.policy import pipeline_in, to_json
+from core.abstention.policy_files import from_json
 from core.data.datasets.questions import Question
 from core.data.tabular.fingerprints import fingerprints
 from core.data.world import grading

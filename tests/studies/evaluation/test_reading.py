@@ -11,7 +11,8 @@ import pytest
 from pyarrow import parquet
 
 from core.abstention import metrics
-from core.abstention.policy import PolicyError, from_json, to_json
+from core.abstention.policy import PolicyError, to_json
+from core.abstention.policy_files import from_json
 from core.data.datasets.draw import random_order
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 import believe
-from core.abstention.policy import Policy, PolicyError, from_json, to_json
+from core.abstention.policy import Policy, PolicyError, to_json
+from core.abstention.policy_files import from_json
 from core.language_models.client.cache import Cached
 from core.language_models.language_model import (
     LONGEST_ANSWER,

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 import believe
 from core import prompts
-from core.abstention.policy import PolicyError, from_json, to_json
+from core.abstention.policy import PolicyError, to_json
+from core.abstention.policy_files import from_json
 from core.cli import main
 from core.language_models.client.wrapper import Wrapper
 from core.reports.inspection.document import report
