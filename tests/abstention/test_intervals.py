@@ -63,28 +63,6 @@ def test_precision_within_a_tie_is_that_of_any_so_many_of_it():
     np.testing.assert_allclose(found, [1, 1, 1 - 0.5 / 3, 1 - 1 / 4, 1 - 2 / 6, np.nan])
 
 
-def test_scores_are_compared_by_auroc():
-    rng = np.random.default_rng(1)
-    scores = {"good": np.arange(60.0), "bad": rng.random(60)}
-    correct = dict.fromkeys(scores, np.arange(60) < 40)
-    found = compare(scores, correct, np.arange(60), "good", number=100)
-    assert found.values["bad"].value == metrics.auroc(scores["bad"], correct["bad"])
-    difference = metrics.auroc(scores["good"], correct["good"]) - found.values["bad"].value
-    assert found.differences["bad"].value == pytest.approx(difference)
-    assert not found.differences["bad"].lower <= 0 <= found.differences["bad"].upper
-
-
-def test_many_rows_as_exactly():
-    rng = np.random.default_rng(0)
-    doubts = np.where(rng.random(5000) < 0.3, 0, rng.random(5000))
-    correct = rng.random(5000) >= doubts
-    ranked = Ranked(doubts, correct)
-    for weights in resamples(np.arange(5000), 3):
-        again = np.repeat(np.arange(5000), weights)
-        expected = metrics.auroc(doubts[again], correct[again])
-        assert ranked.auroc(weights) == pytest.approx(expected, abs=1e-12)
-
-
 @pytest.mark.parametrize("clusters", [[], ["x"], list("abcde"), list("aabcbbba"), [3, 1, 3]])
 def test_rows_of_one_query_move_together(clusters):
     drawn = list(resamples(clusters, 50)) if clusters else []
@@ -183,13 +161,6 @@ def test_progress_is_told_and_may_cancel():
 
     with pytest.raises(InterruptedError):
         compare(scores, correct, np.arange(30), "fine", progress=cancel)
-
-
-def test_bad_input_says_how_to_mend_it():
-    with pytest.raises(ValueError, match="Give 3 scores"):
-        compare({"s": [1, 2]}, {"s": [1, 0]}, [1, 2, 3], "s")
-    with pytest.raises(ValueError, match="one correctness for every score"):
-        compare({"s": [1, 2]}, {"s": [1]}, [1, 2], "s")
 
 
 @pytest.mark.slow

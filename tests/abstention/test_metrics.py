@@ -210,9 +210,3 @@ def test_by_entropy_by_hand():
         ("2.0 or more", 2, 1, 1),
     ]
     assert metrics.by_entropy([np.nan], [0], [1], 1) == []  # no empty bin is shown
-
-
-def test_bad_input_says_how_to_mend_it():
-    for measure in (metrics.auroc, metrics.aurc, metrics.curve):
-        with pytest.raises(ValueError, match="one correctness for every score"):
-            measure([1, 2], [1])

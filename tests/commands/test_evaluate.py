@@ -1,13 +1,7 @@
 """The command `evaluate`: a run begun, stopped, gone on with, read, and handed over."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -16,8 +10,6 @@ from core.abstention.metrics import MEASURES
 from core.abstention.policy_files import from_json
 from core.commands import evaluate as command
 from core.data.datasets.questions import write_questions
-from core.data.datasets.world import world_questions
-from core.data.world.facts import Band
 from core.language_models import opening
 from core.language_models.errors import RefusedError
 from core.studies.evaluation import cluster
@@ -27,12 +19,8 @@ from core.studies.inspection.request import Request
 from core.uncertainty.scores import SCORES
 from tests import command_line
 from tests.command_line import refused
-from tests.patience import LONG
 from tests.studies.evaluation.worlds import World, questions, rows_of
 from tests.studies.inspection.test_front import Behind
-
-ROOT = Path(__file__).parents[2]
-
 
 believe = partial(command_line.believe, "evaluate")
 
@@ -316,32 +304,3 @@ def test_the_state_is_shown_now_and_then(world, asked, tmp_path, monkeypatch):
     said = believe(asked, "--out", tmp_path / "run").stderr.splitlines()
     states = [line.partition(" of 40 questions")[0] for line in said if " of 40 questions" in line]
     assert list(dict.fromkeys(states)) == [str(i) for i in range(40)]
-
-
-# ----------------------------------------------------------------- the shipped model, killed
-
-
-@pytest.mark.slow
-def test_a_process_that_is_killed_goes_on_where_it_was(tmp_path, embedded):
-    """The whole command on the shipped model, many threads at work, killed while it writes."""
-    file, out = tmp_path / "questions.jsonl", tmp_path / "run"
-    asked = list(world_questions([Band.BY_HEART]))[:120]
-    write_questions(asked, file)
-    arguments = [sys.executable, "-m", "core", "evaluate", str(file), "--out", str(out)]
-    environment = os.environ | {"BELIEVE_DATABASE_URL": "sqlite://"}
-    running = subprocess.Popen(
-        arguments, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    until = time.monotonic() + LONG
-    while not (out / "unfinished.jsonl").exists() or Run(out).finished_questions < 5:
-        assert time.monotonic() < until and running.poll() is None
-        time.sleep(0.01)
-    running.send_signal(signal.SIGKILL)
-    running.communicate(timeout=LONG)
-    finished = rows_of(out)
-    assert 5 <= len(finished) < 120
-    result = believe(file, "--out", out)
-    assert f"{len(finished)} finished before." in result.stderr
-    rows = rows_of(out)
-    assert set(rows) == {question.id for question in asked}
-    assert {id: rows[id] for id in finished} == finished

@@ -191,9 +191,12 @@ def test_every_setting_can_be_given_in_the_address():
     assert said(page, POOR) and metrics(page)
 
 
-def test_a_link_that_says_how_answers_are_drawn_draws_them():
-    page = session("inspection", q=MAMMAL, seed="4")
+@pytest.mark.parametrize("how", [{"seed": "4"}, {"sampling": "drawn"}])
+def test_a_link_that_says_how_answers_are_drawn_draws_them(how):
+    page = session("inspection", q=MAMMAL, **how)
     assert page.selectbox(key="sampling").value == "drawn"
+    assert {key: page.query_params[key] for key in how} == how
+    assert page.number_input(key="k").value == 10 and said(page, "Drawn k times at random")
     assert not page.number_input(key="seed").disabled
     page.selectbox(key="sampling").set_value("likeliest").run()
     assert page.number_input(key="seed").disabled and "seed" not in page.query_params
@@ -494,9 +497,3 @@ def test_the_question_is_still_there_on_the_way_back(app):
     ask(app, MAMMAL)
     go(app, "home").run()
     assert settled(go(app, "inspection").run()).text_input(key="q").value == MAMMAL
-
-
-def test_a_link_can_ask_for_drawn_answers_in_one_word():
-    page = session("inspection", q=MAMMAL, sampling="drawn")
-    assert page.selectbox(key="sampling").value == page.query_params["sampling"] == "drawn"
-    assert page.number_input(key="k").value == 10 and said(page, "Drawn k times at random")

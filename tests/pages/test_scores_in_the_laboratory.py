@@ -1,22 +1,6 @@
 """The laboratory's experiments on scores: each opens on what is shipped, and runs with others."""
 
-import pytest
-
-from core.reports.laboratory.catalogue import EXPERIMENTS
-from core.studies.laboratory.experiment import EMBEDDED
-from core.studies.laboratory.shipped import results_of
-from tests.sessions import keys, pictures, press, said, session, settled
-
-
-@pytest.mark.parametrize("name", ["chains", "deciding", "yielding", "related"])
-def test_opens_on_a_shipped_result_and_says_how_many_were_asked(name):
-    page = session("laboratory", experiment=name)
-    (finding,) = [one for one in results_of(name) if one.model == EMBEDDED]
-    assert said(page, finding.sentence)
-    assert len(pictures(page)) >= 2 and all(picture.endswith(".") for picture in pictures(page))
-    assert f"start_laboratory_{name}" not in keys(page)
-    command = EXPERIMENTS[name].command(finding.values)
-    assert command in [code.value for code in page.code]
+from tests.sessions import pictures, press, said, session, settled
 
 
 def test_pictures_of_one_chart_with_other_settings_are_others():

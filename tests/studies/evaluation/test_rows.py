@@ -25,9 +25,8 @@ from core.studies.evaluation.run import pipeline_for
 from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.verdict import Decision, DecisionRule, decide
 from core.uncertainty.scores import SCORES
-from tests.fakes import QUERY, TableModel, copies, falling, knows, words
+from tests.fakes import QUERY, TableModel, copies, falling, words
 from tests.language_models.openai_server import serving
 
 INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
@@ -103,20 +102,6 @@ def test_a_single_answer_needs_half_of_the_probability():
         assert row.values[f"{INFORMATION}_answer"] == "answer0"
         assert row.values["sampled_mass"] == pytest.approx(share)
         assert (row.values[INFORMATION] is not None) is known
-
-
-@pytest.mark.parametrize("value", [0.01, 0.1, 0.3, 1.0])
-@pytest.mark.parametrize("least", [0.0, 0.5, 0.9, 1.0])
-def test_a_threshold_on_the_doubt_decides_as_the_verdict_does(value, least):
-    """What a policy is calibrated on is what the inspection page then does."""
-    for model in (copies(12), knows(6), turning()):
-        seen = run(Request(QUERY, 12), model)
-        row = row_of(model, Request("unused", 12), least_mass=least)
-        for name, doubt in doubts(row).items():
-            rule = DecisionRule(value, least, name)
-            verdict = decide(seen.scores, seen.sampled_mass, len(seen.clusters), rule)
-            answers = doubt is not None and doubt < value
-            assert answers == (verdict.decision is Decision.ANSWER), name
 
 
 def test_a_cell_holds_what_its_heading_says_and_no_formula():

@@ -77,15 +77,7 @@ def test_a_pipeline_that_lacks_something_is_none_unless_that_came_later(name):
     "text",
     [
         *("", " ", "p1", "{", "{}", "[]", "null", "5", '"text"', "\ud800", "NaN", "[" * 100_000),
-        changed(model=5),
-        changed(samples="10"),
-        changed(samples=10.5),
-        changed(samples=True),
-        changed(tau=None),
-        changed(temperature=float("nan")),
-        changed(least_mass=float("inf")),
-        changed(gamma_1=10**400),
-        changed(model="\ud800"),
+        *(changed(model=5), changed(model="\ud800"), changed(temperature=float("nan"))),
     ],
 )
 def test_rubbish_is_none(text):

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import product
 
 import pytest
 
@@ -126,15 +127,16 @@ def test_that_of_smollm2_was_found_in_the_form_that_suits_it():
     assert (pipeline.model, pipeline.revision) == (model.name, model.revision), why
 
 
-@pytest.mark.parametrize("doubt", [0.0, 0.29, 0.3, 0.31])
+@pytest.mark.parametrize("name", sorted(SCORES))
 @pytest.mark.parametrize("certified", [None, 0.1, 0.3, 0.9])
-@pytest.mark.parametrize("mass", [0.05, 0.1, 0.9])
-def test_it_answers_exactly_when_the_doubt_is_below(doubt, certified, mass):
+def test_it_answers_exactly_when_the_doubt_is_below(name, certified):
     """What a policy is calibrated on is what decides: also where too little was seen."""
-    scores = scored(doubt, certified=certified)
-    compared = doubt_of(scores, "mutual_information", mass, 3, THRESHOLD.least_mass)
-    answers = decide(scores, mass, 3, THRESHOLD).decision is Decision.ANSWER
-    assert answers == (compared is not None and compared < THRESHOLD.value)
+    rule = replace(THRESHOLD, score=name)
+    for doubt, mass, clusters in product((0.0, 0.29, 0.3, 0.31), (0.05, 0.1, 0.9), (1, 3)):
+        scores = scored(doubt) | scored(doubt, certified=certified, name=name)
+        compared = doubt_of(scores, name, mass, clusters, rule.least_mass)
+        answers = decide(scores, mass, clusters, rule).decision is Decision.ANSWER
+        assert answers == (compared is not None and compared < rule.value)
 
 
 # ------------------------------------------------------------------ what may be believed

@@ -203,39 +203,10 @@ def batch():
     ]
 
 
-@pytest.mark.parametrize(
-    "company",
-    [
-        ["Something that begins in another way. A:"],  # nothing shared
-        [prompts.iterative(UNKNOWN)],  # all of it shared
-        [prompts.iterative(UNKNOWN) + " Paris"],  # one begins with the other
-        [prompts.iterative("x" * 300, ["y"])],  # much longer
-        ["A:"],
-    ],
-)
-def test_a_score_does_not_depend_on_what_shares_the_batch(embedded, company):
-    alone = embedded.log_likelihoods([prompts.iterative(UNKNOWN)], ANSWERS)
-    for asked, row in (([*company, *batch()], len(company)), ([*batch(), *company], 0)):
-        shared = embedded.log_likelihoods(asked, ANSWERS)
-        np.testing.assert_allclose(shared[row], alone[0], atol=1e-4)
-
-
 def test_blocks_do_not_show(embedded, monkeypatch):
     whole = embedded.log_likelihoods(batch(), ANSWERS)
     monkeypatch.setattr("core.language_models.backends.llama.model.BLOCK_TOKENS", 16)
     np.testing.assert_allclose(embedded.log_likelihoods(batch(), ANSWERS), whole, atol=1e-4)
-
-
-def test_distinct_answers_share_one_probability(embedded):
-    """Every answer of a single token: together, with their ends, they are at most certain."""
-    texts = {}
-    for token in range(embedded.tokenizer.get_vocab_size()):
-        text = embedded.tokenizer.decode([token])
-        if text.startswith(" ") and embedded.encode(text) == [token]:
-            texts[text[1:]] = token
-    assert len(texts) > 500
-    masses = np.exp(embedded.log_likelihoods([prompts.iterative(KNOWN)], list(texts))).sum(axis=1)
-    assert 0 < masses[0] <= 1 + 1e-5
 
 
 # ------------------------------------------------------------- branching off a trunk
