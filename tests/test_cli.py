@@ -41,6 +41,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request
 from core.uncertainty.scores import SCORES
 from tests.command_line import believe, refused
+from tests.csv_files import csv_file, records_in
 from tests.fakes import QUERY, Counted, Limited, TableModel, copies, falling, fruit
 from tests.language_models.openai_server import serving
 from tests.reports.reading import read_document
@@ -447,8 +448,7 @@ def test_a_score_without_a_value_is_a_dash(monkeypatch):
 
 def scores_file(folder, heading, rows):
     path = folder / "scores.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([heading, *rows])
+    path.write_bytes(csv_file(heading, rows))
     return path
 
 
@@ -522,7 +522,7 @@ def test_a_calibration_can_be_written_as_a_report(scores, tmp_path):
     nowhere = tmp_path / "no" / "folder.html"
     refused(believe(*base, "--report", nowhere), "cannot be written", 1)
     part = tmp_path / "part.json"
-    rows = [*csv.DictReader(scores.read_text("utf-8-sig").splitlines())]
+    rows = records_in(scores.read_bytes())
     part.write_text(json.dumps({"settings": {}, "rows": rows}))
     believe("calibrate", part, *base[2:], "--report", report, "--out", tmp_path / "policy.json")
     says = "The rows were read from “rows”; the rest of the file was left out."

@@ -1,8 +1,6 @@
 """The page "Amplification" as a person uses it."""
 
-import csv
 import html
-import io
 import json
 import re
 from urllib.parse import parse_qs, quote, urlencode, urlparse
@@ -25,6 +23,7 @@ from tests.browser.server import (
     shoot,
     too_wide,
 )
+from tests.csv_files import records_in
 
 pytestmark = pytest.mark.browser
 
@@ -238,8 +237,7 @@ def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page):
 def taken_along(page):
     """Take every file: what they hold is tested below tests/studies/amplification."""
     files = exporting(page)
-    content = downloaded(page, "Curves (CSV)", files).decode("utf-8-sig")
-    rows = csv.DictReader(io.StringIO(content, newline=""))
+    rows = records_in(downloaded(page, "Curves (CSV)", files))
     # Nothing that a spreadsheet would run.
     assert [row["repeated"] for row in rows][:6] == [f"'{HOSTILE.repeated}"] * 6
     assert json.loads(downloaded(page, "Curves (JSON)", files))[0]["query"] == HOSTILE.query

@@ -1,7 +1,5 @@
 """The page "Calibration" as a person uses it."""
 
-import csv
-import io
 import json
 import re
 
@@ -16,6 +14,7 @@ from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
 from tests.browser.server import at_rest, downloaded, exporting, go_to, screens, shoot, too_wide
+from tests.csv_files import csv_file, records_in
 
 pytestmark = pytest.mark.browser
 
@@ -25,12 +24,6 @@ RIGHT, ROWS = 150, 200  # of the tables here: the right answers have the smaller
 CERTIFIED, FOUND = 153, 1.525  # P(Bin(153, 5 %) ≤ 3) is below 5 %, P(Bin(154, 5 %) ≤ 4) is not
 SURER, DOUBTS = "Scores where larger means a surer answer", "Scores where larger means more doubt"
 TABS = ("All scores", "By entropy", "Comparison with intervals")
-
-
-def written(heading, rows):
-    buffer = io.StringIO()
-    csv.writer(buffer).writerows([heading, *rows])
-    return buffer.getvalue().encode()
 
 
 @pytest.fixture
@@ -43,7 +36,7 @@ def mine(embedded):
         Reading(),
         usual_least_mass(),
     )
-    return written(
+    return csv_file(
         ("asked", "semantic_entropy", "first", "second", "pipeline"),
         (
             (
@@ -60,7 +53,7 @@ def mine(embedded):
 
 def hostile():
     """Text from somebody who wishes us ill, wherever a table has text."""
-    return written(
+    return csv_file(
         ("question", "source", IMAGE, PRICE, "correct"),
         (
             (
@@ -231,7 +224,7 @@ def test_predictions_are_labelled_by_keyboard(address, open_page):
     page = open_page(f"{address}/calibration")
     at_rest(page)
     rows = [(f"{PRICE} {row}", IMAGE, "x", row / 10) for row in range(9)]
-    upload(page, written(("question", "prediction", "gold", "doubt"), rows), "predictions.csv")
+    upload(page, csv_file(("question", "prediction", "gold", "doubt"), rows), "predictions.csv")
     page.get_by_text("A person", exact=True).click()
     expect(page.get_by_text("0 of 9 labelled")).to_be_visible()
     at_rest(page)
@@ -269,8 +262,7 @@ def test_from_the_histogram_to_a_row_to_its_inspection_and_back_after_a_reload(a
     at_rest(page)
     page.get_by_test_id("stButtonGroup").get_by_text("Answered and wrong").click()
     at_rest(page)
-    content = downloaded(page, "Table (CSV)").decode("utf-8-sig")
-    rows = list(csv.DictReader(io.StringIO(content, newline="")))
+    rows = records_in(downloaded(page, "Table (CSV)"))
     assert {(row["right or wrong"], row["decision"]) for row in rows} == {("wrong", "served")}
     behind = page.locator("[class*='st-key-rows_']").get_by_test_id("stDataFrame")
     behind.locator(".dvn-scroller").click(position={"x": 20, "y": 55})  # the first row's box
@@ -312,15 +304,14 @@ def test_the_target_stands_in_the_address_and_new_scores_are_decided(address, op
     at_rest(page)
     names = ("name", "mutual_information", "pipeline")
     pipeline = to_text(default_policy().pipeline)
-    content = written(names, ((FORMULA, row % 3, pipeline) for row in range(90)))
+    content = csv_file(names, ((FORMULA, row % 3, pipeline) for row in range(90)))
     section.locator("input[type=file]").set_input_files(
         {"name": "new.csv", "mimeType": "text/csv", "buffer": content}
     )
     expect(section).to_contain_text("they differ in the distribution of the scores")
     expect(section).to_contain_text("30 of 90 rows are answered.")
     at_rest(page)
-    content = downloaded(page, "Decisions (CSV)", section).decode("utf-8-sig")
-    decisions = list(csv.DictReader(io.StringIO(content, newline="")))
+    decisions = records_in(downloaded(page, "Decisions (CSV)", section))
     assert [row["decision"] for row in decisions[:3]] == ["answer", "abstain", "abstain"]
     assert {row["name"] for row in decisions} == {f"'{FORMULA}"}
 

@@ -1,13 +1,12 @@
 """No formula comes alive: tables give nothing away but through our own downloads."""
 
-import csv
-import io
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.server import at_rest, exporting, inspected
+from tests.csv_files import csv_file, rows_in
 
 pytestmark = pytest.mark.browser
 
@@ -17,10 +16,8 @@ RIGHT, ROWS = 150, 200
 
 def scores():
     """Scores of questions that are formulas, with a source that is one too."""
-    buffer = io.StringIO()
     rows = [(f"{FORMULA} {i}", FORMULA, i / 100, int(i < RIGHT or i == 199)) for i in range(ROWS)]
-    csv.writer(buffer).writerows([("question", "source", "doubt", "correct"), *rows])
-    return buffer.getvalue().encode()
+    return csv_file(("question", "source", "doubt", "correct"), rows)
 
 
 def opened(page):
@@ -57,8 +54,7 @@ def gives_nothing_away(page, tables):
 def rows_of(page, button, at=0):
     with page.expect_download() as download:
         page.get_by_role("button", name=button, exact=True).nth(at).click()
-    text = Path(download.value.path()).read_text("utf-8-sig")
-    return list(csv.reader(io.StringIO(text, newline="")))
+    return rows_in(Path(download.value.path()).read_bytes())
 
 
 def disarmed(rows):

@@ -12,6 +12,7 @@ from core.data.tabular.uploads import parse
 from core.data.world.facts import facts, untaught_lists
 from core.data.world.grading import find
 from tests import command_line
+from tests.command_line import refused
 from tests.data.datasets.test_wordnet import write_wordnet
 
 dataset = partial(command_line.believe, "dataset")
@@ -30,11 +31,6 @@ def nq(tmp_path):
     return path
 
 
-def check_refused(result, says, status=1):
-    assert (result.exit_code, result.stdout) == (status, "")
-    assert says in result.stderr and result.stderr.rstrip().endswith(".")
-
-
 def test_a_dataset_is_written(nq, out):
     result = dataset("nq_open", nq, "--out", out)
     assert result.exit_code == 0 and result.stderr.splitlines() == [
@@ -49,7 +45,7 @@ def test_a_dataset_is_written(nq, out):
 
 def test_nothing_is_overwritten_unless_asked(nq, out):
     out.write_text("mine")
-    check_refused(dataset("nq_open", nq, "--out", out), "exists; --overwrite replaces it.")
+    refused(dataset("nq_open", nq, "--out", out), "exists; --overwrite replaces it.")
     assert out.read_text() == "mine"
     assert dataset("nq_open", nq, "--out", out, "--overwrite").exit_code == 0
     assert len(list(read_questions(out))) == 50
@@ -57,7 +53,7 @@ def test_nothing_is_overwritten_unless_asked(nq, out):
 
 def test_a_malformed_row_is_refused_or_left_out(nq, out):
     nq.write_text(nq.read_text() + '{"question": "q"}\n' * 30)
-    check_refused(dataset("nq_open", nq, "--out", out), "Line 51: there is no right answer. --on-m")
+    refused(dataset("nq_open", nq, "--out", out), "Line 51: there is no right answer. --on-m")
     assert not out.exists()
     result = dataset("nq_open", nq, "--on-malformed", "skip", "--out", out)
     assert result.exit_code == 0 and len(list(read_questions(out))) == 50
@@ -124,9 +120,9 @@ def test_any_file(tmp_path, out, monkeypatch):
     assert dataset("file", path, "--out", out, *options).exit_code == 0
     assert [(q.query, q.answers) for q in read_questions(out)] == [("A|B", (("Q?",),))]
     refusal = dataset("file", path, "--out", out, "--answers", "gold", "--overwrite")
-    check_refused(refusal, "There is no column “gold” in this file")
+    refused(refusal, "There is no column “gold” in this file")
     path.write_text("question,score\nQ?,1\n")
-    check_refused(dataset("file", path, "--out", out, "--overwrite"), "no column of questions")
+    refused(dataset("file", path, "--out", out, "--overwrite"), "no column of questions")
 
 
 def test_the_world(out):
@@ -150,13 +146,11 @@ def test_wordnet(tmp_path, out):
     assert "Name a type of animal." in [q.query for q in read_questions(out)]
     (folder / "data.noun").unlink()
     result = dataset("wordnet", folder, "--out", out, "--overwrite")
-    check_refused(result, "it lacks the file data.noun")
+    refused(result, "it lacks the file data.noun")
 
 
 def test_what_cannot_be_written_is_said(nq, tmp_path):
-    check_refused(
-        dataset("nq_open", nq, "--out", tmp_path / "none" / "q.jsonl"), "cannot be written"
-    )
+    refused(dataset("nq_open", nq, "--out", tmp_path / "none" / "q.jsonl"), "cannot be written")
 
 
 @pytest.mark.parametrize(

@@ -118,17 +118,22 @@ def test_what_is_read_is_not_written_to(nobody, questions, tmp_path):
     assert questions.read_text() == QUESTION and not report.exists()
 
 
+def started(*words, cwd, stdout=subprocess.PIPE, timeout=None):
+    """Run Python with these words in a process of its own, which keeps nothing."""
+    return subprocess.run(
+        [sys.executable, *map(str, words)],
+        cwd=cwd,
+        env=os.environ | {"BELIEVE_DATABASE_URL": "sqlite://", "PYTHONPATH": str(ROOT)},
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=timeout,
+    )
+
+
 def test_a_pipe_is_refused_and_never_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    environment = os.environ | {"BELIEVE_DATABASE_URL": "sqlite://", "PYTHONPATH": str(ROOT)}
-    ended = subprocess.run(
-        [sys.executable, "-m", "core", "inspect", "--from", "pipe"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=LONG,
-    )
+    ended = started("-m", "core", "inspect", "--from", "pipe", cwd=tmp_path, timeout=LONG)
     assert ended.returncode == 2 and "pipe is a pipe or a device" in " ".join(ended.stderr.split())
 
 
@@ -139,14 +144,7 @@ def full(*words, cwd):
         "resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY)); "
         "runpy.run_module('core', run_name='__main__')"
     )
-    environment = os.environ | {"BELIEVE_DATABASE_URL": "sqlite://", "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, words)],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+    return started("-c", code, *words, cwd=cwd)
 
 
 def test_a_full_disk_leaves_the_file_that_was_to_be_replaced(tmp_path):
@@ -165,15 +163,7 @@ def test_a_full_disk_leaves_the_file_that_was_to_be_replaced(tmp_path):
 def test_what_is_printed_to_a_file_is_not_replaced_by_another(tmp_path):
     out, rows = tmp_path / "printed.html", write(tmp_path / "rows.csv", 0, 3)
     words = ("calibrate", rows, "--target-error", 0.2, "--no-keep", "--report")
-    environment = os.environ | {"BELIEVE_DATABASE_URL": "sqlite://", "PYTHONPATH": str(ROOT)}
     for name in (out, "/dev/stdout"):
         with out.open("w") as file:
-            ended = subprocess.run(
-                [sys.executable, "-m", "core", *map(str, words), str(name)],
-                cwd=tmp_path,
-                env=environment,
-                stdout=file,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+            ended = started("-m", "core", *words, name, cwd=tmp_path, stdout=file)
         assert ended.returncode == 1 and "standard output goes there" in ended.stderr

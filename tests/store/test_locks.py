@@ -10,6 +10,7 @@ from core.store import locks
 from core.store.calls import CallKey, Calls
 from core.store.database import open_database
 from core.store.locks import LARGEST, Claims, FileLocks, Locks
+from tests.language_models.threads import in_threads
 from tests.patience import LONG
 from tests.store.processes import go, key, start
 
@@ -107,21 +108,11 @@ def test_what_was_taken_is_given_back_when_the_next_fails():
     assert found.log == [1, -1]
 
 
-def in_threads(work, number):
-    """Let as many threads work, each with a number of its own, and see that all come to an end."""
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(number)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG)
-        assert not thread.is_alive()
-
-
 def test_many_threads_come_to_an_end_and_leave_nothing(tmp_path):
-    found = FileLocks(tmp_path / "asking")
+    found, seeds = FileLocks(tmp_path / "asking"), iter(range(6))
 
-    def work(seed):
-        dice = random.Random(seed)
+    def work():
+        dice = random.Random(next(seeds))
         for _ in range(200):
             with found.hold(dice.sample(range(8), dice.randrange(5))):
                 pass
@@ -174,10 +165,10 @@ def test_what_one_holds_another_waits_for_and_other_things_are_free():
 
 def test_many_threads_never_hold_the_same_and_all_come_to_an_end():
     claims, holders, clashes = Claims(), set(), []
-    lock = threading.Lock()
+    lock, seeds = threading.Lock(), iter(range(8))
 
-    def work(seed):
-        dice = random.Random(seed)
+    def work():
+        dice = random.Random(next(seeds))
         for _ in range(200):
             wanted = set(dice.sample(range(6), dice.randrange(4)))
             with claims.hold(wanted):

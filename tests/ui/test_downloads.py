@@ -1,11 +1,9 @@
 """Tables to take along: the button is there, and what it gives is disarmed."""
 
-import csv
-import io
-
 from streamlit.testing.v1 import AppTest
 
 from core.ui import downloads
+from tests.csv_files import rows_in
 
 FORMULA = '=HYPERLINK("http://192.0.2.1")'
 
@@ -30,5 +28,5 @@ def test_the_file_is_disarmed_and_keeps_its_numbers(monkeypatch):
     )
     downloads.table({"=heading": [FORMULA, "plain"], "number": [-1.5, None]}, "mine")
     assert (given["file_name"], given["mime"]) == ("mine.csv", "text/csv")
-    rows = list(csv.reader(io.StringIO(given["data"]().decode("utf-8-sig"))))
+    rows = rows_in(given["data"]())
     assert rows == [["'=heading", "number"], [f"'{FORMULA}", "-1.5"], ["plain", ""]]

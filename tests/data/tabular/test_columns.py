@@ -1,7 +1,5 @@
 """What a comma in a number means: its column tells, or it is asked for; nothing is guessed."""
 
-import csv
-import io
 import math
 from dataclasses import replace
 
@@ -14,16 +12,16 @@ from core.data.tabular.columns import Cell, ColumnKind, column_of, kinds
 from core.data.tabular.labelled import Columns, ScoreColumn, doubts_of, labelled
 from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
+from tests.csv_files import csv_file
 
 
 def table(*cells, heading="doubt", **others):
     """A column of numbers beside labels of both kinds and further columns."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow([heading, "correct", *others])
-    for row, cell in enumerate(cells):
-        writer.writerow([cell, row % 2, *(column[row] for column in others.values())])
-    return parse(buffer.getvalue().encode(), "x.csv")
+    rows = (
+        [cell, row % 2, *(column[row] for column in others.values())]
+        for row, cell in enumerate(cells)
+    )
+    return parse(csv_file([heading, "correct", *others], rows), "x.csv")
 
 
 def numbers(*cells):

@@ -1,20 +1,14 @@
 """CSV that a spreadsheet opens, and runs nothing of."""
 
-import csv
-import io
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.data.tabular.csv_export import disarm, to_csv
+from tests.csv_files import rows_in
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-def read(data):
-    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
 
 
 @pytest.mark.parametrize(
@@ -28,7 +22,7 @@ def read(data):
 )
 def test_what_begins_like_a_formula_is_text(text):
     assert disarm(text) == f"'{text}"
-    assert read(to_csv(["answer"], [[text]])) == [["answer"], [f"'{text}"]]
+    assert rows_in(to_csv(["answer"], [[text]])) == [["answer"], [f"'{text}"]]
 
 
 @pytest.mark.parametrize(
@@ -41,15 +35,15 @@ def test_other_text_is_left_alone(text):
 @pytest.mark.parametrize("number", [-5, -0.25, np.float64(-3.5), np.int64(-2), 0, 7, None])
 def test_numbers_are_no_formulas(number):
     assert disarm(number) is number
-    assert read(to_csv(["nats", "b"], [[number, "x"]]))[1:] == [
+    assert rows_in(to_csv(["nats", "b"], [[number, "x"]]))[1:] == [
         ["" if number is None else str(number), "x"]
     ]
 
 
 def test_a_table_keeps_its_heading_and_its_texts():
     rows = [["a,b", 'say "x"', "two\nlines"], ["c", "d\r\ne", ";"]]
-    assert read(to_csv(["1", "2", "=1+1"], rows)) == [["1", "2", "'=1+1"], *rows]
-    assert read(to_csv(["=1+1", "a"], [])) == [["'=1+1", "a"]]
+    assert rows_in(to_csv(["1", "2", "=1+1"], rows)) == [["1", "2", "'=1+1"], *rows]
+    assert rows_in(to_csv(["=1+1", "a"], [])) == [["'=1+1", "a"]]
 
 
 def test_excel_needs_exactly_one_byte_order_mark():
@@ -61,7 +55,7 @@ def test_excel_needs_exactly_one_byte_order_mark():
 
 @given(st.lists(st.lists(st.text(), min_size=2, max_size=2), max_size=5))
 def test_what_is_written_is_read_again(rows):
-    back = read(to_csv(["a", "b"], rows))[1:]
+    back = rows_in(to_csv(["a", "b"], rows))[1:]
     assert len(back) == len(rows)
     for row, written in zip(back, rows, strict=True):
         for cell, text in zip(row, written, strict=True):

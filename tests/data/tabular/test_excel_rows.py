@@ -3,6 +3,7 @@
 import datetime
 import io
 import zipfile
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -10,6 +11,8 @@ from openpyxl import Workbook
 
 from core.data.tabular import excel_rows, rows
 from core.data.tabular.uploads import UploadError, parse
+from tests.data.tabular import files
+from tests.data.tabular.files import cells
 
 
 def saved(book):
@@ -35,14 +38,7 @@ def read(content, name="scores.xlsx"):
     return upload
 
 
-def cells(upload):
-    return upload.table.to_numpy(object).tolist()
-
-
-def refused(content):
-    with pytest.raises(UploadError) as caught:
-        parse(content, "scores.xlsx")
-    return str(caught.value)
+refused = partial(files.refused, name="scores.xlsx")
 
 
 def test_every_kind_of_cell_is_text():

@@ -1,6 +1,5 @@
 """Reading in a process of its own: the same tables, and an end to what takes too much."""
 
-import io
 import os
 import select
 import signal
@@ -10,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from core.data.tabular import isolation
 from core.data.tabular.isolation import Limits, parse_isolated
 from core.data.tabular.uploads import TOO_MUCH_MEMORY, UploadError, parse
+from tests.data.tabular.files import as_parquet
 from tests.patience import LONG
 
 SMALL = b"a,b\n1,2\n"
@@ -56,12 +55,6 @@ def refused(content=SMALL, name="x.csv", **options):
     with pytest.raises(UploadError) as caught:
         parse_isolated(content, name, **options)
     return str(caught.value)
-
-
-def as_parquet(table):
-    buffer = io.BytesIO()
-    parquet.write_table(pa.table(table), buffer)
-    return buffer.getvalue()
 
 
 @pytest.mark.parametrize(

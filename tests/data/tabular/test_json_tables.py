@@ -2,6 +2,7 @@
 
 import io
 import json
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.data.tabular.json_tables import flat
-from core.data.tabular.uploads import UploadError, parse
+from core.data.tabular.uploads import UploadError
+from tests.data.tabular import files
+from tests.data.tabular.files import cells
 
 TABLE = pd.DataFrame(
     {"question": ["Who?", "Where?", "When?"], "score": [0.5, None, 2.25], "correct": [1, 0, 1]}
@@ -17,12 +20,7 @@ TABLE = pd.DataFrame(
 CELLS = [["Who?", "0.5", "1"], ["Where?", "", "0"], ["When?", "2.25", "1"]]
 
 
-def read(content, name="scores.json"):
-    return parse(content.encode(), name)
-
-
-def cells(upload):
-    return upload.table.to_numpy(object).tolist()
+read = partial(files.read, name="scores.json")
 
 
 @pytest.mark.parametrize("indent", [None, 2])

@@ -1,6 +1,5 @@
 """What columns mean: scores and labels as arrays, and every way in which cells can mislead."""
 
-import csv
 import io
 import math
 from dataclasses import replace
@@ -36,16 +35,12 @@ from core.data.tabular.suggestions import suggest
 from core.data.tabular.uploads import UploadError, parse
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.pipeline import to_text
-
-
-def read(content, name="scores.csv"):
-    return parse(content.encode() if isinstance(content, str) else content, name)
+from tests.csv_files import csv_file
+from tests.data.tabular.files import read
 
 
 def table(heading, *rows):
-    buffer = io.StringIO()
-    csv.writer(buffer).writerows([heading, *rows])
-    return read(buffer.getvalue())
+    return read(csv_file(heading, rows))
 
 
 def column(*cells):
@@ -757,12 +752,12 @@ def test_two_columns_of_one_heading_that_differ_are_no_score():
     rows = "q,confidence,confidence,correct\na,0.9,{},1\nb,0.2,0.2,0\n"
     twice, other = (parse(rows.format(cell).encode(), "x.csv") for cell in ("0.9", "0.1"))
     assert labelled(twice, suggest(twice)).numbers("confidence").tolist() == [0.9, 0.2]
-    for read in (
+    for reading in (
         lambda: labelled(other, suggest(other)),
         lambda: module.doubts_of(other, "confidence", True),
     ):
         with pytest.raises(UploadError, match="Two columns are called “confidence”, and differ"):
-            read()
+            reading()
 
 
 def of_models(*filters):

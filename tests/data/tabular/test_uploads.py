@@ -18,39 +18,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from pyarrow import parquet
 
 from core.codec import one_line
 from core.data.tabular import parquet_rows, rows, uploads
 from core.data.tabular.rows import MAX_CELL, as_text
 from core.data.tabular.uploads import Upload, UploadError, parse
+from tests.csv_files import csv_file
+from tests.data.tabular.files import as_parquet, cells, headings, read, refused
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-def read(content, name="scores.csv"):
-    return parse(content.encode() if isinstance(content, str) else content, name)
-
-
-def cells(upload):
-    return upload.table.to_numpy(object).tolist()
-
-
-def headings(upload):
-    return list(upload.table.columns)
-
-
-def refused(content, name="scores.csv"):
-    with pytest.raises(UploadError) as caught:
-        read(content, name)
-    return str(caught.value)
-
-
-def as_parquet(table, **options):
-    buffer = io.BytesIO()
-    table = pa.table(table) if isinstance(table, dict) else table
-    parquet.write_table(table, buffer, **options)
-    return buffer.getvalue()
 
 
 def coded(texts, numbers):
@@ -611,9 +587,7 @@ def test_any_table_of_quoted_text_is_read_as_it_was_written(table, separator, en
 def test_any_table_of_text_is_read_as_csv_writes_it(table):
     heading, rows = table
     heading = [f"c{i}" for i in range(len(heading))]
-    buffer = io.StringIO()
-    csv.writer(buffer).writerows([heading, *rows])
-    upload = read(buffer.getvalue())
+    upload = read(csv_file(heading, rows))
     assert headings(upload) == heading
     assert cells(upload) == rows
 

@@ -152,6 +152,8 @@ def test_all_repetitions_go_out_as_one_call_sorted_and_once_each():
     found = amplify(CAPITAL, model, np.array([5, 0, 5, 1, 0]))
     assert [point.repetitions for point in found.points] == [0, 1, 5]
     assert model.asked == [([CAPITAL.prompt(t) for t in (0, 1, 5)], ["Paris", "Lyon"])]
+    as_usual = amplify(CAPITAL, evidence(1.0)).points
+    assert tuple(point.repetitions for point in as_usual) == DEFAULT_REPETITIONS
 
 
 @pytest.mark.parametrize(
@@ -226,20 +228,6 @@ def test_the_share_is_the_answers_probability_of_the_two(a, b):
     assert 0 <= point.normalised_probability <= 1
     assert point.normalised_probability == pytest.approx(expit(a - b), abs=1e-12)
     assert point.repeated_is_likelier == (point.normalised_probability < 0.5)
-
-
-def test_the_shipped_model_is_scored_t_by_t(embedded):
-    """To 1e-4: in another batch the same numbers are added in another order, in float32."""
-    found = amplify(CAPITAL, embedded)
-    assert found.read_as == "what is the capital of france"
-    assert tuple(point.repetitions for point in found.points) == DEFAULT_REPETITIONS
-    for point in found.points:
-        ours, theirs = embedded.log_likelihoods(
-            [CAPITAL.prompt(point.repetitions, found.read_as)], ["Paris", "Lyon"]
-        )[0]
-        assert point.log_likelihood_answer == pytest.approx(ours, abs=1e-4)
-        assert point.log_likelihood_repeated == pytest.approx(theirs, abs=1e-4)
-        assert point.normalised_probability == pytest.approx(expit(ours - theirs), abs=1e-4)
 
 
 # ----------------------------------------------------------------------- prompts too long

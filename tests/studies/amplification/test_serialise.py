@@ -1,7 +1,5 @@
 """Curves in files: as they were, as tables to read, and refused if somebody edited them."""
 
-import csv
-import io
 import json
 import math
 
@@ -22,6 +20,7 @@ from core.studies.amplification.serialise import (
 )
 from core.studies.costs import price
 from core.studies.inspection.request import InvalidRequestError
+from tests.csv_files import records_in
 from tests.fakes import QUERY, Counted, Limited, Turning
 from tests.hostile import edited, opened
 from tests.studies.amplification.test_curve import CAPITAL, Weighing, curve, evidence, refusal
@@ -137,7 +136,7 @@ def test_formulas_are_disarmed_and_gaps_are_empty():
     likely = amplify(CAPITAL, evidence(1.0), [0])
     raw = to_csv_bytes([found, likely])
     assert raw.startswith(b"\xef\xbb\xbf")
-    first, second, negative = csv.DictReader(io.StringIO(raw.decode("utf-8-sig")))
+    first, second, negative = records_in(raw)
     assert tuple(first) == COLUMNS
     texts = tuple(first[name] for name in ("query", "answer", "repeated"))
     assert texts == ("'=HYPERLINK(0)", "'@sum", "'+1")

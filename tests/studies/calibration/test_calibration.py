@@ -1,7 +1,5 @@
 """Calibration: policies that say what was promised, on hand-made rows and on the bundled ones."""
 
-import csv
-import io
 import math
 from dataclasses import replace
 
@@ -36,6 +34,7 @@ from core.studies.calibration.groups import by_group
 from core.studies.calibration.whole import whole
 from core.studies.inspection.pipeline import to_text
 from core.studies.progress import Cancelled
+from tests.csv_files import csv_file, rows_in
 from tests.studies.calibration.tables import labelled_rows
 
 INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
@@ -59,20 +58,9 @@ ROWS = [
 ]
 
 
-def table(heading, rows):
-    buffer = io.StringIO()
-    csv.writer(buffer).writerows([heading, *rows])
-    return buffer.getvalue().encode()
-
-
 def new(heading, *rows):
     """A table without labels."""
-    return uploads.parse(table(heading, rows), "new.csv")
-
-
-def cells(data):
-    """The rows of a CSV that was written, as texts."""
-    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    return uploads.parse(csv_file(heading, rows), "new.csv")
 
 
 def scored(doubts, correct, queries=None):
@@ -82,7 +70,7 @@ def scored(doubts, correct, queries=None):
     return labelled_rows({"s": np.array(doubts, float)}, {"s": labels}, **others)
 
 
-CONTENT = table(HEADING, [(*row, to_text(PIPELINE)) for row in ROWS])
+CONTENT = csv_file(HEADING, [(*row, to_text(PIPELINE)) for row in ROWS])
 
 
 def by_hand(content):
@@ -255,7 +243,7 @@ def test_one_row_of_every_question_counts():
 
 
 def test_repeating_every_row_changes_nothing_but_what_is_said(hand):
-    content = table(HEADING, [(*row, to_text(PIPELINE)) for row in ROWS for _ in range(5)])
+    content = csv_file(HEADING, [(*row, to_text(PIPELINE)) for row in ROWS for _ in range(5)])
     target = Target(0.5, 0.7, "ltt", "a")
     once = study.calibrate(hand, target)
     five = study.calibrate(by_hand(content), target)
@@ -557,45 +545,47 @@ def test_the_bound_holds_for_the_other_half_as_often_as_it_says():
 
 
 def test_decisions_hold_every_row(hand, certified):
-    heading, *found = cells(new_rows.decisions(hand, certified.policy))
+    heading, *found = rows_in(new_rows.decisions(hand, certified.policy))
     assert heading == ["row", "query", "source", "a", "decision", "correct"]
     assert found == [
         [str(i + 1), query, source, a, "answer" if i < 7 else "abstain", str(right)]
         for i, (query, source, a, right, *_) in enumerate(ROWS)
     ]
-    endless = cells(new_rows.decisions(hand, study.move(certified, math.inf)))
+    endless = rows_in(new_rows.decisions(hand, study.move(certified, math.inf)))
     # The tenth has no score: it abstains even below an infinite λ.
     assert [row[4] for row in endless[1:]] == ["answer"] * 9 + ["abstain"]
 
 
 def test_a_confidence_is_written_as_it_was(hand):
     policy = study.move(study.calibrate(hand, Target(0.5, 0.7, "ltt", "b")), -0.45)
-    found = cells(new_rows.decisions(hand, policy))
+    found = rows_in(new_rows.decisions(hand, policy))
     assert found[0][3] == "b"
     assert [row[3] for row in found[1:]] == [row[4] for row in ROWS]
     assert [row[4] for row in found[1:]] == ["answer"] * 5 + ["abstain"] * 5
 
 
 def test_a_confidence_of_0_is_not_written_as_minus_0():
-    content = table(["q", "sure", "correct"], [("a", "0.0", 0), ("b", "1", 1), ("c", "0.5", 1)])
+    content = csv_file(["q", "sure", "correct"], [("a", "0.0", 0), ("b", "1", 1), ("c", "0.5", 1)])
     data = study.read(content, "x.csv")
     policy = study.calibrate(data, Target(0.5, 0.5, "empirical", "sure")).policy
-    written = [row[3] for row in cells(new_rows.decisions(data, policy))]
+    written = [row[3] for row in rows_in(new_rows.decisions(data, policy))]
     assert written == ["sure", "0.0", "1.0", "0.5"]
 
 
 def test_rows_are_numbered_as_in_the_file():
-    content = table(["q", "doubt", "correct"], [("a", "0.1", 1), ("b", "0.2", ""), ("c", "0.3", 0)])
+    content = csv_file(
+        ["q", "doubt", "correct"], [("a", "0.1", 1), ("b", "0.2", ""), ("c", "0.3", 0)]
+    )
     data = study.read(content, "x.csv", ["doubt"], "correct", meanings={"": Meaning.OUT})
     policy = study.calibrate(data, Target(0.5, 0.5, "empirical", "doubt")).policy
-    written = [row[:2] for row in cells(new_rows.decisions(data, policy))[1:]]
+    written = [row[:2] for row in rows_in(new_rows.decisions(data, policy))[1:]]
     assert written == [["1", "a"], ["3", "c"]]
 
 
 def of_one_kind(label, other, meanings=None):
     """A hundred answers, the first half labelled in one way and the others in another."""
     rows = [(f"q{i}", i / 100, label if i < 50 else other) for i in range(100)]
-    content = table(["q", "doubt", "correct"], rows)
+    content = csv_file(["q", "doubt", "correct"], rows)
     return study.read(content, "x.csv", meanings=meanings, vouched=["doubt"])
 
 
@@ -621,7 +611,7 @@ def test_labels_of_one_kind_promise_nothing(method, other, meanings):
 
 def test_a_half_without_wrong_answers_is_of_a_file_that_has_some():
     rows = [(f"q{i}", i / 100, int(i != 92)) for i in range(100)]
-    data = study.read(table(["q", "doubt", "correct"], rows), "x.csv")
+    data = study.read(csv_file(["q", "doubt", "correct"], rows), "x.csv")
     parts = [
         study.calibrate(half, Target(0.1, 0.9, "ltt", "doubt")) for half in holdout.halves(data)
     ]
@@ -639,7 +629,7 @@ def test_empty_labels_that_mean_wrong_are_wrong():
 
 def test_rows_left_out_stand_in_the_policy():
     rows = [(f"q{i}", i / 100, "" if i % 4 == 3 else int(i < 80)) for i in range(100)]
-    content = table(["q", "doubt", "correct"], rows)
+    content = csv_file(["q", "doubt", "correct"], rows)
     data = study.read(content, "x.csv", meanings={"": Meaning.OUT}, vouched=["doubt"])
     policy = study.calibrate(data, Target(0.1, 0.9, "ltt", "doubt")).policy
     assert (policy.labels, policy.left_out) == (75, 25)
@@ -650,10 +640,10 @@ def test_rows_left_out_stand_in_the_policy():
 def test_decisions_are_disarmed_and_so_is_the_heading():
     formulas = ["=1+1", "-2", "@x", '=HYPERLINK("http://x.example")']
     rows = [(q, q, i / 10, i < 3) for i, q in enumerate([*formulas, "plain"])]
-    content = table(["q", "source", "=cmd|x", "correct"], rows)
+    content = csv_file(["q", "source", "=cmd|x", "correct"], rows)
     data = study.read(content, "x.csv", larger_is_surer=False)
     policy = study.calibrate(data, Target(0.5, 0.5, "empirical", "=cmd|x")).policy
-    heading, *found = cells(new_rows.decisions(data, policy))
+    heading, *found = rows_in(new_rows.decisions(data, policy))
     assert heading[3] == "'=cmd|x"
     expected = [*(f"'{q}" for q in formulas), "plain"]
     assert [row[1] for row in found] == [row[2] for row in found] == expected
@@ -669,7 +659,7 @@ def test_new_scores_are_decided_by_the_policy(unnamed):
     np.testing.assert_equal(fresh.doubts, [0.1, 0.66, math.nan])
     assert list(fresh.answers) == [True, False, False]
     assert fresh.answered == 1
-    assert cells(new_rows.new_decisions(fresh)) == [
+    assert rows_in(new_rows.new_decisions(fresh)) == [
         [*heading, "decision"],
         ["n1", "0.1", "None", "answer"],
         ["n2", "0.66", "007", "abstain"],
@@ -683,7 +673,7 @@ def test_new_confidences_are_turned_like_the_old(hand):
     )  # answers confidences above 0.15
     fresh = new_rows.new_scores(new(["b"], ["0.9"], ["0.16"], ["0.14"], ["n/a"]), found.policy)
     assert list(fresh.answers) == [True, True, False, False]
-    written = [row[0] for row in cells(new_rows.new_decisions(fresh))]
+    written = [row[0] for row in rows_in(new_rows.new_decisions(fresh))]
     assert written == ["b", "0.9", "0.16", "0.14", "n/a"]
 
 
@@ -692,7 +682,7 @@ def test_new_decisions_are_disarmed_and_keep_negative_numbers(unnamed):
     heading = ["a", "=x", "b", "c"]
     rows = (["0.25", "=1+1", "-3,425", "-0,5"], ["0.9", "-1+cmd|x", "175", "0,25"], ["-"] * 4)
     fresh = new_rows.new_scores(new(heading, *rows), unnamed.policy)
-    assert cells(new_rows.new_decisions(fresh)) == [
+    assert rows_in(new_rows.new_decisions(fresh)) == [
         ["a", "'=x", "b", "c", "decision"],
         ["0.25", "'=1+1", "'-3,425", "-0.5", "answer"],
         ["0.9", "'-1+cmd|x", "175", "0,25", "abstain"],
@@ -841,7 +831,7 @@ def test_any_finite_doubts_have_a_histogram(rows):
 
 def test_a_file_is_read_with_a_guess_at_its_columns():
     heading = ["question", "source", "doubt", "doubt_correct", "sure", "sure_correct", "entropy"]
-    found = study.read(table(heading, ROWS), "hand.csv")
+    found = study.read(csv_file(heading, ROWS), "hand.csv")
     assert found.surer == {"doubt": False, "sure": True}
     np.testing.assert_equal(found.doubts["doubt"][[0, 4, 9]], [0.1, 0.3, math.nan])
     np.testing.assert_equal(found.doubts["sure"][[0, 9]], [-0.9, -0.05])
@@ -875,15 +865,15 @@ def test_a_direction_that_nobody_has_said_is_asked_for():
 
 
 def test_a_score_that_nothing_labels_asks_for_a_label():
-    upload = uploads.parse(table(["q", "s"], [("a", "0.1")]), "x.csv")
+    upload = uploads.parse(csv_file(["q", "s"], [("a", "0.1")]), "x.csv")
     with pytest.raises(UploadError, match=r"No column says .*“s”.*Name one"):
         study.choice(upload, suggest(upload), ["s"], None, None)
 
 
 def test_what_holds_no_score_is_refused():
     with pytest.raises(UploadError, match="with right answers, and no column taken for a"):
-        study.read(table(["q", "answer"], [("a", "b")]), "x.csv")
-    samples = table(["q", "target", "acc"], [("a", "b", 1), ("c", "d", 0)])
+        study.read(csv_file(["q", "answer"], [("a", "b")]), "x.csv")
+    samples = csv_file(["q", "target", "acc"], [("a", "b", 1), ("c", "d", 0)])
     with pytest.raises(UploadError, match="right answers and labels in “acc”, and no column"):
         study.read(samples, "x.csv")
 
@@ -933,13 +923,13 @@ def test_what_holds_no_score_is_refused():
 )
 def test_what_was_looked_at_is_named_where_nothing_is_recognised(heading, rows, options, says):
     with pytest.raises(UploadError) as caught:
-        study.read(table(heading, rows), "x.csv", **options)
+        study.read(csv_file(heading, rows), "x.csv", **options)
     assert str(caught.value) == says
 
 
 def test_a_chosen_column_may_have_been_no_guess():
     columns = study.choice(
-        uploads.parse(table(["q", "f1", "ok"], [("a", "0.1", 1), ("b", "0.7", 0)]), "x.csv"),
+        uploads.parse(csv_file(["q", "f1", "ok"], [("a", "0.1", 1), ("b", "0.7", 0)]), "x.csv"),
         Columns("q", None, ()),
         ["f1"],
         "ok",
@@ -951,7 +941,7 @@ def test_a_chosen_column_may_have_been_no_guess():
 def by_two_rules(rows):
     names = [name for score in "ab" for name in (score, f"{score}_correct", f"{score}_correct_f1")]
     cells = [(f"What is {n}?", *row) for n, row in enumerate(rows)]
-    return table(["question", *names], cells)
+    return csv_file(["question", *names], cells)
 
 
 def test_labels_by_another_rule_stand_beside_those_that_count(certified):

@@ -1,8 +1,6 @@
 """The bundled example, and the default policies, which are its calibration."""
 
-import csv
 import functools
-import io
 from dataclasses import replace
 
 import numpy as np
@@ -39,6 +37,7 @@ from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
 from core.studies.inspection.verdict import LARGEST_ERROR, SCORE
 from core.uncertainty.scores import SCORES
+from tests.csv_files import records_in
 
 AGAIN = "run python -m benchmarks.default_policy --write again"
 
@@ -55,8 +54,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def rows():
-    text = io.StringIO(example_bytes().decode("utf-8-sig"), newline="")
-    return list(csv.DictReader(text))
+    return records_in(example_bytes())
 
 
 def test_it_can_be_used_without_saying_anything(data):
@@ -160,8 +158,7 @@ def test_the_default_promises_5_percent_of_all_and_2_of_what_it_believes_at_once
 def test_what_is_believed_is_what_the_verdict_says(model):
     """Counted from the table's own columns, as a visitor's question would be decided."""
     policy = default_policy(model)
-    text = io.StringIO(example_of(model).read_bytes().decode("utf-8-sig"), newline="")
-    rows = list(csv.DictReader(text))
+    rows = records_in(example_of(model).read_bytes())
     assert {row["stands"] for row in rows} <= {"0", "1"}
     if policy.belief is None:
         assert policy.target_error > LARGEST_ERROR
@@ -187,7 +184,7 @@ def test_rows_drawn_at_random_are_what_the_model_says(rows, embedded):
         request = usual_request(question.query, embedded.capabilities)
         task = Task(embedded, request, Reading(), least)
         content = labelled_table([ask(task, question, lambda _: None)], pipeline_for(task))
-        (again,) = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        (again,) = records_in(content)
         again["stands"] = str(int(run(request, embedded).stands))
         numbers = {"entropy", "sampled_mass", *(n for n in SCORES if row[n])}
         assert pipeline_in(again["pipeline"]) == pipeline_in(row["pipeline"]), AGAIN

@@ -1,7 +1,5 @@
 """A policy on the rows of a run: what it answers, and whether it is a fair test."""
 
-import csv
-import io
 import math
 from dataclasses import replace
 
@@ -19,6 +17,7 @@ from core.studies.evaluation.listing import listed_rows, rows_table
 from core.studies.evaluation.reading import Run, labelled_csv
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate
+from tests.csv_files import records_in
 from tests.studies.evaluation.worlds import World, questions, surveyed, task, written
 
 SCORE = "mutual_information"
@@ -66,7 +65,7 @@ def test_whoever_is_judged_the_answer_and_its_label_are_of_one_score(tmp_path, p
     assert not len(listed_rows(found, SCORE, words="another"))
     decided = decide(found, policy)  # which serves its own
     assert (decided.observed.answered, decided.observed.errors) == (2, 1)
-    first, _ = csv.DictReader(io.StringIO(decisions_csv(decided).decode("utf-8-sig")))
+    first, _ = records_in(decisions_csv(decided))
     assert (first["answer"], first["correct"]) == ("another", "0")
 
 
@@ -89,7 +88,7 @@ def test_another_pipeline_or_score_is_refused(runs, policy, tmp_path):
 
 def test_decisions_as_a_file(runs, policy):
     found = decide(runs[1], policy)
-    cells = list(csv.DictReader(io.StringIO(decisions_csv(found).decode("utf-8-sig"), newline="")))
+    cells = records_in(decisions_csv(found))
     assert [cell["decision"] for cell in cells] == [
         "answer" if answers else "abstain" for answers in found.answers
     ]

@@ -1,6 +1,5 @@
 """Rows one by one: found by their words, in order, and as files in which no formula runs."""
 
-import csv
 import io
 from dataclasses import replace
 
@@ -19,6 +18,7 @@ from core.studies.evaluation.listing import (
 )
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.rows import SCHEMA
+from tests.csv_files import records_in
 from tests.hostile import TEXTS
 from tests.studies.evaluation.worlds import written
 
@@ -78,7 +78,7 @@ def test_rows_as_a_table(found):
 def test_files_hold_every_column_and_no_formula(tmp_path):
     hostile = [row(-0.5, True, mutual_information_answer=text, query=text) for text in TEXTS]
     found = read_results(written(tmp_path / "run", *hostile))
-    cells = list(csv.DictReader(io.StringIO(as_csv(found).decode("utf-8-sig"), newline="")))
+    cells = records_in(as_csv(found))
     assert list(cells[0]) == SCHEMA.names and len(cells) == len(TEXTS)
     assert not [cell["query"] for cell in cells if cell["query"].startswith(("=", "+", "@"))]
     assert {cell[INFORMATION] for cell in cells} == {"-0.5"}
@@ -88,11 +88,7 @@ def test_files_hold_every_column_and_no_formula(tmp_path):
 
 
 def test_right_answers_and_their_names_in_one_cell(found):
-    (cell,) = [
-        row["answers"]
-        for row in csv.DictReader(io.StringIO(as_csv(found).decode("utf-8-sig"), newline=""))
-        if "lime" in row["answers"]
-    ]
+    (cell,) = [row["answers"] for row in records_in(as_csv(found)) if "lime" in row["answers"]]
     assert cell == "green = lime | blue"
 
 

@@ -1,7 +1,5 @@
 """A run read again: filters that report what they drop, labelled data, inspections."""
 
-import csv
-import io
 import json
 import shutil
 from dataclasses import replace
@@ -39,6 +37,7 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.verdict import CERTIFIED as BOUND
 from core.studies.progress import Cancelled
 from core.uncertainty.scores import SCORES
+from tests.csv_files import records_in
 from tests.studies.evaluation.worlds import World, questions, rows_of, surveyed, task
 
 
@@ -130,10 +129,6 @@ def test_a_folder_without_a_run_is_none(tmp_path):
 # ---------------------------------------------------------------------------- handed over
 
 
-def cells(content):
-    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
-
-
 def read(content):
     upload = uploads.parse(content, "run.csv")
     return labelled(upload, suggest(upload))
@@ -186,13 +181,14 @@ def test_an_exact_match_is_an_option(tmp_path):
     found = {
         match: [
             row["semantic_entropy_correct"]
-            for row in cells(labelled_csv(Run(tmp_path / "run"), match=match)[0])
+            for row in records_in(labelled_csv(Run(tmp_path / "run"), match=match)[0])
         ]
         for match in ("f1", "exact")
     }
-    rows = cells(labelled_csv(Run(tmp_path / "run"), match="f1")[0])
+    rows = records_in(labelled_csv(Run(tmp_path / "run"), match="f1")[0])
     assert [row["semantic_entropy_correct_same_answer"] for row in rows] == [
-        row["semantic_entropy_correct"] for row in cells(labelled_csv(Run(tmp_path / "run"))[0])
+        row["semantic_entropy_correct"]
+        for row in records_in(labelled_csv(Run(tmp_path / "run"))[0])
     ]
     content, selection = labelled_csv(Run(tmp_path / "run"), match="exact")
     assert selection[0] == "Right by “…_correct”: word for word."
@@ -212,7 +208,7 @@ def test_a_policy_of_one_run_applies_to_another(made, tmp_path):
     rows = rows_of(tmp_path / "other")
     answers = [row["mutual_information"] < policy.threshold for row in rows.values()]
     assert fresh.answers.tolist() == answers and 0 < sum(answers) < 40
-    decisions = [row["decision"] for row in cells(new_decisions(fresh))]
+    decisions = [row["decision"] for row in records_in(new_decisions(fresh))]
     assert decisions == ["answer" if answer else "abstain" for answer in answers]
     evaluate(surveyed(other), task(World(), 20), tmp_path / "more")
     content, _ = labelled_csv(Run(tmp_path / "more"))
@@ -307,5 +303,5 @@ def test_a_recording_comes_back_and_a_changed_one_is_refused():
 
 def test_a_labelled_table_has_no_score_that_its_questions_chose():
     """Nothing could be promised of it: it was fitted there."""
-    (first, *_) = cells(labelled_csv(Run(FOLDER / "embedded_world"))[0])
+    (first, *_) = records_in(labelled_csv(Run(FOLDER / "embedded_world"))[0])
     assert first["weighted_doubt"] == "" and first["mutual_information"]

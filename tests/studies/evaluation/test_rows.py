@@ -1,7 +1,5 @@
 """A scored row: what every score says of one question, and whether its answer is right."""
 
-import csv
-import io
 import threading
 import time
 from dataclasses import replace
@@ -26,6 +24,7 @@ from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request
 from core.uncertainty.scores import SCORES
+from tests.csv_files import records_in
 from tests.fakes import QUERY, TableModel, copies, falling, words
 from tests.language_models.openai_server import serving
 
@@ -109,7 +108,7 @@ def test_a_cell_holds_what_its_heading_says_and_no_formula():
     row = row_of(model, FEW, ["=1+1", "b"])
     row = replace(row, values=row.values | {"query": "+1", "source": "-x", ENTROPY: None})
     content = labelled_table([row], pipeline_for(Task(model, FEW, Reading(), LEAST)))
-    (cells,) = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+    (cells,) = records_in(content)
     assert tuple(cells) == heading()
     assert (cells["question"], cells["right answers"]) == ("'+1", "'=1+1 | b")
     assert (cells["source"], cells["answer"], cells[ENTROPY]) == ("'-x", "'=HYPERLINK(1)", "")

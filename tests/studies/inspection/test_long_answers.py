@@ -18,9 +18,11 @@ from core.studies.amplification.curve import Case, amplify
 from core.studies.inspection import recorder
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import MAX_SAMPLES, MOST_TEXTS, Reading, Sampling
 from core.studies.inspection.serialise import MOST_CLUSTERS_WHOLE, from_json, to_json
 from tests.fakes import QUERY, Limited, TableModel
+from tests.studies.inspection.rungs import SAMPLED, every, limited, sampled
 
 LENGTH = 200_000
 KINDS = {
@@ -46,11 +48,6 @@ KINDS = {
     "signs": "+-*/<>=",
     "thousands": "1,204 ",
     "no character": "\ufffe\uffff",
-}
-RUNGS = {
-    "exact": {"scores_given_text": True},
-    "chained": {"own_log_likelihoods": True, "next_token": True},
-    "counted": {"next_token": True},
 }
 
 
@@ -82,12 +79,12 @@ def test_an_answer_is_cut_where_it_enters(kind):
     assert short.complete and not short.overlong and short.log_likelihood == -2.0
 
 
-@pytest.mark.parametrize("rung", RUNGS)
+@every
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_inspection_that_is_saved_opens_again(kind, rung, monkeypatch):
+def test_an_inspection_that_is_saved_opens_again(kind, estimator, monkeypatch):
     monkeypatch.setattr(recorder, "FEWEST_CHAINS", 10)
     monkeypatch.setattr(recorder, "SECONDS", 3)
-    model = Limited(Garrulous(kind), **RUNGS[rung])
+    model = limited(Garrulous(kind), estimator)
     seen = run(usual_request(QUERY, model.capabilities, samples=10), model)
     assert "longer than 300 characters, and cut there" in " ".join(seen.recording.notes)
     results = SavedResults(open_database("sqlite://"))
@@ -112,21 +109,21 @@ class Scattered(TableModel):
 
 
 MOST_DIFFERENT = MOST_TEXTS // (1 + recorder.SECONDS)
-LARGEST = {"exact": MAX_SAMPLES, "chained": MAX_SAMPLES, "counted": MOST_DIFFERENT}
+LARGEST = {
+    Estimator.EXACT: MAX_SAMPLES,
+    Estimator.CHAINED: MAX_SAMPLES,
+    Estimator.COUNTED: MOST_DIFFERENT,
+}
 
 
 @pytest.mark.parametrize(
-    "rung",
-    [
-        "exact",
-        pytest.param("chained", marks=pytest.mark.slow),
-        pytest.param("counted", marks=pytest.mark.slow),
-    ],
+    "estimator",
+    [Estimator.EXACT, *(pytest.param(each, marks=pytest.mark.slow) for each in SAMPLED)],
 )
-def test_the_largest_inspection_is_saved_and_opens_again_also_from_a_file(rung, monkeypatch):
+def test_the_largest_inspection_is_saved_and_opens_again_also_from_a_file(estimator, monkeypatch):
     monkeypatch.setattr(recorder, "OPINIONS", 1)
     monkeypatch.setattr(recorder, "sameness", lambda _, asked: np.full(len(asked), 1 / 3))
-    model, samples = Limited(Scattered(), **RUNGS[rung]), LARGEST[rung]
+    model, samples = limited(Scattered(), estimator), LARGEST[estimator]
     wanted = {"samples": samples, "sampling": Sampling.DRAWN, "judged": True}
     seen = run(usual_request(QUERY, model.capabilities, **wanted), model)
     texts = seen.recording.distinct_texts
@@ -146,7 +143,7 @@ def test_more_different_counted_answers_than_would_open_end_it_before_any_is_tol
 
 
 def test_an_inspection_of_many_clusters_has_no_matrices():
-    model = Limited(Scattered(), **RUNGS["exact"])
+    model = limited(Scattered(), Estimator.EXACT)
     for samples in (MOST_CLUSTERS_WHOLE, MOST_CLUSTERS_WHOLE + 1):
         request = usual_request(QUERY, model.capabilities, samples=samples)
         seen = run(request, model, Reading(threshold=1.0))
@@ -176,8 +173,8 @@ def test_what_was_saved_before_answers_had_a_limit_still_opens():
     assert [c.probability for c in again.clusters] == [c.probability for c in seen.clusters]
 
 
-@pytest.mark.parametrize("rung", ["chained", "counted"])
-def test_a_curve_says_that_answers_were_cut_and_opens_again(rung):
+@sampled
+def test_a_curve_says_that_answers_were_cut_and_opens_again(estimator):
     class Garrulous(TableModel):
         def sample(self, prompt, count, **how):
             return [Response("7" * LONGEST_ANSWER, False, -1.0)] * count
@@ -185,7 +182,7 @@ def test_a_curve_says_that_answers_were_cut_and_opens_again(rung):
         def log_likelihoods(self, prompts, answers):
             return np.full((len(prompts), len(answers)), -1.0)
 
-    model = Limited(Garrulous(["one"], [1.0], [[1.0]]), **RUNGS[rung])
+    model = limited(Garrulous(["one"], [1.0], [[1.0]]), estimator)
     curve = amplify(Case(QUERY, "one", "two"), model, (0, 1))
     assert words.remarks([curve])[-1].startswith(
         "80 answers were longer than 300 characters, and cut there"

@@ -1,8 +1,6 @@
 """Saved inspections: recomputed offline, refused with a sentence, safe in a spreadsheet."""
 
-import csv
 import functools
-import io
 import json
 import math
 from dataclasses import replace
@@ -26,6 +24,7 @@ from core.studies.inspection.request import InvalidRequestError, Reading, Reques
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.verdict import Decision
 from core.uncertainty.scores import SCORES
+from tests.csv_files import records_in
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.hostile import ANY_TEXTS, HUGE, edited, opened, put, remove
 
@@ -189,8 +188,7 @@ def test_a_newer_file_asks_for_an_update(text):
 
 
 def csv_of(inspection):
-    data = serialise.to_csv_bytes(inspection).decode("utf-8-sig")
-    return list(csv.DictReader(io.StringIO(data, newline="")))
+    return records_in(serialise.to_csv_bytes(inspection))
 
 
 def test_the_csv_has_one_row_a_text_and_is_disarmed():
