@@ -1,6 +1,5 @@
 """What repeating an answer does, in sentences: of one curve, and of several."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -25,7 +24,7 @@ MEANING: Final = (
 SHARES: Final = "Share of the answer against the repeated one"
 PROBABILITIES: Final = "Both probabilities"
 FIRM: Final = 10  # repetitions that what is known has to stand at least
-_HALF: Final = math.log(0.5)  # of its own probability what stands must keep
+HELD: Final = 0.5  # the probability that an answer must have of all, everywhere, to stand
 DRIFT: Final = 0.05  # by how much a median has to change to be said to drift
 _ORIGINS: Final = {  # of curves that are not exact
     Origin.SAMPLED: "The model scores its own answers only: the curve weighs "
@@ -88,10 +87,12 @@ def meaning(curve: Amplification) -> str:
             "Both stay alive, as where several answers are right: by itself no reason to doubt "
             "either."
         )
-    ours = [point.log_likelihood_answer for point in (first, last)]
-    if None not in ours and ours[1] < ours[0] + _HALF:  # type: ignore[operator]
+    chances = [*map(curve.probability, curve.informative)]
+    if None in chances or first.repetitions:  # nobody knows what it says besides, or by itself
+        return ""
+    if any(chance < HELD for chance in chances if chance is not None):
         return (
-            "It outlasts the repeated answer, but the model then says something else: no reason to "
+            "It outlasts the repeated answer, but the model mostly says other words: no reason to "
             "believe it."
         )
     if any(each != {Fate.STAYS} for each in before):

@@ -47,6 +47,7 @@ MOST_REPETITIONS = 1000
 MOST_POINTS = 101
 SAMPLES_A_POINT = 40  # where given texts cannot be scored
 _NUMBER = re.compile(r"\d+")
+_Z = 1.959964  # of a normal law, 95% lie within so many standard deviations
 HARDLY_EVER = math.log(1e-6)  # nats; what is rarer at first is no answer of this model's
 
 
@@ -167,6 +168,21 @@ class Amplification:
         first = self.points[0]
         values = (first.log_likelihood_answer, first.log_likelihood_repeated)
         return first.repetitions == 0 and all(v is not None and v < HARDLY_EVER for v in values)
+
+    def probability(self, point: Point) -> float | None:
+        """Return P(a) by itself at a point; None where nothing tells it.
+
+        Of counted answers, the narrower Wilson's interval, the more of all meant either.
+        """
+        if self.source is not Origin.COUNTED:
+            value = point.log_likelihood_answer
+            return None if value is None else math.exp(value)
+        share, low, high = point.normalised_probability, point.lower, point.upper
+        if share is None or low is None or high is None:
+            return None
+        middle = (low + high) / 2
+        counted = _Z**2 * (0.5 - middle) / (middle - share) if middle != share else 0.0
+        return share * counted / SAMPLES_A_POINT
 
     @property
     def informative(self) -> list[Point]:

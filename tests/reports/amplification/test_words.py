@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.reports.amplification.words import meaning, medians, percent, truth, verdict
-from core.studies.amplification.curve import Case, amplify
+from core.studies.amplification.curve import SAMPLES_A_POINT, Case, amplify
 from core.studies.inspection.certificates import default_policy
+from tests.fakes import Counted
 from tests.studies.amplification.test_curve import CAPITAL, Teller, curve
 
 # ------------------------------------------------------------------------- the verdict
@@ -110,15 +111,49 @@ def test_the_verdict_is_a_sentence(shares, sentence):
     ],
 )
 def test_what_that_means_is_no_stronger_than_the_curve(shares, sentence):
-    found = curve(shares, Case("Which?", "A", "B"))
+    found = alone(shares)
     assert meaning(found) == sentence
     last = replace(found.points[-1], lower=0.1, upper=0.95)
     assert meaning(replace(found, points=(*found.points[:-1], last))) == ""
 
 
-@pytest.mark.parametrize(("last", "says"), [(0.46, "It stands"), (0.44, "It outlasts")])
-def test_what_outlasts_the_other_and_breaks_off_itself_does_not_stand(last, says):
-    found = amplify(CAPITAL, Teller(lambda t: (math.log(last if t else 0.9), -20.0)), [0, 10])
+def alone(shares):
+    """A curve of a model that says nothing but the two answers."""
+    found = curve(shares, Case("Which?", "A", "B"))
+    return replace(
+        found,
+        points=tuple(
+            replace(p, log_likelihood_answer=math.log(p.normalised_probability))
+            if p.normalised_probability
+            else p
+            for p in found.points
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("ours", "says"),
+    [
+        ({0: 0.9, 10: 0.51}, "It stands"),
+        ({0: 0.9, 10: 0.49}, "It outlasts"),  # it breaks off itself
+        ({0: 0.9, 5: 0.49, 10: 0.9}, "It outlasts"),
+        ({0: 0.3, 10: 0.9}, "It outlasts"),  # Istanbul, against Reykjavik
+        ({0: 1e-5, 10: 1e-5}, "It outlasts"),  # Marseille, against Tromsø
+        ({10: 0.9, 20: 0.9}, ""),  # it may be no answer of this model's
+    ],
+)
+def test_only_what_the_model_says_by_itself_stands(ours, says):
+    model = Teller(lambda t: (math.log(ours[t]), -20.0))
+    found = meaning(amplify(CAPITAL, model, [*ours]))
+    assert found.startswith(says) and bool(found) == bool(says)
+
+
+@pytest.mark.parametrize(("last", "says"), [(21, "It stands"), (19, "It outlasts")])
+def test_of_counted_answers_those_that_mean_neither_count_as_well(last, says):
+    rest = ["I am not sure"] * (SAMPLES_A_POINT - last)
+    model = Counted(lambda t: ["Paris"] * last + rest if t else ["Paris"])
+    found = amplify(CAPITAL, model, [0, 10])
+    assert [*map(found.probability, found.points)] == pytest.approx([1, last / SAMPLES_A_POINT])
     assert meaning(found).startswith(says)
 
 
