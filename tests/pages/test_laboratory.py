@@ -167,3 +167,11 @@ def test_a_service_is_not_asked_for_what_takes_too_many_calls():
         page = chosen(session("laboratory", experiment="effective_support"), server)
         assert said(page, "is a service, of which this would take too many calls")
         assert not pictures(page) and "start_laboratory_effective_support" not in keys(page)
+
+
+def test_a_service_is_not_paid_for_what_it_cannot_answer():
+    with serving("none") as server:
+        page = chosen(session("laboratory", experiment="chains"), server)
+        assert said(page, "does not report how likely whole answers are, which chains take")
+        assert said(page, "Asks the model chosen above: ")
+        assert "pay_laboratory_chains" not in keys(page)

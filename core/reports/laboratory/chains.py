@@ -7,6 +7,8 @@ from core.codec import count_of, list_of
 from core.language_models.language_model import LanguageModel
 from core.studies.costs import Plan, plan_chains
 from core.studies.inspection.recorder import record, usual_request
+from core.studies.inspection.recording import estimator_of
+from core.studies.inspection.request import Request
 from core.studies.laboratory.chains import (
     CERTIFIED,
     LARGEST,
@@ -14,6 +16,7 @@ from core.studies.laboratory.chains import (
     SCORED,
     Chains,
     ChainsSettings,
+    refuse_counts,
     run,
 )
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome
@@ -24,7 +27,7 @@ RECORDING: Final = 0.2  # of the progress
 
 
 def _work(settings: ChainsSettings, model: LanguageModel, progress: Progress) -> Outcome:
-    request = usual_request(settings.question, model.capabilities)
+    request = _request(settings, model)
     recording = record(request, model, lambda stage, share: progress(stage, RECORDING * share))
     chains = run(
         recording,
@@ -36,9 +39,13 @@ def _work(settings: ChainsSettings, model: LanguageModel, progress: Progress) ->
 
 
 def _plan(settings: ChainsSettings, model: LanguageModel) -> Plan:
-    able = model.capabilities
-    request = usual_request(settings.question, able)
+    able, request = model.capabilities, _request(settings, model)
     return plan_chains(request, settings.longest, settings.chains, settings.most_prompts, able)
+
+
+def _request(settings: ChainsSettings, model: LanguageModel) -> Request:
+    refuse_counts(model, estimator_of(model.capabilities))
+    return usual_request(settings.question, model.capabilities)
 
 
 def chart_data(chains: Chains) -> dict[str, Any]:

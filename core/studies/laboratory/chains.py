@@ -148,11 +148,7 @@ def run(
     settings, reading = settings or ChainsSettings(), reading or Reading()
     if (recording.model, recording.revision) != (model.name, model.revision):
         raise InvalidRequestError("This was recorded with another model. Ask the question again.")
-    if recording.estimator not in (Estimator.EXACT, Estimator.CHAINED):
-        raise ModelError(
-            f"{model.name} does not report how likely whole answers are, which chains take. "
-            "Choose a model that does, such as the embedded one."
-        )
+    refuse_counts(model, recording.estimator)
     evidence = evidence_of(recording, reading)
     left_out: list[str] = []
     scored: tuple[ChainScores, ...] = ()
@@ -182,6 +178,15 @@ def run(
         number,
         tuple(left_out),
     )
+
+
+def refuse_counts(model: LanguageModel, estimator: Estimator) -> None:
+    """Refuse a model that does not say how likely whole answers are: before it is paid, too."""
+    if estimator not in (Estimator.EXACT, Estimator.CHAINED):
+        raise ModelError(
+            f"{model.name} does not report how likely whole answers are, which chains take. "
+            "Choose a model that does, such as the embedded one."
+        )
 
 
 # ------------------------------------------------------- every answer after every chain

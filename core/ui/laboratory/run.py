@@ -69,9 +69,10 @@ def _offer(experiment: Experiment, place: str, key: tuple[object, ...]) -> None:
 
 def attempt(experiment: Experiment, values: Values) -> tuple[LanguageModel | None, Finding | None]:
     """Return the model that is asked and what was found; say why where there is none."""
+    model = None
     try:
         model = model_of(experiment, values)
+        return model, finding(experiment, values, model)
     except ModelError as error:
         problem(str(error))
-        return None, None
-    return model, finding(experiment, values, model)
+        return model, None

@@ -8,7 +8,7 @@ import pytest
 
 from core import prompts
 from core.language_models.errors import ModelError
-from core.reports.laboratory.chains import sentence
+from core.reports.laboratory.chains import EXPERIMENT, sentence
 from core.studies.inspection.inspection import evidence_of, read
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
@@ -165,6 +165,11 @@ def test_a_model_without_likelihoods_is_refused_with_a_sentence():
     model = Limited(model_of(3, 0.5), scores_given_text=False)
     with pytest.raises(ModelError, match="does not report how likely whole answers are"):
         run(recorded(model, 5), model)
+    before = list(model.asked)
+    for ask in (EXPERIMENT.plan, lambda settings, model: EXPERIMENT.run({}, model)):
+        with pytest.raises(ModelError, match="does not report how likely whole answers are"):
+            ask(ChainsSettings(), model)
+    assert model.asked == before  # nothing is paid for
 
 
 def test_another_models_recording_is_refused():
