@@ -8,7 +8,7 @@ import pytest
 
 from core.abstention.metrics import auroc
 from core.charts.theme import LIGHT
-from core.reports.laboratory.catalogue import QUESTIONS
+from core.reports.laboratory.catalogue import EXPERIMENTS, QUESTIONS
 from core.reports.laboratory.rulings import BROKEN, CLAIMS, HELD, WEAK, picture_of
 from core.studies.evaluation.bundled import FOLDER
 from core.studies.evaluation.comparison import compare
@@ -21,7 +21,7 @@ FOUND = {
     "estimator": (HELD, "218 samples"),
     "missing_mass": (HELD, "0 of 200"),
     "theorem": (BROKEN, "44 of 160"),
-    "hallucination": (HELD, "1.74 nats"),
+    "hallucination": (WEAK, "1.74 nats"),
     "deciding": (BROKEN, "17 of 30"),
     "yielding": (WEAK, "41%"),
     "related": (WEAK, "92%"),
@@ -66,11 +66,24 @@ def spoil(finding):
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.experiment)
 def test_a_claim_that_the_numbers_speak_against_is_broken(claim):
     finding = found(claim)
-    if finding.experiment == "deciding":  # broken as it is
-        finding.columns["verdict kept, share"] = [1.0] * len(finding.columns["setting"])
-    else:
+    if finding.experiment != "deciding":  # broken as it is
         spoil(finding)
-    assert claim.rule(finding).word == (HELD if finding.experiment == "deciding" else BROKEN)
+    assert claim.rule(finding).word == BROKEN
+
+
+def test_one_question_is_not_enough_for_what_is_claimed_of_all():
+    several = found(claim := CLAIMS["Is a score stable?"])
+    several.columns["verdict kept, share"] = [1.0] * len(several.columns["setting"])
+    assert claim.rule(several).word == WEAK
+    several.drawn["questions"] = 2
+    assert claim.rule(several).word == HELD
+
+
+def test_a_guess_may_go_unnoticed(embedded):
+    """As the card says of the one that is caught."""
+    experiment = EXPERIMENTS["hallucination"]
+    missed = experiment.run({"question": "In which country is the city of Mostar?"}, embedded)
+    assert CLAIMS["What does a hallucination look like?"].rule(missed).word == BROKEN
 
 
 def test_the_bound_holds_only_where_it_could_fail():

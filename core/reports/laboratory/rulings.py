@@ -52,7 +52,7 @@ def _estimator(finding: Finding) -> Ruling:
     return Ruling(
         HELD,
         f"{k[first]:,} samples",
-        f"bring the error below {EXACT} nats",
+        f"bring the error below {EXACT} nats, of {finding.values['n']} coordinates",
         "A doubt near the limit is worth more answers.",
     )
 
@@ -106,7 +106,8 @@ def _hallucination(finding: Finding) -> Ruling:
     meaning = f"of doubt; with {len(q)} answers, “Believe it” takes {stands:.2f} at most"
     if not seen:
         return Ruling(BROKEN, number, meaning, "A made-up answer may go unnoticed.")
-    return Ruling(HELD, number, meaning, "A guess, even a lucky one, can be caught.")
+    # One question, chosen by hand: of others, and of lists that were never taught, some are not.
+    return Ruling(WEAK, number, meaning, "This guess is caught. Not all are: see Evaluation.")
 
 
 def _deciding(finding: Finding) -> Ruling:
@@ -124,7 +125,8 @@ def _deciding(finding: Finding) -> Ruling:
     number = f"{len(changes)} of {len(is_stable)}"
     meaning = "other settings change the verdict"
     if not changes:
-        return Ruling(HELD, number, meaning, "Other settings would have given the same verdict.")
+        word = HELD if finding.drawn["questions"] > 1 else WEAK
+        return Ruling(word, number, meaning, "Other settings would have given the same verdict.")
     consequence = "Promises hold with the usual settings alone."
     if draws and (_SEARCH, True) in zip(of["value"], of["in use"], strict=True):
         consequence = (
