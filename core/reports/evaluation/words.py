@@ -147,10 +147,11 @@ def _answer(measured: RunMeasures, of: Lead) -> list[str]:
     ends = "" if math.isnan(auroc.lower) else f" ({auroc.lower:.0%} to {auroc.upper:.0%}"
     if ends:
         ends += f", chosen among {among})" if among > 1 else ")"
+    file = str(results.run.manifest["questions"]["name"])
+    whose = [f"“{one_line(source)}”" for source in results.only] or [one_line(file)]
     does = (
         f"it doubts a wrong answer more than a right one in {auroc.value:.0%} of "
-        f"pairs{ends}, on {_size(results)} of "
-        f"{one_line(str(results.run.manifest['questions']['name']))}."
+        f"pairs{ends}, on {_size(results)} of {list_of(whose)}."
     )
     if not measured.number:
         return [f"{name} leads: {does}", "How much of that is chance is not known yet."]

@@ -51,6 +51,7 @@ class Results:
     # The score whose answer is judged for all scores, so that they are compared on the same
     # answers; None where each is judged by its own.
     served: str | None = None
+    only: tuple[str, ...] = ()  # the sources that count, where rows of others are left out
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -180,7 +181,7 @@ def read_results(
     for all. Raises `RunError` when the run is damaged, or has no source that is named.
     """
     rows = run.rows(filters, list(columns or SCHEMA.names))
-    table, dropped = rows.table, rows.dropped
+    table, dropped, only = rows.table, rows.dropped, ()
     if chosen := pa.array(sorted(set(sources)), pa.string()):
         labels = compute.fill_null(table["source"], "")
         there = set(labels.to_pylist())
@@ -188,9 +189,10 @@ def read_results(
             raise RunError(f"The rows are of {list_of(sorted(there))}, not of {list_of(unknown)}.")
         table = table.filter(compute.is_in(labels, value_set=chosen))
         others = rows.table.num_rows - table.num_rows
+        only = tuple(chosen.to_pylist()) if others else ()
         dropped += (f"Left out {count_of(others, 'row')} of other sources.",)
     # Rows are in the order in which they were finished, which resamples must not depend on.
-    return Results(run, table.combine_chunks().sort_by("id"), match, dropped, served)
+    return Results(run, table.combine_chunks().sort_by("id"), match, dropped, served, only)
 
 
 def stamp(run: Run) -> Hashable:

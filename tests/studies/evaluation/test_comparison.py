@@ -196,6 +196,20 @@ def test_numbers_in_words():
     ]
 
 
+def test_which_doubt_to_use_is_said_of_the_sources_that_count():
+    """Not of the whole file, rows of which were left out."""
+    run = Run(FOLDER / "smollm2_real_questions")
+    of = {
+        "“triviaqa”": ["triviaqa"],
+        "“ambigqa single” and “wordnet”": ["wordnet", "ambigqa single"],
+        "TriviaQA, AmbigQA and WordNet": ["triviaqa", "ambigqa single", "ambigqa multiple"] * 2
+        + ["wordnet"],
+    }
+    for whose, sources in of.items():
+        rows = read_results(run, match="f1", sources=sources)
+        assert words.answer(measure_run(rows, 0))[0].endswith(f" of {whose}.")
+
+
 def test_what_decides_is_used_until_another_is_shown_to_be_better(found):
     """The weights of one score were chosen by questions of this run: it is left out."""
     measured = measure_run(read_results(Run(FOLDER / "embedded_world")), 200)
