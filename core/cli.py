@@ -197,13 +197,15 @@ def inspect(
         inspection = _new_inspection(query, options)
     else:
         others = {each.name for each in click.get_current_context().command.params if each.name}
-        refuse_typed(others - {"source", "report", "as_json"}, "--from recomputes what was saved")
+        shows = {"source", "report", "untaught", "as_json"}
+        refuse_typed(others - shows, "--from recomputes what was saved")
         saved = beginning(source, MAX_BYTES)
         inspection = serialise_inspection.from_json(saved)
         if not as_json:
             click.echo(f"Not verified. {FROM_FILE}")
+    asks = source is None and not recorded
     click.echo(
-        serialise_inspection.to_json(inspection) if as_json else _report(inspection, untaught)
+        serialise_inspection.to_json(inspection) if as_json else _report(inspection, untaught, asks)
     )
     if report is not None:
         from core.reports.inspection.document import (
@@ -324,7 +326,8 @@ def _curve(amplification: Amplification) -> str:
     return "\n".join([verdict(amplification), *remarks([amplification]), "", *table(points)])
 
 
-def _report(inspection: Inspection, untaught: bool = False) -> str:
+def _report(inspection: Inspection, untaught: bool, asks: bool) -> str:
+    """Return an inspection in words, with what to add to a command that asks."""
     served = words.served_sentence(inspection, untaught=untaught)
     quotes, judgement = untaught or not inspection.conceals, judge(inspection)
     first = list(filter(None, (inspection.read_as, words.source_sentence(inspection))))
@@ -334,9 +337,9 @@ def _report(inspection: Inspection, untaught: bool = False) -> str:
         *filter(None, served),
         *words.beneath(inspection, untaught=untaught)[len(first) :],
         *([] if quotes else [SAY_SHOW]),
-        *([SAY_RECORDED.format(answer)] if answer else []),
-        *([SAY_OTHER] if inspection.conceals and find_spec(SMOLLM2) else []),
-        *([MORE_ANSWERS] if inspection.more_can_help else []),
+        *([SAY_RECORDED.format(answer)] if asks and answer else []),
+        *([SAY_OTHER] if asks and inspection.conceals and find_spec(SMOLLM2) else []),
+        *([MORE_ANSWERS] if asks and inspection.more_can_help else []),
         "",
         *(
             f"{info.symbol:>10}  {_value(inspection, name):>9}  {info.unit:<11} {info.title}"

@@ -116,6 +116,20 @@ def test_what_the_model_was_not_taught_is_said_and_its_answer_only_to_who_asks()
     assert [line for line in everything if line.endswith(f"%  {answer}")]
 
 
+def test_a_file_offers_nothing_that_takes_a_model(tmp_path):
+    asked, file = ("inspect", "Who is at the door?"), tmp_path / "inspection.json"
+    file.write_text(believe(*asked, "--json").stdout, encoding="utf-8")
+    shown = believe("inspect", "--from", file).stdout
+    assert cli.SAY_SHOW in shown and shown.count("Add --") == 1 and "--samples" not in shown
+    opened = believe("inspect", "--from", file, "--show-untaught").stdout
+    assert "Add --" not in opened
+    assert opened.splitlines()[1:] == [
+        line
+        for line in believe(*asked, "--show-untaught").stdout.splitlines()
+        if not line.startswith("Add --")
+    ]
+
+
 @pytest.mark.parametrize("installed", [True, False])
 def test_another_model_is_offered_where_it_is_installed(installed, monkeypatch):
     monkeypatch.setattr("core.cli.find_spec", lambda name: installed)
@@ -638,6 +652,9 @@ def test_predictions_beside_references_are_graded_if_somebody_says_by_what(tmp_p
     assert "differ on 90.0% of 200 questions" in result.stderr
     assert "The labels were made by the paper’s rule" in result.stdout
     refused(believe("calibrate", path, "--grade", "model"), "Name it with --model.", 1)
+    for idle in (("--model", "smollm2"), ("--prediction", "prediction")):
+        without = believe("calibrate", path, "--correct", "gold", *idle)
+        refused(without, f"omit {idle[0]}.", 2)
     refused(believe("calibrate", path, "--grade", "person"), "No row of this file has a", 1)
     table = parse(path.read_bytes(), path.name)
     items = row_hashes(read_predictions(table, predictions_in(table)))

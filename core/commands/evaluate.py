@@ -18,7 +18,7 @@ from core.commands.columns import COLUMNS, columns, on_malformed
 from core.commands.engines import engine_of, engines
 from core.commands.files import FilesFirst, Folder, Input, Output, Range, write
 from core.commands.ledger import ledger
-from core.commands.model import asks, open_for_study, payment, tell
+from core.commands.model import asks, open_for_study, payment, refuse_typed, tell
 from core.commands.request import reads, request_of
 from core.commands.terminal import CLEAR
 from core.data.datasets.in_words import omissions
@@ -58,6 +58,11 @@ REFERENCE = "mutual_information"  # every other score is compared with it
 USUAL_LOSS, GUARANTEE = 0.05, 0.9  # of Figure 6: the target, and the confidence
 ASK = " --resamples says how many to draw."
 AGREE = "Nothing was asked. --yes agrees beforehand."
+#: The options on rows that are there; all others are on how questions are asked.
+READS = {
+    *("questions", "out", "filters", "sources", "served", "match", "labelled", "resamples"),
+    *("policy", "figures", "many", "target_loss", "as_json"),
+}
 
 
 @click.command(
@@ -149,8 +154,12 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
             "--labelled writes the rows of all sources, each score with its own answer. Leave out "
             "--source and --served; --filter narrows what is written."
         )
+    if options["figures"] is None:
+        refuse_typed({"many", "target_loss"}, "Only --figures draws Figure 6")
     run = Run(out)
     if questions is None:
+        every = {each.name for each in click.get_current_context().command.params if each.name}
+        refuse_typed(every - READS, "Without QUESTIONS nothing is asked, and the run only read")
         _ = run.manifest
     else:
         _ask(questions, run, options)

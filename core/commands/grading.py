@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from core.abstention.codebook import PERSON
 from core.codec import one_line
 from core.commands.files import with_options
-from core.commands.model import asks, open_for_study, payment
+from core.commands.model import asks, open_for_study, payment, refuse_typed
 from core.data.datasets.predictions import (
     Predictions,
     grade,
@@ -60,7 +60,10 @@ def grading(options: Mapping[str, Any]) -> Callable[[Upload], Upload] | None:
     """
     columns = options["prediction"], options["reference"], options["question"]
     grader = options["grader"]
+    if grader != BY_MODEL:
+        refuse_typed({"model", "form", "budget", "prices"}, "Only --grade model asks a model")
     if grader is None:
+        refuse_typed({"prediction", "reference"}, "Only --grade reads that column")
         return None
 
     def with_labels(upload: Upload) -> Upload:

@@ -231,6 +231,21 @@ def test_a_context_and_a_system_prompt_stand_in_front_and_in_the_policy(monkeypa
     refused(believe(file, "--out", out), "in front of the prompt")
 
 
+@pytest.mark.parametrize(
+    "idle",
+    [
+        ["--retry-failed"],
+        ["--model", "smollm2"],
+        *(["--samples", 9], ["--answers", "right"], ["--engine", "local"]),
+        *(["--many", "world"], ["--target-loss", 0.2]),
+    ],
+    ids=lambda idle: idle[0],
+)
+def test_an_option_that_would_do_nothing_is_refused(idle, world, asked, tmp_path):
+    assert believe(asked, "--out", tmp_path / "run", "--resamples", 0).exit_code == 0
+    refused(believe("--out", tmp_path / "run", *idle), f"omit {idle[0]}.", 2)
+
+
 def test_bad_input_gets_a_sentence(world, asked, tmp_path):
     out = tmp_path / "run"
     refused(believe("--out", out), "holds no run")
