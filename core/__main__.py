@@ -1,12 +1,15 @@
 """``python -m core``: the studies without a browser."""
 
+import errno
 import os
 import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 
 PARTING = 0.5  # seconds for threads to save what they have after Ctrl-C
+FULL = "Standard output cannot be written: {}. Make room on its disk, and run the command again."
 
 
 def leave(status: int) -> None:
@@ -20,24 +23,33 @@ def leave(status: int) -> None:
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
             thread.join(max(until - time.monotonic(), 0.0))
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with suppress(OSError):  # nothing can be done, and Python would try again
+            stream.flush()
     os._exit(status)
 
 
 def run() -> None:
     """Run the command line, and end the process after Ctrl-C."""
-    from core.cli import STOPPED, main
-    from core.commands.terminal import guard
-
-    for stream in (sys.stdout, sys.stderr):
-        guard(stream)
     try:
+        from core.cli import STOPPED, main
+        from core.commands.terminal import guard
+
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            guard(stream)
         main(prog_name="python -m core")
     except SystemExit as ended:
         if ended.code == STOPPED:
             leave(STOPPED)
         raise
+    except KeyboardInterrupt:  # before a command began
+        print("Stopped.", file=sys.stderr)
+        leave(128 + signal.SIGINT)
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        print(f"Error: {FULL.format(error.strerror)}", file=sys.stderr)
+        leave(1)
 
 
 if __name__ == "__main__":

@@ -160,6 +160,29 @@ def test_a_full_disk_leaves_the_file_that_was_to_be_replaced(tmp_path):
     assert ended.stdout  # what was asked for is printed all the same
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
+@pytest.mark.parametrize(
+    ("where", "status", "says"),
+    [
+        ("> /dev/full", 1, "Error: Standard output cannot be written: No space left on device."),
+        (">&-", 0, ""),
+    ],
+)
+def test_where_nothing_can_be_printed_a_sentence_says_so(where, status, says, tmp_path):
+    environment = os.environ | {"BELIEVE_DATABASE_URL": "sqlite://", "PYTHONPATH": str(ROOT)}
+    command = f'"$0" -m core score rows.csv {where}'
+    (tmp_path / "rows.csv").write_text('question,responses\nWho?,"[""I"", ""You""]"\n')
+    ended = subprocess.run(
+        ["sh", "-c", command, sys.executable],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == status and "Traceback" not in ended.stderr, ended.stderr
+    assert says in ended.stderr.splitlines()[-1]
+
+
 def test_what_is_printed_to_a_file_is_not_replaced_by_another(tmp_path):
     out, rows = tmp_path / "printed.html", write(tmp_path / "rows.csv", 0, 3)
     words = ("calibrate", rows, "--target-error", 0.2, "--no-keep", "--report")

@@ -56,6 +56,18 @@ def interrupted(program):
     return program.returncode, said
 
 
+def test_it_ends_while_a_command_is_loaded(tmp_path):
+    loading = (
+        "import sys, types\n"
+        "def press(name, *_):\n"
+        "    if name == 'core.cli': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, types.SimpleNamespace(find_spec=press))\n"
+    )
+    with running(tmp_path, "inspect", "Q?", program=loading + PROGRAM) as program:
+        assert program.communicate(timeout=LONG) == ("", "Stopped.\n")
+        assert program.returncode == cli.STOPPED
+
+
 @pytest.mark.parametrize("way", ["headers", "body", "silent"])
 def test_it_ends_while_a_server_is_asked_what_it_can_do(way, tmp_path):
     with (
