@@ -22,6 +22,7 @@ from core.studies.laboratory.experiment import (
     Asks,
     Experiment,
     Finding,
+    form_of,
     option,
     to_dict,
     to_json,
@@ -77,6 +78,7 @@ def _run(experiment: Experiment) -> Callable[..., None]:
         values = usage(experiment.complete, options)
         settings = usage(experiment.settings.of, values)
         asks = experiment.model_for(values)
+        model = None
         if asks is Asks.NOTHING:
             finding = experiment.run(values)
         elif asks is Asks.EMBEDDED:
@@ -87,7 +89,7 @@ def _run(experiment: Experiment) -> Callable[..., None]:
         report = "\n".join([finding.sentence, "", *table(finding.columns)])
         click.echo(encode(to_dict(finding)) if as_json else report)
         for path in files:
-            _write(path, finding, of_model.get("model", EMBEDDED))
+            _write(path, finding, of_model.get("model", EMBEDDED), form_of(model))
 
     return command
 
@@ -110,13 +112,13 @@ def _pay(
         return experiment.run(values, model)
 
 
-def _write(path: Path, finding: Finding, model: str) -> None:
+def _write(path: Path, finding: Finding, model: str, form: str) -> None:
     if path.suffix == ".json":
         contents = {path: to_json(finding).encode("utf-8")}
     elif path.suffix == ".html":
         from core.reports.laboratory.document import report  # Altair takes long to load
 
-        write(path, report(finding, model))
+        write(path, report(finding, model, form))
         return
     elif path.suffix == ".csv":
         columns = finding.columns

@@ -1,6 +1,7 @@
 """The command `laboratory`: an experiment's sentence, its table, its files."""
 
 import json
+import shlex
 from functools import partial
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from core.studies.laboratory.experiment import to_dict
 from core.studies.laboratory.shipped import results_of
 from tests import command_line
+from tests.language_models.openai_server import serving
 
 laboratory = partial(command_line.believe, "laboratory")
 
@@ -39,6 +41,15 @@ def test_it_prints_the_sentence_and_the_table_and_writes_files(tmp_path):
 def test_a_model_is_asked_what_is_true():
     result = laboratory("hallucination", "--likeliest", 3, "--question", "Name a yellow fruit")
     assert result.exit_code == 0 and "nats, and M.I. finds" in result.stdout
+
+
+def test_the_command_in_a_report_asks_in_the_same_form(tmp_path):
+    with serving("echo") as server:
+        asks = ("--model", server.name, "--form", "examples")
+        few = ("--chains", 0, "--longest", 2, "--question", "Name a planet.")
+        result = laboratory("chains", *few, *asks, "--out", tmp_path / "found.html")
+        assert result.exit_code == 0, result.output
+    assert shlex.join(asks) in (tmp_path / "found.html").read_text()
 
 
 @pytest.mark.parametrize(

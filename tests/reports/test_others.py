@@ -107,7 +107,10 @@ def test_experiments_say_what_they_show_and_how_to_see_it_again(name):
     captions = [each.caption.replace("**", "") for each in PICTURES[name] if each.caption]
     assert captions and set(captions) <= set(found.texts)
     assert found.pictures and not [text for text in found.texts if "**" in text]
-    assert {field.label for field in EXPERIMENTS[name].fields} <= found.settings.keys()
+    fields = EXPERIMENTS[name].fields
+    applying = {field.label for field in fields if field.applies(made.values)}
+    assert found.settings.keys() & {field.label for field in fields} == applying
+    assert (len(applying) < len(fields)) == (name != "estimator")  # what nobody asked is no setting
 
 
 def test_an_evaluation_says_what_every_score_is_worth_and_what_it_was_asked():

@@ -15,10 +15,10 @@ READING: Final = (
 )
 
 
-def report(finding: Finding, model: str = EMBEDDED) -> Report:
+def report(finding: Finding, model: str = EMBEDDED, form: str = "") -> Report:
     """Return the report of a finding.
 
-    `model`: as a command names the model that was asked.
+    `model, form`: as a command names the model that was asked, and how.
     """
     experiment = EXPERIMENTS[finding.experiment]
     cells: dict[str, Cell] = {"Model": finding.model, "Revision of the weights": finding.revision}
@@ -35,10 +35,14 @@ def report(finding: Finding, model: str = EMBEDDED) -> Report:
                 [*pictures(finding).values()],
                 [Table("The table behind it", columns)],
             ),
-            Part("The same again", code=[experiment.command(finding.values, model)]),
+            Part("The same again", code=[experiment.command(finding.values, model, form)]),
         ],
         settings=(cells if finding.model else {})
-        | {field.label: finding.values[field.name] for field in experiment.fields},
+        | {
+            field.label: finding.values[field.name]
+            for field in experiment.fields
+            if field.applies(finding.values)
+        },
         reading=READING,
     )
 

@@ -150,11 +150,11 @@ class Experiment:
             plain(outcome.drawn),
         )
 
-    def command(self, values: Values, model: str = EMBEDDED) -> str:
+    def command(self, values: Values, model: str = EMBEDDED, form: str = "") -> str:
         """Return the command line that runs it with exactly these values.
 
-        `model`: as a command names it; not looked at where the experiment asks none, or a certain
-        one.
+        `model, form`: as a command names them; not looked at where the experiment asks no model, or
+        a certain one.
         """
         words = [*["python", "-m", "core"], "laboratory", self.name]
         for each in self.fields:
@@ -162,8 +162,13 @@ class Experiment:
             if value != each.value:
                 words += [option(each.name), str(value)]
         if self.asks is Asks.CHOSEN and model != EMBEDDED:
-            words += ["--model", model]
+            words += ["--model", model, *(["--form", form] if form else [])]
         return shlex.join(words)
+
+
+def form_of(model: LanguageModel | None) -> str:
+    """Return how a model is asked, as a command names it; "" where there is no choice."""
+    return model.form.value if model and model.forms else ""
 
 
 def option(name: str) -> str:

@@ -34,4 +34,4 @@ def bench(name: str) -> None:
     if experiment.model_for(values) is Asks.CHOSEN:
         beside(experiment, model)
     if finding is not None:
-        behind(finding)
+        behind(finding, model)

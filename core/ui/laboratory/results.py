@@ -11,7 +11,7 @@ from core.language_models.language_model import LanguageModel
 from core.reports.laboratory import document as reports
 from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.reports.laboratory.rulings import CLAIMS, picture_of
-from core.studies.laboratory.experiment import Asks, Experiment, Finding, to_json
+from core.studies.laboratory.experiment import Asks, Experiment, Finding, form_of, to_json
 from core.studies.laboratory.shipped import others, results_of
 from core.ui import downloads, figures
 from core.ui.folds import fold
@@ -74,9 +74,9 @@ def _other(finding: Finding, place: str) -> None:
     results(finding, place)
 
 
-def behind(finding: Finding) -> None:
+def behind(finding: Finding, model: LanguageModel | None) -> None:
     """Offer the table, the files, and the command that finds the same."""
-    experiment = EXPERIMENTS[finding.experiment]
+    experiment, of_model = EXPERIMENTS[finding.experiment], (name_in_use(), form_of(model))
     fold(
         "The table behind it",
         partial(_table, finding),
@@ -84,13 +84,13 @@ def behind(finding: Finding) -> None:
         icon=":material/table:",
     )
     st.text("This command finds the same without a browser:")
-    st.code(experiment.command(finding.values, name_in_use()), language=None, wrap_lines=True)
-    downloads.menu(partial(_files, finding))
+    st.code(experiment.command(finding.values, *of_model), language=None, wrap_lines=True)
+    downloads.menu(partial(_files, finding, *of_model))
 
 
-def _files(finding: Finding) -> None:
+def _files(finding: Finding, model: str, form: str) -> None:
     name = finding.experiment
-    downloads.report(partial(reports.report, finding, name_in_use()), f"laboratory_{name}")
+    downloads.report(partial(reports.report, finding, model, form), f"laboratory_{name}")
     downloads.table(dict(finding.columns), f"laboratory_{name}")
     downloads.download("All of it (JSON)", partial(to_json, finding), f"laboratory_{name}.json")
     for each, picture in reports.pictures(finding).items():

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from core.cli import main
+from core.language_models.forms import Form
 from core.language_models.registry import open_model
 from core.reports.laboratory.catalogue import EXPERIMENTS, FIELDS, QUESTIONS, question_of
 from core.studies.inspection.request import InvalidRequestError
@@ -16,6 +17,7 @@ from core.studies.laboratory.experiment import (
     Asks,
     Experiment,
     Outcome,
+    form_of,
     from_dict,
     plain,
     to_dict,
@@ -24,6 +26,7 @@ from core.studies.laboratory.experiment import (
 from core.studies.laboratory.settings import ExperimentSettings, evenly, setting, sizes
 from core.studies.laboratory.shipped import find, others
 from core.studies.progress import Cancelled
+from tests.fakes import Turning
 
 #: Those that compute their shipped result in about a second, without a model.
 CHEAP = ("estimator", "listing")
@@ -116,6 +119,11 @@ def test_the_command_names_what_is_not_as_usual_and_the_model():
     line = words().command(words().complete({"way": "long", "text": "a; b"}), "smollm2")
     assert line == "python -m core laboratory words --way long --text 'a; b' --model smollm2"
     assert shlex.split(line)[-3] == "a; b"
+    assert words().command({}, "smollm2", "plain").endswith("words --model smollm2 --form plain")
+    asked = Turning()
+    assert words().command({}, "turning", form_of(asked)).endswith(" --model turning")
+    asked.forms, asked.form = tuple(Form), Form.CHAT
+    assert words().command({}, "turning", form_of(asked)).endswith(" --model turning --form chat")
 
 
 def test_what_is_written_is_read_again():
