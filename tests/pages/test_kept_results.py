@@ -232,6 +232,9 @@ def test_a_curve_opens_as_it_was_without_asking(no_model):
     assert not results().search().total
     asked = session("amplification", **CURVE)
     assert (only().kind, only().query) == ("amplification", CURVE["query"])
+    session("amplification", repeated="The donkey")  # nothing else is changed
+    assert results().search().total == 2
+    results().delete(results().search().results[0].id)
     no_model()
     page = session("amplification", saved=only().id)
     assert not [field for field in page.text_input if field.key == "query"]

@@ -241,16 +241,19 @@ def amplify(
     progress(stage := f"Repeating an answer up to {times[-1]} times", 0.0)
     before, source = model.meter.usage, source_of(model)
     notes: tuple[str, ...] = ()
+    able = model.capabilities
+    same = shared_beginning(able, case.answer, case.repeated)
+    if same and source is not Origin.COUNTED:
+        raise InvalidRequestError(same)
     if source is Origin.SCORED:
-        if same := shared_beginning(model.capabilities, case.answer, case.repeated):
-            raise InvalidRequestError(same)
         points = _by_likelihood(case, model, times, progress, stage)
     else:
-        point = _weigh if source is Origin.SAMPLED else _count
+        weigh = partial(_weigh, whole=able.whole_answers)
+        point = weigh if source is Origin.SAMPLED else _count
         responses = _draw(case, model, times, progress, seed)
         points = tuple(point(t, row, case) for t, row in zip(times, responses, strict=True))
         notes = notes_on_cut(chain.from_iterable(responses))
-    used = None if model.capabilities.local else model.meter.usage - before
+    used = None if able.local else model.meter.usage - before
     read = model.reads(case.query)
     read_as = None if read == case.query else read
     return Amplification(case, model.name, model.revision, points, used, source, read_as, notes)
@@ -369,21 +372,27 @@ def _count(t: int, responses: Sequence[Response], case: Case) -> Point:
     return Point(t, None, None, *_wilson(ours, ours + theirs))
 
 
-def _weigh(t: int, responses: Sequence[Response], case: Case) -> Point:
-    """Add up the likelihoods of the distinct answers that mean the one, and the other."""
+def _weigh(t: int, responses: Sequence[Response], case: Case, *, whole: bool) -> Point:
+    """Add up the likelihoods of the distinct answers that mean the one, and the other.
+
+    `whole`: whether they have their ends. One without holds every longer answer: each counts once.
+    """
     weights: dict[str, float] = {}
     for response in responses:
         if response.text and response.log_likelihood is not None:
             likelihood = math.exp(response.log_likelihood)
             weights[response.text] = max(likelihood, weights.get(response.text, 0.0))
+    for text, likelihood in [] if whole else [*weights.items()]:
+        begun = [other for other in weights if other != text and text.startswith(other)]
+        if begun:
+            nearest = max(begun, key=len)
+            weights[nearest] = max(weights[nearest] - likelihood, 0.0)
     ours = sum(p for text, p in weights.items() if _is_meant(text, case.answer, case.repeated))
     theirs = sum(p for text, p in weights.items() if _is_meant(text, case.repeated, case.answer))
     both = ours + theirs
     if not both:
         return Point(t, None, None, None)
-    # A likelihood without its end holds every longer answer in it: each is counted once.
-    begun = [text for text in weights if not any(text.startswith(o) for o in weights if o != text)]
-    unseen = max(1.0 - sum(weights[text] for text in begun), 0.0)
+    unseen = max(1.0 - sum(weights.values()), 0.0)
     return Point(
         t,
         min(math.log(ours), 0.0) if ours else None,

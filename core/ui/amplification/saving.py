@@ -10,6 +10,7 @@ from core.studies.amplification.curve import Amplification
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification.curves import draw_usage
 from core.ui.amplification.drawing import answer, details, list_curves, pictures, title
+from core.ui.amplification.form import FIELDS
 from core.ui.messages import problem
 from core.ui.results import save, unsaved_beginning
 
@@ -17,7 +18,7 @@ from core.ui.results import save, unsaved_beginning
 def keep(curves: list[Amplification]) -> None:
     """Keep curves that somebody asked for, in History."""
     paid = any(curve.used is not None for curve in curves)
-    if paid or "query" in st.query_params or "answer" in st.query_params:
+    if paid or not FIELDS.keys().isdisjoint(st.query_params):
         first, payload = curves[0], to_json(curves)
         try:
             save("amplification", first.case.query, first.model, payload, outcome=verdict(first))

@@ -398,10 +398,16 @@ def test_sampled_answers_are_weighed_by_their_likelihoods():
 
 
 def test_what_a_likelihood_without_its_end_holds_is_not_counted_twice():
-    """“Lyon” has “Lyon, I think” in it: .5 is unseen, and not .2."""
-    (point,) = amplify(CAPITAL, Weighing([("Lyon", 0.5), ("Lyon, I think", 0.3)]), [0]).points
-    assert (point.normalised_probability, point.lower) == (0.0, 0.0)
-    assert point.upper == pytest.approx(0.5 / 1.3)
+    """“Paris” has “Paris, France” in it: .5 is all of Paris, and .2 is unseen."""
+    said = [("Paris", 0.5), ("Paris, France", 0.3), ("Paris, France, Europe", 0.1), ("Lyon", 0.3)]
+    model = Weighing(said)
+    (point,) = amplify(CAPITAL, model, [0]).points
+    assert point.normalised_probability == pytest.approx(0.9 / 1.2)  # each has its end
+    model.capabilities = replace(model.capabilities, whole_answers=False)
+    (point,) = amplify(CAPITAL, model, [0]).points
+    assert point.normalised_probability == pytest.approx(0.5 / 0.8)
+    assert (point.lower, point.upper) == pytest.approx((0.5 / 1.0, 0.7 / 1.0))
+    assert "leaves out the end" in refusal(amplify, replace(CAPITAL, repeated="Paris II"), model)
 
 
 @pytest.mark.parametrize("said", [[("", 1.0)], [("Nobody knows", 0.3)]])
