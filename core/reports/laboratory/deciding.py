@@ -197,9 +197,10 @@ def _of_one(variations: Variations) -> str:
     (usual,), (changing,) = variations.usual, variations.changing
     decision, total = usual.decision, len(variations.alternatives)
     if not changing:
+        draws = max(len(v.outcomes[0]) for v in variations.variants)
         return (
             f"The verdict “{decision}” is stable: all {total} other settings keep it, one "
-            "moved at a time."
+            f"moved at a time{f', in {draws} draws each' if draws > 1 else ''}."
         )
     how = [
         f"{_name(variations, v)} ({_share(v.agreement(0, usual))})"
@@ -227,8 +228,8 @@ EXPERIMENT = Experiment(
     about=(
         "**One setting is moved at a time**: the number of answers, τ, the similarity, the "
         "sampling rule, the form of asking; of drawn answers, ten at least, the seed and the "
-        "temperature. All else stays, λ too. A verdict is stable if every value keeps it, in nine "
-        "of ten draws."
+        "temperature. All else stays; λ is the default policy’s. A verdict is stable if every "
+        "value keeps it, in nine of ten draws."
     ),
     paper="Section 6: k = 10, τ = 0.25, temperature 0.9",
     settings=QuestionsSettings,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from core import prompts
-from core.codec import count_of, percent
+from core.codec import at_most, count_of, percent
 from core.language_models.language_model import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome
@@ -71,11 +71,11 @@ def sentence(curves: MissingMassCurves) -> str:
     k, expected = curves.settings.draws[-1], float(curves.expected[-1])
     text = f"After {count_of(k, 'draw')} {expected:.2%} of the probability is missing on average"
     if curves.rest > 1e-6:
-        text += f", and at most {curves.rest:.2%} besides that nobody has found"
+        text += f", and at most {at_most(curves.rest)} besides that nobody has found"
     else:
         text += (
-            f"; the number of kinds allows {curves.finite_support[-1]:.2%}, the entropy "
-            f"{curves.entropy[-1]:.2%}"
+            f"; the number of kinds allows {min(curves.finite_support[-1], 1):.2%}, the entropy "
+            f"{min(curves.entropy[-1], 1):.2%}"
         )
     off = float(np.abs(curves.good_turing - curves.missing)[:, -1].mean())
     outside = max(float(curves.too_high.max()), float(curves.too_low.max()))

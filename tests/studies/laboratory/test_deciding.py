@@ -146,6 +146,7 @@ def test_a_model_that_knows_and_one_that_copies_are_decided_alike_by_every_setti
         settings = replace(SMALL, samples=(10, 20))
         found = run([QUERY], model, request, settings=settings, rule=RULE)
         assert sentence(found).startswith(f"The verdict “{decision}” is stable: all")
+        assert sentence(found).endswith(", one moved at a time, in 3 draws each.")
 
 
 def test_too_few_answers_for_a_verdict_keep_none():

@@ -36,7 +36,7 @@ def test_simulation_and_theory_agree_and_limits_hold(law):
     assert (np.diff(found.missing, axis=1) <= 1e-12).all()  # a sample goes on
     if own:
         assert np.isnan(found.finite_support).all() and np.isnan(found.entropy).all()
-        assert "nobody has found" in sentence(found)
+        assert "at most 20.0% besides that nobody has found" in sentence(found)
     else:
         assert (found.expected <= np.minimum(found.finite_support, found.entropy) + 1e-12).all()
     assert (found.zipf is not None) == (law is Law.ZIPF)
@@ -49,6 +49,12 @@ def test_simulation_and_theory_agree_and_limits_hold(law):
 def test_what_is_allowed_is_said_as_it_is(confidence, allowed):
     found = run(MissingMassSettings(kinds=5, draws=(20,), samples=10, confidence=confidence))
     assert sentence(found).endswith(f"of the samples; {allowed} is allowed.")
+
+
+def test_no_bound_allows_more_than_everything():
+    found = run(MissingMassSettings(kinds=200, draws=(1,), samples=10))
+    assert found.entropy[-1] > 1
+    assert "the entropy 100.00%" in sentence(found)
 
 
 def test_good_turing_is_too_large_by_what_came_once_over_k():
