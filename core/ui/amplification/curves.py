@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from core.language_models.client.stack import stop
 from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Used
 from core.studies.amplification import shipped
@@ -89,9 +88,6 @@ class CurveJobs:
             return amplify(case, model, times, progress)
         except InvalidRequestError as error:  # of this case alone; the others go on
             return str(error)
-        except BaseException:
-            stop(model)
-            raise
 
 
 def _part(job: Job[list[Found]], i: int, of: int) -> Progress:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from core.codec import one_line
 from core.data.datasets.predictions import Predictions
-from core.language_models.client.stack import stop
 from core.language_models.true_false import NO_JUDGE
 from core.studies.calibration.judging import (
     MOST_NAMES,
@@ -63,11 +62,7 @@ def judge_here(rows: Predictions, sha256: str) -> Labels | None:
 
     def start() -> Job[Labels]:
         def work(job: Job[Labels]) -> Labels:
-            try:
-                return judge_predictions(rows, model, partial(job.progress, STAGE))
-            except BaseException:
-                stop(model)
-                raise
+            return judge_predictions(rows, model, partial(job.progress, STAGE))
 
         return shared_thing("judging", Registry).start(key, work, model, most=plan.requests)
 

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Final
 
 from core.codec import encode
-from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError
 from core.language_models.language_model import SAMPLING_RULE
 from core.outputs import write
@@ -151,11 +150,8 @@ class Runs:
                         left = run.unfinished_questions(questions.number, again=again)
                         job.most = most(questions, task, left).requests
                     return evaluate(questions, task, folder, job.progress, again=again)
-                except BaseException as error:
-                    stop(task.model)
-                    if isinstance(error, RunError | StoreError):  # a person can act on these
-                        raise ModelError(complaint(error, folder)) from error
-                    raise
+                except (RunError, StoreError) as error:  # a person can act on these
+                    raise ModelError(complaint(error, folder)) from error
 
             for ended in [there for there, old in self._jobs.items() if old.done]:
                 del self._jobs[ended]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.abstention.policy import Policy
-from core.language_models.client.stack import Heard, Prepared, stop
+from core.language_models.client.stack import Heard, Prepared
 from core.language_models.language_model import LanguageModel
 from core.studies.costs import plan, quick_plan
 from core.studies.inspection.inspection import Inspection, read
@@ -133,11 +133,7 @@ class Recordings:
         previous = self._serving(request, model)
         if previous is None and request.judged:  # the answers are there, and only not compared
             previous = self._serving(replace(request, judged=False), model)
-        try:
-            recording = record(request, model, progress, previous=previous)
-        except BaseException:
-            stop(model)
-            raise
+        recording = record(request, model, progress, previous=previous)
         with self._lock:
             present = self._largest.get(series)
             if present is None or present.request.samples < request.samples:

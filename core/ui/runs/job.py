@@ -88,8 +88,8 @@ class Job(Generic[T]):
         self._alone_since: float | None = None
         self._ends_with_them = public()
         self._lock = threading.Lock()
-        turns = turns or (ELSEWHERE if self.is_paid else HERE)
-        self._ticket = turns.ticket(this_session())
+        self._turns = turns or (ELSEWHERE if self.is_paid else HERE)
+        self._ticket = self._turns.ticket(this_session())
         _JOBS.add(self)
         self._thread = threading.Thread(target=self._run, args=(work,), name=JOB, daemon=True)
         self._thread.start()
@@ -97,14 +97,16 @@ class Job(Generic[T]):
     def _run(self, work: Callable[[Job[T]], T]) -> None:
         _behind_pages()
         try:
-            self._ticket.wait(self._go_on)
+            self._turns.wait(self._ticket, self._go_on)
             self.result = work(self)
         except Exception as error:  # handed to the page, which words it
             self.error = error
+            if self.asks is not None:
+                stop(self.asks)  # other threads of the work may still be asking
             if not isinstance(error, (Cancelled, ModelError, InvalidRequestError)):
                 _LOG.exception("A run failed.")
         finally:
-            self._ticket.give_back()
+            self._turns.give_back(self._ticket)
 
     def _go_on(self) -> None:
         """Raise `Cancelled` where somebody has stopped the job, or nobody is left who wants it."""
@@ -126,7 +128,7 @@ class Job(Generic[T]):
         """Meet the `Progress` protocol of the studies; let others compute when a turn is over."""
         self._go_on()
         self.stage, self.share = stage, share
-        self._ticket.pause(self._go_on)
+        self._turns.pause(self._ticket, self._go_on)
 
     def cancel(self) -> None:
         """Ask the work to stop: what it asks of a service at once, else at its next progress."""
@@ -158,12 +160,12 @@ class Job(Generic[T]):
     @property
     def before(self) -> int:
         """How many turns of other jobs come before its own; 0 while it computes."""
-        return self._ticket.before
+        return self._turns.before(self._ticket)
 
     @property
     def computing(self) -> int | None:
         """How many jobs it waits for, those that compute now; None while it computes itself."""
-        return None if self.done else self._ticket.computing
+        return None if self.done else self._turns.computing(self._ticket)
 
     @property
     def cancelling(self) -> bool:

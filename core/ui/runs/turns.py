@@ -14,6 +14,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Final
 
 from core.language_models.errors import ModelError
@@ -28,37 +29,14 @@ class BusyError(ModelError):
     """There are too many runs already."""
 
 
+@dataclass(eq=False)
 class Ticket:
     """A run's right to a place: it waits, then computes in turns, then is given back."""
 
-    def __init__(self, turns: Turns, who: Hashable) -> None:
-        self.who = who
-        self.began: float | None = None  # its turn; None while it waits
-        self.is_new = True  # it has had no turn yet
-        self.is_first = False  # it computes on the place for first turns
-        self._turns = turns
-
-    def wait(self, check: Callable[[], None]) -> None:
-        """Wait for a place; `check` is called several times a second, and raises to stop."""
-        self._turns.wait(self, check)
-
-    def pause(self, check: Callable[[], None]) -> None:
-        """Give the place to who waits if this turn is over, and wait for the next."""
-        self._turns.pause(self, check)
-
-    def give_back(self) -> None:
-        """Leave, whether it waits or computes."""
-        self._turns.give_back(self)
-
-    @property
-    def before(self) -> int:
-        """How many turns of others come first; 0 for who computes."""
-        return self._turns.before(self)
-
-    @property
-    def computing(self) -> int | None:
-        """How many runs it waits for, those that compute now; None for one of these."""
-        return self._turns.computing() if self.began is None else None
+    who: Hashable
+    began: float | None = None  # its turn; None while it waits
+    is_new: bool = True  # it has had no turn yet
+    is_first: bool = False  # it computes on the place for first turns
 
 
 class Turns:
@@ -103,12 +81,12 @@ class Turns:
                 raise BusyError(
                     f"This server is busy: {MOST} runs are unfinished. Try again in a minute."
                 )
-            ticket = Ticket(self, who)
+            ticket = Ticket(who)
             self._tickets.append(ticket)
             return ticket
 
     def wait(self, ticket: Ticket, check: Callable[[], None]) -> None:
-        """Wait until it is a ticket's turn."""
+        """Wait for a place; `check` is called several times a second, and raises to stop."""
         with self._changed:
             while not (in_line := self._has_place(ticket)) and not self._has_first_place(ticket):
                 self._changed.wait(LOOK)
@@ -120,7 +98,7 @@ class Turns:
             self._changed.notify_all()  # a second place may be free
 
     def pause(self, ticket: Ticket, check: Callable[[], None]) -> None:
-        """End a turn that has lasted long enough, if somebody waits."""
+        """Give the place to who waits if this turn is over, and wait for the next."""
         with self._changed:
             began = ticket.began
             others_wait = any(other.began is None for other in self._tickets)
@@ -141,14 +119,16 @@ class Turns:
             self._changed.notify_all()
 
     def before(self, ticket: Ticket) -> int:
-        """Return how many turns come before a ticket's, as the line stands now."""
+        """Return how many turns of others come first; 0 for who computes."""
         with self._changed:
             line = self._line()
             return line.index(ticket) if ticket in line else 0
 
-    def computing(self) -> int:
-        """Return how many runs compute now."""
+    def computing(self, ticket: Ticket) -> int | None:
+        """Return how many runs compute, for which a ticket waits; None if it computes itself."""
         with self._changed:
+            if ticket.began is not None:
+                return None
             return self._computing(first=True) + self._computing(first=False)
 
     def _has_place(self, ticket: Ticket) -> bool:

@@ -294,6 +294,19 @@ def test_a_failed_job_frees_its_place(monkeypatch):
     assert finished(Job(lambda job: "next")).result == "next"
 
 
+def test_a_failed_job_ends_what_its_model_is_still_asked(monkeypatch):
+    ends = []
+    monkeypatch.setattr(module, "stop", ends.append)
+    service = SimpleNamespace(capabilities=SimpleNamespace(local=False))
+
+    def fail(job):
+        raise ModelError("The model went away.")
+
+    assert finished(Job(lambda job: "asked", service)).result == "asked" and not ends
+    finished(Job(fail, service))
+    assert ends == [service]
+
+
 def test_what_asks_a_service_for_closed_pages_alone_is_told_from_the_rest(gate, monkeypatch):
     def job(is_open, local=False):
         monkeypatch.setattr(module, "this_session", lambda: Page(is_open))
