@@ -29,11 +29,11 @@ from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import Upload
 from core.guard import policy_in
 from core.reports.calibration import words
+from core.reports.result_files import about
 from core.reports.text import brackets
 from core.studies.calibration import calibration, delta_spending, diagnostics, groups, holdout
 from core.studies.calibration.calibration import METHODS, Calibration
 from core.studies.calibration.groups import ByGroup
-from core.uncertainty.scores import SCORES
 
 MEANING = (
     "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
@@ -150,9 +150,9 @@ def calibrate(
     if outcome.look and delta_spending.other_batches(outcome.look, outcome.looks or ()):
         tell(words.batches(outcome))
     if outcome.repeated:
-        click.echo(calibration.REPEATED.format(outcome.repeated), err=True)
+        tell(calibration.REPEATED.format(outcome.repeated))
     if against := words.contradiction(diagnostics.contradictions(outcome.data)):
-        click.echo(against, err=True)
+        tell(against)
     if options["report"] is not None:
         from core.reports.calibration.document import (
             report as report_of,  # Altair takes long to load
@@ -163,15 +163,11 @@ def calibrate(
         if as_json:
             click.echo(encode({"guarantee": None, "answered": 0, **_payment(outcome)}, indent=2))
         raise click.ClickException(getattr(outcome.outcome, "reason", "There is no policy."))
-    if out is not None:
-        write_file(out, to_json(outcome.policy))
-    if options["keep"]:
-        policy = outcome.policy
-        score = SCORES[policy.score].title if policy.score in SCORES else policy.score
-        title = f"{score}: answer {policy.where}"
-        model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
-        keep("policy", title, model, to_json(policy), policy.sentence)
     policy = outcome.policy
+    if out is not None:
+        write_file(out, to_json(policy))
+    if options["keep"]:
+        keep("policy", *about(policy), to_json(policy), policy.sentence)
     if as_json:
         printed = _policy_json(outcome, policy, by_group)
     else:

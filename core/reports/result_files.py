@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from core.abstention import policy as policies
 from core.abstention import policy_files
-from core.abstention.policy import PolicyError
+from core.abstention.policy import Policy, PolicyError
 from core.codec import encode
 from core.language_models.language_model import LONGEST_ANSWER, MOST_ANSWER_TOKENS, longest_answer
 from core.reports.amplification.words import to_dict, verdict
@@ -21,6 +21,7 @@ from core.reports.inspection.words import outcome
 from core.studies.amplification import serialise as curves
 from core.studies.inspection import serialise as inspections
 from core.studies.inspection.request import MOST_TEXTS, InvalidRequestError
+from core.uncertainty.scores import SCORES
 
 #: Of a file. The largest inspection that may be asked for (300 answers of `LONGEST_ANSWER`
 #: characters, one after each, compared by the model) takes 9 MB; the usual one 50 kB.
@@ -162,11 +163,16 @@ def _policy(content: bytes) -> OpenedResult:
         policy = policy_files.from_json(content)
     except PolicyError as error:
         raise InvalidRequestError(str(error)) from error
-    model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
-    title = f"{policy.score}: answer {policy.where}"
     whole = policies.to_dict(policy) | {_MARK: True}
     promise = f"{NOT_VERIFIED}: {policy.sentence}"
-    return OpenedResult("policy", title, model, promise, encode(whole, indent=2))
+    return OpenedResult("policy", *about(policy), promise, encode(whole, indent=2))
+
+
+def about(policy: Policy) -> tuple[str, str]:
+    """Return what a policy does, as a list of results says it, and the model that it is of."""
+    score = SCORES[policy.score].title if policy.score in SCORES else policy.score
+    model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
+    return f"{score}: answer {policy.where}", model
 
 
 def _curves(content: list[Any]) -> OpenedResult:

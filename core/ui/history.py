@@ -23,7 +23,7 @@ from core.ui.messages import later, problem
 from core.ui.results import save, storage, unsaved_beginning
 from core.ui.runs.large import result_of
 from core.ui.session import alone, person, public, signs_in
-from core.ui.uploaders import content_of, let_go, wait_for
+from core.ui.uploaders import content_of, file_field, let_go
 
 KINDS: Final = {
     "everything": None,
@@ -232,10 +232,7 @@ def bring() -> None:
             "Choose a file that was downloaded as “Inspection (JSON)”, “Curves (JSON)” or “Policy "
             "(JSON)”, here or on another machine. It is saved to this list; no model is called."
         )
-        wait_for("result_file", ["json"], MAX_BYTES // 1_000_000)
-        file = st.file_uploader(
-            "Result (JSON)", ["json"], key="result_file", max_upload_size=MAX_BYTES // 1_000_000
-        )
+        file = file_field("Result (JSON)", ["json"], MAX_BYTES // 1_000_000, key="result_file")
         if file is None:
             return
         content = content_of(file)  # a job has no session to ask

@@ -1,7 +1,7 @@
 """Places for files on a page: the gate lets through only what one of them waits for."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,15 +69,26 @@ def turn_to(page: str) -> None:
         PLACES.turn(context.session_id, page)
 
 
-def wait_for(key: str, types: Sequence[str], max_upload_size: int | None = None) -> None:
-    """Have the gate let a file through for a place on this page: before `st.file_uploader`.
+def file_field(
+    label: str,
+    types: Sequence[str],
+    most: int | None = None,
+    on_change: Callable[[], None] | None = None,
+    *,
+    key: str,
+    help: str | None = None,
+) -> UploadedFile | None:
+    """Draw `st.file_uploader`, and have the gate let a file through for its place on this page.
 
-    `key, types, max_upload_size`: as of `st.file_uploader`.
+    `most`: megabytes; by default `server.maxUploadSize`.
     """
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:
-        most = (max_upload_size or st.get_option("server.maxUploadSize")) * _MB
-        PLACES.add(context.session_id, key, Place(frozenset(map(str.lower, types)), most))
+        size = (most or st.get_option("server.maxUploadSize")) * _MB
+        PLACES.add(context.session_id, key, Place(frozenset(map(str.lower, types)), size))
+    return st.file_uploader(
+        label, types, key=key, max_upload_size=most, on_change=on_change, help=help
+    )
 
 
 def move(session: str, id: str, size: int) -> None:

@@ -1,5 +1,7 @@
 """Reading a file that a person brought, while the page waits and can be left."""
 
+from functools import partial
+
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
@@ -7,8 +9,11 @@ from core.data.tabular import isolation
 from core.data.tabular.isolation import LIMITS
 from core.data.tabular.uploads import Upload, UploadError
 from core.ui.memory import COST, MEMORY, FullError
-from core.ui.session import this_session
-from core.ui.uploaders import content_of
+from core.ui.messages import problem
+from core.ui.session import memory_of, this_session
+from core.ui.uploaders import content_of, file_field, let_go
+
+TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet", "xlsx"]
 
 _WAITING = (
     f"Reading the file, for at most {LIMITS.seconds:.0f} seconds of a processor. Remove the file "
@@ -60,8 +65,21 @@ def read(content: bytes, name: str) -> Upload:
         return upload
 
 
-def upload_or_problem(file: UploadedFile) -> Upload | str:
-    """Read a file; one that cannot be read is not tried again at every rerun of the page."""
+def table_field(label: str, *, key: str) -> Upload | None:
+    """Let the person bring a table, and return it; None without one, or where it cannot be read."""
+    file = file_field(label, TYPES, key=key)
+    if file is None:
+        return None
+    # One that cannot be read is not tried again at every rerun of the page.
+    upload = memory_of(key, None, partial(_upload_or_problem, file), file.file_id)
+    let_go(file)
+    if isinstance(upload, str):
+        problem(upload)
+        return None
+    return upload
+
+
+def _upload_or_problem(file: UploadedFile) -> Upload | str:
     try:
         return read(content_of(file), file.name)
     except UploadError as error:

@@ -37,12 +37,11 @@ from core.ui.calibration.vouching import claims_of, vouch_for
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of, public
-from core.ui.uploaders import content_of, let_go, wait_for
-from core.ui.uploads import is_long, prepare, read
+from core.ui.uploaders import content_of, file_field, let_go
+from core.ui.uploads import TYPES, is_long, prepare, read
 
 _UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
 _PROBLEM = "calibration_upload_problem"
-TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet", "xlsx"]
 PREVIEW = 200  # rows
 PREVIEW_CELL = 200  # characters
 ONE_EACH = "one for each score"
@@ -70,12 +69,12 @@ MEANINGS = {
 
 def labelled_data() -> Labelled | None:
     """Let the person bring labelled data; return it once it can be calibrated on."""
-    wait_for("labelled_file", TYPES)
-    file = st.file_uploader(
+    file = file_field(
         "Scores marked right or wrong, or questions with right answers",
         TYPES,
+        None,
+        _on_change,
         key="labelled_file",
-        on_change=_on_change,
         help="A row of marked answers has a score and says right or wrong. "
         f"{BEFORE_DATA} CSV, TSV, JSON, Parquet or Excel (.xlsx), text preferably in UTF-8. "
         f"{WHERE[public()]}",

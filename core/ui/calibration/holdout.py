@@ -14,13 +14,11 @@ from core.studies.calibration import holdout, new_rows
 from core.studies.calibration.calibration import Calibration, CalibrationError
 from core.studies.calibration.holdout import Confirmation
 from core.ui import downloads
-from core.ui.calibration.data import TYPES
 from core.ui.calibration.ledger import limit_of_count, take
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of
-from core.ui.uploaders import let_go, wait_for
-from core.ui.uploads import upload_or_problem
+from core.ui.uploads import table_field
 
 
 def holding_back() -> bool:
@@ -97,14 +95,8 @@ def new_scores(calibration: Calibration) -> None:
             f"Upload new rows with {quotes(columns)}, without labels. Their scores are compared "
             f"with the calibration’s, and each is decided. {words.own_rule(policy)}"
         )
-        wait_for("new_scores", TYPES)
-        file = st.file_uploader("New scores", TYPES, key="new_scores")
-        if file is None:
-            return
-        upload = memory_of("new_upload", None, partial(upload_or_problem, file), file.file_id)
-        let_go(file)
-        if isinstance(upload, str):
-            problem(upload)
+        upload = table_field("New scores", key="new_scores")
+        if upload is None:
             return
         try:
             fresh = new_rows.new_scores(upload, policy)
@@ -112,7 +104,7 @@ def new_scores(calibration: Calibration) -> None:
                 "drift",
                 calibration,
                 lambda _: new_rows.drift_from(calibration, fresh),
-                file.file_id,
+                upload.sha256,
                 large=_is_large(calibration.data) or len(fresh.doubts) > SMALL,
                 refuses=CalibrationError,
             )

@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError, to_json
 from core.abstention.policy_files import from_json
-from core.charts.calibration import name_of
 from core.reports import result_files
 from core.reports.result_files import NOT_VERIFIED
 from core.store.errors import StoreError
@@ -18,7 +17,7 @@ from core.ui.policy_badge import CAUTION, ID, IN_USE, UNVERIFIED
 from core.ui.results import save, until_saved
 from core.ui.saved_result import open_result
 from core.ui.session import public
-from core.ui.uploaders import content_of, wait_for
+from core.ui.uploaders import content_of, file_field
 
 _WAITING = "policy_in_use_waiting"  # what saves it, until it can be saved
 _UNTIL_THEN = (
@@ -47,14 +46,11 @@ def use(policy: Policy, caution: str | None = None, from_file: bool = False) -> 
 
 
 def _save(policy: Policy, from_file: bool) -> None:
-    model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
-    title = f"{name_of(policy.score)}: answer {policy.where}"
     payload, outcome = to_json(policy), policy.sentence
     if from_file:  # History says so
         opened = result_files.open_result(payload.encode())
         payload, outcome = opened.payload, opened.outcome
-    id = save("policy", title, model, payload, outcome=outcome)
-    st.session_state[ID] = id
+    st.session_state[ID] = save("policy", *result_files.about(policy), payload, outcome=outcome)
     st.session_state.pop(_WAITING, None)
 
 
@@ -68,8 +64,7 @@ def stop() -> None:
 def bring() -> None:
     """Let the person bring a policy made earlier, and use it."""
     with st.expander("Upload a policy", icon=":material/upload_file:"):
-        wait_for("policy_file", ["json"], 1)
-        file = st.file_uploader("Policy (JSON)", ["json"], key="policy_file", max_upload_size=1)
+        file = file_field("Policy (JSON)", ["json"], 1, key="policy_file")
         if file is None:
             return
         content = content_of(file)

@@ -24,7 +24,7 @@ from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.runs.large import result_of
 from core.ui.session import alone
-from core.ui.uploaders import content_of, let_go, wait_for
+from core.ui.uploaders import content_of, file_field, let_go
 from core.ui.uploads import is_long, prepare, read
 
 TYPES: Final = ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx"]
@@ -101,12 +101,12 @@ def _of_the_world() -> QuestionSample | None:
 
 
 def _of_a_file() -> QuestionSample | None:
-    wait_for("evaluation_file", TYPES)
-    file = st.file_uploader(
+    file = file_field(
         "Questions with their right answers",
         TYPES,
+        None,
+        _on_change,
         key="evaluation_file",
-        on_change=_on_change,
         help="JSON lines, CSV, Parquet or Excel with columns such as “question” and “answers”, or "
         "a file of TriviaQA, AmbigNQ or EVOUNA. Larger files are for the command line.",
     )

@@ -14,12 +14,9 @@ from core.data.tabular.uploads import Upload, UploadError
 from core.reports.inspection.score_table import answer_table, own_table
 from core.studies.inspection.request import MOST_TEXTS
 from core.studies.progress import Progress
-from core.ui.calibration.data import TYPES
 from core.ui.messages import problem
 from core.ui.runs.large import result_of
-from core.ui.session import memory_of
-from core.ui.uploaders import let_go, wait_for
-from core.ui.uploads import is_long, upload_or_problem
+from core.ui.uploads import is_long, table_field
 from core.uncertainty.own_answers import AnswerScores, score
 
 QUESTION = "own_answers_question"
@@ -35,14 +32,8 @@ def own_answers() -> None:
         "one a row. No model is asked, so only what these answers tell by themselves is shown. Of "
         "Inspect’s .eval files, “inspect log dump FILE > log.json” writes what can be read."
     )
-    wait_for("own_answers_file", TYPES)
-    file = st.file_uploader("Answers", TYPES, key="own_answers_file")
-    if file is None:
-        return
-    upload = memory_of("own_upload", None, partial(upload_or_problem, file), file.file_id)
-    let_go(file)
-    if isinstance(upload, str):
-        problem(upload)
+    upload = table_field("Answers", key="own_answers_file")
+    if upload is None:
         return
     try:
         every = _questions(upload)
