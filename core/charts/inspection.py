@@ -288,9 +288,8 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     different they are. The contributions diverge around 0, by roots: a small one is seen.
     """
     m = min(len(inspection.clusters), MOST_CLUSTERS)
-    names = [shown(c.text) for c in inspection.clusters[:m]]
-    shown_part = {name: values[:m, :m] for name, values in _matrices(inspection).items()}
-    data = pairs(names, shown_part)
+    tables = tables_of(inspection, m)
+    data = pairs([shown(c.text) for c in inspection.clusters[:m]], tables)
     signed = "+.3f" if which == "contribution" else ".3f"
     data["label"] = ["0" if abs(value) < 0.0005 else format(value, signed) for value in data[which]]
     if which == "contribution":
@@ -300,7 +299,7 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
         scale = alt.Scale(type="sqrt", domain=ends, range=colours, interpolate="rgb")
         dark = reach * palette.high[True]  # of the root
     else:
-        reach = max(float(shown_part["joint"].max()), float(shown_part["product"].max()))
+        reach = max(float(tables["joint"].max()), float(tables["product"].max()))
         scale = alt.Scale(domain=[0, reach], range=list(palette.sequential))
         dark = reach
     labels = m <= LABELS_UP_TO
@@ -358,13 +357,13 @@ def contribution_reach(inspection: Inspection, most: int) -> float:
     return max(float(abs(values).max()), inspection.information_threshold / 4)
 
 
-def _matrices(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
-    """Return the values behind `MATRICES`."""
+def tables_of(inspection: Inspection, m: int) -> dict[str, NDArray[np.float64]]:
+    """Return the values behind `MATRICES`, of the likeliest m clusters."""
     information = inspection.evidence.mutual_information
     return {
-        "joint": information.joint,
-        "product": information.product,
-        "contribution": information.contributions,
+        "joint": information.joint[:m, :m],
+        "product": information.product[:m, :m],
+        "contribution": information.contributions[:m, :m],
     }
 
 

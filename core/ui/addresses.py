@@ -12,7 +12,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.reports.laboratory.catalogue import FIELDS
 from core.ui.glossary import TERMS
-from core.ui.messages import notice
 
 Number = TypeVar("Number", int, float)
 
@@ -81,11 +80,10 @@ def number(
     if used is not None and used != chosen:
         del refused[key]
     elif used is not None:
-        with notices or st.container():
-            notice(
-                f"The address gives {key} = {_display(refusal)}, which is not a number from "
-                f"{low:,} to {high:,}: {chosen:,} is used instead. Choose another in “{label}”."
-            )
+        (notices or st).container(border=True).text(
+            f"The address gives {key} = {_display(refusal)}, which is not a number from "
+            f"{low:,} to {high:,}: {chosen:,} is used instead. Choose another in “{label}”."
+        )
     return chosen
 
 

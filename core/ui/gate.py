@@ -10,6 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
@@ -184,8 +185,9 @@ class Gate:
         self, session: str, id: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Let a file through for which the page of a session has a place, and count it."""
-        if scope["method"] == "DELETE":
-            await self._delete(session, id, scope, receive, send)
+        if scope["method"] == "DELETE":  # here, too
+            forget = partial(MEMORY.forget_file, session, id)
+            await self._app(scope, receive, noting(send, forget))
             return
         places = PLACES.of(session)
         if not places:
@@ -196,27 +198,21 @@ class Gate:
         await ABSENT.make_way(int(length) if length.isdecimal() and len(length) < 12 else 0)
         body = Body(receive, session, id, places)
 
-        async def send_noting(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == 204:
-                body.keep()
-            await send(message)
-
         try:
-            await self._app(scope, body.receive, send_noting)
+            await self._app(scope, body.receive, noting(send, body.keep))
         finally:
             body.close()
 
-    async def _delete(
-        self, session: str, id: str, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        """Let a file be removed, here too."""
 
-        async def send_noting(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == 204:
-                MEMORY.forget_file(session, id)
-            await send(message)
+def noting(send: Send, note: Callable[[], None]) -> Send:
+    """Return what sends a reply, and first notes that the request has come off."""
 
-        await self._app(scope, receive, send_noting)
+    async def send_noting(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == 204:
+            note()
+        await send(message)
+
+    return send_noting
 
 
 class Body:

@@ -23,12 +23,6 @@ def problem(text: str) -> None:
         st.text(text)
 
 
-def notice(text: str) -> None:
-    """Say what happened that nobody has to mend, in plain text."""
-    with st.container(border=True):
-        st.text(text)
-
-
 def later(text: str) -> None:
     """Say what went wrong when the page is drawn next: what is called before that cannot."""
     st.session_state[_LATER] = text

@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.language_models.registry import BACK_ENDS
 from core.ui import model_opening
-from core.ui.model import EMBEDDED, Chosen, choose, embedded_model, is_chosen, name_in_use
+from core.ui.model import EMBEDDED, is_chosen, name_in_use
 from core.ui.saved_result import SAVED
 from core.ui.session import PAGE
 
@@ -30,7 +30,7 @@ def follow() -> None:
     if kind is None or not kind.is_bundled or name == _kind(_answering()):
         return
     if name == EMBEDDED:
-        _use_embedded()
+        model_opening.use_embedded()
     else:
         model_opening.use(name, None, None)
 
@@ -50,7 +50,11 @@ def write() -> None:
                 "one under “Model” to see what it says.",
                 width="stretch",
             )
-            st.button("Use the embedded model", key="address_embedded", on_click=_use_embedded)
+            st.button(
+                "Use the embedded model",
+                key="address_embedded",
+                on_click=model_opening.use_embedded,
+            )
         return
     # Only where it changes: writing sends the whole address as this run knows it.
     st.session_state[_LAST] = name
@@ -58,11 +62,6 @@ def write() -> None:
         del st.query_params[MODEL]
     else:
         st.query_params[MODEL] = name
-
-
-def _use_embedded() -> None:
-    model_opening.use_no_other()
-    choose(Chosen(EMBEDDED, embedded_model()))
 
 
 def _answering() -> str:

@@ -17,7 +17,7 @@ from core.language_models.trial import InItsForm, in_its_form
 from core.language_models.usage import Budget
 from core.store.calls import Calls
 from core.ui import lending, model_listing
-from core.ui.model import Chosen, budget
+from core.ui.model import EMBEDDED, Chosen, budget, choose, embedded_model
 from core.ui.results import storage
 from core.ui.runs.job import ELSEWHERE, Job
 from core.ui.runs.widget import forget, run, run_of
@@ -59,6 +59,12 @@ def use_no_other() -> None:
     """Stop opening a model, if one is being opened."""
     forget(_PLACE)
     st.session_state.pop(_WISH, None)
+
+
+def use_embedded() -> None:
+    """Have the embedded model answer, and open no other."""
+    use_no_other()
+    choose(Chosen(EMBEDDED, embedded_model()))
 
 
 def open_when_ready(in_use: str) -> Chosen | None:

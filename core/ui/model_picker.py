@@ -22,17 +22,7 @@ from core.ui import lending, model_listing, model_opening
 from core.ui.components import model_before
 from core.ui.glossary import TERMS
 from core.ui.inspection import recorded
-from core.ui.model import (
-    EMBEDDED,
-    Chosen,
-    budget,
-    choose,
-    current,
-    embedded_model,
-    is_chosen,
-    name_in_use,
-    trial,
-)
+from core.ui.model import EMBEDDED, budget, choose, current, is_chosen, name_in_use, trial
 from core.ui.model_listing import ListedService
 from core.ui.results import storage
 from core.ui.runs.job import Job, orphans
@@ -93,7 +83,9 @@ def before() -> bool:
             if jobs:
                 st.button("Cancel it", key="cancel_lost", on_click=_cancel, args=(jobs,))
             st.button("Choose it again", key="choose_again", on_click=_choose_again, args=(lost,))
-            st.button("Use the embedded model", key="stay_embedded", on_click=_use_embedded)
+            st.button(
+                "Use the embedded model", key="stay_embedded", on_click=model_opening.use_embedded
+            )
     return True
 
 
@@ -105,10 +97,6 @@ def _cancel(jobs: Sequence[Job[Any]]) -> None:
 def _choose_again(name: str) -> None:
     _fill_in(name)
     _show(True)
-
-
-def _use_embedded() -> None:
-    choose(Chosen(EMBEDDED, embedded_model()))
 
 
 def _show(is_open: bool) -> None:
@@ -293,8 +281,7 @@ def _form() -> Form | None:
 def _use(name: str, form: Form | None, key: str | None) -> None:
     """Begin to open a model; a person wants one at a time."""
     if name == EMBEDDED:
-        model_opening.use_no_other()
-        _use_embedded()
+        model_opening.use_embedded()
         _show(False)  # there is nothing to find out, and nothing to wait for
         st.rerun()
     model_opening.use(name, form, key)

@@ -50,7 +50,7 @@ def why_unverified(result: Result) -> str | None:
     if is_from_file(result.payload):
         return FROM_FILE
     by_policy = result.kind == "inspection" and _OF_POLICY in result.payload
-    return ANOTHERS_POLICY if by_policy and not _is_there(result.id) else None
+    return ANOTHERS_POLICY if by_policy and not is_there(result.id) else None
 
 
 def leave() -> None:
@@ -67,7 +67,7 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
     """
     if public():
         return
-    if id is None or not _is_there(id):
+    if id is None or not is_there(id):
         st.button("Save to History", key="keep_view", on_click=keep)
         return
     if storage().waits:  # an address that may still lead nowhere is not handed on
@@ -80,7 +80,8 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
         st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)
 
 
-def _is_there(id: str) -> bool:
+def is_there(id: str) -> bool:
+    """Say whether a result of who looks at the page is saved, as far as anybody can say."""
     try:
         return storage().results.exists(id)
     except StoreError:  # no link that may be dead; keeping says what is wrong

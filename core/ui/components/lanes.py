@@ -7,7 +7,7 @@ from core.codec import one_line
 from core.reports.inspection.words import STAMPS
 from core.studies.inspection.verdict import Headline
 from core.studies.lanes import TIMES, Course, Lane
-from core.ui.components.registered import nothing, register
+from core.ui.components.registered import nothing, one_of, register
 
 mount = register("lanes", "answers")
 
@@ -46,9 +46,7 @@ def lanes(shown: Sequence[Lane], *, key: str) -> int | None:
         "words": WORDS,
     }
     result = mount(data=content, key=key, on_opened_change=nothing)
-    opened = result.opened
-    # It comes from the browser: whatever a stranger sends is no lane.
-    return opened if type(opened) is int and 0 <= opened < len(shown) else None
+    return one_of(result.opened, range(len(shown)))
 
 
 def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from core.claims import TextClaim
-from core.ui.components.registered import nothing, register
+from core.ui.components.registered import nothing, one_of, register
 
 mount = register("marks")
 
@@ -14,9 +14,7 @@ KINDS: Final = {"perhaps true": "true", "perhaps false": "false", "open": "open"
 def draw_marks(text: str, claims: Sequence[TextClaim], *, key: str) -> int | None:
     """Draw a text with its claims; return the number of the one that a person presses, if any."""
     result = mount(data=as_data(text, claims), key=key, on_pressed_change=nothing)
-    pressed = result.pressed
-    # It comes from the browser: whatever a stranger sends is no claim.
-    return pressed if type(pressed) is int and 0 <= pressed < len(claims) else None
+    return one_of(result.pressed, range(len(claims)))
 
 
 def as_data(text: str, claims: Sequence[TextClaim]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from core.charts.inspection import MATRICES, contribution_reach, shown
+from core.charts.inspection import MATRICES, contribution_reach, shown, tables_of
 from core.reports.inspection.words import likelihoods
 from core.studies.inspection.inspection import Inspection
 from core.ui.components.registered import register
@@ -38,14 +38,10 @@ def matrices(inspection: Inspection, most: int, *, small: bool = False, key: str
 
     Small cells may be smaller than a finger, so that many fit.
     """
-    information = inspection.evidence.mutual_information
     m = min(len(inspection.clusters), most)
-    tables = {
-        "joint": information.joint[:m, :m],
-        "product": information.product[:m, :m],
-        "contribution": information.contributions[:m, :m],
-    }
+    tables = tables_of(inspection, m)
     reach = contribution_reach(inspection, m)
+    largest = float(max(tables["joint"].max(), tables["product"].max()))
     cells = [[inspection.cell(i, j) for j in range(m)] for i in range(m)]
     content = {
         "names": [shown(cluster.text) for cluster in inspection.clusters[:m]],
@@ -56,11 +52,7 @@ def matrices(inspection: Inspection, most: int, *, small: bool = False, key: str
             for name, values in tables.items()
         ],
         # The first two share one scale, or they would look alike however different they are.
-        "reach": {
-            "joint": float(max(tables["joint"].max(), tables["product"].max())),
-            "product": float(max(tables["joint"].max(), tables["product"].max())),
-            "contribution": reach,
-        },
+        "reach": {"joint": largest, "product": largest, "contribution": reach},
         "scale": LARGEST if reach <= abs(tables["contribution"]).max() else FLOOR,
         "prompts": [row[0].prompt for row in cells],
         "texts": [[shown(text) for text, _ in cell.log_likelihoods] for cell in cells[0]],

@@ -5,7 +5,7 @@ have in common and what some of them share. All text is data, which the scripts 
 component cannot load, what native Streamlit shows beside it says the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,11 @@ def script(name: str) -> Callable[..., Any]:
     text = (_HERE / f"{name}.js").read_text(encoding="utf-8")
     component: Callable[..., Any] = st.components.v2.component(f"believe_{name}", js=text)
     return component
+
+
+def one_of(value: Any, numbers: Container[int]) -> int | None:
+    """Return what a component sends if it is one of these: a stranger's browser sends anything."""
+    return value if type(value) is int and value in numbers else None
 
 
 def nothing() -> None:

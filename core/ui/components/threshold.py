@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from core.ui.components.registered import nothing, register
+from core.ui.components.registered import nothing, one_of, register
 
 mount = register("threshold", "histogram", "curve", "margin")
 
@@ -156,10 +156,7 @@ def threshold(
         on_selected_change=nothing,
         on_opened_change=nothing,
     )
-    opened = result.opened
-    # It comes from the browser: whatever a stranger sends is no row.
-    questions = {row.place for row in beside.rows if row.asks}
-    return selected, opened if type(opened) is int and opened in questions else None
+    return selected, one_of(result.opened, {row.place for row in beside.rows if row.asks})
 
 
 def _wrong(places: Places) -> list[str]:

@@ -11,7 +11,8 @@ from core.studies.inspection.request import InvalidRequestError
 from core.ui import frame
 from core.ui.calibration import policy as policies
 from core.ui.messages import problem
-from core.ui.results import save_inspection, storage
+from core.ui.results import save_inspection
+from core.ui.saved_result import is_there
 
 _OPENED = "results_opened"  # under which id each row was saved, by the policy that decided
 
@@ -49,7 +50,7 @@ def show(run: Run, id: str, policy: Policy | None = None) -> None:
     opened: dict[tuple[str, str, str], str] = st.session_state.setdefault(_OPENED, {})
     opening = str(run.folder), id, to_json(policy) if policy else ""
     saved = opened.get(opening)
-    if saved is None or not _is_there(saved):
+    if saved is None or not is_there(saved):
         try:
             saved = save_inspection(inspection)
         except StoreError as error:  # it is opened from where it is saved
@@ -57,10 +58,3 @@ def show(run: Run, id: str, policy: Policy | None = None) -> None:
             return
     opened[opening] = saved
     frame.show("inspection", saved)
-
-
-def _is_there(saved: str) -> bool:
-    try:
-        return storage().results.exists(saved)
-    except StoreError:
-        return False
