@@ -121,7 +121,6 @@ PICTURES = (
         informations_alt,
         "At most possible, wide: ΣHᵢ − max Hᵢ. Sampled chains are adjusted for chance.",
         there=lambda content: bool(content["lines"]),
-        half=True,
     ),
     LaboratoryPicture(
         "prompts",
@@ -130,6 +129,5 @@ PICTURES = (
         prompts_alt,
         "What the recording of the question holds is not asked again.",
         there=lambda content: bool(content["costs"]),
-        half=True,
     ),
 )

@@ -213,7 +213,6 @@ def _of(factor: Factor) -> LaboratoryPicture:
         partial(panel, title=title),
         partial(panel_alt, title=title),
         there=lambda content: title in content["panels"],
-        half=True,
     )
 
 
@@ -227,6 +226,7 @@ PICTURES = (
         "the draws keep the verdict (of several questions, on average). Dashed: λ. In the panels "
         "below, a ring is the value in use and a bar is where 90% of the draws lie; of several "
         "questions, the 90% interval of their mean.",
+        wide=True,
     ),
     *(_of(factor) for factor in Factor),
 )

@@ -108,7 +108,7 @@ def sizes_alt(content: Drawn) -> str:
 
 def _of(name: str, title: str, caption: str) -> LaboratoryPicture:
     chart, words = partial(histogram, name=name), partial(histogram_alt, name=name)
-    return LaboratoryPicture(name, title, chart, words, caption, half=True)
+    return LaboratoryPicture(name, title, chart, words, caption)
 
 
 PICTURES = (
@@ -120,6 +120,6 @@ PICTURES = (
     _of("missing", "… of the answers found", "Line: the share of questions with no more."),
     _of("mass", "What the answers found hold", "Line: the share of questions with more."),
     LaboratoryPicture(
-        "sizes", "How many answers that takes", sizes, sizes_alt, "A point a question.", half=True
+        "sizes", "How many answers that takes", sizes, sizes_alt, "A point a question."
     ),
 )

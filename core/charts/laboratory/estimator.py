@@ -77,7 +77,6 @@ PICTURES = (
         partial(bands, bounds=False),
         partial(bands_alt, bounds=False),
         "Line: the median over seeds. Band: 90% of those of Algorithm 1. Dashed: the exact value.",
-        half=True,
     ),
     LaboratoryPicture(
         "bounds",
@@ -86,7 +85,6 @@ PICTURES = (
         partial(bands_alt, bounds=True),
         "Below the exact value: the certified bound, the lower limit, the theorem’s bound. L and U "
         "hold on average only.",
-        half=True,
     ),
     LaboratoryPicture(
         "errors",
@@ -94,5 +92,6 @@ PICTURES = (
         errors,
         errors_alt,
         "Root mean square difference from the exact value, over seeds.",
+        wide=True,
     ),
 )

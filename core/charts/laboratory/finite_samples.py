@@ -64,6 +64,7 @@ PICTURES = (
         bounds,
         bounds_alt,
         "Dashed across: the exact value. The theorem’s bound is drawn where it is near or above 0.",
+        wide=True,
     ),
     LaboratoryPicture(
         "reasons",
@@ -72,5 +73,6 @@ PICTURES = (
         reasons_alt,
         "The missing mass is estimated, and γ has to be as large as what may be missing. "
         "δ_supp is what is outside of the effective support that gives the best bound.",
+        wide=True,
     ),
 )

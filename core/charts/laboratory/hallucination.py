@@ -144,7 +144,6 @@ PICTURES = (
         answers_alt,
         "✓ marks what is right. The truth is smoothed: a little of it is everywhere. Texts of less "
         "than 0.5% are in the table only.",
-        half=True,
     ),
     LaboratoryPicture(
         "excess",
@@ -152,10 +151,7 @@ PICTURES = (
         partial(cells, which="excess"),
         excess_alt,
         "Q̃ − P̃ over pairs of answers, where it is above 0. The scale is that of Q̃ and P̃.",
-        half=True,
     ),
-    LaboratoryPicture(
-        "model", "What the model says, Q̃", partial(cells, which="q"), model_alt, half=True
-    ),
-    LaboratoryPicture("truth", "What is true, P̃", partial(cells, which="p"), true_alt, half=True),
+    LaboratoryPicture("model", "What the model says, Q̃", partial(cells, which="q"), model_alt),
+    LaboratoryPicture("truth", "What is true, P̃", partial(cells, which="p"), true_alt),
 )

@@ -47,7 +47,6 @@ PICTURES = tuple(
         partial(_chart, temperature=temperature),
         partial(_alt, temperature=temperature),
         "Algorithm 1 less the exact value, which is dashed.",
-        half=True,
     )
     for temperature in TEMPERATURES
 )

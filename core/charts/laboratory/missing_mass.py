@@ -68,5 +68,6 @@ PICTURES = (
         missing_alt,
         "U simulated: the median, and 90% of the samples; Good–Turing: the mean. Grey: what lies "
         "between both limits. Zipf’s rate is of infinitely many kinds.",
+        wide=True,
     ),
 )

@@ -34,7 +34,7 @@ class LaboratoryPicture:
     caption: str = ""
     # Whether there is anything to draw, given `Outcome.drawn`.
     there: Callable[[Drawn], bool] = always
-    half: bool = False  # whether it takes half of the width; such pictures stand side by side
+    wide: bool = False  # whether it takes all of the width; of others, two stand side by side
 
 
 @dataclass(frozen=True)

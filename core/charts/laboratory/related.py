@@ -150,7 +150,6 @@ PICTURES = (
         scores,
         scores_alt,
         "With 95% intervals over questions. Dashed: guessing.",
-        half=True,
     ),
     LaboratoryPicture(
         "thresholds",
@@ -159,7 +158,6 @@ PICTURES = (
         thresholds_alt,
         "Only answers at least so probable are told. Where one is left, the paper leaves open "
         "whether the model is sure of it.",
-        half=True,
     ),
     LaboratoryPicture(
         "calibration",
@@ -168,5 +166,6 @@ PICTURES = (
         calibration_alt,
         "Each mark is an eighth of all answers, by V̂, with a 95% interval over questions. Dashed: "
         "calibrated. Below it, the model errs less than it says.",
+        wide=True,
     ),
 )

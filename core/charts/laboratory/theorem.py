@@ -145,7 +145,6 @@ PICTURES = (
         partial(scatter, against="divergence", title="D(Q̃, P̃) from the truth, nats"),
         truth_alt,
         "A point a question. On or above the dashed line, where D = I, the theorem holds.",
-        half=True,
     ),
     LaboratoryPicture(
         "corpus",
@@ -155,7 +154,6 @@ PICTURES = (
         "One author answers the same twice, so the documents’ answers depend on each other, and "
         "questions fall below the diagonal. Those that no document asks are left out.",
         there=has_corpus,
-        half=True,
     ),
     LaboratoryPicture(
         "slack",
@@ -164,7 +162,6 @@ PICTURES = (
         partial(bars_alt, parts=PARTS),
         "M.I. finds I(Q̃). The rest is how far the first answers, Q̃₁, and the second ones, Q̃₂, are "
         "from the truth by themselves.",
-        half=True,
     ),
     LaboratoryPicture(
         "losses",
@@ -172,6 +169,5 @@ PICTURES = (
         partial(bars, parts=WAYS, stacked=False),
         partial(bars_alt, parts=WAYS),
         "Means over questions. Clusters and few answers find less of what is there.",
-        half=True,
     ),
 )

@@ -140,7 +140,6 @@ def _of(measure: str, title: str, caption: str = "") -> LaboratoryPicture:
         partial(scatter_alt, measure=measure),
         caption,
         there=lambda content: measure in content["measures"],
-        half=True,
     )
 
 
@@ -158,7 +157,6 @@ PICTURES = (
         correlations,
         correlations_alt,
         "With 95% intervals. If the section holds, overlap and logit are to the right of 0.",
-        half=True,
     ),
     _of("gap", "Attention on the question against one telling"),
     _of("odds", "How sure the model is before any repetition"),
@@ -170,6 +168,5 @@ PICTURES = (
         heads_alt,
         "The rank correlation of each head’s own overlap. The largest of so many proves nothing.",
         there=lambda content: bool(_measurable(content).size),
-        half=True,
     ),
 )

@@ -37,7 +37,6 @@ from core.uncertainty.chance import adjustment_of_pairs, can_tell
 from core.uncertainty.clustering import aggregate
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.logarithms import entropy, without_rounding
-from core.uncertainty.similarity import SIMILARITIES
 from core.uncertainty.tuples import cluster_tuples, distinct, encode
 from core.uncertainty.validation import Floats, Integers
 
@@ -163,9 +162,6 @@ def run(
         if number < 2:
             left_out.append("The model gave fewer than two whole chains, which show nothing.")
         else:
-            if reading.similarity not in SIMILARITIES:
-                reading = Reading()
-                left_out.append("Sampled chains are compared by rule, not by the model.")
             sampled = _estimates(texts, logs, costs, reading)
     return Chains(
         recording.request.query,

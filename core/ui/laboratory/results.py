@@ -38,12 +38,12 @@ def results(finding: Finding, place: str = "") -> None:
     for each in PICTURES[finding.experiment]:
         if each.name not in pictures:
             continue
-        if each.half and beside is None:
-            here, beside = st.columns(2)
-        elif each.half and beside is not None:
-            here, beside = beside, None
-        else:
+        if each.wide:
             here, beside = st.container(), None
+        elif beside is None:
+            here, beside = st.columns(2)
+        else:
+            here, beside = beside, None
         with here:
             st.subheader(each.title, anchor=False)
             key = f"laboratory_{finding.experiment}_{each.name}{place}"
