@@ -10,9 +10,10 @@ import click
 from core.codec import count_of
 from core.commands.columns import COLUMNS, columns, on_malformed
 from core.commands.files import FilesFirst, Input, Output, with_options
+from core.commands.model import tell
 from core.data.datasets.ambigqa import read_ambigqa
 from core.data.datasets.draw import draw
-from core.data.datasets.in_words import QuestionsInWords
+from core.data.datasets.in_words import MOST_LEFT_OUT, QuestionsInWords, omissions
 from core.data.datasets.nq_open import read_nq_open
 from core.data.datasets.questions import MalformedRowError, OnMalformed, Question, write_questions
 from core.data.datasets.tables import QuestionFile
@@ -21,7 +22,6 @@ from core.data.datasets.wordnet import FOLDER, wordnet_questions
 from core.data.datasets.world import SETS, Wording, world_questions
 from core.outputs import sentence
 
-TOLD = 20  # rows of which it is said why they are left out
 PROGRESS = 10_000  # questions
 SKIP = "--on-malformed skip leaves such rows out."
 BANDS = {name.replace(",", "").replace(" ", "-"): name for name in SETS}
@@ -38,8 +38,8 @@ class _Notes:
 
     def skip(self, problem: str) -> None:
         self.skipped += 1
-        if self.skipped <= TOLD:
-            click.echo(f"Left out: {problem}", err=True)
+        if self.skipped <= MOST_LEFT_OUT:
+            tell(f"Left out: {problem}")
 
     def drop(self) -> None:
         self.dropped += 1
@@ -145,7 +145,7 @@ def world(bands: tuple[str, ...], wording: Wording, **writing: Any) -> None:
 @_writes
 def wordnet(folder: Path, **writing: Any) -> None:
     """Write the questions made of WordNet."""
-    click.echo("Reading WordNet takes some seconds.", err=True)
+    tell("Reading WordNet takes some seconds.")
     _write(wordnet_questions(folder), _Notes(), **writing)
 
 
@@ -163,7 +163,7 @@ def _write(
     if out.exists() and not overwrite:
         raise click.ClickException(f"{out} exists; --overwrite replaces it.")
     for line in meaning:
-        click.echo(line, err=True)
+        tell(line)
     in_words = QuestionsInWords()
     counted_ones = _counting(questions, in_words)
     try:
@@ -173,15 +173,13 @@ def _write(
         raise click.ClickException(f"{error} {SKIP}") from error
     except OSError as error:
         raise click.ClickException(sentence(out, error)) from error
-    for line in in_words.sentences:
-        click.echo(line, err=True)
-    if notes.skipped:
-        click.echo(f"{count_of(notes.skipped, 'malformed row')} left out.", err=True)
+    for line in (*in_words.sentences, *omissions([], notes.skipped)):
+        tell(line)
     if notes.dropped:
         dropped = count_of(notes.dropped, "row")
-        click.echo(f"{dropped} marked improper left out; --improper keep keeps them.", err=True)
+        tell(f"{dropped} marked improper left out; --improper keep keeps them.")
     if sample and written < sample:
-        click.echo("The dataset has fewer questions than --sample; all are written.", err=True)
+        tell("The dataset has fewer questions than --sample; all are written.")
     click.echo(f"{count_of(written, 'question')} written to {out}.")
 
 
@@ -190,5 +188,5 @@ def _counting(questions: Iterator[Question], in_words: QuestionsInWords) -> Iter
     for number, question in enumerate(questions, 1):
         in_words.add(question)
         if number % PROGRESS == 0:
-            click.echo(f"{number:,} questions read", err=True)
+            tell(f"{number:,} questions read")
         yield question

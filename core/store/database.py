@@ -224,8 +224,7 @@ def default_path() -> Path:
 def folder_beside(url: str | None = None) -> Path | None:
     """Return what `Database.folder` of a database is, whether it can be opened or not."""
     try:
-        named = url or settings.database()
-        parsed = _parse(named) if named else URL.create("sqlite", database=str(default_path()))
+        parsed = _url(url)
         if parsed.drivername != "sqlite":
             return default_path().parent
         in_memory = parsed.database in _IN_MEMORY
@@ -246,9 +245,7 @@ def open_database(url: str | None = None) -> Database:
     Raises `StoreError` when it cannot be opened, or was written by a newer version (it is not
     altered then).
     """
-    named = url or settings.database()
-    parsed = _parse(named) if named else URL.create("sqlite", database=str(default_path()))
-    return _open(parsed)
+    return _open(_url(url))
 
 
 def _open(url: URL) -> Database:
@@ -264,8 +261,11 @@ def _open(url: URL) -> Database:
     return database
 
 
-def _parse(named: str) -> URL:
+def _url(named: str | None) -> URL:
     """Return a URL with the driver we use; no sentence repeats the text, which has a password."""
+    named = named or settings.database()
+    if not named:
+        return URL.create("sqlite", database=str(default_path()))
     try:
         url = make_url(named)
     except (ArgumentError, ValueError):
