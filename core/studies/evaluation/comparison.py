@@ -22,6 +22,7 @@ from core.abstention.intervals import DIFFERENCE, Interval, limits_of_constant
 from core.abstention.paired import Delong, delong, holm
 from core.studies.evaluation.results import CONFIDENCE, RunMeasures
 from core.studies.inspection.certificates import DECIDES, certified_model
+from core.uncertainty.validation import Floats
 
 Test = Literal["DeLong", "paired bootstrap"]
 
@@ -144,14 +145,22 @@ def _lead(measured: RunMeasures, score: str, names: Sequence[str]) -> Lead:
 
 def adjust(comparisons: Sequence[ScoreComparison]) -> tuple[ScoreComparison, ...]:
     """Return comparisons, p-values adjusted for their number; an unknown one shows nothing."""
-    p_values = np.array([each.p_value for each in comparisons])
-    unknown = np.isnan(p_values)
-    possible = np.array([not math.isnan(each.difference.value) for each in comparisons], bool)
-    counted = np.where(unknown & possible, 1.0, p_values)
-    corrected = np.where(unknown, math.nan, holm(counted)) if len(p_values) else p_values
-    return tuple(
-        replace(each, adjusted=float(p)) for each, p in zip(comparisons, corrected, strict=True)
+    p_values = adjusted_p_values(
+        [each.p_value for each in comparisons], [each.difference.value for each in comparisons]
     )
+    return tuple(
+        replace(each, adjusted=float(p)) for each, p in zip(comparisons, p_values, strict=True)
+    )
+
+
+def adjusted_p_values(p_values: Sequence[float], differences: Sequence[float]) -> Floats:
+    """Return p-values of differences adjusted for their number by Holm's method; NaN if unknown.
+
+    One that is unknown counts as 1 where there is a difference.
+    """
+    unknown = np.isnan(p_values)
+    counted = np.where(unknown & ~np.isnan(differences), 1.0, p_values)
+    return np.where(unknown, math.nan, holm(counted)) if len(counted) else counted
 
 
 def _compare(measured: RunMeasures, score: str, other: str, measure: str) -> ScoreComparison:

@@ -212,6 +212,18 @@ def pipeline_in(manifest: Mapping[str, Any]) -> Pipeline:
         raise RunError("The run's pipeline cannot be read: its run.json was changed.") from error
 
 
+def differences_between(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    """Return one phrase for everything that two runs, by their manifests, ask differently.
+
+    Raises `RunError` when a manifest was changed.
+    """
+    return pipeline_in(there).differences(pipeline_in(here)) + [
+        f"{what} = {there.get(what)} there, {here.get(what)} here"
+        for what in ("form", "seed")
+        if there.get(what) != here.get(what)
+    ]
+
+
 def reading_in(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what the questions of a written run were read as; nothing of one that does not say."""
     lines = manifest["questions"].get("reading")
@@ -228,15 +240,7 @@ def begin(files: RunFiles, questions: Questions, task: Task) -> dict[str, Any]:
     if manifest is None:
         files.write_manifest(description)
         return description
-    different = pipeline_in(manifest).differences(pipeline_for(task))
-    different += [
-        f"{what} = {there} there, {here} here"
-        for what, there, here in (
-            ("form", manifest.get("form"), description["form"]),
-            ("seed", manifest.get("seed"), description["seed"]),
-        )
-        if there != here
-    ]
+    different = differences_between(manifest, description)
     if manifest.get("questions", {}).get("sha256") != questions.sha256:
         different.append("other questions")
     if different:

@@ -7,7 +7,6 @@ here and wrong there says nothing of the models: such a question is left out.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -19,13 +18,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from core.abstention.paired import holm
 from core.abstention.resampled import Resampled, resample
 from core.data.tabular.columns import question_keys
-from core.studies.evaluation.comparison import ScoreComparison
+from core.studies.evaluation.comparison import ScoreComparison, adjusted_p_values
 from core.studies.evaluation.listing import Table, doubt_cells
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import CONFIDENCE, Results, share_right
+from core.studies.evaluation.run import differences_between
 from core.studies.progress import Progress, silent
 
 HERE, THERE = "this run", "the other"
@@ -158,11 +157,7 @@ def _questions(run: Run) -> tuple[Any, ...]:
 
 def differences(here: Run, there: Run) -> list[str]:
     """Return one phrase for everything in which two runs were made differently."""
-    parts = there.pipeline.differences(here.pipeline)
-    for what in ("form", "seed"):
-        one, other = here.manifest.get(what), there.manifest.get(what)
-        if one != other:
-            parts.append(f"{what} = {other} there, {one} here")
+    parts = differences_between(there.manifest, here.manifest)
     inputs = [_questions(run) for run in (there, here)]
     if inputs[0][0] != inputs[1][0]:
         names, numbers = ([each[at] for each in inputs] for at in (1, 2))
@@ -224,17 +219,13 @@ def compared_sides(both: Sides, number: int, progress: Progress = silent) -> tup
 
 def _with_holm(every: Sequence[RunSide]) -> tuple[RunSide, ...]:
     """Return both p-values of every score adjusted as one family."""
-    measured = np.array([side.by.p_value for side in every])
-    possible = np.array([not math.isnan(side.by.difference.value) for side in every], bool)
-    unknown = np.isnan(measured)
-    measured = np.where(unknown & possible, 1.0, measured)
-    corrected = holm(np.concatenate([[side.chance for side in every], measured]))
-    chances, p_values = np.split(corrected, 2)
+    p_values = adjusted_p_values(
+        [*(side.chance for side in every), *(side.by.p_value for side in every)],
+        [*(0.0 for _ in every), *(side.by.difference.value for side in every)],
+    )
     return tuple(
         replace(side, chance=float(chance), by=replace(side.by, adjusted=float(p)))
-        for side, chance, p in zip(
-            every, chances, np.where(unknown, math.nan, p_values), strict=True
-        )
+        for side, chance, p in zip(every, *np.split(p_values, 2), strict=True)
     )
 
 
