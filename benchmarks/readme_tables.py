@@ -18,7 +18,7 @@ from core.data.world.facts import BY_HEART_FROM, MANY_ANSWERS_EXPOSURES, RARELY_
 from core.language_models.backends.embedded import FOLDER
 from core.reports.laboratory.catalogue import QUESTIONS
 from core.studies.calibration.calibration import Target, calibrate, read
-from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.groups import by_group
 from core.studies.inspection import estimators
 from core.studies.inspection.certificates import EMBEDDED, SMOLLM2, default_policies, default_policy
@@ -145,7 +145,7 @@ def _policies(model: str) -> str:
 
 def groups(measured: Card) -> str:
     """Return what the first look at the bundled example shows of each band."""
-    data = read(example_bytes(), EXAMPLE_NAME)
+    data = read(EXAMPLE.read_bytes(), EXAMPLE.name)
     found = by_group(calibrate(data, Target(score=SCORE, looks=1)))
     lines = ["| band | questions | answered | of these wrong | promised |"]
     lines.append("| --- | --: | --: | --: | --- |")

@@ -13,11 +13,17 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from core.abstention.codebook import Codebook, number_of
 from core.abstention.ledger import Rows, from_text
 from core.codec import DamagedError, encode, finite, limit_in_words, percent, typed_fields
+
+#: One of them, or many.
+Doubts = TypeVar("Doubts", float, NDArray[np.float64])
 
 FORMAT: Final = "believe-policy"
 VERSION: Final = 2  # 1: of answers of the usual limit, which is all that readers of it know
@@ -383,9 +389,12 @@ class Policy:
         )
 
 
-def own_direction(doubt: float, larger_is_surer: bool) -> float:
-    """Return a doubt as the score's own number: a confidence is the negative of its doubt."""
-    return 0.0 - doubt if larger_is_surer else doubt  # from 0, for the negative of 0 is −0
+def own_direction(doubt: Doubts, larger_is_surer: bool) -> Doubts:
+    """Return doubts as the score's own numbers, or these as doubts: a confidence is the negative.
+
+    No 0 becomes −0.
+    """
+    return 0.0 - doubt if larger_is_surer else 0.0 + doubt
 
 
 def check_pipeline(policy: Policy, pipeline: Pipeline) -> None:

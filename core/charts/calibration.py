@@ -68,7 +68,7 @@ def risk_coverage(
             error=thinned.selective_error,
             lower=lower,
             upper=upper,
-            score=0.0 - thinned.doubts if larger_is_surer else thinned.doubts,
+            score=own_direction(thinned.doubts, larger_is_surer),
         ),
         "target": [{"α": target}],
         "certified": _answering(policy),

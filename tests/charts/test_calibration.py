@@ -13,14 +13,14 @@ from core.charts.theme import DARK, LIGHT
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Target, calibrate
-from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.groups import by_group
 from core.uncertainty.scores import SCORES
 from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.hostile import LINES, TEXTS
 
 INFORMATION = "mutual_information"
-DATA = study.read(example_bytes(), EXAMPLE_NAME)
+DATA = study.read(EXAMPLE.read_bytes(), EXAMPLE.name)
 FOUND = calibrate(DATA, Target(score=INFORMATION))
 POLICY = FOUND.policy
 CURVES = diagnostics.curves(DATA)

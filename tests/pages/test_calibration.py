@@ -32,7 +32,7 @@ from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout, whole
 from core.studies.calibration.calibration import BEST, Target, calibrate
 from core.studies.calibration.delta_spending import to_json as to_text
-from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.served import ServedPart
 from core.studies.evaluation.reading import Run
 from core.studies.inspection.certificates import default_caution, default_policies, default_policy
@@ -107,7 +107,7 @@ def app(fresh):
 @pytest.fixture
 def example(app):
     """The example as a file that somebody brought."""
-    return upload(app, example_bytes(), EXAMPLE_NAME)
+    return upload(app, EXAMPLE.read_bytes(), EXAMPLE.name)
 
 
 def upload(page, content, name="labels.csv", key="labelled_file"):
@@ -227,7 +227,7 @@ def test_opens_with_the_example_which_costs_nobody_a_look(app):
     assert place > 1 and look(session("calibration", alpha="0.11")) == place
     assert not storage().looks.all()
     # The same questions in a file of one's own are of that file.
-    lines = example_bytes().decode().splitlines()
+    lines = EXAMPLE.read_bytes().decode().splitlines()
     upload(app, "\n".join(lines[:1500]).encode(), "mine.csv")
     assert not shows_example(app) and look(app) == 1
 
@@ -235,7 +235,7 @@ def test_opens_with_the_example_which_costs_nobody_a_look(app):
 def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(app):
     """At half of δ it is the policy that decides unless somebody brings another."""
     policy = calibrate(
-        study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE), looks=()
+        study.read(EXAMPLE.read_bytes(), EXAMPLE.name), Target(score=SCORE), looks=()
     ).policy
     assert said(app, f"{policy.labels:,} questions of the embedded world")
     assert badges(app) == OPENING and {policy.of_error, words.in_short(policy)} <= {*texts(app)}
@@ -1046,7 +1046,7 @@ def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_
     with monkeypatch.context() as broken:
         for kind in (SavedResults, files.Files):
             broken.setattr(kind, "save", disk_full)
-        upload(app, example_bytes() + b"\n", "mine.csv")
+        upload(app, EXAMPLE.read_bytes() + b"\n", "mine.csv")
         assert badges(app) == [PROBLEM, OVERALL] and "file" not in app.query_params
         assert said(app, "The disk is full. Make room. Until then, a reload of the page loses")
         use(app)
@@ -1065,7 +1065,7 @@ def test_what_waits_to_be_saved_and_is_given_up_is_not_saved(app, monkeypatch):
     with monkeypatch.context() as broken:
         for kind in (SavedResults, files.Files):
             broken.setattr(kind, "save", disk_full)
-        upload(app, example_bytes(), EXAMPLE_NAME)
+        upload(app, EXAMPLE.read_bytes(), EXAMPLE.name)
         use(app)
         press(app, "stop_policy")
         press(app, "remove_upload")
@@ -1079,9 +1079,9 @@ def test_what_waits_to_be_saved_and_is_given_up_is_not_saved(app, monkeypatch):
 
 def test_a_half_is_held_back_and_confirms_once(app):
     app.toggle(key="hold").set_value(True).run()  # before anything was seen
-    own = example_bytes() + b"\n"
+    own = EXAMPLE.read_bytes() + b"\n"
     upload(app, own)
-    first, second = holdout.halves(study.read(own, EXAMPLE_NAME))
+    first, second = holdout.halves(study.read(own, EXAMPLE.name))
     half = len(first.kept)
     assert said(app, f"Rows to try settings on: {half}; held back: {len(second.kept)}.")
     found = calibrate(first, Target(), looks=())

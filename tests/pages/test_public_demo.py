@@ -5,7 +5,7 @@ import streamlit as st
 
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.usage import Budget
-from core.studies.calibration.example import example_bytes
+from core.studies.calibration.example import EXAMPLE
 from core.ui import lending
 from core.ui.calibration.ledger import ONLY_HERE
 from tests.language_models import gemini_server
@@ -248,7 +248,7 @@ def test_the_budget_is_never_more_than_the_owner_allows_and_may_be_lowered(anywh
 
 
 def test_a_file_and_a_policy_end_with_the_session_and_the_page_says_so():
-    page, own = session("calibration"), example_bytes() + b"\n"
+    page, own = session("calibration"), EXAMPLE.read_bytes() + b"\n"
     page.file_uploader(key="labelled_file").set_value(("mine.csv", own, "text/csv")).run()
     settled(page)
     assert said(page, "Looks at these labels are counted in this session only.")
@@ -264,7 +264,7 @@ def test_a_file_and_a_policy_end_with_the_session_and_the_page_says_so():
 def test_a_confirmation_says_that_looks_of_other_sessions_are_not_counted():
     page = session("calibration")
     page.toggle(key="hold").set_value(True).run()
-    own = example_bytes() + b"\n"
+    own = EXAMPLE.read_bytes() + b"\n"
     page.file_uploader(key="labelled_file").set_value(("mine.csv", own, "text/csv")).run()
     press(settled(page), "confirm")
     assert [*texts(page)].count(ONLY_HERE) == 2

@@ -7,7 +7,7 @@ tests/browser.
 import pytest
 
 from core.abstention.policy_files import from_json
-from core.studies.calibration.example import EXAMPLE_NAME
+from core.studies.calibration.example import EXAMPLE
 from core.studies.evaluation.bundled import folders
 from core.studies.evaluation.reading import Run
 from core.studies.laboratory.shipped import results_of
@@ -35,7 +35,7 @@ def test_of_the_curves_that_are_drawn(downloaded):
 def test_of_a_calibration_follows_lambda(downloaded):
     app = session("calibration")
     found = read_document(downloaded(app, "calibration_report.html"))
-    assert found.texts[2] == f"Mutual information on {EXAMPLE_NAME}"
+    assert found.texts[2] == f"Mutual information on {EXAMPLE.name}"
     certified = from_json(downloaded(app, "policy.json"))
     assert found.texts[3] == certified.sentence
     assert {certified.of_error, certified.payment.strip()} <= {*texts(app)}

@@ -101,9 +101,13 @@ def heading_words(heading: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", split.casefold()))
 
 
+def _words(heading: str) -> str:
+    return _EXACT.sub("exactmatch", heading_words(heading))
+
+
 def affirmation_is_right(heading: str) -> bool | None:
     """Return whether "1" and "yes" under a heading mean right; None if it does not say."""
-    words = _EXACT.sub("exactmatch", heading_words(heading))
+    words = _words(heading)
     unclear = (_NO_JUDGEMENT, _NEGATION, _TURNED, _NUMBERED)
     if any(each.search(words) for each in unclear):
         return None
@@ -131,7 +135,7 @@ def says_nothing_else(heading: str) -> bool:
     return all(
         (_RIGHTNESS.fullmatch(word) and not _PASSED.fullmatch(word))
         or word in ("is", "was", "answer")
-        for word in _EXACT.sub("exactmatch", heading_words(heading)).split()
+        for word in _words(heading).split()
     )
 
 
@@ -151,7 +155,7 @@ def _is_of_answers(heading: str) -> bool:
     kinds = (_PLAIN, _PLAIN_OF_WRONG, _RIGHTNESS, _OF_ANSWERS)
     return all(
         any(kind.fullmatch(word) for kind in kinds) or _WRONGNESS.search(word)
-        for word in _EXACT.sub("exactmatch", heading_words(heading)).split()
+        for word in _words(heading).split()
     )
 
 

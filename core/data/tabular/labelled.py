@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from core.abstention.codebook import Codebook
+from core.abstention.policy import own_direction
 from core.codec import list_of, one_line
 from core.data.tabular.codebooks import codebooks_of
 from core.data.tabular.columns import (
@@ -175,8 +176,7 @@ class Labelled:
 
     def numbers(self, score: str) -> NDArray[np.float64]:
         """Return a score as the file has it, in its own direction; NaN is missing."""
-        # Subtracted from 0, for the negative of 0 is -0.
-        return 0.0 - self.doubts[score] if self.surer[score] else self.doubts[score]
+        return own_direction(self.doubts[score], self.surer[score])
 
 
 def labelled(upload: Upload, columns: Columns) -> Labelled:
@@ -261,7 +261,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         sha256=upload.sha256,
         queries=queries,
         sources=sources,
-        doubts={name: _doubts(numbers, surer[name]) for name, numbers in scores.items()},
+        doubts={name: own_direction(numbers, surer[name]) for name, numbers in scores.items()},
         correct={name: right[label] for name, label in correct.items()},
         entropies=entropies,
         surer=surer,
@@ -415,11 +415,6 @@ def _numbers(
     return numbers[rows], [each + series_in(upload, name) for each in complaints]
 
 
-def _doubts(numbers: NDArray[np.float64], larger_is_surer: bool) -> NDArray[np.float64]:
-    # Subtracted from 0, for the negative of 0 is -0.
-    return 0.0 - numbers if larger_is_surer else 0.0 + numbers
-
-
 def _doubtful(upload: Upload, name: str) -> str | None:
     """Say which cell of a column can be read as two numbers, if any can."""
     text = column_of(upload, name).doubtful_number()
@@ -501,7 +496,7 @@ def doubts_of(upload: Upload, column: str, larger_is_surer: bool) -> NDArray[np.
     numbers, _ = column_of(upload, column).numbers()
     if np.isnan(numbers).all():
         raise UploadError(_no_number(upload, column, "score"))
-    return _doubts(numbers, larger_is_surer)
+    return own_direction(numbers, larger_is_surer)
 
 
 def template() -> bytes:

@@ -13,7 +13,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codec import count_of, one_line
+from core.codec import count_of, list_of, one_line
 from core.data.tabular.columns import (
     HOLDS,
     MOST_VALUES,
@@ -264,8 +264,7 @@ def complaint_of(upload: Upload, cells: Sequence[Unread]) -> str:
 
 
 def _cells_in_words(cells: Sequence[Unread]) -> str:
-    *most, last = map(str, cells)
-    return f"{', '.join(most)} and {last}" if most else last
+    return list_of([*map(str, cells)], most=len(cells))
 
 
 def check_meanings(

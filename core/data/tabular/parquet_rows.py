@@ -139,8 +139,7 @@ def _add(batch: pa.RecordBatch, rows: TableRows, fields: list[pa.Field]) -> None
     for field, column in zip(fields, columns, strict=True):
         try:
             left -= _least_text(column)
-            if left < 0:
-                limits.check_text(limits.MAX_TEXT + 1)
+            limits.check_text(limits.MAX_TEXT - left)
             if types.is_dictionary(column.type):
                 _check_longest(column, len(rows.lines) + 1)
             texts.append(_texts(column))

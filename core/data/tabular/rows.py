@@ -201,8 +201,7 @@ class TableRows:
 
     def _count(self, characters: int) -> None:
         self.characters += characters
-        if self.characters > MAX_TEXT:
-            check_text(self.characters)
+        check_text(self.characters)
 
     def pack(self) -> None:
         """Make columns of the rows that wait."""

@@ -1,7 +1,7 @@
 """A calibration in sentences: its promise by group, its confirmation, what speaks against it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from core.abstention.ledger import prices
@@ -17,7 +17,6 @@ from core.studies.calibration.holdout import Confirmation
 from core.studies.calibration.new_rows import NewScores
 from core.studies.inspection.inspection import cannot_decide
 
-MOST_NAMED: Final = 5  # groups in a sentence
 MOST_LISTED: Final = 5  # earlier looks
 NO_VALUE: Final = "no score has a value"  # why a curve ends
 UNKNOWN_ROWS: Final = (
@@ -275,12 +274,13 @@ def by_group(every: ByGroup) -> str:
         sentences.append(
             f"With {percent(policy.confidence or 0)} confidence for these groups{too} "
             f"together, at most {percent(policy.target_error)} of answered questions are wrong "
-            f"in each of them, too: {_list(promised)}."
+            f"in each of them, too: {list_of(promised)}."
         )
     if others:
         counts = [f"{_quote(each)} ({_errors(each, policy)})" for each in others]
         sentences.append(
-            f"No promise holds by itself for {_list(counts)}. {REMEDY} for a threshold of its own."
+            f"No promise holds by itself for {list_of(counts)}. {REMEDY} for a threshold of its "
+            "own."
         )
     return " ".join(sentences)
 
@@ -314,14 +314,6 @@ def _errors(group: Group, policy: Policy) -> str:
 
 def _quote(group: Group) -> str:
     return f"“{one_line(group.name)}”" if group.name else "rows of no group"
-
-
-def _list(parts: Sequence[str]) -> str:
-    """Return “a, b and c”, or the first few and how many more there are."""
-    if len(parts) > MOST_NAMED:
-        parts = [*parts[:MOST_NAMED], f"{len(parts) - MOST_NAMED:,} more"]
-    *before, last = parts
-    return f"{', '.join(before)} and {last}" if before else last
 
 
 def promise_for(fresh: NewScores) -> str:

@@ -12,7 +12,7 @@ from core.reports.inspection.score_table import remarks, score_table
 from core.reports.inspection.words import beneath, served_sentence
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.costs import spending
-from core.studies.inspection.conditional_rows import ConditionalRows, conditional_rows
+from core.studies.inspection.conditional_rows import AnswerRow, ConditionalRows, conditional_rows
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.stopping import GrowthPoint, growth
@@ -103,14 +103,17 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
     return Picture("Doubt", alt, charts.doubt_scale, (inspection, references))
 
 
+def _prompt(row: AnswerRow) -> str:
+    return charts.TOLD_NOTHING if row.told is None else f"Told “{display(row.told)}”"
+
+
 def conditional_answers(rows: ConditionalRows) -> Picture:
     """Return the bars of what the model says after each prompt."""
     likeliest = []
     for row in rows.rows:
         most = max(range(len(row.says)), key=row.says.__getitem__)
-        what = charts.TOLD_NOTHING if row.told is None else f"Told “{display(row.told)}”"
         answer = f"“{display(rows.answers[most])}” {row.says[most]:.0%}"
-        likeliest.append(f"{what}, it says {answer}")
+        likeliest.append(f"{_prompt(row)}, it says {answer}")
     alt = f"{'; '.join(likeliest)}."
     return Picture("After each prompt", alt, charts.conditional_answers, (rows,))
 
@@ -149,12 +152,7 @@ def growth_picture(points: Sequence[GrowthPoint], threshold: float) -> Picture:
 
 
 def _conditional_part(inspection: Inspection, rows: ConditionalRows) -> Part:
-    columns: dict[str, Sequence[Cell]] = {
-        "prompt": [
-            charts.TOLD_NOTHING if row.told is None else f"Told “{display(row.told)}”"
-            for row in rows.rows
-        ]
-    }
+    columns: dict[str, Sequence[Cell]] = {"prompt": [_prompt(row) for row in rows.rows]}
     for place, answer in enumerate(rows.answers):
         columns[display(answer)] = [f"{row.says[place]:.1%}" for row in rows.rows]
     return Part(

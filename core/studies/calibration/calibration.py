@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.abstention import ledger, thresholds
 from core.abstention.ledger import MOST_LOOKS, Look
-from core.abstention.policy import Pipeline, Policy, pipeline_in
+from core.abstention.policy import Policy, pipeline_in
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.codec import list_of, one_line, percent
 from core.data.datasets.predictions import UNGRADED, UngradedError, asks_for_grading, without_scores
@@ -393,11 +393,6 @@ def one_kind(data: Labelled, score: str) -> str:
     )
 
 
-def pipeline_of_data(data: Labelled) -> Pipeline | None:
-    """Return the pipeline that the data says it was scored by, if it does."""
-    return pipeline_in(data.pipeline)
-
-
 def move(calibration: Calibration, value: float) -> Policy:
     """Return the policy with λ chosen by hand: what it does is observed.
 
@@ -430,7 +425,7 @@ def _policy(
         answered=threshold.answered,
         errors=threshold.errors,
         data=data.sha256,
-        pipeline=pipeline_of_data(data),
+        pipeline=pipeline_in(data.pipeline),
         larger_is_surer=data.surer[score],
         left_out=data.left_out,
         selection=data.selection,

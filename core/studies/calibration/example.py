@@ -19,9 +19,3 @@ def example_hashes() -> frozenset[str]:
 
 
 EXAMPLE = example_of("embedded")
-EXAMPLE_NAME = EXAMPLE.name
-
-
-def example_bytes() -> bytes:
-    """Return the bundled example that the page opens."""
-    return EXAMPLE.read_bytes()

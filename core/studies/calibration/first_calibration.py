@@ -5,7 +5,7 @@ from typing import Final
 from core.data.tabular.labelled import Labelled
 from core.once import once
 from core.studies.calibration.calibration import Target, independent, read
-from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.whole import Whole, whole
 from core.studies.inspection.verdict import SCORE
 
@@ -15,7 +15,7 @@ FIRST: Final = Target(score=SCORE)
 @once
 def example() -> Labelled:
     """Return the rows of the bundled example, one of every question."""
-    return independent(read(example_bytes(), EXAMPLE_NAME))
+    return independent(read(EXAMPLE.read_bytes(), EXAMPLE.name))
 
 
 @once

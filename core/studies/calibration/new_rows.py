@@ -25,7 +25,7 @@ from core.studies.calibration.calibration import Calibration, CalibrationError
 def decisions(data: Labelled, policy: Policy) -> bytes:
     """Return a disarmed CSV: every labelled row with its score and the decision."""
     doubts = data.doubts[policy.score]
-    sign = -1.0 if policy.larger_is_surer else 1.0
+    numbers = own_direction(doubts, policy.larger_is_surer)
     labels = {"correct": data.correct[policy.score]}
     if other := data.others.get(policy.score):
         labels[other.column] = other.right
@@ -36,12 +36,14 @@ def decisions(data: Labelled, policy: Policy) -> bytes:
                 int(row) + 1,
                 str(query),
                 str(source),
-                "" if math.isnan(doubt) else float(0.0 + sign * doubt),
+                "" if math.isnan(doubt) else float(number),
                 "answer" if doubt < policy.threshold else "abstain",
                 *map(int, right),
             )
-            for row, query, source, doubt, *right in zip(
-                data.kept, data.queries, data.sources, doubts, *labels.values(), strict=True
+            for row, query, source, doubt, number, *right in zip(
+                *(data.kept, data.queries, data.sources, doubts, numbers),
+                *labels.values(),
+                strict=True,
             )
         ),
     )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.abstention.policy import Pipeline, PolicyError, to_json
+from core.abstention.policy import Pipeline, PolicyError, pipeline_in, to_json
 from core.abstention.policy_files import from_json
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular import uploads
@@ -29,7 +29,7 @@ from core.studies.calibration.calibration import (
     CalibrationError,
     Target,
 )
-from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.groups import by_group
 from core.studies.calibration.whole import whole
 from core.studies.inspection.pipeline import to_text
@@ -87,7 +87,7 @@ def hand():
 
 @pytest.fixture(scope="module")
 def example():
-    return study.read(example_bytes(), EXAMPLE_NAME)
+    return study.read(EXAMPLE.read_bytes(), EXAMPLE.name)
 
 
 @pytest.fixture(scope="module")
@@ -201,9 +201,9 @@ def test_a_score_that_is_not_there_is_refused(hand):
 @pytest.mark.parametrize("text", ["", "rubbish", "{}", "null", "[1]", '{"model": "m"}'])
 def test_a_pipeline_that_is_none_is_none(hand, text):
     data = replace(hand, pipeline=text)
-    assert study.pipeline_of_data(data) is None
+    assert pipeline_in(data.pipeline) is None
     assert study.calibrate(data, Target(0.5, 0.7, "ltt", "a")).policy.pipeline is None
-    assert study.pipeline_of_data(hand) == PIPELINE
+    assert pipeline_in(hand.pipeline) == PIPELINE
 
 
 # ------------------------------------------------------------------- one row a question

@@ -16,8 +16,8 @@ from core.data.tabular.fingerprints import fingerprints
 from core.data.world import grading
 from core.reports.calibration.words import caution
 from core.studies.calibration import calibration
-from core.studies.calibration.calibration import calibrate, pipeline_of_data
-from core.studies.calibration.example import EXAMPLE, EXAMPLE_NAME, example_bytes, example_of
+from core.studies.calibration.calibration import calibrate
+from core.studies.calibration.example import EXAMPLE, example_of
 from core.studies.calibration.groups import by_group
 from core.studies.evaluation.local import Task, ask
 from core.studies.evaluation.reading import labelled_table
@@ -49,16 +49,15 @@ def of_model(model):
 
 @pytest.fixture(scope="module")
 def data():
-    return calibration.read(example_bytes(), EXAMPLE_NAME)
+    return calibration.read(EXAMPLE.read_bytes(), EXAMPLE.name)
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return records_in(example_bytes())
+    return records_in(EXAMPLE.read_bytes())
 
 
 def test_it_can_be_used_without_saying_anything(data):
-    assert EXAMPLE.name == EXAMPLE_NAME
     assert len(data.kept) == len(set(data.queries))
     assert set(data.queries) == {q.text for q in questions(Wording.TRAINING) if certifies(q.text)}
     assert list(data.doubts) == list(SCORES)
@@ -71,7 +70,7 @@ def test_it_can_be_used_without_saying_anything(data):
 def test_its_pipeline_is_the_shipped_models_at_the_default_settings(data, embedded):
     usual = usual_request("any", embedded.capabilities)
     made = (embedded.name, embedded.revision, usual, Reading())
-    assert pipeline_of_data(data) == pipeline_of(*made, usual_least_mass()), AGAIN
+    assert pipeline_in(data.pipeline) == pipeline_of(*made, usual_least_mass()), AGAIN
 
 
 def test_its_right_answers_are_those_of_the_world_and_doubts_are_all_there_or_none(rows):
@@ -148,7 +147,7 @@ def test_the_default_promises_5_percent_of_all_and_2_of_what_it_believes_at_once
         assert (policy.scores_tried, policy.settings_tried) == (1, 1)
         assert (policy.belief is not None) == (name == SCORE)
     policy = default_policies()[SCORE]
-    assert policy.belief == believed(example_bytes(), policy.threshold), AGAIN
+    assert policy.belief == believed(EXAMPLE.read_bytes(), policy.threshold), AGAIN
     assert policy.belief.target_error == BELIEVED == 0.02
     assert policy.belief.errors / policy.belief.answered < BELIEVED
     assert "at most 2% of those that it believes" in policy.sentence

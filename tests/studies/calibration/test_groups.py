@@ -9,7 +9,7 @@ import pytest
 from core.reports.calibration import words
 from core.studies.calibration import calibration as study
 from core.studies.calibration.calibration import BEST, Target
-from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.groups import MOST_GROUPS, by_group
 from tests.studies.calibration.tables import labelled_rows
 
@@ -111,7 +111,7 @@ def test_long_names_of_groups_cost_no_more_than_their_length():
 
 
 def test_the_example_answers_what_the_model_never_saw_and_says_so():
-    data = study.read(example_bytes(), EXAMPLE_NAME)
+    data = study.read(EXAMPLE.read_bytes(), EXAMPLE.name)
     found = by_group(study.calibrate(data, Target(score="mutual_information")))
     bands = {g.name: g for g in found.groups}
     assert set(bands) == {"never seen", "rarely seen", "half known", "by heart", "many answers"}

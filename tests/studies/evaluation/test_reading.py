@@ -9,14 +9,14 @@ import pytest
 from pyarrow import parquet
 
 from core.abstention import metrics
-from core.abstention.policy import PolicyError, to_json
+from core.abstention.policy import PolicyError, pipeline_in, to_json
 from core.abstention.policy_files import from_json
 from core.data.datasets.draw import random_order
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
 from core.studies.calibration import calibration
-from core.studies.calibration.calibration import Target, calibrate, pipeline_of_data
+from core.studies.calibration.calibration import Target, calibrate
 from core.studies.calibration.new_rows import new_decisions, new_scores
 from core.studies.evaluation import files
 from core.studies.evaluation.bundled import FOLDER
@@ -138,7 +138,7 @@ def test_the_labelled_table_is_read_as_what_the_run_says(made):
     content, dropped = labelled_csv(made, [Filter.from_text("diverse=many")])
     data, rows = read(content), made.rows([Filter.from_text("diverse=many")])
     assert dropped == rows.dropped and data.problems == ()
-    assert pipeline_of_data(data) == made.pipeline
+    assert pipeline_in(data.pipeline) == made.pipeline
     assert data.sources.tolist() == rows.table["source"].to_pylist()
     for name in SCORES:
         doubts = [np.nan if d is None else d for d in rows.table[name].to_pylist()]
