@@ -10,7 +10,7 @@ from core.data.world.facts import Fact
 from core.studies.evaluation.recorded import source_of
 from core.studies.inspection.certificates import MODELS, certified_model, default_policy
 from core.studies.inspection.grading import Judgement
-from core.studies.inspection.inspection import LABELS_WANTED, Inspection, display
+from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.quick import ANSWERS
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.taught import Taught
@@ -39,6 +39,7 @@ QUICK: Final = f"A quick look: {ANSWERS} answers, counted, and no verdict."
 _DECIDED: Final = (
     r"(?: \((?:(-?\d+\.\d+|inf) nats, λ = (-?\d+\.\d+), ([^()]+ policy: [^()]+)|(\d+\.\d\d) λ)\))"
 )
+LABELS: Final = 200  # enough for 5% at a first look, if a third of them are answered, and rightly
 OTHER_WEIGHTS: Final = "How often training showed this is not known: other weights than those here."
 AFTER_QUICK: Final = (
     "This is no verdict. An inspection tells whether the model does not know, or many answers are "
@@ -301,7 +302,7 @@ def caveat(inspection: Inspection) -> str | None:
 
 def _no_certificate(inspection: Inspection) -> str:
     """Return that nothing is certified here, why, and what would bring a certificate."""
-    label = f"Label {LABELS_WANTED} answers on Calibration to get a λ that applies here."
+    label = f"Label {LABELS} answers on Calibration: if the surest are right, a λ applies here."
     most = ", so “Perhaps” is the most that is said" * (inspection.headline is Headline.PERHAPS)
     model = certified_model(inspection.recording.revision)
     own = default_policy(model).pipeline if model else None

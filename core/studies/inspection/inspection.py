@@ -49,8 +49,6 @@ from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
 from core.uncertainty.scores import SCORES, Score
 from core.uncertainty.similarity import JUDGE
 
-LABELS_WANTED = 200  # answers to label, to get a λ of one's own: enough at 5% where few are wrong
-
 
 def display(text: str) -> str:
     """Return a response as it is displayed; one that says nothing says so."""

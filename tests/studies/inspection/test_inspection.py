@@ -10,7 +10,9 @@ import pytest
 
 from core import prompts
 from core.abstention.policy import Belief
+from core.abstention.thresholds import learn_then_test
 from core.reports.inspection.words import (
+    LABELS,
     beneath,
     caveat,
     likely,
@@ -259,7 +261,15 @@ def test_other_settings_than_those_of_the_default_are_said(embedded):
     assert foreign.verdict.rule is None and foreign.headline is Headline.PERHAPS
     assert truth(judge(foreign), foreign)[0].startswith("It answered, and was right.")
     other = caveat(read(record(ask(10), knows(5))))
-    assert other.startswith("Nothing is certified for this model") and "Label 200" in other
+    assert other == (
+        "Nothing is certified for this model, so “Perhaps” is the most that is said. Label 200 "
+        "answers on Calibration: if the surest are right, a λ applies here."
+    )
+    for wrong, is_certified in ((0, True), (4, False)):  # at a first look: at half of δ
+        doubts = np.arange(float(LABELS))
+        right = (doubts >= wrong) & (doubts < LABELS / 3)
+        of = learn_then_test(doubts, right, target_error=0.05, confidence=0.95)
+        assert (of.value is not None) == is_certified
 
 
 @pytest.mark.parametrize(
