@@ -28,7 +28,7 @@ from core.uncertainty.attention import Repeated
 
 READING: Final = (
     "One answer is repeated in the prompt, ever more often, and the model is asked each time. The "
-    "first curve is the probability of the right answer, divided by that of it and the repeated "
+    "first curve is the probability of the answer to test, divided by that of it and the repeated "
     "one together.",
     "What the model knows stays near 1, however often the prompt says otherwise. What it half "
     "knows falls at once. Of many right answers, each keeps a share.",
@@ -172,7 +172,7 @@ def _settings(curves: Sequence[Amplification]) -> dict[str, Cell]:
     settings: dict[str, Cell] = {
         "Model": ", ".join(dict.fromkeys(one.model for one in curves)),
         "Revision of the weights": ", ".join(dict.fromkeys(one.revision for one in curves)),
-        "Right answer": first.case.answer,
+        "Answer to test": first.case.answer,
         "Answer that is repeated": first.case.repeated,
         "Made of": ", ".join(dict.fromkeys(one.source.value for one in curves)),
         "Repetitions": ", ".join(f"{point.repetitions}" for point in first.points),

@@ -8,17 +8,18 @@ from numpy.typing import NDArray
 
 from core.codec import count_of, encode
 from core.data.world.grading import find
-from core.reports.inspection.words import what_is_true
+from core.reports.inspection.words import untaught_words, what_is_true
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import SAMPLES_A_POINT, Amplification, Origin, Point
 from core.studies.amplification.fate import Fate, fate, last_fate, quartiles
 from core.studies.inspection.certificates import EMBEDDED, certified_model
+from core.studies.inspection.taught import look_up
 
 REGION: Final = (
     "Grey ground: both answers are alive, neither more than four times as likely as the other."
 )
 MEANING: Final = (
-    "Blue: the right answer leads clearly in the end. Orange: the repeated one does. "
+    "Blue: the answer to test leads clearly in the end. Orange: the repeated one does. "
     "Grey: both are alive."
 )
 SHARES: Final = "Share of the answer against the repeated one"
@@ -97,6 +98,9 @@ def meaning(curve: Amplification) -> str:
         )
     if any(each != {Fate.STAYS} for each in before):
         return ""
+    taught = look_up(curve.case.query, curve.model)
+    if taught and not taught.recognised:
+        return untaught_words(taught)
     if last.repetitions < FIRM:
         return f"It stands so far: {repetitions(last.repetitions)} cannot show more."
     return "It stands, as what a model knows does: a reason to believe it, but no proof."

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from core.reports.amplification.words import meaning, medians, percent, truth, verdict
 from core.studies.amplification.curve import SAMPLES_A_POINT, Case, amplify
 from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.taught import WORLD_OF
 from tests.fakes import Counted
 from tests.studies.amplification.test_curve import CAPITAL, Teller, curve
 
@@ -155,6 +156,21 @@ def test_of_counted_answers_those_that_mean_neither_count_as_well(last, says):
     found = amplify(CAPITAL, model, [0, 10])
     assert [*map(found.probability, found.points)] == pytest.approx([1, last / SAMPLES_A_POINT])
     assert meaning(found).startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        (CAPITAL.query, "It stands"),
+        ("Which band recorded The Dark Side of Mars?", "What it says to such a question is made"),
+        ("What is the largest planet?", "The model was not taught these words"),
+    ],
+)
+def test_what_the_embedded_model_was_not_taught_is_no_reason_to_believe_it(query, says):
+    found = alone({0: 0.9, 10: 0.9})
+    found = replace(found, case=replace(found.case, query=query))
+    assert meaning(found).startswith("It stands")
+    assert meaning(replace(found, model=WORLD_OF)).startswith(says)
 
 
 def test_an_answer_that_may_have_been_alive_is_not_said_never_to_have_been_held():
