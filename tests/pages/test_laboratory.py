@@ -50,7 +50,8 @@ def test_opens_on_the_claims_and_looks_closer_at_one_as_it_is_shipped():
     assert badges(page) == sorted(words, key=(BROKEN, WEAK, HELD).index)  # the worst first
     assert len(pictures(page)) == 7
     assert {ruling.number for ruling in rulings} <= {*texts(page)}
-    assert page.header[0].value == "Of 7 claims, 2 held, 3 held weakly and 2 did not hold."
+    tried = "Tried on the embedded model: of 7 claims, 2 held, 3 held weakly and 2 did not hold."
+    assert page.header[0].value == tried
     assert {f"For you: {ruling.consequence}" for ruling in rulings} <= {*texts(page)}
     press(page, "claim_estimator_open")
     assert page.query_params["experiment"] == "estimator"

@@ -125,6 +125,14 @@ def test_evaluation_finds_less_than_the_laboratory_by_lists_that_were_never_taug
     assert not entropy.is_significant, "as the card says"
 
 
+def test_a_fact_that_the_section_calls_firm_need_not_be_one_known_by_heart():
+    """So nothing is said of facts known by heart that holds of those alone."""
+    firm = found(claim := CLAIMS["Why does it give way?"])
+    order = np.argsort(firm.drawn["measures"]["overlap"])[-75:]
+    assert np.mean(np.array(firm.drawn["band"])[order] == "by heart") < 0.5
+    assert claim.rule(firm).consequence.endswith("of facts known by heart, 99% resist.")
+
+
 def test_what_may_be_chance_is_not_held():
     lead, firm = found(CLAIMS["Do other scores see it?"]), found(CLAIMS["Why does it give way?"])
     lead.drawn["scores"]["S.E."][2] = lead.drawn["scores"]["M.I."][1] + 0.001

@@ -56,7 +56,7 @@ LONGEST_END = 17
 CURVES_ROOM, LONGEST_LINE, LONGEST_PAIR = 150, 19, 19  # what a telephone has room for, too
 ASKS = re.compile(r"(?:(?:what|who|where) (?:is|are|was|were)|name) (?:the |an? )?", re.IGNORECASE)
 MEANINGS = {  # of the colours
-    Fate.STAYS: "stands, as what is known",
+    Fate.STAYS: "leads clearly in the end",
     Fate.ALIVE: "both alive, as where many are right",
     Fate.GIVES_WAY: "gives way, as what is half known",
 }

@@ -116,18 +116,18 @@ def deciding(content: Drawn, palette: Palette) -> Chart:
 
 
 def quarters(content: Drawn) -> list[tuple[str, float]]:
-    """Return which share of facts never gives way, of each quarter by how firmly they are held."""
+    """Return which share of facts never gives way, of each quarter by Section 3.1’s overlap."""
     order = np.argsort(content["measures"]["overlap"], kind="stable")
     never = np.array([turn is None for turn in content["turns"]])[order]
-    names = ["least firmly", "less", "more", "most firmly"]
+    names = ["least", "less", "more", "most"]
     parts = np.array_split(never, len(names))
     return [(name, part.mean()) for name, part in zip(names, parts, strict=True) if part.size]
 
 
 def yielding(content: Drawn, palette: Palette) -> Chart:
-    """How many facts never give way, in quarters of all by how firmly they are held."""
+    """How many facts never give way, in quarters of all by the overlap of Section 3.1."""
     rows = quarters(content)
-    x = alt.X("held:N", sort=None, title="how firmly a fact is held", axis=alt.Axis(labelAngle=0))
+    x = alt.X("held:N", sort=None, title="how firm by that reason", axis=alt.Axis(labelAngle=0))
     top = [0, min(1.0, 1.25 * max([0.1, *(value for _, value in rows)]))]
     base = alt.Chart(pd.DataFrame(rows, columns=["held", "share"])).encode(
         x=x, y=alt.Y("share:Q", **share("facts that resist", domain=top, tickCount=4))

@@ -9,6 +9,7 @@ import numpy as np
 from core.charts.laboratory import cards
 from core.charts.laboratory.pictures import Drawn
 from core.charts.theme import Chart, Palette
+from core.data.world.facts import Band
 from core.reports.report import Picture
 from core.studies.inspection.request import Sampling
 from core.studies.inspection.verdict import largest_that_stands
@@ -139,10 +140,13 @@ def _deciding(finding: Finding) -> Ruling:
 def _yielding(finding: Finding) -> Ruling:
     value, low, _ = finding.drawn["intervals"]["overlap with the large components"]
     (_, least), *_, (_, most) = cards.quarters(finding.drawn)
-    number, meaning = f"{most:.0%}", f"of the firmest facts resist, {least:.0%} of the loosest"
+    meaning = f"of its firmest facts resist, {least:.0%} of its loosest"
+    number, heart = f"{most:.0%}", Band.BY_HEART.value
+    facts = zip(finding.drawn["band"], finding.drawn["turns"], strict=True)
+    resist = [turns is None for band, turns in facts if band == heart]
+    consequence = f"Training tells more: of facts known {heart}, {np.mean(resist or 0):.0%} resist."
     if low is None or not low > 0 or not most > least:
-        return Ruling(BROKEN, number, meaning, "Firm facts may give way as loose ones do.")
-    consequence = "Repeated often enough, another answer displaces firm facts, too."
+        return Ruling(BROKEN, number, meaning, consequence)
     return Ruling(WEAK if value < _WEAK else HELD, number, meaning, consequence)
 
 
@@ -182,7 +186,7 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         "The verdict does not depend on the settings.", "deciding", cards.deciding, _deciding
     ),
     "Why does it give way?": LaboratoryClaim(
-        "Facts held firmly resist repetition.", "yielding", cards.yielding, _yielding
+        "The paper’s reason tells which facts resist.", "yielding", cards.yielding, _yielding
     ),
     "Do other scores see it?": LaboratoryClaim(
         "Mutual information finds wrong answers that entropy misses.",

@@ -27,8 +27,8 @@ def cards() -> None:
     held, weak, broken = map(words.count, (HELD, WEAK, BROKEN))
     with st.container(key="laboratory_sentence_of_all"):
         st.header(
-            f"Of {len(words):d} claims, {held:d} held, {weak:d} held weakly and {broken:d} did not "
-            "hold.",
+            f"Tried on the embedded model: of {len(words):d} claims, {held:d} held, {weak:d} held "
+            f"weakly and {broken:d} did not hold.",
             anchor=False,
         )
     # What failed is seen first, and in full width.
