@@ -243,7 +243,10 @@ def test_one_row_of_every_question_counts():
 
 
 def test_repeating_every_row_changes_nothing_but_what_is_said(hand):
-    content = csv_file(HEADING, [(*row, to_text(PIPELINE)) for row in ROWS for _ in range(5)])
+    """However the question is spelled: else a mistake would count as often as it is asked."""
+    spellings = ("{}?", "{}", "  {} ?", "{}…", "{}!")
+    rows = [(s.format(query), *row) for query, *row in ROWS for s in spellings]
+    content = csv_file(HEADING, [(*row, to_text(PIPELINE)) for row in rows])
     target = Target(0.5, 0.7, "ltt", "a")
     once = study.calibrate(hand, target)
     five = study.calibrate(by_hand(content), target)
@@ -256,21 +259,14 @@ def test_repeating_every_row_changes_nothing_but_what_is_said(hand):
 
 
 @pytest.mark.slow
-def test_spellings_counted_as_questions_of_their_own_would_break_the_promise():
-    """Each of 200 questions in five spellings, 5.5% of the questions wrong, and 5% the target."""
-    spellings = ("Who is {}?", "who is {}", "WHO IS {} ?", "Who is {}…", "  who is {}!")
-    rng = np.random.default_rng(0)
-    target, broken = Target(0.05, 0.9, "ltt", "s"), {True: 0, False: 0}
+def test_rows_counted_as_questions_of_their_own_would_break_the_promise():
+    """Each of 200 questions is there five times, 5.5% of them wrong, and 5% the target."""
+    rng, broken = np.random.default_rng(0), 0
     for _ in range(200):
-        correct = rng.random(200) >= 0.055
-        doubts = np.repeat(rng.random(200), 5)
-        for merged in broken:
-            names = [s.format(f"n{i}") for i in range(200) for s in spellings]
-            if not merged:
-                names = [f"Of {row}: {name}" for row, name in enumerate(names)]
-            data = scored(doubts, np.repeat(correct, 5), names)
-            broken[merged] += study.calibrate(data, target).policy is not None
-    assert broken[True] <= 0.1 * 200 and broken[False] > 0.3 * 200
+        correct = np.repeat(rng.random(200) >= 0.055, 5)
+        data = scored(np.repeat(rng.random(200), 5), correct)
+        broken += study.calibrate(data, Target(0.05, 0.9, "ltt", "s")).policy is not None
+    assert broken > 0.3 * 200
 
 
 def test_a_long_question_costs_no_more_than_its_length():
