@@ -91,13 +91,12 @@ def score(
         tell(
             f"{SCORES[name].symbol}, missing of {number:,} of {len(table):,}: {one_line(why, 300)}"
         )
-    if as_json:
-        click.echo(encode({"rows": table}))
-        return
     content = to_csv(("question", "answer", *SCORES), map(_cells, table))
     if out is not None:
         write(out, content)
-    else:
+    if as_json:
+        click.echo(encode({"rows": table}))
+    elif out is None:
         click.echo(content.removeprefix(BOM_UTF8), nl=False)
 
 

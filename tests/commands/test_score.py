@@ -44,8 +44,10 @@ believe = partial(command_line.believe, "score")
 @pytest.mark.parametrize("name", SHAPES)
 def test_lists_of_answers_are_read_as_each_tool_writes_them(tmp_path, name):
     (tmp_path / name).write_text("\n".join(json.dumps(SHAPES[name]) for _ in range(2)))
-    done = believe(tmp_path / name, "--json")
+    done = believe(tmp_path / name, "--json", "--out", tmp_path / "scores.csv")
     assert done.exit_code == 0, done.output
+    written = list(csv.DictReader(io.StringIO((tmp_path / "scores.csv").read_text("utf-8-sig"))))
+    assert [row["answer"] for row in written] == ["Paris"] * 2
     rows = json.loads(done.stdout)["rows"]
     assert [row["question"] for row in rows] == ["Capital?"] * 2
     for row in rows:
