@@ -343,10 +343,10 @@ def test_a_curve_leads_to_the_verdict_on_its_question(app):
 
 
 def test_the_world_is_shown_band_by_band_and_other_numbers_draw_other_questions(embedded):
-    page = opened(tab=WORLD, each="2", draw="7")
+    page = opened(tab=WORLD, each="3", draw="7")
     groups = {
         name: [amplify(case, embedded, DEFAULT_REPETITIONS) for case in group]
-        for name, group in by_band(2, 7).items()
+        for name, group in by_band(3, 7).items()
     }
     assert pictures(page) == [
         document.bands(groups).alt,
@@ -364,7 +364,7 @@ def test_the_world_is_shown_band_by_band_and_other_numbers_draw_other_questions(
     assert list(questions["outcome"]) == [
         words.verdict(a) for found in groups.values() for a in found
     ]
-    put(page, "each", 3)
+    put(page, "each", 4)
     assert set(before) < set(page.dataframe[1].value["question"])  # the same ones, and more
     put(page, "draw", 5)
     assert not set(before) <= set(page.dataframe[1].value["question"])
