@@ -5,6 +5,7 @@ What experiments find is tested below tests/studies/laboratory, what is shipped 
 
 import shlex
 import threading
+from copy import copy
 from dataclasses import replace
 
 import pytest
@@ -161,6 +162,16 @@ def test_what_takes_long_is_started_by_a_press_watched_and_cancelled(gated):
     press(page, "again_laboratory_theorem")
     assert said(page, "It came to an end.") and len(pictures(page)) == 4
     assert command(page).endswith("laboratory theorem --questions 5")
+
+
+def test_what_takes_a_slow_model_minutes_waits_for_a_press(monkeypatch, embedded):
+    slow = copy(embedded)
+    slow.name, slow.capabilities = "slow", replace(embedded.capabilities, quick=False)
+    monkeypatch.setattr("core.ui.laboratory.run.study_model", lambda: slow)
+    about = {"experiment": "hallucination", "hallucination_likeliest": "2"}
+    page = session("laboratory", **about)
+    assert said(page, "This has not been computed with these settings.") and not pictures(page)
+    assert pictures(settled(press(page, "start_laboratory_hallucination")))
 
 
 def test_a_service_is_not_asked_for_what_takes_too_many_calls():

@@ -55,9 +55,10 @@ def sentence(yielding: Yielding) -> str:
         for of in (correlations["overlap"], yielding.within, correlations["odds"])
     )
     return (
-        f"Of {count_of(len(yielding.rows), 'fact')}, {turned} turn within {yielding.settings.most} "
-        f"repetitions, {first} of them before any. The overlap of the question with the large "
-        f"principal components goes with the repetitions by a rank correlation of "
+        f"Of {count_of(len(yielding.rows), 'fact')}, {turned} turn within "
+        f"{count_of(yielding.settings.most, 'repetition')}, {first} of them before any. The "
+        "overlap of the question with the large principal components goes with the repetitions by "
+        "a rank correlation of "
         f"{overlap}: {_verdict(correlations['overlap'])} "
         f"Within relations it is {within}. The model’s own odds before "
         f"any repetition reach {odds}."

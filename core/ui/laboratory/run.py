@@ -52,8 +52,9 @@ def finding(experiment: Experiment, values: Values, model: LanguageModel | None)
     pays = None
     if model is not None and not model.capabilities.local and experiment.plan is not None:
         pays = (model, experiment.plan(experiment.settings.of(values), model))
+    waits = not experiment.quick or (model is not None and not model.capabilities.quick)
     result: Finding | None = run(
-        place, key, start, paid=pays, on_press=not experiment.quick, cancelled="Cancelled."
+        place, key, start, paid=pays, on_press=waits, cancelled="Cancelled."
     )
     if result is None and run_of(place, key) is None:
         _offer(experiment, place, key)
