@@ -53,6 +53,14 @@ def percent(share: float) -> str:
     return "more than 99.9999%" if text == "100%" and share < 1 else text
 
 
+def whole_percent(share: float) -> str:
+    """Return a share in whole percents, none rounded to a certainty."""
+    text = f"{share:.0%}"
+    if text == "0%" and share > 0:
+        return "less than 1%"
+    return "more than 99%" if text == "100%" and share < 1 else text
+
+
 def at_most(share: float) -> str:
     """Return an upper bound of a share in words, rounded up: no promise of less than it is."""
     return f"{math.ceil(1000 * share - ROUNDING) / 10:.1f}%"

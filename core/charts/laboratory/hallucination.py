@@ -9,6 +9,7 @@ import pandas as pd
 
 from core.charts.laboratory.pictures import COLUMNS, Drawn, LaboratoryPicture
 from core.charts.theme import Chart, Palette, by, contrast, ink_on, pairs, share, theme
+from core.codec import whole_percent
 
 MOST: Final = 12  # texts
 LEAST: Final = 0.005  # what a text has to weigh in Q̃ or P̃, as a first or a second answer
@@ -110,26 +111,27 @@ def answers(content: Drawn, palette: Palette) -> Chart:
 
 def answers_alt(content: Drawn) -> str:
     """Say how likely a wrong first and a wrong second answer is."""
-    first, second = content["wrong"]
+    first, second = map(whole_percent, content["wrong"])
     return (
-        f"The model gives a wrong first answer with a probability of {first:.0%}, and told it, a "
-        f"wrong second one with {second:.0%}."
+        f"The model gives a wrong first answer with a probability of {first}, and told it, a "
+        f"wrong second one with {second}."
     )
 
 
 def model_alt(content: Drawn) -> str:
     """Say the largest cell."""
-    return f"Q̃ over {len(content['texts']) ** 2} pairs; the likeliest has {_top(content, 'q'):.0%}."
+    top = whole_percent(_top(content, "q"))
+    return f"Q̃ over {len(content['texts']) ** 2} pairs; the likeliest has {top}."
 
 
 def true_alt(content: Drawn) -> str:
     """Say the largest cell."""
-    return f"P̃ over the same pairs; the likeliest has {_top(content, 'p'):.0%}."
+    return f"P̃ over the same pairs; the likeliest has {whole_percent(_top(content, 'p'))}."
 
 
 def excess_alt(content: Drawn) -> str:
     """Say how much it is."""
-    return f"{content['misplaced']:.0%} of Q̃ is more than the truth has."
+    return f"{whole_percent(content['misplaced'])} of Q̃ is more than the truth has."
 
 
 def _top(content: Drawn, which: str) -> float:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from core.codec import whole_percent
 from core.language_models.language_model import LanguageModel
 from core.studies.laboratory.experiment import Asks, Experiment, Outcome
 from core.studies.laboratory.hallucination import Hallucination, HallucinationSettings, run
@@ -28,11 +29,12 @@ def _work(settings: HallucinationSettings, model: LanguageModel, progress: Progr
 
 def sentence(hallucination: Hallucination) -> str:
     """Say what it shows; texts of the model are not in it."""
-    first, second = hallucination.wrong
+    shares = (hallucination.misplaced_mass, *hallucination.wrong)
+    misplaced, first, second = map(whole_percent, shares)
     return (
-        f"{hallucination.misplaced_mass:.0%} of Q̃ is more than the truth has: the first answer "
-        f"is wrong with a probability of {first:.0%}, the second, told the first, of "
-        f"{second:.0%}. With the truth smoothed by {hallucination.smoothing:g}, the divergence "
+        f"{misplaced} of Q̃ is more than the truth has: the first answer "
+        f"is wrong with a probability of {first}, the second, told the first, of "
+        f"{second}. With the truth smoothed by {hallucination.smoothing:g}, the divergence "
         f"D(Q̃, P̃) is {hallucination.divergence:.3f} nats, and M.I. finds "
         f"{hallucination.information:.3f} of it without knowing the truth."
     )

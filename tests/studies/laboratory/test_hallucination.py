@@ -1,5 +1,7 @@
 """Mass where the truth has none, by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,8 @@ def test_by_hand():
     assert found.divergence == pytest.approx(terms.sum())
     assert found.information == pytest.approx(model.mutual_information)
     assert "the first answer is wrong with a probability of 50%" in sentence(found)
+    sure = replace(found, q=np.diag([0.999, 0.001, 0.0]))
+    assert "wrong with a probability of less than 1%, the second" in sentence(sure)
     assert all(text not in sentence(found) for text in TEXTS)  # text of a model is hostile
 
 
