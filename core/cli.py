@@ -22,7 +22,7 @@ from core.commands.evaluate import evaluate
 from core.commands.files import FilesFirst, Input, beginning
 from core.commands.history import KEEP, keep
 from core.commands.laboratory import laboratory
-from core.commands.model import asks, open_for_study, payment, refuse_typed, usage
+from core.commands.model import asks, open_for_study, payment, refuse_others, refuse_typed, usage
 from core.commands.probe import probe
 from core.commands.report import report_option, write
 from core.commands.request import context_in, front, reads, request_of
@@ -189,16 +189,15 @@ def inspect(
     if (query is None) == (source is None):
         raise click.UsageError("Give either a QUERY or --from FILE.")
     if quick and not recorded:
-        click.echo(_quick(query, report, as_json, options))
+        click.echo(_quick(query, as_json, options))
         return
     if query is not None and recorded:
         inspection = _recording_of(query)
     elif source is None:
         inspection = _new_inspection(query, options)
     else:
-        others = {each.name for each in click.get_current_context().command.params if each.name}
         shows = {"source", "report", "untaught", "as_json"}
-        refuse_typed(others - shows, "--from recomputes what was saved")
+        refuse_others(shows, "--from recomputes what was saved")
         saved = beginning(source, MAX_BYTES)
         inspection = serialise_inspection.from_json(saved)
         if not as_json:
@@ -217,9 +216,8 @@ def inspect(
 
 def _recording_of(query: str) -> Inspection:
     """Return the recorded inspection of the question that is surely meant."""
-    others = {each.name for each in click.get_current_context().command.params if each.name}
     shows = {"query", "recorded", "report", "as_json"}
-    refuse_typed(others - shows, "--recorded opens what was recorded")
+    refuse_others(shows, "--recorded opens what was recorded")
     answer = recorded_answer(query)
     if answer is None:
         raise click.ClickException("No recorded question is near this one. Omit --recorded.")
@@ -231,12 +229,10 @@ def _recording_of(query: str) -> Inspection:
     return replace(inspection, recording=replace(recording, request=request))
 
 
-def _quick(query: str | None, report: Path | None, as_json: bool, options: dict[str, Any]) -> str:
+def _quick(query: str | None, as_json: bool, options: dict[str, Any]) -> str:
     """Look at a question quickly, and say that this is all it was."""
-    if query is None or report is not None or options["context"] or options["system"]:
-        raise click.UsageError(
-            "--quick takes a QUERY alone: no --from, --context, --system or --report."
-        )
+    asks = {"query", "quick", "model", "form", "budget", "prices", "seed", "as_typed"}
+    refuse_others(asks | {"keep", "as_json"}, f"--quick counts {ANSWERS} answers to a QUERY alone")
     chosen, _ = request_of(query, options)
     model = open_for_study(options["model"], options["form"], options["budget"])
     request = usage(Request, query, ANSWERS, seed=chosen.get("seed", 0))

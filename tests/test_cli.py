@@ -374,6 +374,8 @@ def test_files_that_are_too_large_are_not_read_whole(tmp_path):
         (("inspect", QUESTION, "--temperature", "nan"), "temperature", 2),
         (("inspect", QUESTION, "--threshold", 0), "threshold τ", 2),
         (("inspect", "--from", __file__, "--threshold", 0.5), "omit --threshold", 2),
+        (("inspect", "--from", __file__, "--quick"), "omit --from", 2),
+        (("inspect", QUESTION, "--quick", "--samples", 50), "omit --samples", 2),
         (("inspect", QUESTION, "--model", "unknown"), "There is no model called “unknown”.", 1),
         (("inspect", "語" * 2000), "Shorten the question", 1),
         ((*CAPITAL, "--repetitions", "0,few"), "takes whole numbers separated by commas", 2),

@@ -18,7 +18,7 @@ from core.commands.columns import COLUMNS, columns, on_malformed
 from core.commands.engines import engine_of, engines
 from core.commands.files import FilesFirst, Folder, Input, Output, Range, write
 from core.commands.ledger import ledger
-from core.commands.model import asks, open_for_study, payment, refuse_typed, tell
+from core.commands.model import asks, open_for_study, payment, refuse_others, refuse_typed, tell
 from core.commands.request import reads, request_of
 from core.commands.terminal import CLEAR
 from core.data.datasets.in_words import omissions
@@ -158,8 +158,7 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -
         refuse_typed({"many", "target_loss"}, "Only --figures draws Figure 6")
     run = Run(out)
     if questions is None:
-        every = {each.name for each in click.get_current_context().command.params if each.name}
-        refuse_typed(every - READS, "Without QUESTIONS nothing is asked, and the run only read")
+        refuse_others(READS, "Without QUESTIONS nothing is asked, and the run only read")
         _ = run.manifest
     else:
         _ask(questions, run, options)

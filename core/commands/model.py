@@ -1,6 +1,6 @@
 """The model that a command asks: opened, asked in its form, and paid for."""
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Set
 from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
@@ -123,3 +123,9 @@ def refuse_typed(names: Container[str], sentence: str) -> None:
         source = context.get_parameter_source(option.name or "")
         if option.name in names and source is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{sentence}; omit {option.opts[0]}.")
+
+
+def refuse_others(names: Set[str], sentence: str) -> None:
+    """Refuse all options that somebody typed but these; say why."""
+    every = {each.name for each in click.get_current_context().command.params if each.name}
+    refuse_typed(every - names, sentence)
