@@ -103,4 +103,4 @@ def score(
 def _cells(row: dict[str, Any]) -> tuple[object, ...]:
     values = (row["scores"].get(name, {}).get("value") for name in SCORES)
     answer = row["answers"][0]["text"] if row["answers"] else ""
-    return (row["question"], answer, *("" if value is None else value for value in values))
+    return row["question"], answer, *values

@@ -98,6 +98,11 @@ class Fact:
         return self.subjects[0]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """All names for which a wording has a field."""
+        return (*self.subjects, *self.clauses, *filter(None, [self.plural]))
+
+    @property
     def band(self) -> Band:
         """The exposure band, a function of kind and count alone."""
         if len(self.answers) > 1:

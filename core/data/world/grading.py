@@ -35,8 +35,7 @@ def find(question: str, *, taught: bool = False) -> Fact | None:
 def _counts_the_same(question: str, fact: Fact) -> bool:
     """Return whether no sign turns a question into another, as in “−two plus two”."""
     signs = counting_signs(question)
-    names = (*fact.subjects, *fact.clauses, fact.plural or "")
-    return not signs or any(signs == counting_signs(name) for name in names)
+    return not signs or any(signs == counting_signs(name) for name in fact.names)
 
 
 def is_right(answer: str, fact: Fact) -> bool:

@@ -193,7 +193,7 @@ class _Index:
         owners: list[int] = []
         stated_by: Counter[str] = Counter()
         for n, fact in enumerate(all_facts):
-            own = [name for name in dict.fromkeys(map(_distinct, _names(fact))) if name]
+            own = [name for name in dict.fromkeys(map(_distinct, fact.names)) if name]
             names += own
             owners += [n] * len(own)
             stated_by.update(
@@ -336,21 +336,16 @@ class _Index:
     def _signs(self, typed: str, owner: int) -> tuple[str, ...]:
         """Return the signs of a question that count, unless a name of the fact has the same."""
         fact, signs = self._facts[owner], counting_signs(typed)
-        names = (*fact.subjects, *fact.clauses, fact.plural or "")
-        return () if any(signs == counting_signs(name) for name in names) else tuple(signs)
+        return () if any(signs == counting_signs(name) for name in fact.names) else tuple(signs)
 
     def _decides(self, word: str, alike: Numbers) -> bool:
         """Return whether another fact is meant where a question has this word and that has not."""
         if word in _TURNING or SUPERLATIVE.fullmatch(word):
             return True
-        nearest_word = int(alike.argmax())
-        if (
-            alike[nearest_word] < SAME_STEM or len(word) < BEGINNING
-        ):  # "wat" is "what", and no temple
+        other = int(alike.argmax())
+        if alike[other] < SAME_STEM or len(word) < BEGINNING:  # "wat" is "what", and no temple
             return False
-        return bool(
-            self._weight[nearest_word] >= HEAVY and self._facts_with[nearest_word] >= SEVERAL
-        )
+        return bool(self._weight[other] >= HEAVY and self._facts_with[other] >= SEVERAL)
 
     def candidates(
         self, words: tuple[str, ...], alike: Numbers, weight: Numbers
@@ -432,13 +427,6 @@ def _is_sentence(template: str) -> bool:
 def _relation(fact: Fact) -> str:
     """Return under which name the wordings of a fact stand."""
     return MANY if fact.plural else fact.relation
-
-
-def _names(fact: Fact) -> Iterator[str]:
-    yield from fact.subjects
-    yield from fact.clauses
-    if fact.plural:
-        yield fact.plural
 
 
 def _distinct(text: str) -> tuple[str, ...]:

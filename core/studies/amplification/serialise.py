@@ -143,5 +143,4 @@ def to_table(
 def to_csv_bytes(amplifications: Sequence[Amplification]) -> bytes:
     """Return curves as a disarmed CSV, one row a point."""
     columns = to_columns(amplifications)
-    rows = zip(*columns.values(), strict=True)
-    return to_csv(COLUMNS, (["" if cell is None else cell for cell in row] for row in rows))
+    return to_csv(COLUMNS, zip(*columns.values(), strict=True))

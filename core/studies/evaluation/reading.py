@@ -312,11 +312,9 @@ def labelled_table(
 
 def _cells(row: Row, match: Match) -> tuple[object, ...]:
     values = row.values
-    numbers = [values[name] for name in (*SCORES, "entropy")]
-    *doubts, entropy = ["" if number is None else number for number in numbers]
     return (
         *(values["query"], " | ".join(chain(*values["answers"])), values["source"]),
-        *(values[f"{SCORE}_answer"], *doubts),
+        *(values[f"{SCORE}_answer"], *(values[name] for name in SCORES)),
         *(int(row.is_right(name, by)) for by in (match, other_rule(match)) for name in SCORES),
-        *(entropy, f"{values['sampled_mass']:.6g}"),
+        *(values["entropy"], f"{values['sampled_mass']:.6g}"),
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core.abstention.policy import Belief, Policy
-from core.codec import one_line
+from core.codec import list_of, one_line
 from core.studies.inspection.certificates import SCORE, WEIGHTED, strictest_least_mass
 from core.uncertainty.no_answer import is_no_answer
 from core.uncertainty.scores import SCORES, Score
@@ -383,13 +383,12 @@ def _is_close(doubt: float, limit: float) -> bool:
 
 def _repeats(others: Others, how: str) -> str:
     """Say what else the model was told, and how likely it then is to give its own answer."""
-    *most, last = (f"“{one_line(text)}”" for text, _ in others)
-    names = f"{', '.join(most)} or {last}" if most else last
+    names = list_of([f"“{one_line(text)}”" for text, _ in others], "or", most=len(others))
     mean, (other, least) = repeat_probability(others), min(others, key=lambda pair: pair[1])
     sentence = (
         f"Told {names}, the model is {how} {_percent(mean)} likely to give its own answer again"
     )
-    if not most:
+    if len(others) == 1:
         return sentence
     worst = f", told “{one_line(other)}” {_percent(least)}" if least < LEAST_KEPT <= mean else ""
     return f"{sentence} on average{worst}"
