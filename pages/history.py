@@ -8,8 +8,7 @@ def history() -> None:
     """Draw the page: a search, the list, and what can be done with the chosen one."""
     page_header(
         "What was asked before?",
-        "Newest first. **Opening a result calls no model**: a verdict is computed anew from what "
-        "was said then.",
+        "**Opening a result calls no model**: a verdict is computed anew from what was said then.",
     )
     list_results()
     bring()

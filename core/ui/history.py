@@ -37,8 +37,10 @@ MOST: Final = 1000  # results that are listed and counted
 ALL: Final = "All"
 EVERY_MODEL: Final = "every model"
 _OFFERED = (None, Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN, Headline.TOO_LITTLE)
-VERDICTS: Final = [STAMPS[headline].label if headline else ALL for headline in _OFFERED]
-WHAT_TO_TICK: Final = "Tick one to rename it, two inspections to compare, or any to delete."
+NO_VERDICT: Final = "No verdict"
+_LABELS = [STAMPS[headline].label if headline else ALL for headline in _OFFERED]
+_REST = [NO_VERDICT]
+VERDICTS: Final = _LABELS + _REST
 
 
 def list_results() -> None:
@@ -66,13 +68,14 @@ def list_results() -> None:
     if not groups:
         _nothing(searches=bool(text or KINDS[which] or results.total))
         return
-    groups, verdict = _of_verdict(groups)
+    bar = st.container(horizontal=True, vertical_alignment="center", key="history_actions")
+    with bar:
+        groups, verdict = _of_verdict(groups)
     if not groups:
         st.text("None of these has this verdict.")
         return
     if results.total > MOST:
         st.text(f"The newest {MOST:,} of {results.total:,} results: search finds the older ones.")
-    panel = st.container(horizontal=True, vertical_alignment="center", key="history_actions")
     number = _number_listed((text, which, st.session_state["history_model"], verdict))
     opened, ticked = component.history(groups[:number], key="history")
     if (older := len(groups) - number) > 0:
@@ -80,7 +83,7 @@ def list_results() -> None:
         st.button(more, key="history_more", icon=":material/expand_more:", on_click=_list_more)
     if opened is not None:
         frame.show(opened.kind, opened.id)
-    with panel:
+    with bar:
         actions(ticked)
     _as_file(list(chain.from_iterable(groups)))
 
@@ -129,7 +132,7 @@ def _of_verdict(groups: list[list[Summary]]) -> tuple[list[list[Summary]], str]:
     label_of = {id(group): _label(group[0]) for group in groups}
     number = Counter([*label_of.values(), *[ALL] * len(groups)])
     options = [each for each in VERDICTS if number[each] or each == st.session_state.get(key)]
-    if options == [ALL]:
+    if not {*options} - {ALL, NO_VERDICT}:
         return groups, ALL
     verdict = st.pills(
         "Verdict",
@@ -141,15 +144,13 @@ def _of_verdict(groups: list[list[Summary]]) -> tuple[list[list[Summary]], str]:
         persist_state="session",
         label_visibility="collapsed",
     )
-    if verdict == ALL and (others := number[""]):
-        st.text(f"Without a verdict: {others:,}")
     return [group for group in groups if verdict in (ALL, label_of[id(group)])], str(verdict)
 
 
 def _label(result: Summary) -> str:
-    """Return the verdict of an inspection; "" where there is none."""
+    """Return the verdict of an inspection, as it is offered."""
     stamp = read_outcome(result.outcome).stamp if result.kind == "inspection" else None
-    return stamp.label if stamp else ""
+    return stamp.label if stamp else NO_VERDICT
 
 
 def _number_listed(of: Hashable) -> int:
@@ -267,7 +268,6 @@ def bring() -> None:
 def actions(ticked: Sequence[Summary]) -> None:
     """Offer what can be done with the results that are ticked: rename, compare or delete them."""
     if not ticked:
-        st.text(WHAT_TO_TICK)
         return
     of = hash(tuple(ticked))  # what has changed closes
     if len(ticked) == 1 and (one := ticked[0]).kind != listing.EVALUATION:

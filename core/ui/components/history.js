@@ -2,23 +2,37 @@
 
 function draw(root, { groups, words, now }, send, setState) {
   const boxes = new Map();
+  const models = new Set(groups.flat().map(({ model }) => model));
+  // Of who looks at it, as their clock has it.
+  const clock = (at) => at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  const date = (at) => at.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  const day = (at) => {
+    const now = new Date();
+    if (date(at) === date(now)) return words.today;
+    return date(at) === date(new Date(now - 864e5)) ? words.yesterday : date(at);
+  };
   const tick = () => setState("ticked", [...boxes].filter(([, box]) => box.checked).map(([id]) => id));
 
   function row(result, older) {
-    const box = element("input", { type: "checkbox", "aria-label": `${words.tick} ${result.title}` });
+    const box = element("input", { type: "checkbox", title: words.ticked, "aria-label": `${words.tick} ${result.title}` });
     box.addEventListener("change", tick);
     boxes.set(result.id, box);
     const open = element("button", { type: "button", class: "title", title: result.title, "aria-label": `${words.open} ${result.title}` }, result.title);
     open.addEventListener("click", () => send("opened", result.id));
+    const at = new Date(result.at);
+    const about = [clock(at)];
+    if (older === undefined) about.unshift(day(at)); // beneath another of any day
+    if (models.size > 1) about.unshift(result.model);
+    if (result.icon !== "search") about.unshift(result.kind);
     const meta = element("div", { class: "meta" },
-      element("span", { class: "icon", "aria-hidden": true, translate: "no" }, result.icon), result.about);
+      element("span", { class: "icon", role: "img", "aria-label": result.kind, translate: "no" }, result.icon), about.join(" · "));
     if (older) meta.append(" · ", fold(older, result.times));
     return element("div", { class: "result" }, box,
       element("div", {}, open, meta),
-      element("div", { class: "came", title: result.came }, result.came),
+      element("div", { class: result.stamp?.look === "doubt" ? "came untold" : "came", title: result.came }, result.came),
       element("div", { class: "verdict" }, ...(result.stamp ? [element("span", { class: `stamp ${result.stamp.look}` }, result.stamp.label)] : []),
-        element("div", { class: "policy" }, result.policy)),
-      element("div", { class: "doubt" }, ...(result.part === null ? [] : [scale(result.part)]), result.doubt,
+        ...(result.policy ? [element("div", { class: "policy" }, result.policy)] : [])),
+      element("div", { class: "doubt", title: result.numbers }, ...(result.part === null ? [] : [scale(result.part)]), element("span", {}, result.doubt),
         ...(result.why ? [element("div", {}, result.why)] : [])));
   }
 
@@ -37,19 +51,24 @@ function draw(root, { groups, words, now }, send, setState) {
     return count;
   };
 
-  const list = element("ol", { class: "list" });
+  root.append(element("div", { class: "head", "aria-hidden": true },
+    ...["", ...words.columns].map((name) => element("span", {}, name))));
+  let list, last;
   for (const [latest, ...before] of groups) {
+    const name = day(new Date(latest.at));
+    if (name !== last) {
+      last = name;
+      root.append(element("h2", {}, name), list = element("ol", { class: "list" }));
+    }
     const older = before.length ? element("ol", { class: "older" }) : null;
     const item = element("li", {}, row(latest, older));
     if (older) {
       older.hidden = true;
-      older.append(...before.map((each) => element("li", {}, row(each, null))));
+      older.append(...before.map((each) => element("li", {}, row(each))));
       item.append(older);
     }
     list.append(item);
   }
-  root.append(element("div", { class: "head", "aria-hidden": true },
-    ...["", ...words.columns].map((name) => element("span", {}, name))), list);
   root.follow = (ticked) => boxes.forEach((box, id) => { box.checked = ticked.includes(id); });
   root.follow(now);
 }

@@ -14,8 +14,11 @@ mount = register("history")
 
 WORDS: Final = {
     "tick": "Tick",
+    "ticked": "Tick one to rename it, two inspections to compare, or any to delete",
     "open": "Open",
-    "columns": ["question", "answer", "verdict, policy", "doubt"],
+    "columns": ["question", "answer", "verdict", "doubt in nats (line: λ)"],
+    "today": "Today",
+    "yesterday": "Yesterday",
 }
 TIMES: Final = "asked {} times"
 #: Of each kind its name, and the icon that its page has in the navigation.
@@ -51,17 +54,21 @@ def _row(one: Summary, times: int) -> dict[str, Any]:
     if one.kind == "inspection":
         came = read_outcome(one.outcome)
     kind, icon = KINDS[one.kind]
+    is_usual = came.policy.startswith("default")
     return {
         "id": one.id,
         "title": one.title,
         "icon": icon,
-        "about": " · ".join((kind, one.model, f"{one.created_at:%Y-%m-%d\u00a0%H:%M\u00a0UTC}")),
+        "kind": kind,
+        "model": one.model,
+        "at": one.created_at.isoformat(),
         "times": TIMES.format(times),
         "came": came.came,
         "stamp": came.stamp and {"look": came.stamp.look, "label": came.stamp.label},
-        "policy": came.policy,
+        "policy": "" if is_usual else came.policy,
         "part": _part(came),
-        "doubt": _doubt(came),
+        "doubt": f"{came.doubt:.3f}" if is_usual and came.doubt is not None else _doubt(came),
+        "numbers": _doubt(came),
         "why": came.why,
     }
 
@@ -85,6 +92,6 @@ def _doubt(came: SavedOutcome) -> str:
         return numbers.replace("inf", "∞").replace("-", "−")
     if came.stamp is None:
         return ""
-    if came.came == STAMPS[Headline.UNTAUGHT].reason:
-        return "– not taught"
+    if came.came == STAMPS[Headline.UNTAUGHT].reason:  # which says why
+        return ""
     return "– not decided" if came.stamp.look == "unsure" else "– not certified"
