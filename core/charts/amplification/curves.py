@@ -6,7 +6,6 @@ that it takes over, grey that both are alive.
 
 import json
 import math
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
@@ -14,7 +13,7 @@ from typing import Any, Final, Literal
 import altair as alt
 import pandas as pd
 
-from core.charts.ends import ROOM, before_names, ends_of_lines
+from core.charts.ends import LINE, ROOM, before_names, ends_of_lines
 from core.charts.theme import (
     AUTOSIZE,
     IN_LINES,
@@ -52,9 +51,6 @@ LONGEST_NAME = 70
 LONGEST_ANSWER = 28
 LEGEND_WIDTH = 46  # characters a line: what a telephone has room for
 LONGEST_END = 17
-# Behind the curves: the question, or what is left of it, above the answer and its rival.
-CURVES_ROOM, LONGEST_LINE, LONGEST_PAIR = 150, 19, 19  # what a telephone has room for, too
-ASKS = re.compile(r"(?:(?:what|who|where) (?:is|are|was|were)|name) (?:the |an? )?", re.IGNORECASE)
 MEANINGS = {  # of the colours
     Fate.STAYS: "leads clearly in the end",
     Fate.ALIVE: "both alive, as where many are right",
@@ -102,20 +98,6 @@ def initial(log_likelihood: float | None) -> str:
     return f"{mantissa} × 10{raised}"
 
 
-def end(case: Case, lines: int = 1) -> str:
-    """Return what stands at the end of a curve, in lines: what is asked, the answer, its rival.
-
-    `lines`: of what is asked, at most.
-    """
-    asks = ASKS.match(case.query)
-    topic = case.query[asks.end() if asks else 0 :].strip().rstrip("?.!")
-    topic = topic[:1].upper() + topic[1:]
-    answers = (one_line(case.answer, LONGEST_PAIR), f"told {one_line(case.repeated, LONGEST_PAIR)}")
-    together = ", ".join(answers)
-    last = together if len(together) <= LONGEST_PAIR else ",\n".join(answers)
-    return f"{one_line(topic or case.query, lines * LONGEST_LINE)}\n{last}"
-
-
 # --------------------------------------------------------------------------- the curves
 
 
@@ -143,7 +125,7 @@ def curves(
     ]
     columns = ["place", "query", "t", "share", "lower", "upper", "answer", "told", "fate"]
     data = pd.DataFrame(rows, columns=columns)
-    x = _repetitions(every, scale, room=CURVES_ROOM)
+    x = _repetitions(every, scale, room=ROOM)
     y = alt.Y("share:Q", **share("the answer’s share of the two", tickCount=5))
     colour = _fate(palette)
     base = alt.Chart(data).encode(x=x)
@@ -172,21 +154,16 @@ def curves(
     # A long stretch without a mark would look as if nothing was measured at its ends.
     ticks = own.transform_filter(alt.FieldOneOfPredicate(field="t", oneOf=list(TICKS)))
     layers.append(ticks.mark_point(filled=True, size=35, opacity=1).encode(y=y, color=colour))
-    lines = 3 if len(every) < 4 else 2  # of few, there is room for more
     ends = [
-        (end(one.case, lines), one.points[-1].normalised_probability, last_fate(one).value)
-        for one in every
+        (
+            # In one line, by the number that it has in the list below.
+            one_line(f"{number}. {one.case.answer}" if beside else one.case.answer, LINE),
+            one.points[-1].normalised_probability,
+            last_fate(one).value,
+        )
+        for number, one in enumerate(every, 1)
     ]
-    layers += ends_of_lines(
-        ends,
-        _most(every),
-        *(x, y, colour),
-        (0, 1),
-        HEIGHT,
-        palette,
-        room=CURVES_ROOM,
-        line=LONGEST_LINE,
-    )
+    layers += ends_of_lines(ends, _most(every), x, y, colour, (0, 1), HEIGHT, palette)
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED, REPETITIONS, SHARE]
     layers += crosshair(base, x, y, ["place", "t"], tooltip, palette)
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
@@ -209,7 +186,7 @@ def probabilities(curve: Amplification, scale: str, palette: Palette) -> Chart:
         axis=alt.Axis(values=powers, labelExpr="datum.value == 0 ? '1' : '1e' + datum.value"),
     )
     above = alt.Legend(orient="top", symbolType="stroke")
-    colours = {"answer": palette.primary, "repeated": palette.epistemic}
+    colours = {"answer": palette.primary, "repeated": palette.ink}
     colour = contrast(alt.Color, "which:N", colours, legend=above)
     base = alt.Chart(data).encode(x=x)
     lines = base.mark_line(size=2, point=_marks([curve])).encode(

@@ -77,8 +77,7 @@ def meaning(curve: Amplification) -> str:
         return (
             "The model never held this answer: a reason not to believe it."
             if first.repetitions == 0 and _fates_at(first) == {Fate.GIVES_WAY}
-            else f"“{curve.case.answer}” gives way, as what a model only half knows does. Right or "
-            "wrong, check it."
+            else f"“{curve.case.answer}” gives way, as what a model only half knows does: check it."
         )
     if {Fate.GIVES_WAY} in before:
         back = "It gives way, and comes back: no reason to believe it."

@@ -121,24 +121,6 @@ def test_a_probability_is_written_as_in_the_papers_captions(log_likelihood, writ
     assert charts.initial(log_likelihood) == written
 
 
-@pytest.mark.parametrize(
-    ("query", "answers", "written"),
-    [
-        (
-            "What is the capital of France?",
-            ("Paris", "Lyon"),
-            "Capital of France\nParis, told Lyon",
-        ),
-        ("Name a yellow fruit.", ("Lemon", "Fig"), "Yellow fruit\nLemon, told Fig"),
-        ("Which is it?", ("The camel", "The horse"), "Which is it\nThe camel,\ntold The horse"),
-        ("Name a ?", ("a", "b"), "Name a ?\na, told b"),
-        ("a\nb", ("c", "d"), "A b\nc, told d"),
-    ],
-)
-def test_the_end_of_a_curve_says_what_is_asked_the_answer_and_its_rival(query, answers, written):
-    assert charts.end(Case(query, *answers)) == written
-
-
 # ------------------------------------------------------------------------------ the curves
 
 
@@ -177,7 +159,7 @@ def test_colours_say_what_happens():
 def test_the_probabilities_have_the_colour_of_the_own_and_of_the_repeated_answer():
     for colour in encodings(charts.probabilities(TURNS, "log", LIGHT), "color"):
         assert colour["scale"]["domain"] == ["answer", "repeated"]
-        assert colour["scale"]["range"] == [LIGHT.primary, LIGHT.epistemic]
+        assert colour["scale"]["range"] == [LIGHT.primary, LIGHT.ink]
 
 
 def test_lines_are_named_at_their_ends_and_no_name_covers_another():
@@ -195,8 +177,10 @@ def test_lines_are_named_at_their_ends_and_no_name_covers_another():
 def test_a_name_that_is_free_stands_where_its_line_ends():
     rows = rows_of(charts.curves(TURNS, "log", LIGHT), "label")
     assert [(row["label"], row["share"]) for row in rows] == [
-        (charts.end(FRANCE), TURNS.points[-1].normalised_probability)
+        ("Paris", TURNS.points[-1].normalised_probability)
     ]
+    several = rows_of(charts.curves(TURNS, "log", LIGHT, beside=[EVERY]), "label")
+    assert [row["label"] for row in several] == ["1. Paris", f"2. {EVERY.case.answer}"]
 
 
 @pytest.mark.parametrize(("found", "marked"), [(TURNS, True), (EVERY, False)])
@@ -241,12 +225,12 @@ def legend_in(found):
 
 def test_the_legend_names_the_query_with_its_initial_probabilities():
     """What the paper's captions have, so that it stands in exported figures too."""
-    assert legend_in(TURNS)[2:] == [  # behind what stands at its end
+    assert legend_in(TURNS) == [
         "What is the capital of France?",
         "“Paris” 0.810, repeated: “Lyon” 0.090",
     ]
     picture = drawn(charts.curves(TURNS, "log", LIGHT))
-    assert len(legend_of(picture)) == 2
+    assert not legend_of(picture)
     assert set(charts.MEANINGS.values()) <= set(texts(picture)), "a colour says what it means"
     assert "What is the capital of France?" in legend_in(COUNTED)  # beside a band, too
 
@@ -284,7 +268,7 @@ def test_the_logarithmic_axis_has_a_place_for_no_repetition(draw):
 def test_others_stand_beside_it_and_are_named_at_their_ends():
     chart = charts.curves(TURNS, "log", LIGHT, beside=[STAYS])
     assert {row["place"] for row in rows_of(chart, "query")} == {0, 1}
-    assert {row["label"] for row in rows_of(chart, "label")} == {*map(charts.end, (FRANCE, FRUIT))}
+    assert {row["label"] for row in rows_of(chart, "label")} == {"1. Paris", "2. Lemon"}
 
 
 def test_the_axis_ends_where_the_curve_does():
