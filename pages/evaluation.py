@@ -19,7 +19,8 @@ from core.ui.model import model_or_problem
 def page() -> None:
     """Draw the page: the chosen run on its way, what came of it, and beside that a new one."""
     page_header(
-        "Which doubt finds the wrong answers?", "**1 Evaluation** → 2 Calibration → 3 Inspection"
+        "Which doubt finds the wrong answers?",
+        "Questions with known answers: **a doubt is good if wrong answers have more of it.**",
     )
     model = model_or_problem()
     head = st.container(horizontal=True, vertical_alignment="bottom", key="run_head")
@@ -29,15 +30,13 @@ def page() -> None:
             fold("New run", partial(new_run, model), key=FOLD, icon=":material/add:")
     if listed is None:
         return
-    answer, controls = st.columns([3, 1], gap="large")
-    with controls:
-        buttons = st.container(key="run_controls")
-    with answer:
-        try:
-            if run.draw(listed, model, head, buttons):
-                results(listed.run, others, buttons)
-        except RunError as error:
-            problem(complaint(error, listed.run.folder))
+    on_way = st.container()
+    buttons = st.container(horizontal=True, vertical_alignment="center", key="run_controls")
+    try:
+        if run.draw(listed, model, head, on_way, buttons):
+            results(listed.run, others, buttons)
+    except RunError as error:
+        problem(complaint(error, listed.run.folder))
 
 
 page()

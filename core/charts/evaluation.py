@@ -14,7 +14,7 @@ from core.charts.theme import IN_LINES, Chart, Palette, contrast, theme
 from core.uncertainty.scores import SCORES
 
 HEIGHT: Final = 320
-ROW_HEIGHT: Final = 42  # of a dot, with its number above it
+ROW_HEIGHT: Final = 46  # of a dot, with its number above it
 LONGEST_LINE: Final = 19  # characters of a score's name beside its dot
 MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
 MOST_SOURCES: Final = 5  # with a shape of their own

@@ -91,7 +91,7 @@ def test_opens_on_a_bundled_run_which_nobody_changes():
     box = page.selectbox(key="evaluation_run")
     assert box.value == "embedded_world" and "(bundled)" in box.options[0]
     number = Run(folders()["embedded_world"]).finished_questions
-    assert finished(page)[0].startswith(f"{number} of {number} questions finished.")
+    assert said(page, f"{number} rows. Right means: the same answer.")
     assert "calibrate_run" in keys(page) and not {"go_on", "delete_run"} & {*keys(page)}
     assert said(page, "300 questions, drawn at random of") and said(page, "on this machine.")
     page.button(key="calibrate_run").click().run()
@@ -228,7 +228,7 @@ def test_its_rows_go_to_calibration_and_it_is_deleted(world):
     which.set_value(by_f1).run()
     assert said(settled(page), f"Right: “{label}_f1” is ") and said(page, f"by “{label}” ")
     (((run,),),) = (listed(session("history", history_words="mine", history_kind="evaluations")),)
-    assert run["about"].startswith("Evaluation · ")
+    assert run["kind"] == "Evaluation"
     page = opened(run=key)
     page.button(key="delete_run").click().run()
     assert runs().find(key) is None and "run" not in page.query_params

@@ -196,8 +196,8 @@ def never_taught(measured: RunMeasures) -> str:
     if math.isnan(rest):
         return ""
     return (
-        f"Without the {int(is_list.sum()):,} lists that were never taught: {rest:.0%}. The "
-        "Laboratory’s number differs again: it asks other questions, all of them taught."
+        f"Without the {int(is_list.sum()):,} lists that were never taught, the AUROC of "
+        f"{SCORES[of.score].title} is {number_shown(rest)}."
     )
 
 

@@ -71,14 +71,15 @@ def rows_table(results: Results, score: str, places: NDArray[np.int64]) -> Table
         "question": results.queries[places].tolist(),
         "answer": results.answers(score)[places].tolist(),
         "right or wrong": np.where(right, "right", "wrong").tolist(),
-        RIGHT_BY[results.by_other_label.match]: np.where(
-            results.by_other_label.correct[score][places], "right", "wrong"
-        ).tolist(),
+        # Before what may be wide: beyond the edge of the page, nobody would look for them.
+        "doubt": doubt_cells(results.doubts[score][places]),
+        "entropy": doubt_cells(results.entropies[places]),
         "right answers": [
             BETWEEN.join(names[0] for names in cell or () if names) for cell in accepted
         ],
-        "doubt": doubt_cells(results.doubts[score][places]),
-        "entropy": doubt_cells(results.entropies[places]),
+        RIGHT_BY[results.by_other_label.match]: np.where(
+            results.by_other_label.correct[score][places], "right", "wrong"
+        ).tolist(),
         "source": results.sources[places].tolist(),
     }
 

@@ -38,6 +38,11 @@ class State:
     used: Used | None = None  # what these took of a service; None where they took only time
 
     @property
+    def is_complete(self) -> bool:
+        """Whether every question is answered."""
+        return self.done == self.number and not self.failed
+
+    @property
     def sentence(self) -> str:
         """Say it."""
         failed = f", {self.failed:,} failed" if self.failed else ""

@@ -93,7 +93,7 @@ def _every(run: Run) -> Results:
 def _that_count(run: Run, every: Results, buttons: DeltaGenerator) -> Results:
     """Let the person choose which rows count, and when an answer is right; return them."""
     names = [source.name for source in sources(every)]
-    with buttons.popover("Choose rows and labels", icon=":material/tune:", width="stretch"):
+    with buttons.popover("Choose rows and labels", icon=":material/tune:"):
         match: Match = st.selectbox(
             "An answer is right",
             list(RIGHT),

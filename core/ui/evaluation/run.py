@@ -18,11 +18,15 @@ from core.ui.messages import later, problem
 
 
 def draw(
-    listed: Listed, model: LanguageModel | None, head: DeltaGenerator, buttons: DeltaGenerator
+    listed: Listed,
+    model: LanguageModel | None,
+    head: DeltaGenerator,
+    on_way: DeltaGenerator,
+    buttons: DeltaGenerator,
 ) -> bool:
     """Draw how far a run is and what can be done with it; return whether it has rows to show."""
     run = listed.run
-    with buttons:
+    with on_way:
         running = listed.is_own and watch(listed, model)
     state = state_of(run)
     introduction = f"{state.sentence} "
@@ -31,19 +35,20 @@ def draw(
         introduction = f"The results are of {done}. " if state.done else ""
     with head:
         say_more(run, state)
-        say(run, introduction)
+    with on_way:
+        if listed.is_own or not state.is_complete:  # the list names the model of a bundled one
+            say(run, introduction)
+        if listed.is_own and not running:
+            go_on(listed, model, state)
     with buttons:
         if running:
             st.button("Show the results so far", key="refresh_run", icon=":material/refresh:")
-        elif listed.is_own:
-            go_on(listed, model, state)
         if state.done > state.failed and st.button(
             "Calibrate on these rows",
             key="calibrate_run",
             type="primary",
             icon=":material/rule:",
-            width="stretch",
-            help="The rows that the filters below let pass, of all sources.",
+            help="The rows that the filters beside let pass, of all sources.",
         ):
             _calibrate(run)
         if listed.is_own and not running:

@@ -39,10 +39,13 @@ def scores(results: Results) -> None:
     """Say which doubt finds the wrong answers, draw what shows it, and fold the numbers."""
     measured, is_waiting = measures(results)
     pictures: dict[str, Picture] = {}
-    if answer := words.answer(measured):
-        with st.container(key="finding"):
-            st.text(answer[0])
-        st.text(" ".join(answer[1:]))
+    answer = words.answer(measured)
+    if answer:
+        if not is_waiting:  # whoever leads by chance may not lead once the intervals are known
+            with st.container(key="finding"):
+                st.text(answer[0])
+            left_out = words.exclusions(results)  # which stand with the numbers
+            st.text(" ".join(sentence for sentence in answer[1:] if sentence not in left_out))
         pictures["which_doubt"] = _aurocs(measured)
     for sentence in (*words.missing_scores(results), *words.right_half(results)):
         st.text(sentence)
@@ -68,8 +71,6 @@ def _aurocs(measured: RunMeasures) -> Picture:
         st.caption(f"Lines: {CONFIDENCE:.0%} intervals.")
     else:
         st.text(words.intervals(measured))
-    if sentence := words.never_taught(measured):
-        st.text(sentence)
     return picture
 
 
@@ -102,8 +103,11 @@ def _table(measured: RunMeasures) -> None:
         key="results_scores",
         alt="Every score with its measures",
     )
+    notes = [*words.exclusions(measured.results), words.never_taught(measured)]
     if measured.number:
-        st.text(f"{words.intervals(measured)}{WIDENED}")
+        notes.append(f"{words.intervals(measured)}{WIDENED}")
+    for sentence in filter(None, notes):
+        st.text(sentence)
 
 
 def numbers(measured: RunMeasures) -> dict[str, list[object]]:
