@@ -1,8 +1,12 @@
 """Calibration: labelled data in, a threshold that keeps its promise out."""
 
+from functools import partial
+from typing import Final
+
 import streamlit as st
 
 from core.studies.calibration.calibration import CalibrationError
+from core.studies.calibration.whole import Whole
 from core.ui.calibration import policy
 from core.ui.calibration.data import labelled_data, remember
 from core.ui.calibration.diagnostics import comparison
@@ -14,14 +18,19 @@ from core.ui.calibration.prices import prices
 from core.ui.calibration.result import reading_of
 from core.ui.calibration.target import calibration_for, target
 from core.ui.calibration.threshold import threshold
-from core.ui.glossary import TERMS
+from core.ui.folds import fold
 from core.ui.header import page_header
 from core.ui.messages import problem
+
+BEHIND: Final = "calibration_behind"
 
 
 def page() -> None:
     """Draw the page: what a person gives, the data and the target, and what comes out of them."""
-    page_header("When should it answer?", "1 Evaluation → **2 Calibration** → 3 Inspection")
+    page_header(
+        "When should it answer?",
+        "**Say how many answers may be wrong: the limit of doubt follows.**",
+    )
     policy.banner()
     policy.reopen()
     bring, aim = st.columns([3, 2], gap="large")
@@ -58,10 +67,15 @@ def page() -> None:
         new_scores(whole.calibration)
     policy.bring()
     if whole is not None:
-        st.header("Behind the threshold", help=TERMS["Threshold λ"])
-        groups(whole)
-        comparison(whole)
+        label, icon = "Behind it: groups, all scores", ":material/stacked_line_chart:"
+        fold(label, partial(behind, whole), key=BEHIND, icon=icon)
     remember()
+
+
+def behind(whole: Whole) -> None:
+    """Draw what the threshold does in each group, and what other scores would do."""
+    groups(whole)
+    comparison(whole)
 
 
 page()

@@ -31,7 +31,7 @@ FOLDS = (
     *("all_scores", "enough", "details"),  # of an inspection
     "new_run",  # of an evaluation
     "laboratory_table",
-    "all_rows",  # of a calibration
+    *("all_rows", "calibration_behind"),  # of a calibration
     "both_probabilities",  # of an amplification
     "export",
 )

@@ -192,6 +192,7 @@ def test_moving_the_threshold_asks_the_server_once_it_rests(address, open_page):
     at_rest(page)
     with_the_example(page)
     # The scores are compared in a job behind a tab; its end reruns the page once more.
+    opened(page, "Behind it")
     page.get_by_role("tab", name="Comparison with intervals").click()
     page.get_by_role("button", name="Compare with intervals").click()
     expect(page.get_by_text("Paired bootstrap, 2,000 resamples")).to_be_visible()
@@ -280,6 +281,7 @@ def test_from_the_histogram_to_a_row_to_its_inspection_and_back_after_a_reload(a
 
 
 def fits(page):
+    opened(page, "Behind it")
     for name in screens(page):
         page.get_by_role("tab", name=TABS[0]).click()
         for chart in ("Answering every", "Histogram of", "Precision by recall"):
@@ -340,6 +342,7 @@ def test_hostile_text_stays_text(address, open_page):
     opened(page, "What the columns mean")
     opened(page, "New questions: are they like these?")
     opened(page, "Upload a policy")
+    opened(page, "Behind it")
     drawn(page, f"Histogram of {IMAGE}")
     for tab in TABS:
         page.get_by_role("tab", name=tab).click()

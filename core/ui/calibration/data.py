@@ -229,7 +229,7 @@ def _what_was_read(upload: Upload) -> None:
         st.button("Remove", key="remove_upload", icon=":material/close:", on_click=_forget)
     for note in upload.notes:
         st.text(f"Note: {note}")
-    with st.expander("Look at the data", icon=":material/table:"):
+    with st.expander("Look at the data", icon=":material/table:", key="look_at_data"):
         looks = memory_of("kinds", upload, partial(kinds, upload))
         st.dataframe(
             {

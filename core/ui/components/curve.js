@@ -3,7 +3,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Return the plot; `show(at)` puts the point to a place. */
-function curve({ curve: { lower, upper, target, most }, places, certified, words }, across) {
+function curve({ curve: { lower, upper, target, most }, places, words }, across) {
   const down = (share) => 100 * (1 - Math.min(share / most, 1));
   const svg = shape("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" });
   const answered = places.values.map((_, i) => i).filter((i) => places.errors[i] !== null);
@@ -16,17 +16,15 @@ function curve({ curve: { lower, upper, target, most }, places, certified, words
   // Named where the course is far above it.
   const limit = element("div", { class: `limit ${falls ? "early" : ""}` }, element("span", {}, words.target));
   limit.style.top = `${down(target)}%`;
-  const home = element("div", { class: "mark certified" });
-  const mark = element("div", { class: "mark moved" });
+  const mark = element("div", { class: "mark" });
   const line = element("div", { class: "line" });
-  const plot = element("div", { class: "plot", role: "img", "aria-label": words.curve }, svg, limit, line, home, mark);
+  const plot = element("div", { class: "plot", role: "img", "aria-label": words.curve }, svg, limit, line, mark);
   const up = element("div", { class: "up", "aria-hidden": "true" });
   for (const share of [0, most / 2, most]) {
     const tick = element("span", {}, `${Number((100 * share).toFixed(most < 0.04 ? 1 : 0))}%`);
     tick.style.top = `${down(share)}%`;
     up.append(tick);
   }
-  place(home, certified);
 
   function place(point, at) {
     point.hidden = at === null || places.errors[at] === null;
