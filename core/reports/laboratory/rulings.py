@@ -155,7 +155,7 @@ def _scores(finding: Finding) -> Ruling:
     (value, low, _), (other, _, high) = scores["M.I."], scores["S.E."]
     # Held weakly at most: the lists that were never taught, where it errs, are not asked here.
     word = BROKEN if None in (low, high) or not low > high else WEAK  # by no more than chance
-    meaning = f"of pairs: wrong answer doubted more; entropy: {other:.0%}"
+    meaning = f"of pairs, all taught: the wrong answer doubted more; entropy: {other:.0%}"
     consequence = (
         "Entropy takes many right answers for doubt; the verdict does not. With lists that were "
         "never taught, no difference is shown: see Evaluation."
@@ -189,10 +189,7 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         "The paper’s reason tells which facts resist.", "yielding", cards.yielding, _yielding
     ),
     "Do other scores see it?": LaboratoryClaim(
-        "Mutual information finds wrong answers that entropy misses.",
-        "related",
-        cards.scores,
-        _scores,
+        "Mutual information finds what entropy misses.", "related", cards.scores, _scores
     ),
 }
 

@@ -42,10 +42,10 @@ def _card(question: str, ruling: Ruling) -> None:
     claim = CLAIMS[question]
     key = f"claim_{claim.experiment}"
     with st.container(key=f"claim_words_{claim.experiment}"):
-        with st.container(key=f"claim_text_{claim.experiment}"):
-            st.subheader(f"Claimed: {CLAIMS[question].text}", anchor=False)
         word, icon, color = LOOKS[ruling.word]
         st.badge(word, icon=icon, color=color)
+        with st.container(key=f"claim_text_{claim.experiment}"):
+            st.subheader(claim.text, anchor=False)
         with st.container(key=f"claim_number_{claim.experiment}"):
             st.text(ruling.number)
         st.text(ruling.meaning)
