@@ -35,7 +35,6 @@ def inspect() -> None:
     opened = saved_result.open_result("inspection")
     with st.container():  # it comes and goes, and moves no field
         if policy.in_use() and opened is None:  # which was decided by a policy of its own
-            st.markdown("1 Evaluation → 2 Calibration → **3 Inspection**")
             policy.banner()
     try:
         if opened is not None:

@@ -84,8 +84,10 @@ def doubt_scale(
     if value is not None:
         seen, solid = min(max(value, lowest), widest), min(max(certified, lowest), widest)
         name = f"this question: {_number(value)}"
-        rows["solid"] = [{"x": lowest, "end": solid, "y": 28, "low": 40}]
-        if seen - solid > span / 40:  # what the sign at its end leaves in sight
+        least = span / 40  # what the sign at its end leaves in sight
+        if solid - lowest > least:
+            rows["solid"] = [{"x": lowest, "end": solid, "y": 28, "low": 40}]
+        if seen - solid > least:
             rows["hollow"] = [{"x": solid, "end": seen, "y": 28, "low": 40}]
         rows["this"] = [{"x": seen, "y": 34}]
         rows["left" if seen - lowest > 0.4 * span else "right"].append(
@@ -104,8 +106,11 @@ def doubt_scale(
         rows["left" if doubt - lowest > 0.4 * span else "right"].append(
             _text(doubt, y, name, palette.muted)
         )
-    title = f"doubt: {SCORES[score].symbol} in nats" + "; hollow: estimated" * bool(rows["hollow"])
-    title += "; here it does not decide" * (rule is not None and not decides)
+    title = f"doubt: {SCORES[score].symbol} in nats"
+    if rule is not None and not decides:  # one of both: a telephone has no room for more
+        title += "; does not decide here"
+    elif rows["hollow"]:
+        title += "; hollow: estimated"
     ends = {"lowest": lowest, "widest": widest}
     return Filled(_scale_of_doubt(len(references), title, palette), rows, ends)
 
@@ -194,7 +199,7 @@ _SIDES, _UNDECIDED = ("answered", "withheld"), ("less doubt", "more doubt")
 def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:
     """Bars of what the model says after each answer that it was told; each answer has its shade.
 
-    An answer that was told, and is said again, is orange; anything else is grey.
+    An answer that was told, and is said again, has the colour of ink; anything else is grey.
     """
     names = [shown(text) for text in rows.answers]
     parts: list[tuple[Any, ...]] = []
@@ -207,7 +212,7 @@ def conditional_answers(rows: ConditionalRows, palette: Palette) -> Chart:
             shade = _SHADES[min(rank, len(_SHADES) - 1)]
             dark = again or shade > _LEGIBLE
             blue = mix(palette.primary, palette.background, shade)
-            colour = palette.epistemic if again else blue
+            colour = palette.ink if again else blue
             ink = palette.background if dark else palette.text
             words = one_line(f"{name} {probability:.0%}", max(5, round(75 * probability)))
             words = words if probability >= _LEAST_NAMED else ""

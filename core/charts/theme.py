@@ -60,6 +60,11 @@ class Palette:
     high: tuple[float, float]
     categories: tuple[str, ...]  # one after the other; dashes tell them apart as well
 
+    @property
+    def ink(self) -> str:
+        """The colour of an answer that is put into the prompt: ink, as in `common.css`."""
+        return mix(self.text, self.background, 0.84)
+
 
 LIGHT = Palette(
     background="#FDFCFA",

@@ -47,11 +47,8 @@ def badge(*, fits: bool = True) -> None:
     elif policy.method == "ltt" and policy.confidence is not None:
         # No confidence is rounded to certainty.
         target, sure = 100 * policy.target_error, min(100 * policy.confidence, 99.9999)
-        label = f"≤ {target:.6g}% wrong overall, {sure:.6g}% sure"  # where nobody knows of groups
-        if caution := _caution(policy):
-            label = f":orange[≤ {target:.6g}% wrong overall, {sure:.6g}% sure]"
-        elif caution == "":
-            label = f"≤ {target:.6g}% wrong, {sure:.6g}% sure"
+        overall = "" if _caution(policy) == "" else " overall"  # also where nobody knows of groups
+        label = f"≤ {target:.6g}% wrong{overall}, {sure:.6g}% sure"
     elif policy.method == "crc":
         label = f"≤ {100 * policy.target_error:.6g}% answered and wrong on average"
     else:

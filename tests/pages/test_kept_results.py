@@ -277,7 +277,7 @@ def test_a_policy_of_a_file_or_of_another_person_is_not_verified():
         page.session_state["policy_badge_1"] = True
         assert said(page.run(), NOT_CHECKED)
         press(page, "stop_policy")
-        assert policy_badges(page)[0].startswith(":orange[≤ 5% wrong")
+        assert policy_badges(page)[0].startswith("≤ 5% wrong overall")
         taken = session("calibration", saved=id)
         press(taken, "use_kept")
         assert policy_badges(taken) == ["The policy is not verified"]

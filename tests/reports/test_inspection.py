@@ -170,6 +170,7 @@ def test_a_saved_verdict_is_shown_only_where_the_policy_that_gave_it_is_still_in
         ("Name a yellow fruit.", "“Believe it” up to 0.179."),  # a tenth of ln 6
         ("What is the capital of France?", None),  # a single answer
         ("Who invented the telephone?", None),  # of two, λ is more than they can differ by
+        ("What is the capital of New Zealand?", None),  # withheld
         ("What is the capital of Zorvania?", None),  # never taught: no doubt decides
         ("first president of usa's wife", None),  # several answers, in words that were not taught
     ],

@@ -22,7 +22,7 @@ def weights(looks: Repeated, palette: Palette) -> Chart:
     """Softmax weight on X against the total on the copies of Y; circles are the closed form."""
     lines = {"on the query X": looks.on_query, "on all copies of Y": looks.on_copies}
     x, y = _copies(looks), alt.Y("share:Q", **share("attention"))
-    colours = dict(zip(lines, (palette.primary, palette.epistemic), strict=True))
+    colours = dict(zip(lines, (palette.primary, palette.ink), strict=True))
     dashes = dict(zip(lines, ([1, 0], [6, 3]), strict=True))
     base = alt.Chart(_long(looks, lines)).encode(x=x, y=y)
     curves = base.mark_line(size=3).encode(
@@ -42,7 +42,7 @@ def outputs(looks: Repeated, palette: Palette) -> Chart:
         "in-context: stated by Y": looks.in_context,
         "in-weight: learnt for X": looks.in_weight,
     }
-    colours = dict(zip(parts, (palette.epistemic, palette.primary), strict=True))
+    colours = dict(zip(parts, (palette.ink, palette.primary), strict=True))
     base = alt.Chart(_long(looks, parts)).encode(x=_copies(looks), tooltip=TOOLTIP)
     areas = base.mark_area(opacity=0.85).encode(
         y=alt.Y(

@@ -28,7 +28,7 @@ READING: Final = (
     "prompt makes no difference, and it is at most ln m for m different answers. Where a threshold "
     "λ is certified, an answer is served only if the doubt is below it.",
     "In the rows, each bar is what the model says after one prompt. If all bars are alike, it "
-    "keeps to its answers; if each bar is orange, it repeats what it was told.",
+    "keeps to its answers; if each bar is dark grey, it repeats what it was told.",
     "The certified lower bound holds whatever answers were not seen. All other scores are over "
     "the answers that were found, so they mean little where these cover little of the model’s "
     "probability (the sampled mass).",
@@ -96,7 +96,8 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
                 where += ", but does not decide here"
         alt = f"The doubt is {value:.3f} nats by {SCORES[score].symbol}{of_them}; {where}."
         limit = inspection.belief_limit
-        if limit is not None and charts.doubt_decides(inspection):
+        answers = inspection.verdict.decision is Decision.ANSWER  # else no word of trust is near
+        if limit is not None and answers and charts.doubt_decides(inspection):
             name = f"“{words.STAMPS[Headline.BELIEVE].words}” up to {limit:.3f}"
             alt = f"{alt} {name}."
             references = (*references, (name, limit))

@@ -127,7 +127,7 @@ function draw(root, { names, shares, matrices, reach, prompts, texts, likelihood
   function paint(cell, key, value) {
     const part = Math.min(Math.abs(value) / reach[key], 1);
     const share = key === "contribution" ? Math.sqrt(part) : part; // as on the scale of doubt: small ones are seen
-    const ink = key !== "contribution" ? "var(--own)" : value > 0 ? "var(--told-ink)" : "var(--less)";
+    const ink = key !== "contribution" ? "var(--own)" : value > 0 ? "var(--wrong-ink)" : "var(--less)";
     cell.style.setProperty("--ground", `color-mix(in srgb, ${ink} ${Math.round(100 * share)}%, var(--st-secondary-background-color))`);
   }
 

@@ -101,7 +101,6 @@ function storied(slides, story, words) {
     const last = at === story.steps.length - 1;
     slide.classList.toggle("stamped", last);
     slide.classList.toggle("falls", last && animated);
-    putIn.classList.toggle("untold", at === 0);
     type(putIn, story.put_in[at], animated);
     const text = [at ? "" : story.question, story.put_in[at], show(at)];
     if (last) text.push(`${story.stamp.words}.`, story.meaning);

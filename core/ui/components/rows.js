@@ -42,19 +42,19 @@ function draw(root, { answers, rows, words }) {
       element("span", { class: each.classList.contains("told") ? "again-named" : "" }, each.title)));
   });
   new ResizeObserver(listUnnamed).observe(list);
-  // What no row has room to name.
-  const unnamed = (share) => rows.every((row) => share(row) < LEAST_NAMED) && rows.some((row) => share(row) >= 0.0005);
-  const keys = answers.flatMap((name, i) => (unnamed(({ says }) => says[i]) ? [key(name, i)] : []));
-  if (unnamed(restOf)) keys.push(key(words.else, -1));
-  if (rows.some(({ at, says }) => at > 0 && says[at] >= 0.0005)) keys.push(key(words.again, 0, "again"));
+  // What some row has no room to name: by its place, for tints of narrow parts look alike.
+  const isUnnamed = (share) => share >= 0.0005 && share < LEAST_NAMED;
+  const keys = [];
+  const order = answers.filter((_, i) => rows.some(({ says }) => says[i] >= 0.0005));
+  if (rows.some(({ says }) => says.some(isUnnamed))) {
+    keys.push(element("span", { class: "order" }, `${words.order} ${order.join(" · ")}`));
+  }
+  if (rows.some((row) => isUnnamed(restOf(row)))) keys.push(key(words.else, "else"));
+  if (rows.some(({ at, says }) => at > 0 && says[at] >= 0.0005)) keys.push(key(words.again, "again"));
   if (keys.length) root.append(element("p", { class: "legend", "aria-hidden": true }, ...keys));
 }
 
-function key(name, rank, kind = rank < 0 ? "else" : "own") {
-  const swatch = element("i", { class: kind });
-  swatch.style.setProperty("--shade", `${shadeOf(rank)}%`);
-  return element("span", {}, swatch, name);
-}
+const key = (name, kind) => element("span", {}, element("i", { class: kind }), name);
 
 const shadeOf = (rank) => SHADES[Math.min(Math.max(rank, 0), SHADES.length - 1)];
 

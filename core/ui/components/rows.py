@@ -13,6 +13,7 @@ WORDS: Final = {
     "told": "Told {}",
     "says": "it says",
     "else": "anything else",
+    "order": "From left:",
     "again": "says again what it was told",
 }
 

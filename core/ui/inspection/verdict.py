@@ -51,16 +51,17 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             figures.show(reports.doubt(inspection, references), "doubt")
         if inspection.conceals:  # what says more comes before what is made up
             recorded.offer(inspection)
-        if not quotes(inspection):
-            reveal(inspection)
-    if inspection.conceals and live and model_opening.smollm2_here():
-        st.button(
-            "Ask SmolLM2, which learnt from real texts",
-            key="ask_real",
-            icon=":material/smart_toy:",
-            on_click=model_opening.use,
-            args=("smollm2", None, None),
-        )
+            with st.container(horizontal=True):
+                if not quotes(inspection):
+                    reveal(inspection)
+                if live and model_opening.smollm2_here():
+                    st.button(
+                        "Ask SmolLM2, which learnt from real texts",
+                        key="ask_real",
+                        icon=":material/smart_toy:",
+                        on_click=model_opening.use,
+                        args=("smollm2", None, None),
+                    )
 
 
 def _in_words(inspection: Inspection, *, live: bool) -> None:
