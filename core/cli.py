@@ -96,7 +96,7 @@ NOT_INSTALLED = (
     "The package “{}” is not installed. Install what {} needs with pip install 'believe[{}]'."
 )
 SAY_SHOW = "Add --show-untaught to see what it would have said."
-SAY_RECORDED = "{0.sentence}, to “{0.question}”: {0.outcome}. Add --recorded to open it."
+SAY_RECORDED = "{0.sentence}, to “{0.question}”: {0.outcome}. --recorded alone opens it."
 SAY_OTHER = "Add --model smollm2 to ask a model that learnt from real texts."
 
 
@@ -326,6 +326,7 @@ def _report(inspection: Inspection, untaught: bool, asks: bool) -> str:
     """Return an inspection in words, with what to add to a command that asks."""
     served = words.served_sentence(inspection, untaught=untaught)
     quotes, judgement = untaught or not inspection.conceals, judge(inspection)
+    can_ask_more = asks and inspection.policy is None  # a policy has its own settings
     first = list(filter(None, (inspection.read_as, words.source_sentence(inspection))))
     answer = recorded_elsewhere(inspection.recording)
     lines = [
@@ -335,7 +336,7 @@ def _report(inspection: Inspection, untaught: bool, asks: bool) -> str:
         *([] if quotes else [SAY_SHOW]),
         *([SAY_RECORDED.format(answer)] if asks and answer else []),
         *([SAY_OTHER] if asks and inspection.conceals and find_spec(SMOLLM2) else []),
-        *([MORE_ANSWERS] if asks and inspection.more_can_help else []),
+        *([MORE_ANSWERS] if can_ask_more and inspection.more_can_help else []),
         "",
         *(
             f"{info.symbol:>10}  {_value(inspection, name):>9}  {info.unit:<11} {info.title}"

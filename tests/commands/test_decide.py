@@ -87,6 +87,11 @@ def test_an_inspection_asks_with_the_settings_of_its_policy(tmp_path):
     for option in (["--samples", "9"], ["--gamma-1", "0.1"]):
         done = command_line.believe(*words, *option)
         assert done.exit_code == 2 and f"omit {option[0]}" in done.stderr
+    pipeline = replace(policy.pipeline, least_mass=0.9999)  # so more answers are not advised either
+    (tmp_path / "policy.json").write_text(to_json(replace(policy, pipeline=pipeline)))
+    done = command_line.believe(*words, "--no-keep")
+    assert done.stdout.startswith("Can’t tell yet.") and "--samples" not in done.stdout
+    assert "--samples" in command_line.believe(*words[:2], "--samples", 7, "--no-keep").stdout
 
 
 def test_a_policy_is_tried_on_the_rows_of_a_run(tmp_path):
