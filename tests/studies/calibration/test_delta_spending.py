@@ -11,8 +11,8 @@ from core.abstention.ledger import NO_ROWS, look
 from core.abstention.thresholds import Threshold, for_each_target
 from core.data.datasets.draw import random_order
 from core.data.datasets.questions import Question
+from core.data.tabular import fingerprints
 from core.data.tabular.csv_export import to_csv
-from core.data.tabular.fingerprints import fingerprints
 from core.reports.calibration import words
 from core.reports.calibration.document import report
 from core.studies.calibration.calibration import BEST, Target, calibrate, read, rows
@@ -22,6 +22,20 @@ from core.studies.evaluation.label_views import GROWTH
 from tests.studies.calibration.tables import labelled_rows
 
 WANTED = Target(0.05, 0.9, "ltt", "s0")
+
+
+@pytest.fixture(autouse=True)
+def numbers_once(monkeypatch):
+    """The same questions are drawn again and again: their numbers are computed once."""
+    number, known = fingerprints.of_questions, {}
+
+    def of_questions(texts):
+        texts = tuple(texts)
+        if texts not in known:
+            known[texts] = number(np.array(texts, object))
+        return known[texts].copy()
+
+    monkeypatch.setattr(fingerprints, "of_questions", of_questions)
 
 
 def scored(rng, n, error, scores=1, kinds=1, first=0):
@@ -240,7 +254,7 @@ def test_rows_are_known_again_whichever_column_names_their_questions():
 
 def seen(data, looks, target=""):
     """The view that Evaluation takes at labels when it shows them."""
-    setting, rows = f"view {data.kept.tolist()} {target}", fingerprints(data, "s0")
+    setting, rows = f"view {data.kept.tolist()} {target}", fingerprints.fingerprints(data, "s0")
     return look(setting, "seen", rows, looks, view_of=tuple(data.doubts))
 
 
