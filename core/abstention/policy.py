@@ -26,7 +26,8 @@ from core.codec import DamagedError, encode, finite, limit_in_words, percent, ty
 Doubts = TypeVar("Doubts", float, NDArray[np.float64])
 
 FORMAT: Final = "believe-policy"
-VERSION: Final = 2  # 1: of answers of the usual limit, which is all that readers of it know
+# Readers of 1 know answers of the usual limit alone, of 2 the first rule of answers.
+VERSION: Final = 3
 
 GUARANTEES: Final = {
     "ltt": "Learn-then-Test",
@@ -54,6 +55,7 @@ SHARED_DRAWS: Final = "drawn, the same random numbers for every question"
 # Tokens of an answer where a pipeline does not say it.
 USUAL_LIMIT: Final = 32
 NOTHING: Final = "nothing"  # in front of a prompt
+FIRST_RULE: Final = 1  # of answers, where a pipeline does not say it
 
 
 class PolicyError(ValueError):
@@ -80,6 +82,7 @@ class Pipeline:
     sampling: str  # how the answers were found
     answer_tokens: int = USUAL_LIMIT  # the limit of an answer
     front: str = NOTHING  # of every prompt: which system prompt, and whether a context
+    answer_rule: int = FIRST_RULE  # which answers are one, which are none, how they are scored
 
     def differences(self, other: Pipeline) -> list[str]:
         """Return one phrase for every field in which another pipeline differs.
@@ -114,6 +117,7 @@ _NAMES: Final = {
     "sampling": "sampling",
     "answer_tokens": "tokens of an answer",
     "front": "in front of the prompt",
+    "answer_rule": "rule of answers",
 }
 
 
@@ -421,14 +425,20 @@ def check_rows(policy: Policy, pipelines: Iterable[str]) -> None:
             raise PolicyError(UNNAMED_PIPELINE)
 
 
+def _version(pipeline: Pipeline | None) -> int:
+    """Return the first version whose readers know all of a pipeline."""
+    if pipeline is None:
+        return 1
+    if pipeline.answer_rule != FIRST_RULE:
+        return VERSION
+    return 1 + ((pipeline.answer_tokens, pipeline.front) != (USUAL_LIMIT, NOTHING))
+
+
 def to_dict(policy: Policy) -> dict[str, Any]:
     """Return the policy as JSON knows it, with the guarantee in words beside the numbers."""
     return {
         "format": FORMAT,
-        "version": VERSION
-        if policy.pipeline
-        and (policy.pipeline.answer_tokens, policy.pipeline.front) != (USUAL_LIMIT, NOTHING)
-        else 1,
+        "version": _version(policy.pipeline),
         "guarantee": policy.sentence,
         # In the score's own direction; “threshold” is of the doubt, which larger means.
         "rule": policy._rule,
@@ -450,6 +460,7 @@ def pipeline_from_dict(content: object) -> Pipeline:
             "sampling": SHARED_DRAWS,
             "answer_tokens": USUAL_LIMIT,
             "front": NOTHING,
+            "answer_rule": FIRST_RULE,
             **content,
         }
     return Pipeline(**policy_fields(Pipeline, content))

@@ -20,6 +20,10 @@ from core.uncertainty import validation
 from core.uncertainty.same_answer import pairwise_same
 from core.uncertainty.validation import Floats
 
+#: Part of what a score was made with: another number where texts are told from answers, answers
+#: from each other or their scores computed otherwise, since no threshold holds across that.
+ANSWER_RULE = 2
+
 SAME_ANSWER, TOKEN_F1 = "same_answer", "token_f1"
 #: What answers are compared by where nobody chooses.
 DEFAULT = SAME_ANSWER

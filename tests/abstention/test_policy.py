@@ -259,7 +259,7 @@ def place(found, kind):
     [
         (kind, f.name)
         for kind, f in FIELDS
-        if f.name not in (*SINCE_THEN, "sampling", "answer_tokens", "front")
+        if f.name not in (*SINCE_THEN, "sampling", "answer_tokens", "front", "answer_rule")
     ],
 )
 def test_a_missing_field_is_named(kind, name):
@@ -301,7 +301,7 @@ def test_a_damaged_field_is_named(kind, name, value):
     [
         ({"format": "other"}, "not a Believe policy"),
         ({"format": None}, "not a Believe policy"),
-        ({"version": 3}, "has version 3; this Believe reads versions up to 2"),
+        ({"version": 4}, "has version 4; this Believe reads versions up to 3"),
         ({"version": 0}, "has version 0"),
         ({"version": "1"}, "“version” is damaged"),
         ({"version": True}, "“version” is damaged"),
@@ -453,6 +453,14 @@ def test_rows_left_out_narrow_the_promise():
     )
     assert " 1 row without a label was left out" in replace(POLICY, left_out=1).sentence
     assert "left out" not in replace(POLICY, left_out=61).with_threshold(0.1, 10, 1).sentence
+
+
+def test_readers_who_do_not_know_the_rule_of_answers_refuse_a_policy_by_its_version():
+    versions = {
+        rule: to_dict(replace(POLICY, pipeline=replace(PIPELINE, answer_rule=rule)))["version"]
+        for rule in (1, 2)
+    }
+    assert versions == {1: 1, 2: 3}
 
 
 @pytest.mark.parametrize("name", SINCE_THEN)

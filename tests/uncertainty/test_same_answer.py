@@ -1,6 +1,7 @@
 """The rule by which two texts are one answer: pairs with the reason why, and what always holds."""
 
 import csv
+import hashlib
 import sys
 import unicodedata
 from pathlib import Path
@@ -11,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.uncertainty.answer_form import parse
+from core.uncertainty.no_answer import is_no_answer
 from core.uncertainty.same_answer import contradict, is_right, pairwise_same, same_answer
-from core.uncertainty.similarity import pairwise, token_f1
+from core.uncertainty.similarity import ANSWER_RULE, pairwise, token_f1
 
 #: Models that gave these answers equally often, and repeated whatever they were told, had one
 #: cluster by token F1 ≥ 0.25: an M.I. of 0 and "Believe it."
@@ -322,6 +324,21 @@ def test_hostile_pairs_are_parted_and_harmless_ones_are_not():
             (each["one"], each["other"], each["same"] == "yes") for each in csv.DictReader(file)
         ]
     assert [row for row in rows if same_answer(row[0], row[1]) is not row[2]] == []
+
+
+def test_what_the_rule_decides_has_a_number_of_its_own():
+    """So that no policy certified by one rule decides by another."""
+    path = Path(__file__).parent / "data" / "answer_pairs.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        texts = sorted(
+            {text for row in csv.DictReader(file) for text in (row["one"], row["other"])}
+        )
+    alike = np.packbits(pairwise_same(texts) > 0)
+    none = np.packbits([is_no_answer(text) for text in texts])
+    digest = hashlib.sha256(alike.tobytes() + none.tobytes()).hexdigest()[:12]
+    assert (ANSWER_RULE, digest) == (2, "f55a6cd8201f"), (
+        "raise ANSWER_RULE and certify anew, unless only the file of pairs grew"
+    )
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def task_in(run: Run, model: LanguageModel) -> Task:
         raise RunError("How this run asks cannot be read: its run.json was changed.") from error
     if different:
         raise RunError(
-            f"This run was begun with another version of the model: {'; '.join(different)}. Begin "
-            "a new one."
+            f"This run was begun by another version of model or rules: {'; '.join(different)}. "
+            "Begin a new one; its rows stay."
         )
     return task

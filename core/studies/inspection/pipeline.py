@@ -9,7 +9,7 @@ from core.codec import encode
 from core.once import once
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request
-from core.uncertainty.similarity import JUDGE
+from core.uncertainty.similarity import ANSWER_RULE, JUDGE
 
 
 def pipeline_of(
@@ -36,6 +36,7 @@ def pipeline_of(
         sampling=request.sampling.value,
         answer_tokens=request.answer_tokens,
         front=front_of(request),
+        answer_rule=ANSWER_RULE,
     )
 
 

@@ -11,6 +11,7 @@ from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import evaluate
 from core.studies.evaluation.saved import QUESTIONS, questions_in, save, task_in
 from core.studies.inspection.request import Reading
+from core.uncertainty.similarity import ANSWER_RULE
 from tests.hostile import ANY_TEXTS
 from tests.studies.evaluation.worlds import World, questions, rows_of, surveyed, task
 
@@ -47,8 +48,16 @@ def test_another_model_or_version_is_refused_with_a_sentence(tmp_path):
         task_in(run, model)
     model = World()
     model.revision = "2"
-    with pytest.raises(RunError, match=r"another version of the model: revision = “1” there"):
+    with pytest.raises(RunError, match=r"another version of model or rules: revision = “1” there"):
         task_in(run, model)
+
+
+def test_a_run_of_an_earlier_rule_of_answers_is_not_continued(tmp_path):
+    run = saved(tmp_path)
+    pipeline = {**run.manifest["pipeline"], "answer_rule": ANSWER_RULE - 1}
+    (tmp_path / MANIFEST).write_text(json.dumps({**run.manifest, "pipeline": pipeline}))
+    with pytest.raises(RunError, match="rule of answers = 1 there, 2 here"):
+        task_in(Run(tmp_path), World())
 
 
 def test_how_answers_are_read_is_saved_too(tmp_path):

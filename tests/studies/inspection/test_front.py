@@ -137,7 +137,7 @@ def test_a_policy_fits_its_own_system_prompt_and_any_context_where_it_had_one():
     model = Behind(knows(6))
     policy = policy_for(model, front=front_of(Request(QUERY, **FRONT)))
     assert from_json(to_json(policy)) == policy
-    assert json.loads(to_json(policy))["version"] == 2  # which refuses it where nobody knows fronts
+    assert json.loads(to_json(policy))["version"] > 1  # which is refused where nobody knows fronts
     guard = believe.Guard(model, policy, system=FRONT["system"])
     assert guard(QUERY, context="Another.") and not guard(QUERY)
     with pytest.raises(PolicyError, match="in front of the prompt"):

@@ -9,6 +9,7 @@ from core import prompts
 from core.abstention.policy import SHARED_DRAWS, Pipeline, pipeline_in
 from core.studies.inspection.pipeline import pipeline_of, prompt_fingerprint, to_text
 from core.studies.inspection.request import Reading, Request
+from core.uncertainty.similarity import ANSWER_RULE
 
 REQUEST = Request("q", 20, 0.5, seed=3)
 READING = Reading("ratio", 0.4, 0.1, 0.2)
@@ -37,6 +38,7 @@ def test_a_pipeline_holds_every_setting():
         estimator="Algorithm 3 (exact likelihoods)",
         least_mass=0.15,
         sampling="drawn",
+        answer_rule=ANSWER_RULE,
     )
     assert expected == PIPELINE
 
@@ -62,7 +64,7 @@ def changed(**values):
 
 
 #: What came later, with what it was before.
-LATER = {"sampling": SHARED_DRAWS, "answer_tokens": 32, "front": "nothing"}
+LATER = {"sampling": SHARED_DRAWS, "answer_tokens": 32, "front": "nothing", "answer_rule": 1}
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Pipeline)])
