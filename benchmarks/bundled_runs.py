@@ -41,6 +41,7 @@ from core.studies.inspection.request import Reading, Request, Sampling
 from core.studies.inspection.serialise import recording_from_json
 from core.studies.inspection.verdict import DecisionRule
 from core.uncertainty.scores import SCORES
+from core.uncertainty.similarity import ANSWER_RULE
 
 SAMPLES = 10  # of a question
 MOST_ROWS, MOST = 1_000_000, 3_000_000  # bytes of a bundled run: its rows, and all of it
@@ -105,7 +106,11 @@ def read_again(folder: Path) -> None:
             parquet.write_table(table(rows), file, compression="zstd")
     manifest = folder / MANIFEST
     content = json.loads(manifest.read_text(encoding="utf-8"))
-    content["pipeline"] |= {"similarity": reading.similarity, "tau": reading.threshold}
+    content["pipeline"] |= {
+        "similarity": reading.similarity,
+        "tau": reading.threshold,
+        "answer_rule": ANSWER_RULE,
+    }
     outputs.write(manifest, f"{json.dumps(content, indent=2, ensure_ascii=False)}\n")
 
 
