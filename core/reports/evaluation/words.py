@@ -35,6 +35,7 @@ from core.studies.evaluation.sides import RunSide, Sides
 from core.studies.inspection.certificates import SCORE
 from core.studies.provenance import Provenance
 from core.uncertainty.scores import SCORES
+from core.uncertainty.similarity import ANSWER_RULE
 
 NONE: Final = "–"  # where nothing can be said
 DIGITS: Final = {"auroc": 2, "aurc": 3, "augrc": 3, "prr": 2}
@@ -89,10 +90,14 @@ def p_in_words(p_value: float) -> str:
 
 
 def missing_scores(results: Results) -> tuple[str, ...]:
-    """Return of which scores nothing can be said."""
+    """Return of which scores nothing can be said, and if an opened row has others."""
     if not len(results):
         return ("No row counts, so nothing can be said.",)
     notes = [
+        "These scores are of an earlier rule of answers: a row that you open may have others, "
+        "and a policy made here decides nothing new."
+    ] * (results.run.pipeline.answer_rule != ANSWER_RULE)
+    notes += [
         f"{SCORES[name].symbol} has no value in any row."
         for name in SCORES
         if name not in results.scores

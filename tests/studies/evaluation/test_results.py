@@ -1,6 +1,8 @@
 """What every score is worth on the rows of a run: worked out by hand, and nothing invented."""
 
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -89,6 +91,15 @@ def test_the_measures_are_those_of_metrics_and_the_table_the_whole_run(made):
             assert interval.lower <= interval.upper or measure != "auroc"
     few = measure_run(read_results(made, columns=columns_for("same_answer")), 20)
     assert few.interval(INFORMATION, "auroc") == one.interval(INFORMATION, "auroc")
+
+
+def test_scores_of_an_earlier_rule_of_answers_are_said_to_be(tmp_path):
+    found = read_results(written(tmp_path / "run", row(0.1), row(0.2, False)))
+    earlier = SimpleNamespace(pipeline=replace(found.run.pipeline, answer_rule=1))
+    (note,) = set(words.missing_scores(replace(found, run=earlier))) - set(
+        words.missing_scores(found)
+    )
+    assert note.startswith("These scores are of an earlier rule of answers")
 
 
 def test_rows_of_chosen_sources_and_by_exact_match(made):
