@@ -199,17 +199,22 @@ def read_as(question: Question, name: str, least_mass: float) -> Read:
 def example(scored: Sequence[Read], name: str, least_mass: float) -> bytes:
     """Return scored questions as the table that the page Calibration reads.
 
-    One more column says whether an answer stands, for what “Believe it.” promises.
+    One more column says whether an answer stands, for what “Believe it.” promises. The labels by
+    the paper's rule are left out: what is certified counts by the other.
     """
     model = answering(name)
     request = usual_request("any", model.capabilities)
     pipeline = pipeline_for(Task(model, request, Reading(), least_mass))
     table = labelled_table((each.row for each in scored), pipeline)
-    heading, *rows = csv.reader(io.StringIO(table.decode("utf-8-sig"), newline=""))
+    rows = list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"), newline="")))
+    columns = [column for column in rows[0] if not column.endswith("_f1")]
     longer = io.StringIO(newline="")
     writer = csv.writer(longer)  # the cells are disarmed already
-    writer.writerow([*heading, "stands"])
-    writer.writerows([*row, int(s.stands)] for row, s in zip(rows, scored, strict=True))
+    writer.writerow([*columns, "stands"])
+    writer.writerows(
+        [*(row[column] for column in columns), int(each.stands)]
+        for row, each in zip(rows, scored, strict=True)
+    )
     return longer.getvalue().encode("utf-8-sig")
 
 
