@@ -90,12 +90,11 @@ def p_in_words(p_value: float) -> str:
 
 
 def missing_scores(results: Results) -> tuple[str, ...]:
-    """Return of which scores nothing can be said, and if an opened row has others."""
+    """Return of which scores nothing can be said."""
     if not len(results):
         return ("No row counts, so nothing can be said.",)
     notes = [
-        "These scores are of an earlier rule of answers: a row that you open may have others, "
-        "and a policy made here decides nothing new."
+        "These scores are of an earlier rule of answers: opened or asked anew, rows have others."
     ] * (results.run.pipeline.answer_rule != ANSWER_RULE)
     notes += [
         f"{SCORES[name].symbol} has no value in any row."

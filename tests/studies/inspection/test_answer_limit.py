@@ -102,7 +102,7 @@ def test_a_policy_fits_one_limit_alone_and_one_that_says_none_means_32():
     assert longer.differences(pipeline) == ["tokens of an answer = 64 there, 32 here"]
     policy = replace(default_policy(), pipeline=longer)
     assert from_json(to_json(policy)) == policy
-    assert json.loads(to_json(policy))["version"] == 2  # which a Believe without limits refuses
+    assert json.loads(to_json(policy))["version"] > 1  # which a Believe without limits refuses
     with pytest.raises(PolicyError, match="tokens of an answer = 64 there, 32 here"):
         policy.decide({policy.score: 0, "pipeline": json.dumps(vars(pipeline))})
 

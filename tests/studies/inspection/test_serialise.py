@@ -247,7 +247,7 @@ def test_what_had_to_be_known_of_the_answers_stays_with_them_and_is_said():
     assert json.loads(text)["notes"] == [*notes]
     again = serialise.from_json(text)
     assert again.recording.notes == notes and serialise.to_json(again) == text
-    assert all(note in report(again).splitlines() for note in notes)
+    assert all(note in report(again, False, False).splitlines() for note in notes)
     older = serialise.from_json(broken(text, lambda data: data["recording"].pop("notes")))
     assert older.recording.notes == () and older.scores == found.scores
     with pytest.raises(InvalidRequestError):
@@ -429,7 +429,7 @@ def shown(inspection, *, charted=True):
     """Whatever the page and the command line make of an inspection."""
     serialise.to_csv_bytes(inspection)
     assert json.loads(serialise.to_json(inspection), parse_constant=pytest.fail)
-    report(inspection).encode()
+    report(inspection, False, False).encode()
     recording = inspection.recording
     assert math.isfinite(sum(call.seconds for call in recording.calls))
     if recording.used:
