@@ -3,7 +3,8 @@
 Two hundred questions in five kinds, typed by somebody who had not seen the tables, and kept out
 of training, of the wordings and of λ (``tests/data/visitors.csv``). The two thresholds of the
 nearest question were settled after a look at them, and not of the 130 of somebody else
-(``tests/data/visitors_130.csv``). Of either, for each kind:
+(``tests/data/visitors_130.csv``), nor of another 130 (``tests/data/visitors_130_more.csv``), which
+nobody had seen when the model was trained and certified. Of each, for each kind:
 how many are answered rightly and wrongly under “Believe it.” and under “Perhaps.”, how many are
 withheld, how often the headline says that this was not taught, and how often a question that is
 offered instead has the right answer.
@@ -22,7 +23,9 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.taught import in_taught_words
 from core.studies.inspection.verdict import Decision, Headline
 
-QUESTIONS = (Path("tests/data/visitors.csv"), Path("tests/data/visitors_130.csv"))
+QUESTIONS = tuple(
+    Path("tests/data", f"{name}.csv") for name in ("visitors", "visitors_130", "visitors_130_more")
+)
 OUTCOMES = (
     "believed, right",
     "believed, wrong",
