@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+
+pytest.importorskip("torch", reason="needs requirements/local.txt: run `make test-local`")
+
 import torch
 from transformers import BertConfig, BertForSequenceClassification, BertModel, BertTokenizerFast
 
