@@ -46,7 +46,7 @@ VERDICTS: Final = _LABELS + _REST
 def list_results() -> None:
     """Search and list; offer what can be done with the results that the person ticks."""
     with st.container(key="history_filters"):
-        words, kind, model = st.columns([3, 1, 1])
+        words, kind, model, verdict = st.columns([3, 1, 1, 1])
     text = words.text_input(
         "Search",
         key="history_words",
@@ -68,15 +68,15 @@ def list_results() -> None:
     if not groups:
         _nothing(searches=bool(text or KINDS[which] or results.total))
         return
-    bar = st.container(horizontal=True, vertical_alignment="center", key="history_actions")
-    with bar:
-        groups, verdict = _of_verdict(groups)
+    with verdict:
+        groups, of_verdict = _of_verdict(groups)
     if not groups:
         st.text("None of these has this verdict.")
         return
     if results.total > MOST:
         st.text(f"The newest {MOST:,} of {results.total:,} results: search finds the older ones.")
-    number = _number_listed((text, which, st.session_state["history_model"], verdict))
+    bar = st.container(horizontal=True, vertical_alignment="center", key="history_actions")
+    number = _number_listed((text, which, st.session_state["history_model"], of_verdict))
     opened, ticked = component.history(groups[:number], key="history")
     if (older := len(groups) - number) > 0:
         more = f"Show {min(A_PAGE, older):d} more of {older:,d}"
@@ -134,15 +134,12 @@ def _of_verdict(groups: list[list[Summary]]) -> tuple[list[list[Summary]], str]:
     options = [each for each in VERDICTS if number[each] or each == st.session_state.get(key)]
     if not {*options} - {ALL, NO_VERDICT}:
         return groups, ALL
-    verdict = st.pills(
+    verdict = st.selectbox(
         "Verdict",
         options,
-        default=ALL,
-        required=True,
         key=key,
         format_func=lambda label: f"{label} ({number[label]:,})",
         persist_state="session",
-        label_visibility="collapsed",
     )
     return [group for group in groups if verdict in (ALL, label_of[id(group)])], str(verdict)
 

@@ -95,7 +95,9 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
     save_as(30, "embedded", "Perhaps (-2.0 nats, λ = -1.5, own policy: ≤ 5% wrong; moved). Rome")
     save_as(31, "openai:gpt@https://x.example/v1", UNTAUGHT)
     page = session("history")
-    assert len(titles(page)) == A_PAGE and "All (32)" in page.pills[0].options
+    assert (
+        len(titles(page)) == A_PAGE and "All (32)" in page.selectbox(key="history_verdict").options
+    )
     press(page, "history_more")
     assert len(titles(page)) == 32 and "history_more" not in keys(page)
     rows = [row for (row,) in listed(page)]
@@ -106,20 +108,26 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
         (0.025, "0.029 nats, λ = 0.580", ""),
     ]
     assert rows[1]["policy"] == "own policy: ≤ 5% wrong"
-    assert not [each for each in page.pills[0].options if each.startswith("No verdict")]
+    assert not [
+        each
+        for each in page.selectbox(key="history_verdict").options
+        if each.startswith("No verdict")
+    ]
     results().save("amplification", "", "Question 32", "embedded", "{}", outcome="A curve")
-    assert "No verdict (1)" in session("history").pills[0].options
+    assert "No verdict (1)" in session("history").selectbox(key="history_verdict").options
     page.selectbox(key="history_model").set_value("openai:gpt@https://x.example/v1").run()
     assert titles(page) == ["Question 31"]
-    assert page.pills[0].options == ["All (1)", "? I don’t know (1)"]
+    assert page.selectbox(key="history_verdict").options == ["All (1)", "? I don’t know (1)"]
     page.selectbox(key="history_model").set_value(EVERY_MODEL).run()
     assert len(titles(page)) == A_PAGE  # of another search: from its beginning
-    page.pills[0].set_value("≈ Perhaps").run()
-    assert titles(page) == ["Question 30"] and len(page.pills[0].options) == 5
+    page.selectbox(key="history_verdict").set_value("≈ Perhaps").run()
+    assert (
+        titles(page) == ["Question 30"] and len(page.selectbox(key="history_verdict").options) == 5
+    )
     page.text_input(key="history_words").set_value("paris").run()
     assert said(page, "None of these has this verdict.") and not titles(page)
-    assert "≈ Perhaps (0)" in page.pills[0].options  # it can be taken back
-    page.pills[0].set_value(ALL).run()
+    assert "≈ Perhaps (0)" in page.selectbox(key="history_verdict").options  # it can be taken back
+    page.selectbox(key="history_verdict").set_value(ALL).run()
     assert len(titles(page)) == A_PAGE
     page.selectbox(key="history_kind").set_value("curves").run()
     assert said(page, "No saved result has all of these words.")
