@@ -46,7 +46,8 @@ def doubt_scale(
 
     The bar is solid as far as the doubt is certified, hollow as far as it is estimated. A doubt
     beyond the scale stands at its end, with its number. `references` are other questions in short,
-    and their doubts. Neither side has a colour or a name where an answer of low doubt is withheld.
+    and their doubts. What may be believed is darker than the rest that is answered. Neither side
+    has a colour or a name where an answer of low doubt is withheld.
     """
     rule, score = inspection.verdict.rule, inspection.verdict.score
     too_little = inspection.verdict.decision is Decision.TOO_LITTLE
@@ -74,7 +75,12 @@ def doubt_scale(
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
     rows["zones"] = zones
     wide = border - lowest > _ROOM * span / 2
-    if wide or not finite:
+    believed = believed_below(inspection)
+    if believed is not None:
+        zones.append(_zone(lowest, believed, palette.primary))
+    if believed is not None and border - believed > _ROOM * span / 2:
+        rows["beginning"] = [_text(believed, 13, _PERHAPS, palette.text)]
+    elif wide or not finite:
         rows["beginning"] = [_text(lowest, 13, named[border <= lowest], palette.text)]
     if finite:
         rows["beginning"].append(_text(limit, 13, named[1], palette.text))
@@ -121,6 +127,15 @@ def doubt_decides(inspection: Inspection) -> bool:
     if rule is None or inspection.conceals:
         return False
     return doubt is None or inspection.decision is Decision.ANSWER or doubt >= rule.value
+
+
+def believed_below(inspection: Inspection) -> float | None:
+    """Return the doubt up to which an answer that is served may be believed; None where none may.
+
+    Nothing where it is withheld, or low doubt alone does not serve it: no word of trust is near.
+    """
+    served = inspection.verdict.decision is Decision.ANSWER and doubt_decides(inspection)
+    return inspection.belief_limit if served else None
 
 
 def _number(doubt: float) -> str:
@@ -193,6 +208,7 @@ _ROOM = 0.3  # for a label, of the width
 _LABEL = 22  # pixels above the scale for the label of its line
 _AXIS = 40  # pixels of an axis with its title
 BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
+_PERHAPS = "Perhaps"
 _SIDES, _UNDECIDED = ("answered", "withheld"), ("less doubt", "more doubt")
 
 

@@ -175,7 +175,11 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
     for is_served in (True, False):
         monkeypatch.setattr(type(inspection), "conceals", not is_served)
         scale = charts.doubt_scale(inspection, (), LIGHT)
-        assert ("answered" in placed(scale)) is is_served is ("less doubt" not in placed(scale))
+        assert ("Perhaps" in placed(scale)) is is_served is ("less doubt" not in placed(scale))
+        believed = charts.believed_below(inspection)
+        assert (believed is not None) is is_served
+        if is_served:  # from there on the answer is “Perhaps”, and darker up to there
+            assert placed(scale)["Perhaps"] == believed == scale.rows["zones"][2]["end"]
         colours = {row["colour"] for row in rows_of(scale, "end")[:2]}
         assert colours == ({LIGHT.primary, LIGHT.epistemic} if is_served else {LIGHT.muted})
         assert ("does not decide" in document.doubt(inspection).alt) is not is_served

@@ -95,9 +95,8 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
             if not charts.doubt_decides(inspection):
                 where += ", but does not decide here"
         alt = f"The doubt is {value:.3f} nats by {SCORES[score].symbol}{of_them}; {where}."
-        limit = inspection.belief_limit
-        answers = inspection.verdict.decision is Decision.ANSWER  # else no word of trust is near
-        if limit is not None and answers and charts.doubt_decides(inspection):
+        limit = charts.believed_below(inspection)
+        if limit is not None:
             name = f"“{words.STAMPS[Headline.BELIEVE].words}” up to {limit:.3f}"
             alt = f"{alt} {name}."
             references = (*references, (name, limit))
