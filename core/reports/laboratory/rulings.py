@@ -108,7 +108,12 @@ def _hallucination(finding: Finding) -> Ruling:
     if not seen:
         return Ruling(BROKEN, number, meaning, "A made-up answer may go unnoticed.")
     # One question, chosen by hand: of others, and of lists that were never taught, some are not.
-    return Ruling(WEAK, number, meaning, "This guess is caught. Not all are: see Evaluation.")
+    return Ruling(
+        WEAK,
+        number,
+        meaning,
+        "Right or wrong, this guess is withheld. Not all are: see Evaluation.",
+    )
 
 
 def _deciding(finding: Finding) -> Ruling:

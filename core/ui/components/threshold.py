@@ -16,7 +16,7 @@ mount = register("threshold", "histogram", "curve", "margin")
 BESIDE: Final = 5  # rows on each side of a threshold
 WORDS: Final = {
     "control": "Answer more, or fewer",
-    "threshold": "threshold",
+    "threshold": "limit λ",
     "back": "Back to its place",
     "answers_label": "Answers",
     "wrong_label": "Wrong among them",
