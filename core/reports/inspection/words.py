@@ -281,9 +281,10 @@ def caveat(inspection: Inspection) -> str | None:
     if rule is None:
         return _no_certificate(inspection)
     if inspection.headline is Headline.BELIEVE and rule.belief:
-        overall = f"; with “Perhaps”, {percent(rule.error)}" if rule.error is not None else ""
+        believe, perhaps = (stamp.words for stamp in _SERVED)
+        overall = f"; with “{perhaps}”, {percent(rule.error)}" if rule.error is not None else ""
         return (
-            f"Of all answers marked “{STAMPS[Headline.BELIEVE].words}”, at most "
+            f"Of all answers marked “{believe}”, at most "
             f"{percent(rule.belief.target_error)} are wrong{overall} "
             f"({percent(LEAST_CONFIDENCE)} sure)."
         )

@@ -104,7 +104,7 @@ def _hallucination(finding: Finding) -> Ruling:
     stands = largest_that_stands(len(q))
     seen = stands < information <= divergence
     number = f"{information:.2f} nats"
-    meaning = f"of doubt; with {len(q)} answers, “Believe it” takes {stands:.2f} at most"
+    meaning = f"of doubt; of {len(q)} answers, one that stands has {stands:.2f} at most"
     if not seen:
         return Ruling(BROKEN, number, meaning, "A made-up answer may go unnoticed.")
     # One question, chosen by hand: of others, and of lists that were never taught, some are not.
