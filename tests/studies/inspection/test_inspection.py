@@ -35,6 +35,7 @@ from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Searched, TableModel, certified, copies, falling, knows, words
 from tests.studies.inspection.rules import default_rule
 from tests.studies.inspection.rungs import SAMPLED, every, limited, sampled
+from tests.uncertainty.test_same_answer import CONTRADICTING_SETS
 
 KNOWN_BY_HEART = "What is the capital of France?"
 NEVER = DecisionRule(value=math.inf, least_mass=0.5, origin="by hand")
@@ -320,20 +321,9 @@ def test_the_same_weights_have_the_same_certificate_whatever_they_are_called(nam
     assert other.verdict.rule is None and caveat(other).startswith("Nothing is certified")
 
 
-SAYINGS = [
-    ("2 years", "5 years", "7 years", "9 years"),
-    ("5th century", "7th century", "9th century"),
-    ("George Washington", "George Bush", "George Adams"),
-    ("July 20, 1969", "July 16, 1969"),
-    ("C", "C++", "C#"),
-    ("-5", "5", "$5"),
-    ("Paris", "London", "Rome", "Berlin"),
-]
-
-
 @pytest.mark.parametrize("searches", [True, False])
 @pytest.mark.parametrize("similarity", ["same_answer", "token_f1", "ratio", "token_set_ratio"])
-@pytest.mark.parametrize("answers", SAYINGS, ids=lambda answers: answers[0])
+@pytest.mark.parametrize("answers", CONTRADICTING_SETS, ids=lambda answers: answers[0])
 def test_a_model_that_repeats_whatever_it_is_told_is_never_believed(answers, similarity, searches):
     """Each answer is equally likely, and certain once it is told, whatever counts as the same."""
     m = len(answers)
