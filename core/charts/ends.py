@@ -55,8 +55,9 @@ def ends_of_lines(
     ]
     to, back = (math.log, math.exp) if logarithmic else (float, float)
     low, high = to(domain[0]), to(domain[1])
-    sizes = [(high - low) * APART / height * len(lines) for lines, _, _ in named]
-    at = apart([to(value) for _, value, _ in named], sizes, low, high)
+    a_line = (high - low) * APART / height
+    sizes = [a_line * len(lines) for lines, _, _ in named]
+    at = apart([to(value) for _, value, _ in named], sizes, low, high, a_line)
     fields = [each.shorthand.split(":")[0] for each in (x, y, colour)]
     rows = [
         (most, back(where), key, "\n".join(lines), len(lines))
@@ -84,16 +85,23 @@ def ends_of_lines(
     return layers
 
 
-def apart(values: Sequence[float], sizes: Sequence[float], low: float, high: float) -> list[float]:
-    """Move things of these sizes, within limits, as little as keeps each off the others."""
+def apart(
+    values: Sequence[float], sizes: Sequence[float], low: float, high: float, out: float
+) -> list[float]:
+    """Move things of these sizes, within limits, as little as keeps each off the others.
+
+    Half of `out` of a thing may lie beyond a limit.
+    """
     order = sorted(range(len(values)), key=lambda i: values[i])
+    inside = [max(0.0, size - out) / 2 for size in sizes]
     gaps = [(sizes[i] + sizes[j]) / 2 for i, j in itertools.pairwise(order)]
-    fit = min(1.0, (high - low) / (sum(gaps) or 1.0))
+    room = high - low - sum(inside[i] for i in (*order[:1], *order[-1:]))
+    fit = min(1.0, room / (sum(gaps) or 1.0))
     placed: list[float] = []
     for i, gap in zip(order, [0.0, *gaps], strict=False):
-        placed.append(max(values[i], low, *(p + gap * fit for p in placed[-1:])))
+        placed.append(max(values[i], low + inside[i], *(p + gap * fit for p in placed[-1:])))
     top = high
     for k in reversed(range(len(placed))):
-        placed[k] = min(placed[k], top)
+        placed[k] = min(placed[k], top, high - inside[order[k]])
         top = placed[k] - (gaps[k - 1] * fit if k else 0.0)
     return [placed[order.index(i)] for i in range(len(values))]

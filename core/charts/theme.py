@@ -5,6 +5,7 @@ tell apart; meaning never rests on colour alone. The page's own colours stand in
 ``.streamlit/config.toml`` and are the same values.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -129,12 +130,13 @@ def share(title: str | None, *, domain: Sequence[float] = (0, 1), **axis: Any) -
 def repetitions(
     title: str, most: int, ticks: Sequence[int], form: str = "d", **scale: Any
 ) -> alt.X:
-    """Return a logarithmic axis of repetitions, which has a place for 0."""
+    """Return a logarithmic axis of repetitions, which has a place for 0 and names its end."""
+    before = [t for t in ticks if math.log1p(t) < 0.9 * math.log1p(most)]
     return alt.X(
         "t:Q",
         title=title,
         scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, most], **scale),
-        axis=alt.Axis(values=[t for t in ticks if t <= most], format=form),
+        axis=alt.Axis(values=[*before, most], format=form),
     )
 
 

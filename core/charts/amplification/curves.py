@@ -37,7 +37,7 @@ Line = Literal["dashed", "dotted"]
 DASHES: Final[Mapping[Line, list[int]]] = {"dashed": [5, 3], "dotted": [1, 2]}
 MARKED = 20  # points of a line, of which each can be marked
 MOST_POWERS = 6  # of ten, marked on an axis besides 1
-TICKS = (0, 1, 2, 5, 10, 20, 50, 100, 300, 1000)
+TICKS = (0, 1, 3, 10, 30, 100, 300, 1000)  # as far apart as a telephone has room for
 REPETITIONS = alt.Tooltip("t:Q", title="repetitions")
 SHARE = alt.Tooltip("share:Q", title="the answer’s share of the two", format=".2%")
 REPEATED = alt.Tooltip("told:N", title="repeated")
@@ -155,18 +155,23 @@ def curves(
     ticks = own.transform_filter(alt.FieldOneOfPredicate(field="t", oneOf=list(TICKS)))
     layers.append(ticks.mark_point(filled=True, size=35, opacity=1).encode(y=y, color=colour))
     ends = [
-        (
-            # In one line, by the number that it has in the list below.
-            one_line(f"{number}. {one.case.answer}" if beside else one.case.answer, LINE),
-            one.points[-1].normalised_probability,
-            last_fate(one).value,
-        )
+        (_end(one, number if beside else 0), one.points[-1].normalised_probability, fate)
         for number, one in enumerate(every, 1)
+        for fate in [last_fate(one).value]
     ]
     layers += ends_of_lines(ends, _most(every), x, y, colour, (0, 1), HEIGHT, palette)
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED, REPETITIONS, SHARE]
     layers += crosshair(base, x, y, ["place", "t"], tooltip, palette)
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
+
+
+def _end(curve: Amplification, number: int) -> str:
+    """Return the name of a line: its number in the list below, its answer, and what that answers.
+
+    Not for the first, which the page is about.
+    """
+    answer = one_line(f"{number}. {curve.case.answer}" if number else curve.case.answer, LINE)
+    return f"{answer}\n{one_line(curve.case.query, 2 * LINE)}" if number > 1 else answer
 
 
 def probabilities(curve: Amplification, scale: str, palette: Palette) -> Chart:

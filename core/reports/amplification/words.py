@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codec import count_of, encode
-from core.data.world.grading import find
+from core.data.world.grading import find, is_right
 from core.reports.inspection.words import untaught_words, what_is_true
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import SAMPLES_A_POINT, Amplification, Origin, Point
@@ -60,49 +60,59 @@ def verdict(curve: Amplification) -> str:
 
 
 def truth(curve: Amplification) -> str:
-    """Return what is true where the embedded model was asked a question that it was taught."""
+    """Return whether the answer is right, and the curve misleads; "" where it is not known here.
+
+    It is where the embedded model was asked a question that it was taught.
+    """
     fact = find(curve.case.query) if certified_model(curve.revision) == EMBEDDED else None
-    return "" if fact is None else what_is_true(fact, ours=True)
+    if fact is None:
+        return ""
+    right, (_, trust) = is_right(curve.case.answer, fact), _meaning(curve)
+    judged = f"“{curve.case.answer}” is {'right' if right else 'wrong'}"
+    if trust is not None and trust is not right:
+        judged += ": a false alarm" if right else " all the same"
+    is_whole_truth = right and len(fact.answers) == 1 and not fact.note
+    return f"{judged}." if is_whole_truth else f"{judged}. {what_is_true(fact, ours=True)}"
 
 
 def meaning(curve: Amplification) -> str:
     """Return what that says about the model; "" where the curve is too uncertain to say it."""
+    return _meaning(curve)[0]
+
+
+def _meaning(curve: Amplification) -> tuple[str, bool | None]:
+    """Return the words of `meaning`, and whether they speak for the answer; None for neither."""
     if not curve.informative or curve.is_foreign:
-        return ""
+        return "", None
     first, last = curve.informative[0], curve.informative[-1]
     fates, before = _fates_at(last), [*map(_fates_at, curve.informative[:-1])]
     if len(fates) > 1:  # its interval allows for another
-        return ""
+        return "", None
     if Fate.GIVES_WAY in fates:
-        return (
-            "The model never held this answer: a reason not to believe it."
-            if first.repetitions == 0 and _fates_at(first) == {Fate.GIVES_WAY}
-            else f"“{curve.case.answer}” gives way, as what a model only half knows does: check it."
-        )
+        if first.repetitions == 0 and _fates_at(first) == {Fate.GIVES_WAY}:
+            return "The model never held this answer: a reason not to believe it.", False
+        half = f"“{curve.case.answer}” gives way, as what is half known does: check it."
+        return half, False
     if {Fate.GIVES_WAY} in before:
         back = "It gives way, and comes back: no reason to believe it."
-        return "" if before[0] == {Fate.GIVES_WAY} else back
+        return "" if before[0] == {Fate.GIVES_WAY} else back, None
     if Fate.ALIVE in fates:
-        return (
-            "Both stay alive, as where several answers are right: by itself no reason to doubt "
-            "either."
-        )
+        both = "Both stay alive, as where several answers are right: by itself no reason to doubt "
+        return f"{both}either.", None
     chances = [*map(curve.probability, curve.informative)]
     if None in chances or first.repetitions:  # nobody knows what it says besides, or by itself
-        return ""
+        return "", None
     if any(chance < HELD for chance in chances if chance is not None):
-        return (
-            "It outlasts the repeated answer, but the model mostly says other words: no reason to "
-            "believe it."
-        )
+        outlasts = "It outlasts the repeated answer, but the model mostly says other words: "
+        return f"{outlasts}no reason to believe it.", None
     if any(each != {Fate.STAYS} for each in before):
-        return ""
+        return "", None
     taught = look_up(curve.case.query, curve.model)
     if taught and not taught.recognised:
-        return untaught_words(taught)
+        return untaught_words(taught), None
     if last.repetitions < FIRM:
-        return f"It stands so far: {repetitions(last.repetitions)} cannot show more."
-    return "It stands, as what a model knows does: a reason to believe it, but no proof."
+        return f"It stands so far: {repetitions(last.repetitions)} cannot show more.", None
+    return "It stands, as what a model knows does: a reason to believe it, but no proof.", True
 
 
 def _fates_at(point: Point) -> set[Fate]:

@@ -47,14 +47,10 @@ def title() -> None:
 
 
 def pictures(amplifications: list[Amplification], scale: str) -> None:
-    """Draw the curves, and fold the raw probabilities of the first on a logarithmic axis."""
-    shares, *probabilities = document.pictures(amplifications, scale)
-    figures.show(shares, "curves")
+    """Draw the curves."""
+    figures.show(document.pictures(amplifications, scale)[0], "curves")
     for remark in remarks(amplifications):
         st.text(remark)
-    for picture in probabilities:  # one, where they are known
-        show = partial(figures.show, picture, "probabilities")
-        fold(PROBABILITIES, show, key="both_probabilities", icon=":material/show_chart:")
 
 
 def list_curves(
@@ -117,7 +113,10 @@ def _prompt(amplifications: list[Amplification], most: int) -> None:
 def details(
     amplifications: list[Amplification], scale: str, most: int, result: Result | None = None
 ) -> None:
-    """Show the exact prompts and every number as a table, and offer files to take along."""
+    """Fold up both probabilities of the first, the prompts and all numbers; and offer files."""
+    for picture in document.pictures(amplifications, scale)[1:]:  # one, where they are known
+        show = partial(figures.show, picture, "probabilities")
+        fold(PROBABILITIES, show, key="both_probabilities", icon=":material/show_chart:")
     with st.expander("Everything behind it: prompt, points", icon=":material/list:"):
         _prompt(amplifications, most)
         st.dataframe(serialise.to_table(amplifications), hide_index=True, key="points")

@@ -20,12 +20,28 @@ from tests.studies.amplification.test_curve import CAPITAL, Teller, curve
 def test_the_truth_is_told_where_it_is_known_of_the_model_that_was_taught_it():
     revision = default_policy().pipeline.revision
     known = replace(curve({0: 0.9}), case=CAPITAL, revision=revision)
-    assert truth(known) == "The truth: Paris"
+    assert truth(known) == "“Paris” is right."
     for other in (
         replace(known, revision="another"),
         replace(known, case=replace(CAPITAL, query="What is the capital of Zorvania?")),
     ):
         assert truth(other) == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "shares", "says"),
+    [
+        ("Paris", {0: 0.9, 10: 0.9}, "“Paris” is right."),
+        ("Paris", {0: 0.9, 10: 0.1}, "“Paris” is right: a false alarm."),
+        ("Paris", {0: 0.9, 10: 0.5}, "“Paris” is right."),  # nothing was said against it
+        ("Lyon", {0: 0.9, 10: 0.9}, "“Lyon” is wrong all the same. The truth: Paris"),
+        ("Lyon", {0: 0.9, 10: 0.1}, "“Lyon” is wrong. The truth: Paris"),
+    ],
+)
+def test_a_curve_that_misleads_is_called_so(answer, shares, says):
+    revision = default_policy().pipeline.revision
+    case = Case(CAPITAL.query, answer, "Rome")
+    assert truth(replace(alone(shares), case=case, revision=revision)) == says
 
 
 # Without their beginning and their end, which are the same in all of them.
@@ -79,7 +95,7 @@ VERDICTS = [
 
 
 COMES_BACK = "It gives way, and comes back: no reason to believe it."
-GIVES_WAY = "“A” gives way, as what a model only half knows does: check it."
+GIVES_WAY = "“A” gives way, as what is half known does: check it."
 
 
 @pytest.mark.parametrize(("shares", "sentence"), VERDICTS)
