@@ -2,7 +2,7 @@
 
 from core.abstention.policy import Policy, PolicyError
 from core.claims import TextClaim, claims
-from core.guard import Abstained, Answer, Guard, guard, policy_in
+from core.guard import Abstention, Answer, Guard, guard, policy_in
 from core.language_models.errors import ModelError
 from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.language_models.registry import open_model
@@ -11,7 +11,7 @@ from core.studies.progress import Cancelled
 from core.uncertainty.own_answers import AnswerScores, score
 
 __all__ = [
-    "Abstained",
+    "Abstention",
     "Answer",
     "AnswerScores",
     "Cancelled",

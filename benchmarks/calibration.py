@@ -41,7 +41,7 @@ from core.abstention.thresholds import (
     learn_then_test,
     p_values,
 )
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.studies.calibration.calibration import Target
 from core.studies.calibration.price_list import TARGETS, price_list
 
@@ -205,7 +205,7 @@ def of_the_list() -> bool:
     data = rows(10_000)
     count = len(data.correct)
     texts = np.array([f"question {row}" for row in range(count)], object)
-    read = Labelled(
+    read = LabelledRows(
         name="rows",
         sha256="",
         queries=texts,

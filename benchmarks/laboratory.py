@@ -13,7 +13,7 @@ from core.language_models.language_model import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.reports.laboratory.catalogue import EXPERIMENTS
-from core.studies.laboratory.experiment import EMBEDDED, Asks, Experiment, to_json
+from core.studies.laboratory.experiment import EMBEDDED, AskedModel, Experiment, to_json
 from core.studies.laboratory.shipped import file_of
 
 
@@ -38,7 +38,7 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.names or EXPERIMENTS:
         experiment = EXPERIMENTS[name]
-        models = [""] if experiment.asks is Asks.NOTHING else [EMBEDDED, *experiment.also]
+        models = [""] if experiment.asks is AskedModel.NOTHING else [EMBEDDED, *experiment.also]
         for model in models:
             if options.model in (None, model):
                 _run(experiment, model, write=options.write)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from core.data.datasets.answer_key import answer_key
 from core.data.tabular.directions import UnknownDirectionError
-from core.data.tabular.labelled import Labelled, UnknownLabelsError, UnknownQuestionsError
+from core.data.tabular.labelled import LabelledRows, UnknownLabelsError, UnknownQuestionsError
 from core.data.tabular.uploads import UploadError, parse
 from core.studies.calibration.calibration import read
 
@@ -401,7 +401,7 @@ _OPTIONS = {
 }
 
 
-def answered(name: str, content: bytes) -> tuple[Labelled, dict[str, Any]]:
+def answered(name: str, content: bytes) -> tuple[LabelledRows, dict[str, Any]]:
     """Return a file of scores as it is calibrated on, and the answers that this takes.
 
     Raises `UploadError` when it has no score, or no answer that is asked for is at hand.

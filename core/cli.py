@@ -100,7 +100,7 @@ SAY_RECORDED = "{0.sentence}, to “{0.question}”: {0.outcome}. --recorded alo
 SAY_OTHER = "Add --model smollm2 to ask a model that learnt from real texts."
 
 
-class Stoppable(click.Group):
+class StoppableGroup(click.Group):
     """Commands that the first Ctrl-C ends, with a sentence and a status of its own."""
 
     command_class = FilesFirst
@@ -124,7 +124,7 @@ class Stoppable(click.Group):
 MORE_ANSWERS = "More answers may bring a verdict: ask again with a larger --samples."
 
 
-@click.group(cls=Stoppable, help=__doc__)
+@click.group(cls=StoppableGroup, help=__doc__)
 def main() -> None:
     """Believe's commands."""
 

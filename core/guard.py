@@ -78,7 +78,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Abstained:
+class Abstention:
     """Nothing that may be served; it counts as false, and its text is empty."""
 
     question: str
@@ -151,7 +151,7 @@ class Guard:
         *,
         context: str = "",
         system: str | None = None,
-    ) -> Answer | Abstained:
+    ) -> Answer | Abstention:
         """Ask one question; whatever goes wrong with the model is a reason to abstain.
 
         `context`: passages that the answer is to be drawn from. A policy that was calibrated
@@ -172,19 +172,19 @@ class Guard:
                 recording = record(request, self.model, progress or silent)
             inspection = read(recording, self._reading, policy=self._brought)
         except (ModelError, InvalidRequestError) as error:
-            return Abstained(question, str(error))
+            return Abstention(question, str(error))
         except Cancelled:
             raise
         except Exception as error:  # of a model of one's own
-            return Abstained(question, fault_of(self.model.name, error))
+            return Abstention(question, fault_of(self.model.name, error))
         return _outcome(question, inspection)
 
-    async def ask(self, question: str, *, context: str = "") -> Answer | Abstained:
+    async def ask(self, question: str, *, context: str = "") -> Answer | Abstention:
         """Ask one question in a thread of its own, while others run; cancelled, it asks no more."""
         with ending() as stop:
             return await asyncio.to_thread(_ask_until, stop, self, question, context=context)
 
-    def batch(self, questions: Iterable[str]) -> list[Answer | Abstained]:
+    def batch(self, questions: Iterable[str]) -> list[Answer | Abstention]:
         """Ask several questions, as many at the same time as the model gains from; in order."""
         every = [*questions]
         if isinstance(questions, str) or not all(isinstance(one, str) for one in every):
@@ -198,7 +198,7 @@ class Guard:
             return at_once(calls, workers=workers)
 
 
-def ask_beside(stop: Stop, guard: Guard, question: str, **how: Any) -> Answer | Abstained:
+def ask_beside(stop: Stop, guard: Guard, question: str, **how: Any) -> Answer | Abstention:
     """Ask a guard one question beside others, each in a thread, until somebody says stop.
 
     Raises `Cancelled` then, or abstains; what is under way ends by itself.
@@ -207,7 +207,7 @@ def ask_beside(stop: Stop, guard: Guard, question: str, **how: Any) -> Answer | 
         return _ask_until(stop, guard, question, **how)
 
 
-def _ask_until(stop: Stop, guard: Guard, question: str, **how: Any) -> Answer | Abstained:
+def _ask_until(stop: Stop, guard: Guard, question: str, **how: Any) -> Answer | Abstention:
     def progress(stage: str, share: float) -> None:
         if stop.is_set:
             raise Cancelled
@@ -225,7 +225,7 @@ def guard(
     system: str = "",
     answer_tokens: int | None = None,
 ) -> Guard:
-    """Return a guard around a model: a function from a question to `Answer` or `Abstained`.
+    """Return a guard around a model: a function from a question to `Answer` or `Abstention`.
 
     Raises `InvalidRequestError` when the model cannot be asked so; `ModelError` when it cannot be
     opened; `PolicyError` when the policy cannot be read, or was calibrated for something else.
@@ -293,7 +293,7 @@ def settings_of(model: LanguageModel, policy: Policy | None) -> tuple[Request, R
         raise PolicyError(f"The policy names settings that do not exist: {error}") from error
 
 
-def _outcome(question: str, inspection: Inspection) -> Answer | Abstained:
+def _outcome(question: str, inspection: Inspection) -> Answer | Abstention:
     """Serve an answer that a fitting policy lets through, to what the model was taught if known."""
     headline = inspection.headline
     lines = words.STAMPS[headline].reason, *words.beneath(inspection)
@@ -301,11 +301,11 @@ def _outcome(question: str, inspection: Inspection) -> Answer | Abstained:
     taught, rule = inspection.nearest_taught, inspection.verdict.rule
     off = taught is not None and not taught.recognised
     if rule is None or off or inspection.decision is not Decision.ANSWER:
-        return Abstained(question, reason, inspection)
+        return Abstention(question, reason, inspection)
     believed = headline is Headline.BELIEVE
     text = inspection.verdict.answer
     if not text:
-        return Abstained(question, "The model’s answer has no text.", inspection)
+        return Abstention(question, "The model’s answer has no text.", inspection)
     return Answer(text, question, believed, reason, rule.origin, inspection)
 
 

@@ -25,7 +25,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from core.codec import list_of, one_line
-from core.guard import Abstained, Answer, Guard, ask_beside
+from core.guard import Abstention, Answer, Guard, ask_beside
 from core.hosts import LOCAL, is_host_allowed, is_origin_allowed
 from core.language_models.client.concurrency import questions_at_once
 from core.language_models.stopping import Stop
@@ -167,7 +167,7 @@ class _Desk:
 
     async def _decision(
         self, system: str | None, question: str, request: Request
-    ) -> Answer | Abstained:
+    ) -> Answer | Abstention:
         """Ask the guard until the time is over, or nobody waits any more."""
         stop = Stop()
         ask = partial(ask_beside, stop, self._guard, question, system=system)
@@ -183,7 +183,7 @@ class _Desk:
         finally:
             stop.set()
             work.cancel()
-        return Abstained(question, f"It was not decided within {self._seconds:g} seconds.")
+        return Abstention(question, f"It was not decided within {self._seconds:g} seconds.")
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -255,7 +255,7 @@ def _turn(message: object) -> tuple[str, str] | None:
     return None
 
 
-def _reply(outcome: Answer | Abstained, model: str, passed_over: list[str]) -> dict[str, Any]:
+def _reply(outcome: Answer | Abstention, model: str, passed_over: list[str]) -> dict[str, Any]:
     refusal = None if outcome else WITHHELD
     about = {"promise": None, **outcome.to_dict(), "not_followed": passed_over}
     del about["question"]  # the asker has it, and it may hold what JSON cannot

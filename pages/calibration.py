@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 
 from core.studies.calibration.calibration import CalibrationError
-from core.studies.calibration.whole import Whole
+from core.studies.calibration.whole import CalibrationResult
 from core.ui.calibration import policy
 from core.ui.calibration.data import labelled_data, remember
 from core.ui.calibration.diagnostics import comparison
@@ -72,7 +72,7 @@ def page() -> None:
     remember()
 
 
-def behind(whole: Whole) -> None:
+def behind(whole: CalibrationResult) -> None:
     """Draw what the threshold does in each group, and what other scores would do."""
     groups(whole)
     comparison(whole)

@@ -61,7 +61,7 @@ def test_what_is_known_is_served_with_its_promise_and_what_is_not_is_withheld(gu
     assert scores["greedy_probability"] == of_greedy.doubt != of_greedy.value
     assert default_policy().decide(scores) == "answer"
     assert default_policy().decide(unknown.to_dict()["scores"]) == "abstain"
-    assert isinstance(unknown, believe.Abstained) and not unknown and str(unknown) == ""
+    assert isinstance(unknown, believe.Abstention) and not unknown and str(unknown) == ""
     assert "does not know" in unknown.reason and "promise" not in unknown.to_dict()
     assert {known, unknown, guard(FRANCE)} == {known, unknown}
 

@@ -44,7 +44,7 @@ class Comparison:
     differences: Mapping[str, Interval]
 
 
-class Ranked:
+class RankedRows:
     """One score's rows in rising order of doubt, ready to be weighed over and over.
 
     A resample is a weight for every row, a whole number: a row of weight 2 stands twice. So

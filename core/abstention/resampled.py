@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Resampled:
+class ResampledMeasures:
     """Measures and curves of several scores, on the rows as they are and on every resample."""
 
     scores: tuple[str, ...]
@@ -124,7 +124,7 @@ def resample(
     number: int = intervals.RESAMPLES,
     seed: int = 0,
     progress: Callable[[float], None] = lambda share: None,
-) -> Resampled:
+) -> ResampledMeasures:
     """Resample queries, and measure every score on the same ones each time.
 
     Parameters
@@ -147,7 +147,7 @@ def resample(
     if any(np.shape(scores[name]) != rows.shape for name in scores):
         raise ValueError(f"Give {len(rows)} scores, one for every query.")
     names = tuple(scores)
-    ranked = [intervals.Ranked(scores[name], correct[name]) for name in names]
+    ranked = [intervals.RankedRows(scores[name], correct[name]) for name in names]
     harmonic, ones = _Harmonic(), np.ones(len(rows), np.int64)
     whole = [each.blocks(ones) for each in ranked]
     values = np.reshape([_measures(each, harmonic) for each in whole], (-1, len(MEASURES)))
@@ -185,7 +185,7 @@ def resample(
                 ranks = ranked[j].blocks(weights)
                 least[i, j] = _measures(ranks, harmonic)
                 worst[name][i] = intervals.precision_at(ranks, points[name])
-    return Resampled(
+    return ResampledMeasures(
         names,
         values,
         least,

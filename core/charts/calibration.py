@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy, own_direction
 from core.charts.ends import before_names
-from core.charts.shapes import Filled, Rows, Shape, records, shape
+from core.charts.shapes import FilledShape, Rows, Shape, records, shape
 from core.charts.theme import Palette, by, share
 from core.codec import limit_in_words
 from core.once import once
@@ -55,7 +55,7 @@ def risk_coverage(
     confidence: float,
     larger_is_surer: bool,
     palette: Palette,
-) -> Filled:
+) -> FilledShape:
     """Error among the answered against the share answered, with its band and the target.
 
     The certified policy is a filled diamond on the curve, one moved by hand an open circle.
@@ -76,7 +76,9 @@ def risk_coverage(
     }
     highest = max(float(thinned.selective_error.max(initial=0)) * 1.25, 2 * target)
     few = len(thinned.doubts) < 3
-    return Filled(_risk_coverage(few, larger_is_surer, palette), rows, {"most": min(1.0, highest)})
+    return FilledShape(
+        _risk_coverage(few, larger_is_surer, palette), rows, {"most": min(1.0, highest)}
+    )
 
 
 def _answering(policy: Policy | None) -> Rows:
@@ -151,7 +153,7 @@ def risk_coverage_alt(curve: Curve, policy: Policy | None, moved: Policy | None 
     return f"{'; '.join(sentences)}."
 
 
-def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Filled:
+def groups(bins: Sequence[Bin], target: float, palette: Palette) -> FilledShape:
     """Wrong among the answered for each group, the most first, beside the target for all."""
     filled = sorted((b for b in bins if b.answered), key=lambda b: -b.error)
     errors = [b.error for b in filled]
@@ -169,7 +171,7 @@ def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Filled:
         ),
         "target": [{"α": target}],
     }
-    return Filled(_groups(palette), rows, {"most": min(1.0, max(2 * target, highest * 1.1))})
+    return FilledShape(_groups(palette), rows, {"most": min(1.0, max(2 * target, highest * 1.1))})
 
 
 @once

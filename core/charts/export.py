@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import altair as alt
 
-from core.charts.shapes import Filled
+from core.charts.shapes import FilledShape
 from core.charts.theme import Chart
 
-Figure = Chart | Filled
+Figure = Chart | FilledShape
 
 WIDTH = 560  # pixels; on a page a chart is as wide as its column
 #: What no XML may hold: at such a character vl-convert ends the whole process.

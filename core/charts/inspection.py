@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.charts.shapes import Filled, Shape, shape
+from core.charts.shapes import FilledShape, Shape, shape
 from core.charts.theme import Chart, Palette, by, ink_on, lines_apart, mix, pairs, share, theme
 from core.codec import one_line
 from core.once import once
@@ -41,7 +41,7 @@ MATRICES = {
 
 def doubt_scale(
     inspection: Inspection, references: Sequence[tuple[str, float]], palette: Palette
-) -> Filled:
+) -> FilledShape:
     """Where this question's doubt lies: which side of λ, and beside which known questions.
 
     The bar is solid as far as the doubt is certified, hollow as far as it is estimated. A doubt
@@ -118,7 +118,7 @@ def doubt_scale(
     elif rows["hollow"]:
         title += "; hollow: estimated"
     ends = {"lowest": lowest, "widest": widest}
-    return Filled(_scale_of_doubt(len(references), title, palette), rows, ends)
+    return FilledShape(_scale_of_doubt(len(references), title, palette), rows, ends)
 
 
 def doubt_decides(inspection: Inspection) -> bool:

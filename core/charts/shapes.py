@@ -41,7 +41,7 @@ def _finite(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledShape:
     """A shape with its data; used as an Altair chart is."""
 
     shape: Shape  # of `shape`
@@ -66,7 +66,7 @@ class Filled:
         """Return the specification as text."""
         return json.dumps(self.to_dict(validate=False))
 
-    def properties(self, **looks: Any) -> Filled:
+    def properties(self, **looks: Any) -> FilledShape:
         """Return the chart with a width, a title, and so on."""
         plain = {
             name: look.to_dict() if isinstance(look, alt.SchemaBase) else look

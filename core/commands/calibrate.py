@@ -22,7 +22,7 @@ from core.commands.report import report_option, write
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.isolation import parse_isolated
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.data.tabular.labels import Meaning
 from core.data.tabular.mixtures import RowFilter
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError
@@ -191,7 +191,7 @@ def _parse(content: bytes, name: str) -> Upload:
     return upload
 
 
-def _say_reading(data: Labelled, as_json: bool) -> None:
+def _say_reading(data: LabelledRows, as_json: bool) -> None:
     """Say what the table was read as, and what of it could not be read."""
     reading = (*data.reading, *data.reading_of_others)
     for line in data.decided if as_json else (*reading, *data.decided):
@@ -200,7 +200,7 @@ def _say_reading(data: Labelled, as_json: bool) -> None:
         tell(problem)
 
 
-def _test(policy: Policy, data: Labelled, as_json: bool) -> None:
+def _test(policy: Policy, data: LabelledRows, as_json: bool) -> None:
     """Test a policy on new rows, note the look at their labels, and print what came out."""
     checked = ledger(partial(holdout.confirm_on, policy, data), lambda of: [of.look])
     _say_reading(data, as_json)
@@ -230,7 +230,9 @@ def _test_json(checked: holdout.Confirmation) -> dict[str, Any]:
     }
 
 
-def _paid_calibration(data: Labelled, target: calibration.Target) -> tuple[Calibration, ByGroup]:
+def _paid_calibration(
+    data: LabelledRows, target: calibration.Target
+) -> tuple[Calibration, ByGroup]:
     """Calibrate, and note in the ledger of labels what was looked at, before anybody sees it."""
 
     def work(earlier: Sequence[Look]) -> tuple[Calibration, ByGroup]:

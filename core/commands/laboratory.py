@@ -19,7 +19,7 @@ from core.reports.laboratory.catalogue import EXPERIMENTS, question_of
 from core.reports.text import table
 from core.studies.laboratory.experiment import (
     EMBEDDED,
-    Asks,
+    AskedModel,
     Experiment,
     Finding,
     form_of,
@@ -52,7 +52,7 @@ def _command(experiment: Experiment) -> click.Command:
         help="Write a file too: .json, a report as .html, the table as .csv, the pictures as .svg "
         "or .png; where there are several pictures, each has its name in the file’s.",
     )(command)
-    if experiment.asks is Asks.CHOSEN:
+    if experiment.asks is AskedModel.CHOSEN:
         command = asks(command)
     for field in reversed(experiment.fields):
         command = click.option(option(field.name), field.name, **_option(field))(command)
@@ -79,9 +79,9 @@ def _run(experiment: Experiment) -> Callable[..., None]:
         settings = usage(experiment.settings.of, values)
         asks = experiment.model_for(values)
         model = None
-        if asks is Asks.NOTHING:
+        if asks is AskedModel.NOTHING:
             finding = experiment.run(values)
-        elif asks is Asks.EMBEDDED:
+        elif asks is AskedModel.EMBEDDED:
             finding = experiment.run(values, open_for_study(EMBEDDED, "auto", 0))
         else:
             model = open_for_study(of_model["model"], of_model["form"], of_model["budget"])

@@ -14,7 +14,7 @@ from core.language_models.forms import Form
 from core.language_models.language_model import LanguageModel
 from core.language_models.opening import AUTO
 from core.language_models.registry import BACK_ENDS, price_unit, usages
-from core.language_models.usage import Used
+from core.language_models.usage import Usage
 from core.studies import costs
 from core.studies.calibration.calibration import CalibrationError
 from core.studies.costs import Plan
@@ -101,7 +101,7 @@ def payment(
         tell(f"Used: {sentence}{more}")
 
 
-def _costing(model: LanguageModel, tokens: Used, prices: tuple[float, float]) -> str:
+def _costing(model: LanguageModel, tokens: Usage, prices: tuple[float, float]) -> str:
     unit = price_unit(model.name)
     if not (unit and any(prices)):
         return ""

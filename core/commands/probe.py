@@ -8,7 +8,7 @@ import click
 
 from core.commands.files import FilesFirst
 from core.commands.model import by_name, calls, tell
-from core.language_models.client.retry import Resilient
+from core.language_models.client.retry import RetryingModel
 from core.language_models.language_model import Capabilities, LanguageModel
 from core.studies import costs
 from core.studies.inspection.recording import estimator_of
@@ -23,7 +23,7 @@ def probe(model: str, as_json: bool) -> None:
     """Print what a model can do; the next commands start from that."""
     opened_model = by_name(model)
     opened_model.remember_in(lambda: calls().services)
-    resilient = Resilient(opened_model, tell=tell).probe()
+    resilient = RetryingModel(opened_model, tell=tell).probe()
     able = opened_model.capabilities
     content = {
         "model": opened_model.name,

@@ -59,7 +59,7 @@ def exceeds(data: bytes) -> str:
     return ""
 
 
-class _Watched(HTTPConnection):
+class _WatchedConnection(HTTPConnection):
     """Says which socket it uses: as soon as there is one, and at every request."""
 
     def _new_conn(self) -> socket.socket:  # before TLS begins, in which a server may dawdle too
@@ -74,16 +74,16 @@ class _Watched(HTTPConnection):
         super().request(*arguments, **options)
 
 
-class _WatchedTLS(_Watched, HTTPSConnection):
+class _WatchedTLSConnection(_WatchedConnection, HTTPSConnection):
     """The same, encrypted."""
 
 
 class _Pool(HTTPConnectionPool):
-    ConnectionCls = _Watched
+    ConnectionCls = _WatchedConnection
 
 
 class _TLSPool(HTTPSConnectionPool):
-    ConnectionCls = _WatchedTLS
+    ConnectionCls = _WatchedTLSConnection
 
 
 class WatchedAdapter(HTTPAdapter):

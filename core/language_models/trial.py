@@ -43,7 +43,7 @@ AMPLE = 0.8  # on geometric average: no other form could have much more, and non
 
 
 @dataclass(frozen=True)
-class Tried:
+class TrialAnswer:
     """What a model answered to one question of the trial."""
 
     question: str
@@ -63,7 +63,7 @@ class Trial:
     """What a model answered to all of them in one form."""
 
     form: Form
-    tried: tuple[Tried, ...]
+    tried: tuple[TrialAnswer, ...]
     least: float = LEAST_PROBABILITY  # how probable the answers must be on geometric average
 
     @property
@@ -106,14 +106,16 @@ def try_form(model: LanguageModel) -> Trial:
     return Trial(model.form, tried, LEAST_PROBABILITY if able.local else 0.0)
 
 
-def _try(model: LanguageModel, question: str) -> Tried:
+def _try(model: LanguageModel, question: str) -> TrialAnswer:
     prompt = prompts.iterative(question)
     with model.beside():
         answer = model.sample(prompt, 1, temperature=0.0)[0]
         value, able = answer.log_likelihood, model.capabilities
         if able.local and able.scores_given_text and answer.text:
             value = float(model.log_likelihoods([prompt], [answer.text])[0, 0])
-    return Tried(question, answer.text, answer.complete, None if value is None else math.exp(value))
+    return TrialAnswer(
+        question, answer.text, answer.complete, None if value is None else math.exp(value)
+    )
 
 
 InItsForm = tuple[LanguageModel, tuple[Trial, ...]]
@@ -191,7 +193,7 @@ def _from_json(text: str | None) -> Trial | None:
         saved = json.loads(text or "")
         if saved.pop("fingerprint") != _fingerprint():
             return None
-        tried = tuple(Tried(**one) for one in saved["tried"])
+        tried = tuple(TrialAnswer(**one) for one in saved["tried"])
         return Trial(Form(saved["form"]), tried, saved["least"])
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -18,7 +18,7 @@ CHARACTERS_A_TOKEN = 4  # of English text, roughly; so services count where toke
 
 
 @dataclass(frozen=True)
-class Used:
+class Usage:
     """What something has really used of a service."""
 
     requests: int = 0  # Calls, tries that failed included; 0 where everything was kept from before
@@ -27,12 +27,12 @@ class Used:
     response_tokens: int = 0
     unreported: int = 0  # replies that do not say so, where others do
 
-    def __add__(self, other: Used) -> Self:
+    def __add__(self, other: Usage) -> Self:
         return type(self)(*map(operator.add, astuple(self), astuple(other)))
 
-    def __sub__(self, other: Used) -> Used:
+    def __sub__(self, other: Usage) -> Usage:
         """Return what was used since a meter said `other`."""
-        return Used(*map(operator.sub, astuple(self), astuple(other)))
+        return Usage(*map(operator.sub, astuple(self), astuple(other)))
 
 
 @dataclass
@@ -43,15 +43,15 @@ class Meter:
     # prompt_tokens, response_tokens: as the service counts them; 0 where it does not say.
     prompt_tokens: int = 0
     response_tokens: int = 0
-    unreported: int = 0  # as of `Used`
+    unreported: int = 0  # as of `Usage`
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _too: threading.local = field(default_factory=threading.local, repr=False, compare=False)
 
     @property
-    def usage(self) -> Used:
+    def usage(self) -> Usage:
         """What the meter says now."""
         with self._lock:
-            return Used(self.requests, self.prompt_tokens, self.response_tokens, self.unreported)
+            return Usage(self.requests, self.prompt_tokens, self.response_tokens, self.unreported)
 
     @contextmanager
     def also(self, other: Meter) -> Iterator[None]:
@@ -152,8 +152,8 @@ class Budget:
         self._wholes = tuple(wholes)
         self._used_up = used_up
         self._used = 0
-        self._tokens = Used()
-        self._most: Used | None = None
+        self._tokens = Usage()
+        self._most: Usage | None = None
         self._lock = threading.Lock()
 
     def part(self, *others: Budget) -> Budget:
@@ -174,12 +174,12 @@ class Budget:
         """How many requests may still be made; None where any number may."""
         return None if self.most is None else max(self.most - self._used, 0)
 
-    def limit(self, most: Used) -> None:
+    def limit(self, most: Usage) -> None:
         """Allow what was stated of a run, in calls and in tokens, from now on and no more."""
         with self._lock:
             self._most = self._tokens + replace(most, requests=self._used + most.requests)
 
-    def spend(self, used: Used) -> None:
+    def spend(self, used: Usage) -> None:
         """Count the tokens of a request."""
         with self._lock:
             self._tokens += replace(used, requests=0)

@@ -15,7 +15,7 @@ IN_MEMORY: Final = "sqlite://"
 AGAIN: Final = 2.0  # seconds between two tries
 
 
-class Stopgap:
+class FallbackDatabase:
     """The database that is wanted, or one in memory until it can be opened.
 
     `url` is as of `open_database`. `database` is the same object before and after the move; `why`

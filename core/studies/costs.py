@@ -9,7 +9,7 @@ from core.codec import count_of, time_of
 from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.language_model import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel
 from core.language_models.true_false import OPINIONS
-from core.language_models.usage import CHARACTERS_A_TOKEN, Used
+from core.language_models.usage import CHARACTERS_A_TOKEN, Usage
 from core.studies.amplification.curve import SAMPLES_A_POINT, Case, most_calls
 from core.studies.inspection.counter_answers import OTHERS
 from core.studies.inspection.recorder import AFTER_OTHERS, OTHER_DRAWS, PAIRS_A_CALL, SECONDS
@@ -23,7 +23,7 @@ MARKS = 50  # tokens
 REPEATS = 0.1  # of the calls, or each of those at once: one time-out can end them all
 
 
-class Plan(Used):
+class Plan(Usage):
     """The most that a run can use; what really comes is usually less.
 
     Requests: with an empty cache and no failures. Tokens: bounds from the lengths of the prompts
@@ -31,7 +31,7 @@ class Plan(Used):
     """
 
 
-def price(tokens: Used, price_in: float, price_out: float, unit: int) -> float:
+def price(tokens: Usage, price_in: float, price_out: float, unit: int) -> float:
     """Return what tokens cost, in the currency of the prices per `unit` of them."""
     return (tokens.prompt_tokens * price_in + tokens.response_tokens * price_out) / unit
 
@@ -47,7 +47,7 @@ def at_most(offered: Plan, cost: str = "") -> str:
     return f"at most {calls(offered.requests)} and {tokens:,} tokens{cost}."
 
 
-def spending(used: Used, cost: str = "", *, ended: bool = True) -> str:
+def spending(used: Usage, cost: str = "", *, ended: bool = True) -> str:
     """Say what was really used of a service, and its cost if that is known.
 
     `ended`: the run is complete, so that no calls means that the cache held every answer.

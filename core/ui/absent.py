@@ -25,7 +25,7 @@ MOST: Final = 150 * MB
 WITHIN: Final = 10.0  # seconds in which the thread that answers all closes a session
 
 
-class Absent:
+class AbsentSessions:
     """The sessions that hold something and are without a browser, who left first in front.
 
     What a session holds goes with the session. Less would not do: its fragments and buttons have
@@ -114,4 +114,4 @@ class Absent:
             whole.session_state.clear()
 
 
-ABSENT: Final = Absent()
+ABSENT: Final = AbsentSessions()

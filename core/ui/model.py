@@ -22,7 +22,7 @@ _CHOSEN, _BUDGET = "model_chosen", "model_budget"
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenModel:
     """The model of this session, opened, and how it was found to answer in its form."""
 
     name: str
@@ -32,13 +32,13 @@ class Chosen:
 
 def current() -> LanguageModel:
     """Return the model of this session as it was opened; the embedded one at first."""
-    chosen: Chosen | None = st.session_state.get(_CHOSEN)
+    chosen: ChosenModel | None = st.session_state.get(_CHOSEN)
     return chosen.model if chosen else embedded_model()
 
 
 def name_in_use() -> str:
     """Return the name of the model of this session, which may be impossible to open."""
-    chosen: Chosen | None = st.session_state.get(_CHOSEN)
+    chosen: ChosenModel | None = st.session_state.get(_CHOSEN)
     return chosen.name if chosen else EMBEDDED
 
 
@@ -49,11 +49,11 @@ def is_chosen() -> bool:
 
 def trial() -> Trial | None:
     """Return how the model of this session answered when its form was tried."""
-    chosen: Chosen | None = st.session_state.get(_CHOSEN)
+    chosen: ChosenModel | None = st.session_state.get(_CHOSEN)
     return chosen.trial if chosen else None
 
 
-def choose(chosen: Chosen) -> None:
+def choose(chosen: ChosenModel) -> None:
     """Let a model answer that was opened."""
     usual, name = (
         usual_request("?", model.capabilities).samples for model in (current(), chosen.model)

@@ -17,7 +17,7 @@ from core.language_models.trial import InItsForm, in_its_form
 from core.language_models.usage import Budget
 from core.store.calls import Calls
 from core.ui import lending, model_listing
-from core.ui.model import EMBEDDED, Chosen, budget, choose, embedded_model
+from core.ui.model import EMBEDDED, ChosenModel, budget, choose, embedded_model
 from core.ui.results import storage
 from core.ui.runs.job import ELSEWHERE, Job
 from core.ui.runs.widget import forget, run, run_of
@@ -27,7 +27,7 @@ _WISH, _PLACE = "model_wanted", "opening"
 
 
 @dataclass(frozen=True, eq=False)  # who asks for the same again wants another try
-class Wish:
+class ModelRequest:
     """A model that a person wants, in which form (None: any), and the key typed for it."""
 
     name: str
@@ -37,7 +37,7 @@ class Wish:
 
 def use(name: str, form: Form | None, key: str | None) -> None:
     """Want a model; the one before stays in use until it is open, and where that fails."""
-    st.session_state[_WISH] = Wish(name, form, key)
+    st.session_state[_WISH] = ModelRequest(name, form, key)
 
 
 def smollm2_here() -> bool:
@@ -47,7 +47,7 @@ def smollm2_here() -> bool:
 
 def name_to_open() -> str | None:
     """Return the name of the model that is being opened; None where that failed or was stopped."""
-    wish: Wish | None = st.session_state.get(_WISH)
+    wish: ModelRequest | None = st.session_state.get(_WISH)
     if wish is None:
         return None
     this = run_of(_PLACE, wish)
@@ -64,15 +64,15 @@ def use_no_other() -> None:
 def use_embedded() -> None:
     """Have the embedded model answer, and open no other."""
     use_no_other()
-    choose(Chosen(EMBEDDED, embedded_model()))
+    choose(ChosenModel(EMBEDDED, embedded_model()))
 
 
-def open_when_ready(in_use: str) -> Chosen | None:
+def open_when_ready(in_use: str) -> ChosenModel | None:
     """Return the model that is wanted once it is open; until then show how that goes.
 
     `in_use`: the name of the model of this session meanwhile.
     """
-    wish: Wish | None = st.session_state.get(_WISH)
+    wish: ModelRequest | None = st.session_state.get(_WISH)
     if wish is None:
         return None
 
@@ -95,10 +95,10 @@ def open_when_ready(in_use: str) -> Chosen | None:
         return None
     use_no_other()
     model, trials = result
-    return Chosen(model.name, model, trials[-1] if trials else None)
+    return ChosenModel(model.name, model, trials[-1] if trials else None)
 
 
-def _begin(wish: Wish, session: Budget) -> Job[InItsForm]:
+def _begin(wish: ModelRequest, session: Budget) -> Job[InItsForm]:
     """Start opening a model; its calls count against the budget of the session.
 
     A cancel leaves the requests under way; a download goes on to its end, and is not used.
@@ -124,7 +124,7 @@ def _begin(wish: Wish, session: Budget) -> Job[InItsForm]:
 
 
 def _open(
-    wish: Wish, session: Budget, trying: Budget, tell: Callable[[str], None]
+    wish: ModelRequest, session: Budget, trying: Budget, tell: Callable[[str], None]
 ) -> LanguageModel:
     """Open a model and find out what it can do: a few calls, each counted before it is made.
 

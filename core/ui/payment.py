@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.language_models.language_model import LanguageModel
 from core.language_models.registry import price_unit
-from core.language_models.usage import Used
+from core.language_models.usage import Usage
 from core.studies import costs
 from core.studies.costs import Plan, at_most, price
 from core.ui import lending
@@ -59,7 +59,7 @@ def _remainder(requests: int) -> str:
     return f" {left:,} calls are left in the budget.{over if requests > left else ''}"
 
 
-def costing(tokens: Used) -> str:
+def costing(tokens: Usage) -> str:
     """Return what tokens cost at the prices that the person gave; nothing without prices."""
     prices = st.session_state.get("price_in") or 0.0, st.session_state.get("price_out") or 0.0
     unit = price_unit(current().name)
@@ -71,6 +71,6 @@ def costing(tokens: Used) -> str:
     return f", {cost:,.4f} at your prices" if cost < 10 else f", {cost:,.2f} at your prices"
 
 
-def spending(used: Used) -> str:
+def spending(used: Usage) -> str:
     """Say what was really used of a service."""
     return costs.spending(used, costing(used))

@@ -16,7 +16,7 @@ from core.store.files import Files
 from core.store.labels import Labels
 from core.store.looks import Looks
 from core.store.results import Result, SavedResults
-from core.store.stopgap import IN_MEMORY, Stopgap
+from core.store.stopgap import IN_MEMORY, FallbackDatabase
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading
@@ -27,12 +27,12 @@ from core.ui.session import owner, public, shared_thing, this_session
 
 
 @dataclass(frozen=True)
-class Kept:
+class Storage:
     """The database of this process, or of this session in a public demo."""
 
     database: Database
     # What tries to open the one that is wanted; None where nothing is to outlive the session.
-    stopgap: Stopgap | None
+    stopgap: FallbackDatabase | None
 
     @property
     def why(self) -> str | None:
@@ -85,16 +85,16 @@ class Kept:
         return Files(self.database, owner())
 
 
-def storage() -> Kept:
+def storage() -> Storage:
     """Return the database; one in memory while the real one cannot be opened."""
     return shared_thing("database", _open)
 
 
-def _open() -> Kept:
+def _open() -> Storage:
     if public():
-        return Kept(open_database(IN_MEMORY), None)
-    stopgap = Stopgap()
-    return Kept(stopgap.database, stopgap)
+        return Storage(open_database(IN_MEMORY), None)
+    stopgap = FallbackDatabase()
+    return Storage(stopgap.database, stopgap)
 
 
 def open_saved(id: str) -> Result:
@@ -167,7 +167,7 @@ def keeper(
 
 
 def _keep(
-    inspection: Inspection, where: Kept, session: str, results: SavedResults | None = None
+    inspection: Inspection, where: Storage, session: str, results: SavedResults | None = None
 ) -> str:
     query, model = inspection.query, inspection.recording.model
     payload = to_json(inspection)
@@ -177,7 +177,7 @@ def _keep(
     )
 
 
-def charge(where: Kept, session: str, payload: str) -> None:
+def charge(where: Storage, session: str, payload: str) -> None:
     """Charge a result to its session where it stays in memory, for as long as that does."""
     if where.stopgap is None:
         try:

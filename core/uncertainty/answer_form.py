@@ -29,7 +29,7 @@ SHORT_QUESTION = 2  # words; a longer one may be the name of a work
 NUMERIC = "-0123456789\0"  # what a number or a date begins with, and no word does
 
 
-class Hard(NamedTuple):
+class FixedParts(NamedTuple):
     """What has to be alike in two answers, repeats included; sorted, but for signs.
 
     Attributes
@@ -83,7 +83,7 @@ class AnswerForm:
     plain: str
     items: tuple[Item, ...]  # what commas and "and" separate
     listed: bool  # whether it says "and", "or" or ";": every item counts
-    hard: Hard
+    hard: FixedParts
     # Whether it is made of several numbers, or is a tuple: in another order it is another answer.
     ordered: bool
     dates: tuple[Date, ...]
@@ -388,7 +388,7 @@ class _Reader:
             plain=" ".join(fold(text).split()),
             items=items,
             listed=self.listed or (self.parted and len(items) > 1),
-            hard=Hard(
+            hard=FixedParts(
                 tuple(numbers),
                 tuple(signs),
                 negations,

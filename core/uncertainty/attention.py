@@ -116,7 +116,7 @@ def principal(query: ArrayLike, key: ArrayLike, share: float = 0.5) -> Principal
 
 
 @dataclass(frozen=True)
-class Repeated:
+class HeadRepetition:
     """What the head does as Y is repeated; one entry for every t."""
 
     repetitions: np.ndarray  # (n,)
@@ -131,7 +131,7 @@ class Repeated:
     in_context: Floats
 
 
-def repeat(head: Head, repetitions: Sequence[int]) -> Repeated:
+def repeat(head: Head, repetitions: Sequence[int]) -> HeadRepetition:
     """Run the head for every number of repetitions of Y."""
     on_query, in_weight, in_context = [], [], []
     learnt, stated = head.x @ head.value, head.y @ head.value
@@ -144,7 +144,7 @@ def repeat(head: Head, repetitions: Sequence[int]) -> Repeated:
         in_context.append(shares[1])
     x, y = head.logits(np.vstack([head.x, head.y]))
     gap, first = float(x - y), np.array(on_query)
-    return Repeated(
+    return HeadRepetition(
         repetitions=np.asarray(repetitions),
         on_query=first,
         on_copies=1 - first,

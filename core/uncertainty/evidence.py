@@ -22,7 +22,7 @@ from core.uncertainty.similarity import DEFAULT, pairwise, reorder
 from core.uncertainty.validation import Booleans, Floats, Integers
 
 #: Distinct texts, and how alike they are.
-Compared = tuple[Sequence[str], ArrayLike]
+ComparedTuples = tuple[Sequence[str], ArrayLike]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Hyperparameters:
         gammas = {"gamma_1": self.gamma_1, "gamma_2": self.gamma_2}
         return gammas if any(gammas.values()) else {}
 
-    def cluster(self, responses: Sequence[str], compared: Compared | None) -> Integers:
+    def cluster(self, responses: Sequence[str], compared: ComparedTuples | None) -> Integers:
         """Return the cluster of each response, (r,); they come in order of falling likelihood."""
         alike = reorder(responses, *compared) if compared else pairwise(responses, self.similarity)
         return clustering.cluster(alike, self.threshold)
@@ -130,7 +130,7 @@ class Evidence:
         complete: ArrayLike | None = None,
         verification: Mapping[str, tuple[float, float]] | None = None,
         parameters: Hyperparameters | None = None,
-        compared: Compared | None = None,
+        compared: ComparedTuples | None = None,
     ) -> Evidence:
         """Build evidence from the likelihood of every response under every prompt (Algorithm 3).
 

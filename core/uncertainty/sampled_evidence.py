@@ -17,7 +17,7 @@ import numpy as np
 
 from core.uncertainty import chance, validation
 from core.uncertainty.clustering import aggregate, counts
-from core.uncertainty.evidence import Compared, Evidence, Hyperparameters
+from core.uncertainty.evidence import ComparedTuples, Evidence, Hyperparameters
 from core.uncertainty.joint import MutualInformation, from_table
 from core.uncertainty.logarithms import entropy, log_normalise, log_sum_exp, without_rounding
 from core.uncertainty.mutual_information import from_counts
@@ -39,7 +39,7 @@ def from_chains(
     complete: Mapping[str, bool] | None = None,
     verification: Mapping[str, tuple[float, float]] | None = None,
     parameters: Hyperparameters | None = None,
-    compared: Compared | None = None,
+    compared: ComparedTuples | None = None,
 ) -> Evidence:
     """Build evidence from k sampled pairs with their own likelihoods (Algorithms 1 and 2).
 
@@ -141,7 +141,7 @@ def from_tallies(
     complete: Mapping[str, bool] | None = None,
     verification: Mapping[str, tuple[float, float]] | None = None,
     parameters: Hyperparameters | None = None,
-    compared: Compared | None = None,
+    compared: ComparedTuples | None = None,
 ) -> Evidence:
     """Build evidence from how often answers came, adjusted for chance.
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from core.abstention import metrics
 from core.abstention.blocks import all_blocks
-from core.abstention.intervals import Ranked, precision_at, rank_correlation, resamples
+from core.abstention.intervals import RankedRows, precision_at, rank_correlation, resamples
 from core.abstention.resampled import compare
 
 
@@ -28,7 +28,7 @@ def same(one, other):
 def test_a_weight_stands_for_repeated_rows(data):
     doubts, correct, weights = data
     again = np.repeat(np.arange(len(doubts)), weights)
-    ranked = Ranked(doubts, correct)
+    ranked = RankedRows(doubts, correct)
     assert same(ranked.auroc(np.ones(len(doubts), int)), metrics.auroc(doubts, correct))
     assert same(ranked.auroc(weights), metrics.auroc(doubts[again], correct[again]))
 
@@ -38,7 +38,7 @@ def test_a_weight_stands_for_repeated_rows_by_every_measure(data, measure):
     doubts, correct, weights = data
     again = np.repeat(np.arange(len(doubts)), weights)
     expected = metrics.MEASURES[measure](all_blocks(doubts[again], correct[again]))
-    found = metrics.MEASURES[measure](Ranked(doubts, correct).blocks(weights))
+    found = metrics.MEASURES[measure](RankedRows(doubts, correct).blocks(weights))
     assert same(found, expected)
 
 
@@ -46,7 +46,7 @@ def test_a_weight_stands_for_repeated_rows_by_every_measure(data, measure):
 def test_precision_by_recall_is_the_curves_at_its_points(data):
     doubts, correct, weights = data
     again = np.repeat(np.arange(len(doubts)), weights)
-    curve, ranked = metrics.curve(doubts[again], correct[again]), Ranked(doubts, correct)
+    curve, ranked = metrics.curve(doubts[again], correct[again]), RankedRows(doubts, correct)
     if len(curve.doubts):
         found = precision_at(ranked.blocks(weights), curve.coverage)
         np.testing.assert_allclose(found, curve.precision, atol=1e-12)
@@ -59,7 +59,7 @@ def test_precision_within_a_tie_is_that_of_any_so_many_of_it():
     # Two right ones at doubt 0; then four tied, two of them wrong; one has no score.
     doubts, correct = [0, 0, 1, 1, 1, 1, np.nan], [1, 1, 1, 0, 0, 1, 1]
     at = np.array([1, 2, 3, 4, 6, 7]) / 7
-    found = precision_at(Ranked(doubts, correct).blocks(np.ones(7, int)), at)
+    found = precision_at(RankedRows(doubts, correct).blocks(np.ones(7, int)), at)
     np.testing.assert_allclose(found, [1, 1, 1 - 0.5 / 3, 1 - 1 / 4, 1 - 2 / 6, np.nan])
 
 

@@ -59,7 +59,9 @@ def test_resamples_are_those_of_the_paired_bootstrap(measure, repeated):
     one_by_one = {
         name: np.array(
             [
-                metrics.MEASURES[measure](intervals.Ranked(scores[name], correct[name]).blocks(w))
+                metrics.MEASURES[measure](
+                    intervals.RankedRows(scores[name], correct[name]).blocks(w)
+                )
                 for w in everything
             ]
         )

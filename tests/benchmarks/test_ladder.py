@@ -12,7 +12,7 @@ from benchmarks.shared.measuring import Row as CardRow
 from core.data.world.facts import Band
 from core.language_models.backends.openai.abilities import CANDIDATES_A_CALL
 from core.language_models.backends.openai.model import PAIRS_A_CALL
-from core.language_models.client.batch import Batched
+from core.language_models.client.batch import BatchingModel
 from core.studies.inspection.estimators import (
     MANY_ANSWERS,
     MIXTURE,
@@ -68,7 +68,7 @@ def test_requests_are_as_many_as_a_service_is_really_asked(estimator, candidates
         **ABILITIES[estimator],
     )
     samples = 100 if estimator is Estimator.CHAINED else 10
-    made = record(Request(QUERY, samples), Batched(model))
+    made = record(Request(QUERY, samples), BatchingModel(model))
     assert made.estimator is estimator and len(made.texts) > 3
     assert ladder.requests(made, candidates, pairs, means) == model.meter.requests
 
@@ -84,7 +84,7 @@ def test_a_greedy_answer_that_was_not_sampled_is_scored_by_itself(pairs, expecte
         if {r.text for r in model.sample(next(iter(model.table)), 3, seed=seed)} == {*words(4)[1:]}
     )
     limited = Limited(model, scores_given_text=True, pairs_a_call=pairs)
-    made = record(Request(QUERY, 3, 1.0, seed), Batched(limited))
+    made = record(Request(QUERY, 3, 1.0, seed), BatchingModel(limited))
     assert made.greedy.text not in made.texts
     assert ladder.requests(made, 1000, pairs) == limited.meter.requests
     scored = {1: 12 + 6 + 1, 2: 8 + 3 + 1, 2000: 3}[pairs]
@@ -101,7 +101,7 @@ def test_tokens_are_those_of_what_a_service_is_asked(estimator, embedded):
         **ABILITIES[estimator],
     )
     samples = 100 if estimator is Estimator.CHAINED else 10
-    made = record(Request("Name a city in the United Kingdom.", samples), Batched(model))
+    made = record(Request("Name a city in the United Kingdom.", samples), BatchingModel(model))
     said = [*made.samples, made.greedy, *(r for row in made.seconds for r in row)]
     written = [f" {response.text}" for response in said]
     read = [*(asked.prompt for asked in model.asked), *model.continued]

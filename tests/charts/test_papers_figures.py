@@ -13,7 +13,7 @@ from core.charts import papers_figures as charts
 from core.charts.theme import DARK, DASHES, LIGHT
 from core.reports import papers_figures as pictures
 from core.reports.calibration import document
-from core.studies.calibration.diagnostics import Binned
+from core.studies.calibration.diagnostics import BinDecisions
 from core.uncertainty.scores import SCORES
 from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.hostile import LINES, TEXTS
@@ -74,7 +74,9 @@ def test_charts_of_nothing_are_valid_too():
 @pytest.mark.parametrize("name", [*TEXTS, *LINES, "x" * 300], ids=ascii)
 def test_any_name_can_be_drawn_and_is_only_text(name):
     beginning = " ".join(name.splitlines())[:20]  # long ones are cut
-    of_rows = document.by_entropy([Binned(name, 0.3, (Bin("below 0.5", 10, 5, 1),))], "recall")
+    of_rows = document.by_entropy(
+        [BinDecisions(name, 0.3, (Bin("below 0.5", 10, 5, 1),))], "recall"
+    )
     for picture in (
         drawn(charts.precision_recall({name: BANDS[ENTROPY]}, LIGHT)),
         drawn(of_rows.chart(*of_rows.data, LIGHT)),
@@ -105,7 +107,7 @@ def test_labelled_rows_have_the_same_figures():
         Bin("0.5 to 1.0", 4, 0, 0, 0),
         Bin("1.0 to 1.5", 4, 2, 1, 0),
     )
-    error = document.by_entropy([Binned("s", 0.1, bins)], charts.ERROR)
+    error = document.by_entropy([BinDecisions("s", 0.1, bins)], charts.ERROR)
     assert error.alt == (
         "Wrong among the answered, by entropy in nats: s: below 0.5 11%, 1.0 to 1.5 50% (0%)."
     )

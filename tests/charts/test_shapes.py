@@ -10,7 +10,7 @@ import pytest
 from jsonschema import ValidationError
 
 from core.charts import export
-from core.charts.shapes import Filled, records, shape
+from core.charts.shapes import FilledShape, records, shape
 from core.charts.theme import DARK, LIGHT, theme
 from tests.charts.drawing import check, drawn, texts
 
@@ -28,7 +28,7 @@ def layers(data, highest):
 def test_a_filled_shape_is_the_picture_of_its_data(palette):
     empty = shape(layers(alt.NamedData("all"), alt.ExprRef("most")), palette)
     for most in (4.0, 9.0):
-        filled = Filled(empty, {"all": ROWS}, {"most": most})
+        filled = FilledShape(empty, {"all": ROWS}, {"most": most})
         check({"filled": filled}, palette)
         assert drawn(filled) == drawn(theme(layers(pd.DataFrame(ROWS), most), palette))
 
@@ -36,7 +36,7 @@ def test_a_filled_shape_is_the_picture_of_its_data(palette):
 def test_a_filled_shape_takes_a_title_and_leaves_the_shape_alone():
     empty = shape(layers(alt.NamedData("all"), 4), LIGHT)
     before = json.dumps(empty)
-    filled = Filled(empty, {"all": ROWS})
+    filled = FilledShape(empty, {"all": ROWS})
     alone = export.alone(filled, "The title", "and a question")
     assert {"The title", "and a question"} <= {*texts(export.to_svg(alone).decode())}
     assert "title" not in filled.to_dict() and json.dumps(empty) == before
@@ -44,7 +44,7 @@ def test_a_filled_shape_takes_a_title_and_leaves_the_shape_alone():
 
 def test_what_is_no_shape_is_refused():
     with pytest.raises(ValidationError):
-        Filled({"layer": [{"mark": "no such mark"}]}, {}).to_dict()
+        FilledShape({"layer": [{"mark": "no such mark"}]}, {}).to_dict()
 
 
 def test_rows_hold_what_json_knows():

@@ -19,7 +19,7 @@ from core.studies.evaluation.cluster import STAGED, RayCluster, engine_on
 from core.studies.evaluation.local import local
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import RunError, evaluate
-from core.studies.evaluation.worker import Desk, row_block
+from core.studies.evaluation.worker import RunControl, row_block
 from core.studies.progress import Cancelled, silent
 from tests.cluster.conftest import KEY, SMALL
 from tests.cluster.worlds import Numbers
@@ -93,12 +93,12 @@ def test_who_stops_keeps_what_is_done_and_goes_on_later(
     folder = tmp_path / "run"
     held = replace(numbers, most=2 * BLOCK + 2 * (BLOCK - 1))
 
-    class ReleasingDesk(Desk):
+    class ReleasingRunControl(RunControl):
         def stop(self):
             held.release()
             return super().stop()
 
-    monkeypatch.setattr(cluster, "Desk", ReleasingDesk)
+    monkeypatch.setattr(cluster, "RunControl", ReleasingRunControl)
     with pytest.raises(Cancelled):
         on_nodes(nodes, folder, held, stop_at(2 * BLOCK))
     before = rows_of(folder)

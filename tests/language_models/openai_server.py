@@ -47,7 +47,7 @@ FLAVOURS = {  # what is offered, and which fields of a request are passed over
     "chat-top": ("/v1/chat/completions", ()),  # OpenAI
     "chat-none": ("/v1/chat/completions", ("logprobs", "top_logprobs")),
 }
-Faults = Iterator[str | None] | Callable[[str], str | None] | None
+FaultReporter = Iterator[str | None] | Callable[[str], str | None] | None
 
 _numbers = itertools.count(1)
 
@@ -103,7 +103,7 @@ class Server:
     model: str
     exchanges: list[Exchange] = field(default_factory=list)
     latency: float = 0.0
-    faults: Faults = None
+    faults: FaultReporter = None
     watch: Callable[[Exchange], None] = lambda exchange: None
 
     @property
@@ -139,7 +139,7 @@ def serving(
     *,
     model: EmbeddedModel | None = None,
     latency: float = 0.0,
-    faults: Faults = None,
+    faults: FaultReporter = None,
     key: str | None = None,
     refuses: tuple[str, ...] = (),
     least_tokens: int = 0,

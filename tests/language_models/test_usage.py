@@ -4,7 +4,7 @@ import pytest
 
 from core.language_models.client.concurrency import at_once
 from core.language_models.errors import BudgetError
-from core.language_models.usage import Budget, Meter, Used
+from core.language_models.usage import Budget, Meter, Usage
 from tests.language_models.threads import in_threads
 
 
@@ -108,15 +108,15 @@ def test_many_sessions_take_no_more_than_there_is_for_all():
 @pytest.mark.parametrize(
     ("stated", "each", "requests"),
     [
-        (Used(3, 1000, 1000), Used(1, 10, 10), 3),
-        (Used(100, 40, 1000), Used(1, 10, 10), 4),
-        (Used(100, 1000, 25), Used(1, 10, 10), 3),
+        (Usage(3, 1000, 1000), Usage(1, 10, 10), 3),
+        (Usage(100, 40, 1000), Usage(1, 10, 10), 4),
+        (Usage(100, 1000, 25), Usage(1, 10, 10), 3),
     ],
 )
 def test_a_run_ends_at_what_was_stated_in_calls_or_tokens(stated, each, requests):
     budget = Budget(1000)
     budget.take()
-    budget.spend(Used(1, 500, 500))  # of an earlier run
+    budget.spend(Usage(1, 500, 500))  # of an earlier run
     budget.limit(stated)
     for _ in range(requests):
         budget.take()

@@ -4,7 +4,7 @@ import pytest
 
 from core.claims import NO_PROMISE
 from core.ui.inspection.claims import UNTAUGHT
-from core.ui.model import Chosen
+from core.ui.model import ChosenModel
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
 from tests.sessions import (
@@ -35,7 +35,7 @@ def parts(page):
 @pytest.fixture
 def page():
     page = session("inspection")
-    page.session_state["model_chosen"] = Chosen("judge", Judge())
+    page.session_state["model_chosen"] = ChosenModel("judge", Judge())
     return page
 
 

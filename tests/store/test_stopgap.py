@@ -12,7 +12,7 @@ from core.store.errors import StoreError
 from core.store.files import Files
 from core.store.results import SavedResults
 from core.store.services import Services
-from core.store.stopgap import Stopgap
+from core.store.stopgap import FallbackDatabase
 from tests.store.kept import CallKey, Calls
 from tests.store.test_database import locked
 
@@ -56,7 +56,7 @@ def assert_full(database, ids, hash):
 
 def test_what_was_saved_in_memory_is_in_the_database_once_that_opens(blocked):
     url = f"sqlite:///{blocked / 'believe.db'}"
-    here = Stopgap(url)
+    here = FallbackDatabase(url)
     assert "cannot be written" in here.why
     held = here.database  # as by a run that is under way
     ids, hash = fill(held)
@@ -87,7 +87,7 @@ def test_what_cannot_be_moved_yet_stays(blocked, tmp_path, monkeypatch):
     wanted = open_database
     monkeypatch.setattr(stopgap, "open_database", lambda url: wanted(names[url]))
     names = {None: f"sqlite:///{blocked / 'believe.db'}", stopgap.IN_MEMORY: "sqlite://"}
-    here = Stopgap()
+    here = FallbackDatabase()
     ids, hash = fill(here.database)
     with locked(path):
         names[None] = f"sqlite:///{path}"
@@ -142,7 +142,7 @@ def test_who_writes_during_the_move_loses_nothing(tmp_path):
 
 
 def test_an_address_that_is_none_is_tried_again_and_said():
-    here = Stopgap("nonsense")
+    here = FallbackDatabase("nonsense")
     assert "is not a URL" in here.why and folder_beside("nonsense") is None
     assert SavedResults(here.database).save("policy", "t", "", "", "{}")
     here.why = None  # nobody can mend it: let the thread go

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from core import prompts
-from core.language_models.client.batch import Batched
+from core.language_models.client.batch import BatchingModel
 from core.language_models.language_model import MAX_RESPONSE_TOKENS, Capabilities, Response
 from core.language_models.usage import CHARACTERS_A_TOKEN
 from core.studies.amplification.curve import Case, amplify
@@ -43,7 +43,7 @@ class Unrepeated(TableModel):
 
 def asked(k, model):
     """Make a recording as it is made of a service, and return the plan for it."""
-    record(Request(QUERY, k), Batched(model))
+    record(Request(QUERY, k), BatchingModel(model))
     return plan(Request(QUERY, k), model.capabilities)
 
 
@@ -122,7 +122,7 @@ def test_longer_chains_take_no_more_than_planned(abilities, candidates):
             table.table[prompts.iterative(QUERY, chain)] = row
     model = Limited(table, local=False, candidates_a_call=candidates, **abilities)
     request = Request(QUERY, 100 if abilities is CHAINED else 4)
-    batched = Batched(model)
+    batched = BatchingModel(model)
     run_chains(record(request, batched), batched, chains.ChainsSettings(longest=4, chains=20))
     planned = plan_chains(request, 4, 20, 1000, model.capabilities)
     assert model.meter.requests <= planned.requests

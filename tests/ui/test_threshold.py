@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.ui.components import threshold as component
-from core.ui.components.threshold import Beside, Places, ShownRow
+from core.ui.components.threshold import NeighbouringRows, ShownRow, ThresholdPlaces
 
 SHARES = {
     "start": np.array([0.0, 1.0]),
@@ -15,7 +15,7 @@ SHARES = {
     "right": np.array([4.0, 0.0]),
     "wrong": np.array([1.0, 2.0]),
 }
-PLACES = Places(
+PLACES = ThresholdPlaces(
     np.array([0.0, 1.0, 2.5]),
     1,
     1,
@@ -24,7 +24,7 @@ PLACES = Places(
     np.array([0, 1, 3]),
     np.array([False, True, False]),
 )
-ROWS = Beside(
+ROWS = NeighbouringRows(
     ("question",),
     [ShownRow(("Who?",), True, 3, True), ShownRow(("2",), False, 1, False)],
     PLACES.answered,

@@ -10,7 +10,7 @@ from core.language_models.backends.gemini.model import Gemini
 from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.client import retry
-from core.language_models.client.retry import Resilient
+from core.language_models.client.retry import RetryingModel
 from core.language_models.client.stack import stop, with_layers
 from core.language_models.errors import SilentError, StoppedError, UnreachableError
 from core.language_models.usage import Budget
@@ -124,9 +124,9 @@ def test_stopping_ends_finding_out_what_a_model_can_do_for_all_who_wait(kind):
         if kind == "openai":
             model = OpenAICompatible(f"m@{server.base_url}", KEY)
         one, other = Budget(), Budget()
-        asking = caught(lambda: Resilient(model, one).revision)
+        asking = caught(lambda: RetryingModel(model, one).revision)
         assert server.begun.wait(LONG)
-        waiting = caught(lambda: Resilient(model, other).revision)
+        waiting = caught(lambda: RetryingModel(model, other).revision)
         other.close()
         assert type(waiting()) is StoppedError
         assert not server.left.is_set(), "the first one goes on"

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import pytest
 
 from core.language_models.backends.openai.model import OpenAICompatible
-from core.language_models.client.retry import Resilient
-from core.language_models.client.stack import Prepared
+from core.language_models.client.retry import RetryingModel
+from core.language_models.client.stack import PreparedModel
 from core.language_models.errors import ModelError, UnreachableError
 from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Budget
@@ -59,8 +59,8 @@ class Back:
 
 def ready(model, calls):
     """`prepared`, without its long waits."""
-    patient = Resilient(model, Budget(), wait=lambda seconds: time.sleep(min(seconds, 0.002)))
-    return Prepared(patient, calls)
+    patient = RetryingModel(model, Budget(), wait=lambda seconds: time.sleep(min(seconds, 0.002)))
+    return PreparedModel(patient, calls)
 
 
 @pytest.fixture

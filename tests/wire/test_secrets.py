@@ -5,8 +5,8 @@ import logging
 import pytest
 import streamlit as st
 
-from core.language_models.client.retry import Resilient
-from core.language_models.client.stack import Prepared
+from core.language_models.client.retry import RetryingModel
+from core.language_models.client.stack import PreparedModel
 from core.language_models.errors import ModelError
 from core.language_models.registry import open_model
 from core.store.calls import Calls
@@ -41,8 +41,8 @@ def processes(tmp_path_factory):
 
 def inspected(model, database, samples):
     """Inspect and save as the dashboard does, and look at every object on the way."""
-    patient = Resilient(model, wait=lambda seconds: None)
-    ready = Prepared(patient, Calls(database))
+    patient = RetryingModel(model, wait=lambda seconds: None)
+    ready = PreparedModel(patient, Calls(database))
     seen = [model, patient, ready, ready.inner, ready.inner.inner, model.meter, patient.budget]
     hidden(*map(repr, seen), repr(database), model.name)
     try:

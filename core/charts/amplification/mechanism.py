@@ -9,8 +9,8 @@ import pandas as pd
 
 from core.charts.amplification.curves import MARKED, crosshair
 from core.charts.theme import POWERS, Chart, Palette, contrast, ink_on, repetitions, share, theme
-from core.studies.amplification.mechanism import Looking
-from core.uncertainty.attention import Repeated
+from core.studies.amplification.mechanism import PromptAttention
+from core.uncertainty.attention import HeadRepetition
 
 HEIGHT = 260
 TIMES = alt.Tooltip("t:Q", title="repetitions", format=",d")
@@ -18,7 +18,7 @@ TOOLTIP = [alt.Tooltip("which:N"), TIMES, alt.Tooltip("share:Q", format=".2%")]
 ON_QUESTION, ON_TOLD = "the question", "the answer in the prompt"
 
 
-def weights(looks: Repeated, palette: Palette) -> Chart:
+def weights(looks: HeadRepetition, palette: Palette) -> Chart:
     """Softmax weight on X against the total on the copies of Y; circles are the closed form."""
     lines = {"on the query X": looks.on_query, "on all copies of Y": looks.on_copies}
     x, y = _copies(looks), alt.Y("share:Q", **share("attention"))
@@ -36,7 +36,7 @@ def weights(looks: Repeated, palette: Palette) -> Chart:
     return theme(alt.layer(curves, circles, *near).properties(height=HEIGHT), palette)
 
 
-def outputs(looks: Repeated, palette: Palette) -> Chart:
+def outputs(looks: HeadRepetition, palette: Palette) -> Chart:
     """The output's shares of the in-weight and of the in-context answer, one on the other."""
     parts = {
         "in-context: stated by Y": looks.in_context,
@@ -57,7 +57,7 @@ def outputs(looks: Repeated, palette: Palette) -> Chart:
     return theme(areas.properties(height=HEIGHT), palette)
 
 
-def _long(looks: Repeated, lines: Mapping[str, np.ndarray]) -> pd.DataFrame:
+def _long(looks: HeadRepetition, lines: Mapping[str, np.ndarray]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {"t": int(t), "share": float(share), "which": which}
@@ -67,11 +67,11 @@ def _long(looks: Repeated, lines: Mapping[str, np.ndarray]) -> pd.DataFrame:
     )
 
 
-def _copies(looks: Repeated) -> alt.X:
+def _copies(looks: HeadRepetition) -> alt.X:
     return repetitions("repetitions of Y", int(looks.repetitions[-1]), POWERS, ",d")
 
 
-def heads(looking: Looking, which: str, palette: Palette) -> Chart:
+def heads(looking: PromptAttention, which: str, palette: Palette) -> Chart:
     """Every head's attention on one part of the prompt, layer by layer."""
     shares = looking.on_question if which == ON_QUESTION else looking.on_told
     # One scale for every picture, so that they can be compared.

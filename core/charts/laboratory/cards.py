@@ -8,7 +8,7 @@ import pandas as pd
 
 from core.charts.laboratory.deciding import CHANGED, KEPT, verdict
 from core.charts.laboratory.forest import forest
-from core.charts.laboratory.pictures import CurveColumns, Drawn, curves, on_logarithms
+from core.charts.laboratory.pictures import CurveColumns, PictureContent, curves, on_logarithms
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, share, theme
 from core.codec import one_line
 from core.studies.laboratory.deciding import TITLES, Factor
@@ -21,7 +21,7 @@ PLAIN: dict[str, Any] = {"fontSize": 12, "fontWeight": "normal"}
 OURS, COUNTS, UNSEEN, LIMITS = "this program", "counting alone", "not seen yet", "its limits"
 
 
-def estimator(content: Drawn, palette: Palette) -> Chart:
+def estimator(content: PictureContent, palette: Palette) -> Chart:
     """How far off the estimate is, beside the best one from counts."""
     error = content["error"]
     counts = min((v for name, v in error.items() if name != "Algorithm 1"), key=lambda v: v[-1])
@@ -33,7 +33,7 @@ def estimator(content: Drawn, palette: Palette) -> Chart:
     return curves(content["k"], columns, palette, x="samples", y=y, **looks)
 
 
-def missing_mass(content: Drawn, palette: Palette) -> Chart:
+def missing_mass(content: PictureContent, palette: Palette) -> Chart:
     """What samples have not shown, between its limits."""
     low, high = content["limits"]
     columns = {UNSEEN: CurveColumns(content["missing"][1]), LIMITS: CurveColumns(high, low, high)}
@@ -42,7 +42,7 @@ def missing_mass(content: Drawn, palette: Palette) -> Chart:
     return curves(content["k"], columns, palette, x="samples", y=y, ends=(0.0, 1.0), **looks)
 
 
-def theorem(content: Drawn, palette: Palette) -> Chart:
+def theorem(content: PictureContent, palette: Palette) -> Chart:
     """Every question's distance from the documents against its doubt; the claim fails below."""
     of = {"information": "information", "corpus_divergence": "divergence"}
     points = pd.DataFrame({name: content["points"][each] for each, name in of.items()}).dropna()
@@ -62,7 +62,7 @@ def theorem(content: Drawn, palette: Palette) -> Chart:
     return theme(alt.layer(*layers).properties(autosize=AUTOSIZE), palette)
 
 
-def hallucination(content: Drawn, palette: Palette) -> Chart:
+def hallucination(content: PictureContent, palette: Palette) -> Chart:
     """What the model answers first, right or wrong."""
     likely = np.array(content["q"], float).sum(axis=1)
     places = [int(place) for place in np.argsort(-likely)[:MOST_ANSWERS]]
@@ -83,7 +83,7 @@ def hallucination(content: Drawn, palette: Palette) -> Chart:
     return theme(both.properties(title=title, autosize=AUTOSIZE), palette)
 
 
-def deciding(content: Drawn, palette: Palette) -> Chart:
+def deciding(content: PictureContent, palette: Palette) -> Chart:
     """Every other value of every setting: filled where the verdict stays."""
     rows = []
     draws = [TITLES[factor] for factor in (Factor.TEMPERATURE, Factor.SEED)]
@@ -115,7 +115,7 @@ def deciding(content: Drawn, palette: Palette) -> Chart:
     return theme(chart.properties(autosize=AUTOSIZE), palette)
 
 
-def quarters(content: Drawn) -> list[tuple[str, float]]:
+def quarters(content: PictureContent) -> list[tuple[str, float]]:
     """Return which share of facts never gives way, of each quarter by Section 3.1’s overlap."""
     order = np.argsort(content["measures"]["overlap"], kind="stable")
     never = np.array([turn is None for turn in content["turns"]])[order]
@@ -124,7 +124,7 @@ def quarters(content: Drawn) -> list[tuple[str, float]]:
     return [(name, part.mean()) for name, part in zip(names, parts, strict=True) if part.size]
 
 
-def yielding(content: Drawn, palette: Palette) -> Chart:
+def yielding(content: PictureContent, palette: Palette) -> Chart:
     """How many facts never give way, in quarters of all by the overlap of Section 3.1."""
     rows = quarters(content)
     x = alt.X("held:N", sort=None, title="how firm by that reason", axis=alt.Axis(labelAngle=0))
@@ -139,7 +139,7 @@ def yielding(content: Drawn, palette: Palette) -> Chart:
     return theme((bars + numbers).properties(autosize=AUTOSIZE), palette)
 
 
-def scores(content: Drawn, palette: Palette) -> Chart:
+def scores(content: PictureContent, palette: Palette) -> Chart:
     """How well mutual information and entropy find wrong answers."""
     names = {"Mutual information": "M.I.", "Semantic entropy": "S.E."}
     rows = {words: content["scores"][name] for words, name in names.items()}

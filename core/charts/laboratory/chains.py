@@ -5,7 +5,7 @@ from typing import Any, Final
 import altair as alt
 import pandas as pd
 
-from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
+from core.charts.laboratory.pictures import LaboratoryPicture, PictureContent
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, lines_apart, theme
 from core.codec import count_of, list_of
 from core.studies.laboratory.chains import CERTIFIED, LARGEST, SAMPLED, SCORED
@@ -24,7 +24,7 @@ def _colours(palette: Palette) -> dict[str, str]:
     }
 
 
-def informations(content: Drawn, palette: Palette) -> Chart:
+def informations(content: PictureContent, palette: Palette) -> Chart:
     """The mutual information of two, three and four answers, both ways."""
     data = pd.DataFrame(
         [(n, way, value) for way, line in content["lines"].items() for n, value in line],
@@ -58,7 +58,7 @@ def informations(content: Drawn, palette: Palette) -> Chart:
     return theme(lines.properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
-def informations_alt(content: Drawn) -> str:
+def informations_alt(content: PictureContent) -> str:
     """Say every value."""
     sentences = [
         f"{way}: {list_of([f'{value:.3f} of {n:d}' for n, value in line])} answers"
@@ -67,7 +67,7 @@ def informations_alt(content: Drawn) -> str:
     return f"Mutual information in nats, by the length of the chain: {'; '.join(sentences)}."
 
 
-def prompts(content: Drawn, palette: Palette) -> Chart:
+def prompts(content: PictureContent, palette: Palette) -> Chart:
     """How many prompts each further answer took, both ways, on a scale of square roots."""
     data = pd.DataFrame(content["costs"])
     data["answer"] = [f"answer {n:d}" for n in data["n"]]
@@ -105,7 +105,7 @@ def _cost_text(row: dict[str, Any]) -> str:
     return f"{count_of(row['prompts'], 'prompt')}, {count_of(row['texts'], 'text')}"
 
 
-def prompts_alt(content: Drawn) -> str:
+def prompts_alt(content: PictureContent) -> str:
     """Say what each further answer took."""
     sentences = [
         f"answer {row['n']:d}, {row['way']}: {_cost_text(row)}" for row in content["costs"]

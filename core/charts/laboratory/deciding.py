@@ -10,7 +10,7 @@ from typing import Any, Final
 import altair as alt
 import pandas as pd
 
-from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
+from core.charts.laboratory.pictures import LaboratoryPicture, PictureContent
 from core.charts.theme import AUTOSIZE, Chart, Palette, across, contrast, theme
 from core.codec import list_of
 from core.studies.laboratory.deciding import TITLES, Factor
@@ -26,7 +26,7 @@ def axis_name(value: str) -> str:
     return " ".join(value.replace("_", " ").split())
 
 
-def reach(content: Drawn) -> float:
+def reach(content: PictureContent) -> float:
     """Return up to where the axes of nats go, the same in all panels."""
     tops = [
         upper
@@ -39,7 +39,7 @@ def reach(content: Drawn) -> float:
     return 1.08 * max([0.1, *tops, *([] if limit is None else [limit])])
 
 
-def verdict(content: Drawn, share: float) -> str:
+def verdict(content: PictureContent, share: float) -> str:
     """Say whether so many draws keep the verdict."""
     return KEPT if share >= content["keeps"] else CHANGED
 
@@ -47,7 +47,7 @@ def verdict(content: Drawn, share: float) -> str:
 # ------------------------------------------------------------------------ one panel
 
 
-def panel(content: Drawn, palette: Palette, title: str) -> Chart:
+def panel(content: PictureContent, palette: Palette, title: str) -> Chart:
     """M.I. and S.E. by the values of one setting, all else as it was, with their intervals."""
     values: Mapping[str, Any] = content["panels"][title]
     order = [axis_name(value) for value in values["values"]]
@@ -118,7 +118,7 @@ def panel(content: Drawn, palette: Palette, title: str) -> Chart:
     return theme(alt.layer(*layers).properties(height=PANEL_HEIGHT, autosize=AUTOSIZE), palette)
 
 
-def panel_alt(content: Drawn, title: str) -> str:
+def panel_alt(content: PictureContent, title: str) -> str:
     """Say both scores at every value."""
     values, sentences = content["panels"][title], []
     for i, (value, share) in enumerate(zip(values["values"], values["kept"], strict=True)):
@@ -134,7 +134,7 @@ def panel_alt(content: Drawn, title: str) -> str:
 # -------------------------------------------------------------------- all in one picture
 
 
-def strip(content: Drawn, palette: Palette) -> Chart:
+def strip(content: PictureContent, palette: Palette) -> Chart:
     """Every value of every setting as one mark: the score that decides, and the verdict."""
     symbol = content["score"]
     rows = [
@@ -195,7 +195,7 @@ def strip(content: Drawn, palette: Palette) -> Chart:
     return theme(both.properties(height=alt.Step(STRIP_ROW), autosize=AUTOSIZE), palette)
 
 
-def strip_alt(content: Drawn) -> str:
+def strip_alt(content: PictureContent) -> str:
     """Say by setting how many of its values keep the verdict."""
     sentences = [
         f"{title} {sum(share >= content['keeps'] for share in values['kept']):d} of "

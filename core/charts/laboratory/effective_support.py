@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.charts.laboratory.pictures import Drawn, LaboratoryPicture, powers
+from core.charts.laboratory.pictures import LaboratoryPicture, PictureContent, powers
 from core.charts.theme import Chart, Palette, share, theme
 
 BINS = 20
@@ -22,7 +22,7 @@ TITLES = {
 SURVIVAL = ("mass",)
 
 
-def histogram(content: Drawn, palette: Palette, name: str) -> Chart:
+def histogram(content: PictureContent, palette: Palette, name: str) -> Chart:
     """The distribution of one quantity over questions, with its cumulative curve."""
     values = np.array(content[name], float)
     ends = _ends(values)
@@ -67,7 +67,7 @@ def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
     return (low, high) if high > low else (max(0.0, low - 0.05), min(1.0, low + 0.05))
 
 
-def histogram_alt(content: Drawn, name: str) -> str:
+def histogram_alt(content: PictureContent, name: str) -> str:
     """Say the quantiles of one quantity."""
     low, middle, high = np.quantile(content[name], [0.1, 0.5, 0.9])
     return (
@@ -76,7 +76,7 @@ def histogram_alt(content: Drawn, name: str) -> str:
     )
 
 
-def sizes(content: Drawn, palette: Palette) -> Chart:
+def sizes(content: PictureContent, palette: Palette) -> Chart:
     """How many answers were found beside what they hold."""
     data = pd.DataFrame({"answers": content["answers"], "mass": content["mass"]})
     ends = _ends(data["mass"].to_numpy())
@@ -97,7 +97,7 @@ def sizes(content: Drawn, palette: Palette) -> Chart:
     return theme(points.properties(height=HEIGHT), palette)
 
 
-def sizes_alt(content: Drawn) -> str:
+def sizes_alt(content: PictureContent) -> str:
     """Say how many answers were found."""
     answers = np.array(content["answers"])
     return (

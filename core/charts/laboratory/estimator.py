@@ -4,8 +4,8 @@ from functools import partial
 
 from core.charts.laboratory.pictures import (
     CurveColumns,
-    Drawn,
     LaboratoryPicture,
+    PictureContent,
     between,
     curves,
     on_logarithms,
@@ -15,7 +15,7 @@ from core.charts.theme import Chart, Palette
 from core.studies.laboratory.estimator import BOUNDS, ESTIMATES
 
 
-def _of(content: Drawn, bounds: bool) -> dict[str, CurveColumns]:
+def _of(content: PictureContent, bounds: bool) -> dict[str, CurveColumns]:
     """Return the curves; the first alone has a band: several would hide each other."""
     of = [
         (name, band)
@@ -28,7 +28,7 @@ def _of(content: Drawn, bounds: bool) -> dict[str, CurveColumns]:
     }
 
 
-def bands(content: Drawn, palette: Palette, bounds: bool) -> Chart:
+def bands(content: PictureContent, palette: Palette, bounds: bool) -> Chart:
     """Every estimate, as the paper draws Algorithm 1, or what bounds the exact value."""
     by_name, exact = _of(content, bounds), content["exact"]
     places = list((BOUNDS if bounds else ESTIMATES).values())
@@ -42,7 +42,7 @@ def bands(content: Drawn, palette: Palette, bounds: bool) -> Chart:
     )
 
 
-def errors(content: Drawn, palette: Palette) -> Chart:
+def errors(content: PictureContent, palette: Palette) -> Chart:
     """The root mean square error of every estimate."""
     by_name = {
         name: CurveColumns([v if v and v > 1e-9 else None for v in values])
@@ -54,7 +54,7 @@ def errors(content: Drawn, palette: Palette) -> Chart:
     return curves(content["k"], by_name, palette, y=y, places=places)
 
 
-def bands_alt(content: Drawn, bounds: bool) -> str:
+def bands_alt(content: PictureContent, bounds: bool) -> str:
     """Say the ends of every curve."""
     of = "; ".join(
         f"{name} {curve.middle[0]:.3f} at k = {content['k'][0]:,}, {curve.middle[-1]:.3f} at "
@@ -64,7 +64,7 @@ def bands_alt(content: Drawn, bounds: bool) -> str:
     return f"The exact value is {content['exact']:.3f} nats. Medians: {of}."
 
 
-def errors_alt(content: Drawn) -> str:
+def errors_alt(content: PictureContent) -> str:
     """Say every estimate's error at the largest k."""
     last_values = [f"{name} {values[-1]:.2g}" for name, values in content["error"].items()]
     return f"Root mean square error at k = {content['k'][-1]:,}, nats: {', '.join(last_values)}."

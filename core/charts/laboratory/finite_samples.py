@@ -2,8 +2,8 @@
 
 from core.charts.laboratory.pictures import (
     CurveColumns,
-    Drawn,
     LaboratoryPicture,
+    PictureContent,
     between,
     curves,
     on_logarithms,
@@ -14,7 +14,7 @@ BOUND, CERTIFIED, ESTIMATE = "The theorem’s bound", "The certified bound", "Th
 MISSING, GAMMA, OUTSIDE = "Expected missing mass", "γ₂", "δ_supp that is best"
 
 
-def bounds(content: Drawn, palette: Palette) -> Chart:
+def bounds(content: PictureContent, palette: Palette) -> Chart:
     """Both bounds and the estimate; a bound below 0 says nothing, and is cut off there."""
     by_name = {
         BOUND: CurveColumns(content["bound"]),
@@ -26,7 +26,7 @@ def bounds(content: Drawn, palette: Palette) -> Chart:
     return curves(content["k"], by_name, palette, y=between(ends), exact=exact, ends=ends)
 
 
-def bounds_alt(content: Drawn) -> str:
+def bounds_alt(content: PictureContent) -> str:
     """Say from which k each bound says something."""
     least, half = content["least"], content["half"]
     theorem = f"is above 0 from k = {least:,}" if least else "is never above 0"
@@ -37,7 +37,7 @@ def bounds_alt(content: Drawn) -> str:
     )
 
 
-def reasons(content: Drawn, palette: Palette) -> Chart:
+def reasons(content: PictureContent, palette: Palette) -> Chart:
     """What the theorem pays for: the mass that is missing, and γ₂."""
     by_name = {
         name: CurveColumns([value or None for value in content[key]])
@@ -48,7 +48,7 @@ def reasons(content: Drawn, palette: Palette) -> Chart:
     return curves(content["k"], by_name, palette, y=y, ends=ends)
 
 
-def reasons_alt(content: Drawn) -> str:
+def reasons_alt(content: PictureContent) -> str:
     """Say what is missing at both ends."""
     k, missing, gamma = content["k"], content["missing"], content["gamma_2"]
     return (

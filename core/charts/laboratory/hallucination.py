@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.laboratory.pictures import COLUMNS, Drawn, LaboratoryPicture
+from core.charts.laboratory.pictures import COLUMNS, LaboratoryPicture, PictureContent
 from core.charts.theme import Chart, Palette, by, contrast, ink_on, pairs, share, theme
 from core.codec import whole_percent
 
@@ -17,7 +17,7 @@ LONGEST: Final = 22  # characters of a text beside an axis
 MODEL, TRUTH = "the model, Q̃", "the truth, P̃"
 
 
-def _places(content: Drawn) -> list[int]:
+def _places(content: PictureContent) -> list[int]:
     """Return the texts that are drawn: what is right, and what has a weight."""
     q, p = np.array(content["q"], float), np.array(content["p"], float)
     weight = np.max(
@@ -26,7 +26,7 @@ def _places(content: Drawn) -> list[int]:
     return np.flatnonzero(weight >= LEAST)[:MOST].tolist()
 
 
-def _names(content: Drawn) -> list[str]:
+def _names(content: PictureContent) -> list[str]:
     """Return texts as they are drawn: short, in one line, and the right ones marked."""
     shown = []
     for place in _places(content):
@@ -37,7 +37,7 @@ def _names(content: Drawn) -> list[str]:
     return [f"{name} ({i + 1})" if name in shown[:i] else name for i, name in enumerate(shown)]
 
 
-def cells(content: Drawn, palette: Palette, which: str) -> Chart:
+def cells(content: PictureContent, palette: Palette, which: str) -> Chart:
     """A table over pairs of answers: Q̃, P̃, or Q̃ − P̃ where it is above 0."""
     names = _names(content)
     m = len(names)
@@ -73,7 +73,7 @@ def cells(content: Drawn, palette: Palette, which: str) -> Chart:
     return theme(alt.layer(rects, labels).properties(height=150 + 22 * max(m, 6)), palette)
 
 
-def answers(content: Drawn, palette: Palette) -> Chart:
+def answers(content: PictureContent, palette: Palette) -> Chart:
     """How likely each first answer is, by the model and in truth."""
     names = _names(content)
     m = len(names)
@@ -109,7 +109,7 @@ def answers(content: Drawn, palette: Palette) -> Chart:
     return theme(bars.properties(height=120 + 24 * max(m, 4)), palette)
 
 
-def answers_alt(content: Drawn) -> str:
+def answers_alt(content: PictureContent) -> str:
     """Say how likely a wrong first and a wrong second answer is."""
     first, second = map(whole_percent, content["wrong"])
     return (
@@ -118,23 +118,23 @@ def answers_alt(content: Drawn) -> str:
     )
 
 
-def model_alt(content: Drawn) -> str:
+def model_alt(content: PictureContent) -> str:
     """Say the largest cell."""
     top = whole_percent(_top(content, "q"))
     return f"Q̃ over {len(content['texts']) ** 2} pairs; the likeliest has {top}."
 
 
-def true_alt(content: Drawn) -> str:
+def true_alt(content: PictureContent) -> str:
     """Say the largest cell."""
     return f"P̃ over the same pairs; the likeliest has {whole_percent(_top(content, 'p'))}."
 
 
-def excess_alt(content: Drawn) -> str:
+def excess_alt(content: PictureContent) -> str:
     """Say how much it is."""
     return f"{whole_percent(content['misplaced'])} of Q̃ is more than the truth has."
 
 
-def _top(content: Drawn, which: str) -> float:
+def _top(content: PictureContent, which: str) -> float:
     return float(np.array(content[which], float).max())
 
 

@@ -4,8 +4,8 @@ from functools import partial
 
 from core.charts.laboratory.pictures import (
     CurveColumns,
-    Drawn,
     LaboratoryPicture,
+    PictureContent,
     between,
     curves,
     values_of,
@@ -14,7 +14,7 @@ from core.charts.theme import Chart, Palette
 from core.studies.laboratory.listing import TEMPERATURES
 
 
-def _of(content: Drawn, temperature: float) -> dict[str, CurveColumns]:
+def _of(content: PictureContent, temperature: float) -> dict[str, CurveColumns]:
     return {
         f"n = {panel['n']} (exact {panel['exact']:.3f})": CurveColumns(panel["off"])
         for panel in content["panels"]
@@ -22,7 +22,7 @@ def _of(content: Drawn, temperature: float) -> dict[str, CurveColumns]:
     }
 
 
-def _chart(content: Drawn, palette: Palette, temperature: float) -> Chart:
+def _chart(content: PictureContent, palette: Palette, temperature: float) -> Chart:
     by_name = _of(content, temperature)
     ends = min(0.0, *values_of(by_name)), max(0.0, *values_of(by_name))
     if ends[0] == ends[1]:
@@ -31,7 +31,7 @@ def _chart(content: Drawn, palette: Palette, temperature: float) -> Chart:
     return curves(content["k"], by_name, palette, y=y, exact=0.0)
 
 
-def _alt(content: Drawn, temperature: float) -> str:
+def _alt(content: PictureContent, temperature: float) -> str:
     of = "; ".join(
         f"{name} off by {curve.middle[0]:.3f} at k = {content['k'][0]:,} and "
         f"{curve.middle[-1]:.3f} at {content['k'][-1]:,}"

@@ -4,8 +4,8 @@ from typing import Final
 
 from core.charts.laboratory.pictures import (
     CurveColumns,
-    Drawn,
     LaboratoryPicture,
+    PictureContent,
     curves,
     on_logarithms,
 )
@@ -24,7 +24,7 @@ NAMES: Final = (
 )
 
 
-def _curves(content: Drawn) -> dict[str, CurveColumns]:
+def _curves(content: PictureContent) -> dict[str, CurveColumns]:
     low, high = content["limits"]
     every = (
         CurveColumns(content["missing"][1], content["missing"][0], content["missing"][2]),
@@ -42,7 +42,7 @@ def _curves(content: Drawn) -> dict[str, CurveColumns]:
     }
 
 
-def missing(content: Drawn, palette: Palette) -> Chart:
+def missing(content: PictureContent, palette: Palette) -> Chart:
     """The missing mass over k, on logarithmic axes."""
     ends = max(min(content["expected"]), LEAST), 1.0
     y = on_logarithms("probability that is missing", *ends, "~%")
@@ -50,7 +50,7 @@ def missing(content: Drawn, palette: Palette) -> Chart:
     return curves(k, _curves(content), palette, x=x, y=y, places=NAMES, ends=ends)
 
 
-def missing_alt(content: Drawn) -> str:
+def missing_alt(content: PictureContent) -> str:
     """Say every curve at its end."""
     sentences = [
         f"{name} {curve.middle[-1]:.2%}"

@@ -13,7 +13,7 @@ from core.charts.ends import before_names, ends_of_lines
 from core.charts.theme import DASHES, Chart, Palette, contrast, theme
 from core.studies.laboratory.settings import always
 
-Drawn = Mapping[str, Any]
+PictureContent = Mapping[str, Any]
 HEIGHT: Final = 300
 AXIS: Final = 50  # pixels of it that the axis below takes
 #: Of a legend: on a phone, the names of two would be cut off.
@@ -29,11 +29,13 @@ class LaboratoryPicture:
     # Markdown.
     name: str
     title: str
-    chart: Callable[[Drawn, Palette], Chart]  # Given `Outcome.drawn` and a palette
-    alt: Callable[[Drawn], str]  # says the same in a sentence or two, given `Outcome.drawn`
+    chart: Callable[[PictureContent, Palette], Chart]  # Given `Outcome.drawn` and a palette
+    alt: Callable[
+        [PictureContent], str
+    ]  # says the same in a sentence or two, given `Outcome.drawn`
     caption: str = ""
     # Whether there is anything to draw, given `Outcome.drawn`.
-    there: Callable[[Drawn], bool] = always
+    there: Callable[[PictureContent], bool] = always
     wide: bool = False  # whether it takes all of the width; of others, two stand side by side
 
 

@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.laboratory.forest import forest, forest_alt
-from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
+from core.charts.laboratory.pictures import LaboratoryPicture, PictureContent
 from core.charts.theme import AUTOSIZE, Chart, Palette, across, lines_apart, theme
 from core.codec import count_of
 
@@ -15,7 +15,7 @@ HEIGHT: Final = 260
 PASSES, TESTED = "a single candidate is sure", "a single candidate is tested like several"
 
 
-def scores(content: Drawn, palette: Palette) -> Chart:
+def scores(content: PictureContent, palette: Palette) -> Chart:
     """How well each score finds wrong answers, with its 95% interval."""
     rows = content["scores"]
     ends = [value for several in rows.values() for value in several if value is not None]
@@ -23,13 +23,13 @@ def scores(content: Drawn, palette: Palette) -> Chart:
     return forest(rows, "AUROC for wrong answers", [low, 1.0], palette, beside=0.5)
 
 
-def scores_alt(content: Drawn) -> str:
+def scores_alt(content: PictureContent) -> str:
     """Say every AUROC with its interval."""
     questions = count_of(content["questions"], "question")
     return forest_alt(content["scores"], f"AUROC for wrong answers on {questions}, 95% interval")
 
 
-def _lines(content: Drawn) -> dict[str, list[tuple[str, float]]]:
+def _lines(content: PictureContent) -> dict[str, list[tuple[str, float]]]:
     """Return the known AUROCs of either way, by threshold."""
     return {
         which: [
@@ -41,7 +41,7 @@ def _lines(content: Drawn) -> dict[str, list[tuple[str, float]]]:
     }
 
 
-def thresholds(content: Drawn, palette: Palette) -> Chart:
+def thresholds(content: PictureContent, palette: Palette) -> Chart:
     """The two-stage test at every threshold of its first stage, and M.I. beside it."""
     rows = [(which, *point) for which, line in _lines(content).items() for point in line]
     data = pd.DataFrame(rows, columns=["which", "threshold", "auroc"])
@@ -80,7 +80,7 @@ def thresholds(content: Drawn, palette: Palette) -> Chart:
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
-def thresholds_alt(content: Drawn) -> str:
+def thresholds_alt(content: PictureContent) -> str:
     """Say the best threshold of either way, and M.I. beside it."""
     sentences = []
     for which, line in _lines(content).items():
@@ -92,7 +92,7 @@ def thresholds_alt(content: Drawn) -> str:
     return f"AUROC of the two-stage test by its threshold: {'; '.join(sentences)}."
 
 
-def calibration(content: Drawn, palette: Palette) -> Chart:
+def calibration(content: PictureContent, palette: Palette) -> Chart:
     """The squared error of answers against the V̂ that allows for it; calibrated on the diagonal."""
     rows = [
         (count, promised, value, value if low is None else low, value if high is None else high)
@@ -131,7 +131,7 @@ def calibration(content: Drawn, palette: Palette) -> Chart:
     return theme(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
-def calibration_alt(content: Drawn) -> str:
+def calibration_alt(content: PictureContent) -> str:
     """Say what V̂ allows and what the error is, over all answers."""
     value, low, high = content["errors"][-1]
     span = "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"

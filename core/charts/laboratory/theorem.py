@@ -6,7 +6,7 @@ from typing import Final
 import altair as alt
 import pandas as pd
 
-from core.charts.laboratory.pictures import COLUMNS, Drawn, LaboratoryPicture
+from core.charts.laboratory.pictures import COLUMNS, LaboratoryPicture, PictureContent
 from core.charts.theme import Chart, Palette, contrast, of_band, theme
 from core.studies.questions import BANDS
 
@@ -21,7 +21,7 @@ WAYS: Final = {
 }
 
 
-def scatter(content: Drawn, palette: Palette, against: str, title: str) -> Chart:
+def scatter(content: PictureContent, palette: Palette, against: str, title: str) -> Chart:
     """D against I, question by question; on the diagonal both are equal."""
     points = content["points"]
     data = pd.DataFrame({**points, "depends": ["yes" if d else "no" for d in points["depends"]]})
@@ -57,7 +57,7 @@ def scatter(content: Drawn, palette: Palette, against: str, title: str) -> Chart
     return theme(alt.layer(diagonal, marks).properties(height=HEIGHT), palette)
 
 
-def truth_alt(content: Drawn) -> str:
+def truth_alt(content: PictureContent) -> str:
     """Say how many questions are on or above the diagonal."""
     return (
         f"D(Q̃, P̃) against I(Q̃): {content['held']} of {len(content['points']['band'])} questions "
@@ -65,7 +65,7 @@ def truth_alt(content: Drawn) -> str:
     )
 
 
-def corpus_alt(content: Drawn) -> str:
+def corpus_alt(content: PictureContent) -> str:
     """Say how many questions are below the diagonal, and how many of them could be."""
     points = content["points"]
     rows = [
@@ -83,12 +83,14 @@ def corpus_alt(content: Drawn) -> str:
     )
 
 
-def has_corpus(content: Drawn) -> bool:
+def has_corpus(content: PictureContent) -> bool:
     """Say whether documents about any question are known."""
     return any(value is not None for value in content["points"]["corpus_divergence"])
 
 
-def bars(content: Drawn, palette: Palette, parts: dict[str, str], *, stacked: bool) -> Chart:
+def bars(
+    content: PictureContent, palette: Palette, parts: dict[str, str], *, stacked: bool
+) -> Chart:
     """Means by band: the parts of D, stacked, or what clusters and few answers leave of I."""
     data = pd.DataFrame(
         [
@@ -129,7 +131,7 @@ def bars(content: Drawn, palette: Palette, parts: dict[str, str], *, stacked: bo
     return theme(marks.properties(height=HEIGHT - 80), palette)
 
 
-def bars_alt(content: Drawn, parts: dict[str, str]) -> str:
+def bars_alt(content: PictureContent, parts: dict[str, str]) -> str:
     """Say every mean of every band."""
     sentences = [
         f"{row['band']}: " + ", ".join(f"{words} {row[name]:.2f}" for name, words in parts.items())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.charts.amplification.mechanism import head_by_head
 from core.charts.laboratory.forest import forest, forest_alt, words
-from core.charts.laboratory.pictures import Drawn, LaboratoryPicture
+from core.charts.laboratory.pictures import LaboratoryPicture, PictureContent
 from core.charts.theme import AUTOSIZE, Chart, Palette, contrast, ink_on, of_band, theme
 from core.codec import count_of
 from core.studies.laboratory.yielding import AXES, OF_BANDS
@@ -24,7 +24,7 @@ TICKS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200)
 WITH: Final = "rank correlation with the repetitions"
 
 
-def scatter(content: Drawn, palette: Palette, measure: str) -> Chart:
+def scatter(content: PictureContent, palette: Palette, measure: str) -> Chart:
     """One measure of every fact against the repetitions that turn it."""
     most = content["most"]
     never = most * 1.8  # above all others
@@ -84,7 +84,7 @@ def _spread(values: Sequence[float]) -> NDArray[np.float64]:
     return np.asarray(np.expm1(np.log1p(values) + apart))
 
 
-def scatter_alt(content: Drawn, measure: str) -> str:
+def scatter_alt(content: PictureContent, measure: str) -> str:
     """Say how the measure goes with the repetitions."""
     what = words("rank correlation", content["intervals"][AXES[measure]], "+.2f")
     return (
@@ -93,22 +93,22 @@ def scatter_alt(content: Drawn, measure: str) -> str:
     )
 
 
-def correlations(content: Drawn, palette: Palette) -> Chart:
+def correlations(content: PictureContent, palette: Palette) -> Chart:
     """Every rank correlation with its 95% interval, that of the section first."""
     return forest(content["intervals"], WITH, [-1, 1], palette, beside=0.0, form="+.2f")
 
 
-def correlations_alt(content: Drawn) -> str:
+def correlations_alt(content: PictureContent) -> str:
     """Say every rank correlation with its interval."""
     return forest_alt(content["intervals"], f"{WITH.capitalize()}, 95% interval", "+.2f")
 
 
-def _measurable(content: Drawn) -> np.ndarray:
+def _measurable(content: PictureContent) -> np.ndarray:
     heads = np.array(content["heads"], float)
     return heads[np.isfinite(heads)]
 
 
-def heads(content: Drawn, palette: Palette) -> Chart:
+def heads(content: PictureContent, palette: Palette) -> Chart:
     """The rank correlation of every head's own overlap, layer by layer."""
     reach = max(0.5, float(np.abs(_measurable(content)).max(initial=0.0)))
     # Blue where the section's claim holds, orange where it is the other way.
@@ -120,7 +120,7 @@ def heads(content: Drawn, palette: Palette) -> Chart:
     return theme(cells.properties(height=HEADS_HEIGHT), palette)
 
 
-def heads_alt(content: Drawn) -> str:
+def heads_alt(content: PictureContent) -> str:
     """Say the smallest and the largest of them."""
     measurable = _measurable(content)
     if not measurable.size:

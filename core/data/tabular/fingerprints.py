@@ -22,7 +22,7 @@ from core.data.tabular.headings import NO_QUESTION
 from core.data.tabular.uploads import Upload
 
 if TYPE_CHECKING:
-    from core.data.tabular.labelled import Labelled
+    from core.data.tabular.labelled import LabelledRows
 
 #: A question with more text before or behind it: its last and its first sentence.
 SENTENCES: Final = (r"(?s)^.*[.:!?]\s+", r"(?s)[.!?]\s.*$")
@@ -31,7 +31,7 @@ DECIMALS: Final = 3  # a score that has more is known by them
 FEWEST_SCORES: Final = 3  # different ones, without which other files have as many right and wrong
 
 
-def fingerprints(data: Labelled, score: str) -> NDArray[np.uint64]:
+def fingerprints(data: LabelledRows, score: str) -> NDArray[np.uint64]:
     """Return the number of every row, made of its question and, in its last bit, its label.
 
     A row without a question is known by its cells, whichever of them are read as scores.
@@ -39,7 +39,7 @@ def fingerprints(data: Labelled, score: str) -> NDArray[np.uint64]:
     return _of_rows(data) | data.correct[score].astype(np.uint64)
 
 
-def _of_rows(data: Labelled) -> NDArray[np.uint64]:
+def _of_rows(data: LabelledRows) -> NDArray[np.uint64]:
     codes, distinct = factorize(data.queries)
     rows = of_questions(distinct)[codes]
     if data.cells is not None:
@@ -48,7 +48,7 @@ def _of_rows(data: Labelled) -> NDArray[np.uint64]:
     return rows
 
 
-def names_no_question(data: Labelled) -> NDArray[np.bool_]:
+def names_no_question(data: LabelledRows) -> NDArray[np.bool_]:
     """Return of each row whether nothing but its number tells its question, (n,)."""
     return data.queries == np.array([str(row + 1) for row in data.kept], object)
 
@@ -66,7 +66,7 @@ def of_cells(upload: Upload) -> NDArray[np.uint64]:
     return hash_array(total) & ~np.uint64(1)
 
 
-def contents(data: Labelled) -> tuple[NDArray[np.uint64], tuple[int, ...]]:
+def contents(data: LabelledRows) -> tuple[NDArray[np.uint64], tuple[int, ...]]:
     """Return numbers by which rows are known again when another column names their questions.
 
     See `of_contents`. Of a table also its rows by their cells, whichever are scores or questions.
@@ -147,7 +147,7 @@ def of_questions(texts: NDArray[np.object_]) -> NDArray[np.uint64]:
     return np.array(numbers, np.uint64)[distinct.indices.to_numpy()]
 
 
-def draws(data: Labelled) -> NDArray[np.uint64]:
+def draws(data: LabelledRows) -> NDArray[np.uint64]:
     """Return a number of every row to draw by, as good as random whatever order they stand in.
 
     It is made of what makes a look at them: question, labels and, to tell rows apart that agree in

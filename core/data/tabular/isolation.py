@@ -152,16 +152,16 @@ def prepare() -> None:
     global original
     with _LOCK:
         if sys.platform == "linux" and (original is None or original.process.poll() is not None):
-            original = _Prepared()
+            original = _ForkServer()
 
 
 # ------------------------------------------------------------------- the process that asks
 
 _LOCK = threading.Lock()  # one question to the prepared process at a time
-original: _Prepared | None = None  # of which every process that reads is a fork
+original: _ForkServer | None = None  # of which every process that reads is a fork
 
 
-class _Prepared:
+class _ForkServer:
     """The process that has imported everything; it and its forks end with the other end."""
 
     def __init__(self) -> None:
@@ -194,7 +194,7 @@ class _Fork:
 
     returncode: int | None = None
 
-    def __init__(self, prepared: _Prepared) -> None:
+    def __init__(self, prepared: _ForkServer) -> None:
         (file, to_it), (from_it, answer) = os.pipe(), os.pipe()
         self.stdin, self.stdout = os.fdopen(to_it, "wb"), os.fdopen(from_it, "rb")
         self._prepared = prepared
@@ -328,7 +328,7 @@ def _next(packed: pa.BufferReader) -> pa.Table:
 
 
 def _fork() -> None:
-    """Answer what `_Prepared.ask` asks; return in every fork, whose input and output are pipes."""
+    """Answer what `_ForkServer.ask` asks; return in every fork, whose ends are pipes."""
     forks: set[int] = set()
     server = socket.socket(fileno=0)
     gc.freeze()  # what is here stays one, as long as no fork changes it

@@ -34,7 +34,7 @@ from core.data.tabular.fingerprints import of_cells
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.labels import (
     Meaning,
-    Meant,
+    ValueMeaning,
     check_meanings,
     decisions,
     display,
@@ -102,7 +102,7 @@ class Columns:
     scores: tuple[ScoreColumn, ...]
     entropy: str | None = None  # Semantic entropy in nats, for bins
     # What a person said of labels, above all of those that say neither right nor wrong.
-    meant: tuple[Meant, ...] = ()
+    meant: tuple[ValueMeaning, ...] = ()
     # answer, truth: what was answered, and what would have been right: to be read, and not
     # compared.
     answer: str | None = None
@@ -119,7 +119,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledRows:
     """Scored and labelled queries."""
 
     # name, sha256: of the file.
@@ -179,7 +179,7 @@ class Labelled:
         return own_direction(self.doubts[score], self.surer[score])
 
 
-def labelled(upload: Upload, columns: Columns) -> Labelled:
+def labelled(upload: Upload, columns: Columns) -> LabelledRows:
     """Return the scored and labelled queries of an upload.
 
     Raises `UploadError` when a column does not exist or does not fit, nobody has said what a larger
@@ -256,7 +256,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     if suspicion:
         suspicion.reading = books[suspicion.score].sentences
         raise suspicion
-    return Labelled(
+    return LabelledRows(
         name=upload.name,
         sha256=upload.sha256,
         queries=queries,

@@ -47,7 +47,7 @@ class Meaning(StrEnum):
 
 
 @dataclass(frozen=True)
-class Meant:
+class ValueMeaning:
     """What a person said of one value."""
 
     column: str
@@ -56,7 +56,7 @@ class Meant:
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadValue:
     """A value of a column that says neither right nor wrong."""
 
     column: str
@@ -191,7 +191,7 @@ def _label_words(column: Column) -> dict[str, int]:
 
 def unread_values(
     upload: Upload, name: str, counts: NDArray[np.bool_] | None = None
-) -> tuple[Unread, ...]:
+) -> tuple[UnreadValue, ...]:
     """Return the values of a column of labels of which nothing says whether they mean right.
 
     They say neither right nor wrong, or affirm a heading that does not say what of.
@@ -214,7 +214,7 @@ def unread_values(
         value = word_of(text)
         if value in meanings:
             continue
-        cells.append(Unread(name, value, text.strip() if few else value, number))
+        cells.append(UnreadValue(name, value, text.strip() if few else value, number))
     says_nothing = not column.has(Cell.RIGHT | Cell.WRONG).any()
     if says_nothing and (column.kind is not ColumnKind.TEXT or not few):
         raise UploadError(
@@ -232,7 +232,7 @@ def unread_values(
     open_words = {w: c for w, c in _label_words(column).items() if w not in meanings}
     rows_by_word = values_of(column, codes) if open_words else Counter()
     open_cells = [
-        Unread(name, word, column.text(code).strip(), rows_by_word[word], affirms=True)
+        UnreadValue(name, word, column.text(code).strip(), rows_by_word[word], affirms=True)
         for word, code in open_words.items()
         if rows_by_word[word]
     ]
@@ -245,7 +245,7 @@ def hint(upload: Upload, name: str) -> str:
     return f" All its other labels say {meanings.pop()}." if len(meanings) == 1 else ""
 
 
-def complaint_of(upload: Upload, cells: Sequence[Unread]) -> str:
+def complaint_of(upload: Upload, cells: Sequence[UnreadValue]) -> str:
     """Return what is not clear about values of one column, in a sentence or two."""
     name, sentences = one_line(cells[0].column), []
     whose = f"“{name}”"
@@ -263,7 +263,7 @@ def complaint_of(upload: Upload, cells: Sequence[Unread]) -> str:
     return " ".join(sentences)
 
 
-def _cells_in_words(cells: Sequence[Unread]) -> str:
+def _cells_in_words(cells: Sequence[UnreadValue]) -> str:
     return list_of([*map(str, cells)], most=len(cells))
 
 
@@ -290,7 +290,7 @@ def check_meanings(
 
 
 def decisions(
-    upload: Upload, meant: Sequence[Meant], counts: NDArray[np.bool_] | None = None
+    upload: Upload, meant: Sequence[ValueMeaning], counts: NDArray[np.bool_] | None = None
 ) -> list[str]:
     """Return what a person decided, a sentence for every value, with the rows that it concerns.
 
@@ -311,7 +311,7 @@ def decisions(
 
 def meanings_in(
     upload: Upload, names: Sequence[str], meanings: Mapping[str, Meaning]
-) -> tuple[Meant, ...]:
+) -> tuple[ValueMeaning, ...]:
     """Return what values, however they are written, mean in whichever of these columns they occur.
 
     "" is the empty cell. Raises `UploadError` when no column has a value: it is misspelt, and what
@@ -328,5 +328,5 @@ def meanings_in(
             raise UploadError(
                 f"No row has {what} in {listed}; give a value exactly as in the file."
             )
-        meant += [Meant(name, value, meaning) for name in columns]
+        meant += [ValueMeaning(name, value, meaning) for name in columns]
     return tuple(meant)

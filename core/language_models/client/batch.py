@@ -12,7 +12,7 @@ from core.language_models.errors import SmallerRequestsError
 from core.language_models.language_model import Response
 
 
-class Batched(Wrapper):
+class BatchingModel(Wrapper):
     """Cuts calls into requests as large as the service takes, and makes them at once."""
 
     def sample(

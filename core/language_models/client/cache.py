@@ -34,7 +34,7 @@ from core.store.errors import StoreError
 FORMAT = 1
 
 
-class Cached(Wrapper):
+class CachingModel(Wrapper):
     """Looks every call up, asks for what is missing, and stores it before handing it on.
 
     Who wants what another thread is asking for already waits for that answer.

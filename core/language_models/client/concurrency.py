@@ -52,7 +52,7 @@ def at_once(
     return [results[place] for place in range(len(calls))]
 
 
-class Abandoned(Exception):
+class AbandonedError(Exception):
     """Raised into work whose result nobody wants any more."""
 
 
@@ -73,7 +73,7 @@ def stream(
         Asked for the next one in the caller's thread only.
     work : callable
         Given an item and a function to call now and then, which raises where nobody wants the
-        result any more: `Abandoned`, or what `tick` raises if there is one worker.
+        result any more: `AbandonedError`, or what `tick` raises if there is one worker.
     workers : int
         How many threads; 1 works in the caller's own.
     tick : callable
@@ -92,11 +92,11 @@ def stream(
 
     def go_on() -> None:
         if stopped.is_set():
-            raise Abandoned
+            raise AbandonedError
 
     def begin(item: A) -> T:
         if failing.is_set():
-            raise Abandoned
+            raise AbandonedError
         try:
             return work(item, go_on)
         except BaseException:
@@ -125,7 +125,7 @@ def stream(
                 error = future.exception()
                 if error is None:
                     yield future.result()
-                elif failure is None and not isinstance(error, Abandoned):
+                elif failure is None and not isinstance(error, AbandonedError):
                     failure = error
             if stop is not None:
                 raise stop

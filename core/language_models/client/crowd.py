@@ -16,7 +16,7 @@ LONGEST_QUEUE = 600.0  # seconds that a request may take behind others
 ROOM = 2.0  # times as long as expected
 
 
-class Crowd:
+class ConcurrencyLimit:
     """A lock for as many requests `at_once` as a server bears, which may become fewer."""
 
     def __init__(self, at_once: int) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.client.batch import Batched
+from core.language_models.client.batch import BatchingModel
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.language_model import LanguageModel, Response
 from core.language_models.usage import Meter
@@ -17,12 +17,12 @@ def meter_for(model: LanguageModel, meter: Meter) -> LanguageModel:
     A meter tells use apart by threads, so it must stand where a call is a single request:
     within what cuts calls and makes them in threads of its own.
     """
-    if isinstance(model, Batched):
-        return Batched(Metered(model.inner, meter))
-    return Metered(model, meter)
+    if isinstance(model, BatchingModel):
+        return BatchingModel(MeteredModel(model.inner, meter))
+    return MeteredModel(model, meter)
 
 
-class Metered(Wrapper):
+class MeteredModel(Wrapper):
     """Counts in a meter of its own what is used through this object alone."""
 
     def __init__(self, inner: LanguageModel, meter: Meter) -> None:

@@ -1,6 +1,6 @@
 """Asking a service patiently, within a budget and a time, and no more at once than it bears.
 
-`Resilient` stands directly around a back end, so that each of its calls is one request (see
+`RetryingModel` stands directly around a back end, so that each of its calls is one request (see
 `stack` for the other layers). It tries again what is worth another try, counts what is paid,
 and stops at the budget.
 """
@@ -23,7 +23,7 @@ from tenacity.stop import stop_base
 
 from core.language_models import errors
 from core.language_models.client.concurrency import AT_ONCE
-from core.language_models.client.crowd import Crowd
+from core.language_models.client.crowd import ConcurrencyLimit
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.language_models.stopping import Stop, current_stop, patience
@@ -42,7 +42,7 @@ def tell_nobody(sentence: str) -> None:
     """Tell nobody."""
 
 
-class Resilient(Wrapper):
+class RetryingModel(Wrapper):
     """Tries again after faults that pass, with jittered back-off, as the service asks.
 
     A server that cannot be reached at all ends every call that is open. Once it has not accepted
@@ -66,7 +66,7 @@ class Resilient(Wrapper):
         super().__init__(inner)
         self.budget = budget or Budget()
         self._meter = Meter()
-        self.crowd = Crowd(at_once)
+        self.crowd = ConcurrencyLimit(at_once)
         self._wait, self._tell = wait, tell
         self._open = _Open(self.budget.stop)
 

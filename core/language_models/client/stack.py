@@ -4,14 +4,14 @@ The layers around a service, from the study inwards::
 
     study
       │   any number of answers, any block of (prompt, answer) pairs
-    Batched     `batch`   cuts a call into requests, and makes them at the same time
+    BatchingModel  `batch`    cuts a call into requests, and makes them at the same time
       │   one request each
-    Metered     `metered` counts for one of several askers; only where there are several
-    Heard       `stack`   remembers what was answered, for who looks on
-    Cached      `cache`   looks a request up; stores its answer before handing it on
-    Resilient   `retry`   waits its turn, counts against the budget, tries again
+    MeteredModel   `metered`  counts for one of several askers; only where there are several
+    ObservedModel  `stack`    remembers what was answered, for who looks on
+    CachingModel   `cache`    looks a request up; stores its answer before handing it on
+    RetryingModel  `retry`    waits its turn, counts against the budget, tries again
       │   HTTP
-    back end    `core.language_models.backends`
+    back end       `core.language_models.backends`
 
 A local model has none of them: its calls cost nothing but time.
 """
@@ -26,13 +26,13 @@ from typing import Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.client.batch import Batched
-from core.language_models.client.cache import Cached
-from core.language_models.client.retry import Resilient, tell_nobody
+from core.language_models.client.batch import BatchingModel
+from core.language_models.client.cache import CachingModel
+from core.language_models.client.retry import RetryingModel, tell_nobody
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.forms import Form
 from core.language_models.language_model import LanguageModel, Response
-from core.language_models.usage import Budget, Used
+from core.language_models.usage import Budget, Usage
 from core.once import once
 from core.store.calls import Calls
 
@@ -52,32 +52,34 @@ def with_layers(
     stored = once(calls) if calls else None
     if stored:
         model.remember_in(lambda: stored().services)
-    patient = Resilient(model, budget, tell=tell)
+    patient = RetryingModel(model, budget, tell=tell)
     if patient.capabilities.local:
         return model
-    return Prepared(patient, stored() if stored else None)
+    return PreparedModel(patient, stored() if stored else None)
 
 
-def limit(model: LanguageModel, most: Used) -> None:
+def limit(model: LanguageModel, most: Usage) -> None:
     """Allow a prepared service what was stated of a run, from now on and no more."""
-    if isinstance(model, Prepared):
+    if isinstance(model, PreparedModel):
         model.budget.limit(most)
 
 
-class Prepared(Batched):
+class PreparedModel(BatchingModel):
     """A service, prepared; `stop` ends what it still waits for."""
 
-    def __init__(self, patient: Resilient, calls: Calls | None) -> None:
-        super().__init__(Heard(Cached(patient, calls, patient.budget.stop) if calls else patient))
+    def __init__(self, patient: RetryingModel, calls: Calls | None) -> None:
+        super().__init__(
+            ObservedModel(CachingModel(patient, calls, patient.budget.stop) if calls else patient)
+        )
         self.budget = patient.budget
 
     @property
-    def listener(self) -> Heard:
+    def listener(self) -> ObservedModel:
         """What was answered so far."""
-        return cast(Heard, self.inner)
+        return cast(ObservedModel, self.inner)
 
 
-class Heard(Wrapper):
+class ObservedModel(Wrapper):
     """Remembers what was answered, request by request, for who looks on meanwhile."""
 
     def __init__(self, inner: LanguageModel) -> None:
@@ -118,5 +120,5 @@ def stop(model: LanguageModel) -> None:
     every later one that the call cache cannot answer. Connections are shut; the service may
     charge for what it was already doing, and that counts. A reply that is there is saved.
     """
-    if isinstance(model, Prepared):
+    if isinstance(model, PreparedModel):
         model.budget.close()

@@ -22,9 +22,9 @@ from core.reports.amplification.words import (
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification
-from core.studies.amplification.mechanism import Looking
+from core.studies.amplification.mechanism import PromptAttention
 from core.studies.costs import spending
-from core.uncertainty.attention import Repeated
+from core.uncertainty.attention import HeadRepetition
 
 READING: Final = (
     "One answer is repeated in the prompt, ever more often, and the model is asked each time. The "
@@ -134,7 +134,7 @@ def _medians(of: str, curves: Sequence[Amplification]) -> str:
     return f"{of}: {short[0].lower()}{short[1:]}. {numbers}"
 
 
-def ideal_head(looks: Repeated) -> tuple[Picture, Picture]:
+def ideal_head(looks: HeadRepetition) -> tuple[Picture, Picture]:
     """Return where the weight of an idealised head goes, and what its output becomes."""
     words = (
         f"The weight on the query goes from {looks.on_query[0]:.1%} to {looks.on_query[-1]:.1%} at "
@@ -149,7 +149,7 @@ def ideal_head(looks: Repeated) -> tuple[Picture, Picture]:
     )
 
 
-def heads(looking: Looking, which: str) -> Picture:
+def heads(looking: PromptAttention, which: str) -> Picture:
     """Return the attention of every head on one part of the prompt, layer by layer."""
     shares = looking.on_question if which == mechanism.ON_QUESTION else looking.on_told
     by_layer = ", ".join(f"layer {i + 1} {row.mean():.0%}" for i, row in enumerate(shares))

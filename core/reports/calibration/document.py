@@ -21,7 +21,7 @@ from core.reports.report import Cell, Part, Picture, Report, Table
 from core.reports.text import brackets, curve_ends
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import BEST, METHODS, REPEATED, Calibration, Target
-from core.studies.calibration.diagnostics import Binned
+from core.studies.calibration.diagnostics import BinDecisions
 from core.studies.calibration.groups import ByGroup
 from core.studies.calibration.groups import by_group as guarantee_by_group
 from core.studies.calibration.price_list import Price
@@ -121,7 +121,7 @@ def precision_recall(curves: Mapping[str, Curve]) -> Picture:
     return figures.precision_recall(bands)
 
 
-def by_entropy(binned: Sequence[Binned], measure: str) -> Picture:
+def by_entropy(binned: Sequence[BinDecisions], measure: str) -> Picture:
     """Return a half of the paper's Figure 6: each score at its own threshold."""
     mixtures = [
         Mixture(each.score, GUARANTEED, (each.threshold,), tuple(map(_bar, each.bins)))

@@ -9,7 +9,7 @@ from core.abstention.policy import Policy
 from core.abstention.thresholds import USUAL_CONFIDENCE, Uncertifiable
 from core.codec import at_least, at_most, count_of, list_of, one_line, percent
 from core.data.tabular.headings import RULES
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.delta_spending import looks_before, other_batches
 from core.studies.calibration.groups import MOST_GROUPS, ByGroup, Group
@@ -55,13 +55,13 @@ def in_short(policy: Policy) -> str:
     )
 
 
-def other_label(data: Labelled, score: str) -> str:
+def other_label(data: LabelledRows, score: str) -> str:
     """Return by what a score's answers are judged that does not count; "" without labels of it."""
     other = data.others.get(score)
     return "" if other is None else f"by {other.rule or f'“{one_line(other.column)}”'}"
 
 
-def wrong_label(data: Labelled, score: str) -> dict[str, str]:
+def wrong_label(data: LabelledRows, score: str) -> dict[str, str]:
     """Return what the share of wrong answers is called, where another label has one, too."""
     if score not in data.others:
         return {}

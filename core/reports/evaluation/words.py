@@ -17,21 +17,27 @@ from core.data.datasets.world import NEVER_TAUGHT
 from core.reports import text
 from core.reports.text import brackets, by_other
 from core.studies.evaluation import mixing
-from core.studies.evaluation import results as study
 from core.studies.evaluation.comparison import (
     FEWEST_OF_A_KIND,
-    Lead,
+    BestScore,
     ScoreComparison,
     lead,
     ranking,
 )
-from core.studies.evaluation.deciding import Decided
-from core.studies.evaluation.listing import Plotted
-from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, Mixed
+from core.studies.evaluation.deciding import PolicyDecisions
+from core.studies.evaluation.listing import QuestionPoints
+from core.studies.evaluation.mixing import COMPARED, HARDLY, Kinds, MixtureResult
 from core.studies.evaluation.reading import DIVERSE
-from core.studies.evaluation.results import CONFIDENCE, RESAMPLES, Results, RunMeasures, share_right
+from core.studies.evaluation.results import (
+    CONFIDENCE,
+    RESAMPLES,
+    Results,
+    RunMeasures,
+    affordable,
+    share_right,
+)
 from core.studies.evaluation.rows import Match
-from core.studies.evaluation.sides import RunSide, Sides
+from core.studies.evaluation.sides import RunSide, SharedQuestions
 from core.studies.inspection.certificates import SCORE
 from core.studies.provenance import Provenance
 from core.uncertainty.scores import SCORES
@@ -123,7 +129,7 @@ def answer(measured: RunMeasures) -> list[str]:
     return sentences + exclusions(measured.results) if sentences[1:] else sentences
 
 
-def exclusions(results: study.Results) -> list[str]:
+def exclusions(results: Results) -> list[str]:
     """Return which scores are held against no other, and why."""
     return [
         f"{SCORES[name].title} is left out: some of these questions chose its weights."
@@ -131,12 +137,12 @@ def exclusions(results: study.Results) -> list[str]:
     ]
 
 
-def score_to_use(of: Lead | None) -> str:
-    """Return the score that `answer` names as the one to use; "" where none is shown to be."""
+def score_to_use(of: BestScore | None) -> str:
+    """Return the score that `answer` names to use; "" where it names none."""
     return of.score if of is not None and of.beats_chance else ""
 
 
-def _answer(measured: RunMeasures, of: Lead) -> list[str]:
+def _answer(measured: RunMeasures, of: BestScore) -> list[str]:
     results, name = measured.results, SCORES[of.score].title
     correct = results.correct[of.score]
     for kind, count in (("wrong", int((~correct).sum())), ("right", int(correct.sum()))):
@@ -317,12 +323,12 @@ OF_FEW: Final = (
 def intervals(measured: RunMeasures) -> str:
     """Return what the intervals are."""
     rows = len(measured.results)
-    affordable = study.affordable(rows, len(measured.results.scores))
+    fits = affordable(rows, len(measured.results.scores))
     if not measured.number:
-        if affordable:
+        if fits:
             return "No intervals yet."
         return f"No intervals yet: resampling {count_of(rows, 'row')} takes a while."
-    is_all = max(measured.number, affordable) >= RESAMPLES
+    is_all = max(measured.number, fits) >= RESAMPLES
     less = "" if is_all else f" ({RESAMPLES:,} would take a while)"
     return (
         f"Intervals: {CONFIDENCE:.0%}, paired bootstrap of {measured.number:,} resamples of the "
@@ -350,7 +356,7 @@ def comparison(of: ScoreComparison, one: str = "", two: str = "") -> str:
     return f"{one} {BETTER[of.measure]} {'better' if of.better else 'worse'} than {two}: {numbers}"
 
 
-def above(plotted: Plotted) -> str:
+def above(plotted: QuestionPoints) -> str:
     """Return how many of the questions drawn either doubts at one threshold, right and wrong."""
     right, wrong = plotted.right, ~plotted.right
     entropy, information = (
@@ -364,7 +370,7 @@ def above(plotted: Plotted) -> str:
     )
 
 
-def scatter(plotted: Plotted) -> list[str]:
+def scatter(plotted: QuestionPoints) -> list[str]:
     """Return which questions are not in the picture."""
     notes = []
     if plotted.missing:
@@ -394,7 +400,7 @@ def two_kinds(of: Kinds) -> str:
     )
 
 
-def mixtures(mixed: Mixed) -> list[str]:
+def mixtures(mixed: MixtureResult) -> list[str]:
     """Return what the mixtures were made of, then what every score answers by each rule."""
     sentences = [_composition(mixed)]
     if not mixed.scores:
@@ -405,7 +411,7 @@ def mixtures(mixed: Mixed) -> list[str]:
     return [*sentences, *outcomes, brackets(other_label(mixed.match))]
 
 
-def at_high_entropy(mixed: Mixed) -> str:
+def at_high_entropy(mixed: MixtureResult) -> str:
     """Return what every score answers where entropy is highest, by the paper's rule.
 
     "" where one finds no threshold, or has no question there.
@@ -444,7 +450,7 @@ def finding(results: Results) -> str:
     )
 
 
-def _composition(mixed: Mixed) -> str:
+def _composition(mixed: MixtureResult) -> str:
     one, many = (count_of(size, "question") for size in (mixed.single, mixed.many))
     sentence = f"There are {one} with one right answer and {many} with many"
     if mixed.diverse_only:
@@ -462,7 +468,7 @@ def _composition(mixed: Mixed) -> str:
     )
 
 
-def _outcome(mixed: Mixed, rule: str) -> str:
+def _outcome(mixed: MixtureResult, rule: str) -> str:
     """Return what every score answers by one rule, of all questions and at high entropies."""
     sure = (
         f", with {codec.percent(mixed.confidence)} confidence" if rule == mixing.GUARANTEED else ""
@@ -494,7 +500,7 @@ def _shares(bar: Bar) -> str:
     return f"{bar.recall:.0%} with {bar.error:.1%}{by_other(bar)} wrong"
 
 
-def decisions(decided: Decided) -> list[str]:
+def decisions(decided: PolicyDecisions) -> list[str]:
     """Return what a policy answers, and how much of that is wrong."""
     policy, seen = decided.policy, decided.observed
     symbol = SCORES[policy.score].symbol
@@ -514,8 +520,8 @@ def decisions(decided: Decided) -> list[str]:
     ]
 
 
-def sides(both: Sides) -> str:
-    """Return how many questions two runs share, and how many each has alone; name some left out."""
+def sides(both: SharedQuestions) -> str:
+    """Return how many questions two runs share; name some that one has alone."""
     others = [f"“{one_line(both.here.queries[row])}”" for row in both.at_others]
     common = len(both) + len(others)
     alone = (len(np.unique(run.questions)) - common for run in (both.here, both.there))

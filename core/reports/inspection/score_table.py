@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.codec import limit_in_words
-from core.studies.inspection.grading import Judged, decisions
+from core.studies.inspection.grading import GradedDecision, decisions
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.verdict import SCORE
 from core.uncertainty.own_answers import AnswerScores
@@ -73,7 +73,7 @@ def value_shown(scored: Inspection | AnswerScores, name: str) -> str:
     return f"{written} nats" if SCORES[name].unit == "nats" else written
 
 
-def _raise_reason(inspection: Inspection, decided: Sequence[Judged]) -> str | None:
+def _raise_reason(inspection: Inspection, decided: Sequence[GradedDecision]) -> str | None:
     """Say why mutual information is doubted more than its value says, where it is."""
     value = inspection.scores[SCORE].value
     doubt = next(one.doubt for one in decided if one.name == SCORE)
@@ -91,7 +91,7 @@ def _range(inspection: Inspection, name: str) -> str:
     return SCORES[name].range
 
 
-def _answers(decided: Judged) -> str:
+def _answers(decided: GradedDecision) -> str:
     """Say from which value on it answers, in the score's own direction."""
     if decided.threshold == -math.inf:
         return "never: not certified"
@@ -100,7 +100,7 @@ def _answers(decided: Judged) -> str:
     return f"{side} {limit_in_words(info.value_at(decided.threshold), '.3f')}"
 
 
-def _against(decided: Judged) -> float | None:
+def _against(decided: GradedDecision) -> float | None:
     """Return a doubt as a multiple of its threshold, `MOST` at most; None where it has none."""
     if decided.doubt is None or not math.isfinite(decided.threshold) or decided.threshold <= 0:
         return None

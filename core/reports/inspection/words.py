@@ -13,7 +13,7 @@ from core.studies.inspection.grading import Judgement
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.quick import ANSWERS
 from core.studies.inspection.recording import Estimator
-from core.studies.inspection.taught import Taught
+from core.studies.inspection.taught import TaughtPosition
 from core.studies.inspection.verdict import (
     DEFAULT,
     HENCE,
@@ -233,7 +233,7 @@ def cut_at_limit(inspection: Inspection) -> str | None:
     return f"{number} of {total} answers {why}" if number else None
 
 
-def about_training(taught: Taught | None) -> list[str]:
+def about_training(taught: TaughtPosition | None) -> list[str]:
     """Return what is to be known of a question that is none of those that were taught."""
     if taught is None or taught.recognised:
         return []
@@ -241,7 +241,7 @@ def about_training(taught: Taught | None) -> list[str]:
     return [untaught_words(taught), *(["Did you mean:", *offers] if offers else [])]
 
 
-def untaught_words(taught: Taught) -> str:
+def untaught_words(taught: TaughtPosition) -> str:
     """Return what an answer is worth to a question that is not recognised."""
     if taught.near:
         return "The model was not taught these words, so its answer may be made up."

@@ -19,7 +19,7 @@ from core.studies.laboratory.chains import (
     refuse_counts,
     run,
 )
-from core.studies.laboratory.experiment import Asks, Experiment, Outcome
+from core.studies.laboratory.experiment import AskedModel, Experiment, Outcome
 from core.studies.progress import Progress
 
 ORDINALS: Final = {3: "third", 4: "fourth"}
@@ -143,7 +143,7 @@ EXPERIMENT = Experiment(
     paper="Section 4.1; Algorithms 1, 2, and 3",
     settings=ChainsSettings,
     work=_work,
-    asks=Asks.CHOSEN,
+    asks=AskedModel.CHOSEN,
     plan=_plan,
     takes="ten seconds with the embedded model, and minutes with a larger one",
 )

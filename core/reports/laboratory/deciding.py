@@ -27,7 +27,7 @@ from core.studies.laboratory.deciding import (
     requests_of,
     run,
 )
-from core.studies.laboratory.experiment import Asks, Experiment, Outcome
+from core.studies.laboratory.experiment import AskedModel, Experiment, Outcome
 from core.studies.laboratory.settings import (
     ExperimentSettings,
     Values,
@@ -234,7 +234,7 @@ EXPERIMENT = Experiment(
     paper="Section 6: k = 10, τ = 0.25, temperature 0.9",
     settings=QuestionsSettings,
     work=_work,
-    asks=Asks.CHOSEN,
+    asks=AskedModel.CHOSEN,
     takes="half a minute for a question of the embedded model, and much longer with a larger one",
     plan=_plan,
 )

@@ -11,7 +11,7 @@ from core.studies.laboratory.effective_support import (
     questions_of,
     run,
 )
-from core.studies.laboratory.experiment import Asks, Experiment, Outcome, columns_of
+from core.studies.laboratory.experiment import AskedModel, Experiment, Outcome, columns_of
 from core.studies.progress import Progress
 
 
@@ -68,7 +68,7 @@ EXPERIMENT = Experiment(
     paper="Appendix E.4, Figure 7",
     settings=EffectiveSupportSettings,
     work=_work,
-    asks=Asks.CHOSEN,
+    asks=AskedModel.CHOSEN,
     takes="half a minute with the embedded model, ten minutes or more with a larger one",
     also={"smollm2": {"source": "TriviaQA", "questions": 10, "draws": 100, "most": 150}},
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 from core.codec import whole_percent
 from core.language_models.language_model import LanguageModel
-from core.studies.laboratory.experiment import Asks, Experiment, Outcome
+from core.studies.laboratory.experiment import AskedModel, Experiment, Outcome
 from core.studies.laboratory.hallucination import Hallucination, HallucinationSettings, run
 from core.studies.progress import Progress
 
@@ -50,6 +50,6 @@ EXPERIMENT = Experiment(
     paper="Figure 4, Section 4",
     settings=HallucinationSettings,
     work=_work,
-    asks=Asks.CHOSEN,
+    asks=AskedModel.CHOSEN,
     quick=True,
 )

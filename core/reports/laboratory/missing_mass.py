@@ -8,7 +8,7 @@ from core import prompts
 from core.codec import at_most, count_of, percent
 from core.language_models.language_model import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory.experiment import Asks, Experiment, Outcome
+from core.studies.laboratory.experiment import AskedModel, Experiment, Outcome
 from core.studies.laboratory.missing_mass import (
     ANSWERS,
     Law,
@@ -62,8 +62,8 @@ def _work(settings: MissingMassSettings, model: LanguageModel, progress: Progres
     return Outcome(sentence(curves), columns, chart_data)
 
 
-def _asks(values: Values) -> Asks:
-    return Asks.EMBEDDED if values["law"] == Law.MODEL else Asks.NOTHING
+def _asks(values: Values) -> AskedModel:
+    return AskedModel.EMBEDDED if values["law"] == Law.MODEL else AskedModel.NOTHING
 
 
 def sentence(curves: MissingMassCurves) -> str:

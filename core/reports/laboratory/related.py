@@ -11,8 +11,8 @@ from core.studies import costs
 from core.studies.amplification.gallery import draw as facts_of
 from core.studies.costs import Plan
 from core.studies.inspection.recorder import usual_request
-from core.studies.laboratory.experiment import Asks, Experiment, Outcome
-from core.studies.laboratory.related import EXCEEDED, Related, run
+from core.studies.laboratory.experiment import AskedModel, Experiment, Outcome
+from core.studies.laboratory.related import EXCEEDED, RelatedScores, run
 from core.studies.laboratory.settings import (
     ExperimentSettings,
     draw_of_questions,
@@ -60,7 +60,7 @@ def _plan(settings: RelatedSettings, model: LanguageModel) -> Plan:
     return sum((costs.plan(request, able) for request in requests), Plan())
 
 
-def columns(related: Related) -> dict[str, list[Any]]:
+def columns(related: RelatedScores) -> dict[str, list[Any]]:
     """Return the table: a row for each answer that was found."""
     rows = [
         {
@@ -82,7 +82,7 @@ def columns(related: Related) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def chart_data(related: Related) -> dict[str, Any]:
+def chart_data(related: RelatedScores) -> dict[str, Any]:
     """Return what the pictures are drawn from: AUROCs, thresholds, and bins of V̂."""
     values = related.comparison.values
     several, alone = dict(related.by_threshold()), dict(related.by_threshold(1))
@@ -102,7 +102,7 @@ def chart_data(related: Related) -> dict[str, Any]:
     }
 
 
-def sentence(related: Related) -> str:
+def sentence(related: RelatedScores) -> str:
     """Say what it shows, in some sentences."""
     from core.charts.laboratory.forest import with_interval  # Altair takes long to load
 
@@ -121,7 +121,7 @@ def sentence(related: Related) -> str:
     )
 
 
-def _calibration(related: Related) -> str:
+def _calibration(related: RelatedScores) -> str:
     low, high = related.excess.lower, related.excess.upper
     if math.isnan(low):
         return "these questions are too alike to say more of its second-order calibration."
@@ -144,7 +144,7 @@ EXPERIMENT = Experiment(
     paper="Appendix C; arXiv 2402.03563 and 2402.08733",
     settings=RelatedSettings,
     work=_work,
-    asks=Asks.CHOSEN,
+    asks=AskedModel.CHOSEN,
     takes="half a minute with the embedded model, and much longer with a larger one",
     plan=_plan,
 )

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from core.charts.laboratory import cards
-from core.charts.laboratory.pictures import Drawn
+from core.charts.laboratory.pictures import PictureContent
 from core.charts.theme import Chart, Palette
 from core.data.world.facts import Band
 from core.reports.report import Picture
@@ -39,7 +39,7 @@ class LaboratoryClaim:
 
     text: str
     experiment: str
-    chart: Callable[[Drawn, Palette], Chart]
+    chart: Callable[[PictureContent, Palette], Chart]
     rule: Callable[[Finding], Ruling]
 
 

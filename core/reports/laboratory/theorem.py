@@ -6,7 +6,7 @@ import numpy as np
 
 from core.codec import count_of
 from core.language_models.language_model import LanguageModel
-from core.studies.laboratory.experiment import Asks, Experiment, Outcome, columns_of
+from core.studies.laboratory.experiment import AskedModel, Experiment, Outcome, columns_of
 from core.studies.laboratory.theorem import ROUNDING, TheoremOne, TheoremSettings, choose, run
 from core.studies.progress import Progress
 
@@ -112,6 +112,6 @@ EXPERIMENT = Experiment(
     paper="Theorem 4.5, Definition 4.2",
     settings=TheoremSettings,
     work=_work,
-    asks=Asks.EMBEDDED,
+    asks=AskedModel.EMBEDDED,
     takes="20 seconds",
 )

@@ -6,25 +6,25 @@ from typing import Any
 
 from core.abstention.intervals import Interval
 from core.codec import count_of
-from core.studies.laboratory.experiment import Asks, Experiment, Outcome, columns_of
-from core.studies.laboratory.yielding import AXES, Yielding, YieldingSettings, run
+from core.studies.laboratory.experiment import AskedModel, Experiment, Outcome, columns_of
+from core.studies.laboratory.yielding import AXES, YieldingFacts, YieldingSettings, run
 
 _SIZES = ((0.5, "a strong"), (0.3, "a moderate"), (0.0, "a weak"))
 
 
-def outcome(yielding: Yielding) -> Outcome:
+def outcome(yielding: YieldingFacts) -> Outcome:
     """Return a measurement as it is shown."""
     return Outcome(sentence(yielding), columns(yielding), chart_data(yielding))
 
 
-def columns(yielding: Yielding) -> dict[str, list[Any]]:
+def columns(yielding: YieldingFacts) -> dict[str, list[Any]]:
     """Return the table: a row for each fact."""
     headings = {"question": "question", "relation": "relation", "band": "band"}
     headings |= {name: words for name, words in AXES.items() if name in yielding.correlations}
     return columns_of(yielding.rows, repetitions="repetitions that turn it", **headings)
 
 
-def chart_data(yielding: Yielding) -> dict[str, Any]:
+def chart_data(yielding: YieldingFacts) -> dict[str, Any]:
     """Return what the pictures are drawn from: measures, repetitions, correlations, heads."""
     measures = list(yielding.correlations)
     intervals = {AXES[name]: one for name, one in yielding.correlations.items()}
@@ -43,7 +43,7 @@ def chart_data(yielding: Yielding) -> dict[str, Any]:
     }
 
 
-def sentence(yielding: Yielding) -> str:
+def sentence(yielding: YieldingFacts) -> str:
     """Say what it shows, in some sentences, whatever it is."""
     from core.charts.laboratory.forest import with_interval  # Altair takes long to load
 
@@ -89,6 +89,6 @@ EXPERIMENT = Experiment(
     paper="Section 3.1",
     settings=YieldingSettings,
     work=lambda settings, model, progress: outcome(run(model, settings, progress)),
-    asks=Asks.CHOSEN,
+    asks=AskedModel.CHOSEN,
     takes="some minutes with the embedded model, and hours with a larger one",
 )

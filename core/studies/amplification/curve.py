@@ -33,7 +33,7 @@ from core.language_models.language_model import (
     notes_on_cut,
     shared_beginning,
 )
-from core.language_models.usage import Used
+from core.language_models.usage import Usage
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS, InvalidRequestError
 from core.studies.progress import Progress, silent
 from core.uncertainty.accents import without_accents
@@ -145,7 +145,7 @@ class Amplification:
     revision: str
     points: tuple[Point, ...]
     # What it really took of a service; None where calls cost nothing but time.
-    used: Used | None = field(default=None, compare=False)
+    used: Usage | None = field(default=None, compare=False)
     source: Origin = Origin.SCORED  # what the shares are made of
     # The question as it stood in the prompts, where the model reads it otherwise than it was typed.
     read_as: str | None = None

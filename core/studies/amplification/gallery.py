@@ -30,7 +30,7 @@ EXAMPLES: Final[dict[str, Case]] = {
 
 
 @dataclass(frozen=True)
-class Published:
+class PaperQuery:
     """A query of the paper's Figures 1 to 3, with the two probabilities of its caption."""
 
     case: Case
@@ -39,44 +39,44 @@ class Published:
 
 
 # As the figures spell them: query, answer, repeated answer, and their initial probabilities.
-PAPER: Final[dict[str, tuple[Published, ...]]] = {
+PAPER: Final[dict[str, tuple[PaperQuery, ...]]] = {
     "Known: one right answer, which the model knows (Figure 1)": (
-        Published(
+        PaperQuery(
             Case("What is the capital of the UK?", "London", "Paris"), "≈ 1.0", "1.29 × 10⁻¹⁰"
         ),
-        Published(
+        PaperQuery(
             Case("Who was the first US president?", "George Washington", "Abraham Lincoln"),
             "0.999",
             "3.1 × 10⁻⁶",
         ),
-        Published(
+        PaperQuery(
             Case("Who is the author of The Grapes of Wrath?", "John Steinbeck", "Ernest Hemingway"),
             "≈ 1.0",
             "1.34 × 10⁻¹⁰",
         ),
-        Published(
+        PaperQuery(
             Case("What is the largest country in the world?", "Russia", "United Kingdom"),
             "0.999",
             "9.02 × 10⁻⁶",
         ),
     ),
     "Doubtful: one right answer, and the model is not sure (Figure 2)": (
-        Published(
+        PaperQuery(
             Case("What is the national instrument of Ireland?", "The harp", "Uilleann pipes"),
             "0.936",
             "0.063",
         ),
-        Published(
+        PaperQuery(
             Case("Which actor became M in the Bond film Skyfall?", "Ralph Fiennes", "Judi Dench"),
             "0.651",
             "0.348",
         ),
-        Published(
+        PaperQuery(
             Case("Which can last longer with out water a camel or a rat?", "A rat", "A camel"),
             "0.538",
             "0.461",
         ),
-        Published(
+        PaperQuery(
             Case(
                 "If Monday's child is fair of face what is Saturday's child?",
                 "Work hard for a living",
@@ -87,10 +87,10 @@ PAPER: Final[dict[str, tuple[Published, ...]]] = {
         ),
     ),
     "Many right answers, both of these among them (Figure 3)": (
-        Published(Case("Name a city in the UK", "London", "Manchester"), "0.958", "0.041"),
-        Published(Case("Name a yellow fruit", "Banana", "Lemon"), "0.715", "0.284"),
-        Published(Case("Name an alcoholic drink", "Wine", "Beer"), "0.685", "0.314"),
-        Published(
+        PaperQuery(Case("Name a city in the UK", "London", "Manchester"), "0.958", "0.041"),
+        PaperQuery(Case("Name a yellow fruit", "Banana", "Lemon"), "0.715", "0.284"),
+        PaperQuery(Case("Name an alcoholic drink", "Wine", "Beer"), "0.685", "0.314"),
+        PaperQuery(
             Case("Name a ball game that is played by more than 5 players", "Volleyball", "Soccer"),
             "0.542",
             "0.457",

@@ -18,7 +18,7 @@ from core.studies.amplification.curve import Case
 
 
 @dataclass(frozen=True)
-class Looking:
+class PromptAttention:
     """How the prompt's last position attends, by layer and head."""
 
     repetitions: int
@@ -34,7 +34,9 @@ def shows_attention(model: LanguageModel) -> bool:
     return isinstance(model, LlamaModel)
 
 
-def looking(case: Case, model: LanguageModel, repetitions: Sequence[int]) -> tuple[Looking, ...]:
+def looking(
+    case: Case, model: LanguageModel, repetitions: Sequence[int]
+) -> tuple[PromptAttention, ...]:
     """Return where every head looks, for every number of repetitions.
 
     Raises `TypeError` when the model does not show its attention.
@@ -44,10 +46,10 @@ def looking(case: Case, model: LanguageModel, repetitions: Sequence[int]) -> tup
     return tuple(_looking(case, model, t) for t in repetitions)
 
 
-def _looking(case: Case, model: LlamaModel, repetitions: int) -> Looking:
+def _looking(case: Case, model: LlamaModel, repetitions: int) -> PromptAttention:
     spans, weights = model.attention(case.prompt(repetitions, model.reads(case.query)))
     at = places(case, model, repetitions, spans)
-    return Looking(
+    return PromptAttention(
         repetitions,
         weights[:, :, at.first | at.again].sum(axis=-1).astype(float),
         weights[:, :, at.told].sum(axis=-1).astype(float),

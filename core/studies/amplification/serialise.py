@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from core.codec import decode, text_of
 from core.data.tabular.csv_export import to_csv
-from core.language_models.usage import Used
+from core.language_models.usage import Usage
 from core.studies.amplification.curve import (
     MOST_REPETITIONS,
     Amplification,
@@ -72,7 +72,7 @@ def _from_dict(one: dict[str, Any]) -> Amplification:
         text_of(one["model"]),
         text_of(one["revision"]),
         _points(one["curve"]),
-        None if one.get("used") is None else decode(Used, one["used"]),
+        None if one.get("used") is None else decode(Usage, one["used"]),
     )
     # Curves that do not say what they are made of were scored or counted.
     before = Origin.SCORED if curve.has_likelihoods else Origin.COUNTED

@@ -35,7 +35,7 @@ _Key = tuple[Case, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Shipped:
+class BundledCurves:
     """Curves of one model."""
 
     model: str
@@ -64,7 +64,7 @@ def find(case: Case, model: LanguageModel, times: tuple[int, ...]) -> Amplificat
 
 
 @once
-def content() -> Shipped:
+def content() -> BundledCurves:
     """Return what was written."""
     return read(FILE.read_text(encoding="utf-8"))
 
@@ -99,12 +99,12 @@ def recording(file: Path = RECORDED) -> RecordedCurves | None:
     return RecordedCurves(provenance_in(json.loads(text)), curves)
 
 
-def read(text: str) -> Shipped:
+def read(text: str) -> BundledCurves:
     """Read what `compute` wrote."""
     content = json.loads(text)
     model, revision = content["model"], content["revision"]
     curves = (_curve(row, model, revision) for row in content["curves"])
-    return Shipped(model, revision, {(c.case, _times(c)): c for c in curves})
+    return BundledCurves(model, revision, {(c.case, _times(c)): c for c in curves})
 
 
 def _times(curve: Amplification) -> tuple[int, ...]:

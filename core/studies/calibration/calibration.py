@@ -25,7 +25,7 @@ from core.data.tabular.columns import kinds
 from core.data.tabular.directions import direction_in
 from core.data.tabular.fingerprints import draws, fingerprints
 from core.data.tabular.headings import RULES
-from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled
+from core.data.tabular.labelled import Columns, LabelledRows, ScoreColumn, labelled
 from core.data.tabular.labels import Meaning, meanings_in, own_labels
 from core.data.tabular.mixtures import RowFilter
 from core.data.tabular.suggestions import label_columns, suggest
@@ -118,7 +118,7 @@ class Target:
 class Calibration:
     """What came out."""
 
-    data: Labelled
+    data: LabelledRows
     target: Target
     score: str  # the score that the outcome is about: the named one, or the best
     outcome: Threshold | Uncertifiable
@@ -150,7 +150,7 @@ class Calibration:
 
 
 def calibrate(
-    data: Labelled, target: Target, *, looks: Sequence[Look] | None = None
+    data: LabelledRows, target: Target, *, looks: Sequence[Look] | None = None
 ) -> Calibration:
     """Find the threshold that a target asks for, on one row of every question.
 
@@ -192,7 +192,7 @@ def calibrate(
     )
 
 
-def outcome_of(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:
+def outcome_of(data: LabelledRows, target: Target) -> tuple[str, Threshold | Uncertifiable]:
     """Return the score that a target takes, and what is certified of it on independent rows."""
     name, outcome = _paid_outcome(data, target)
     if name in data.one_kind and isinstance(outcome, Threshold):
@@ -200,7 +200,7 @@ def outcome_of(data: Labelled, target: Target) -> tuple[str, Threshold | Uncerti
     return name, outcome
 
 
-def independent(data: Labelled) -> Labelled:
+def independent(data: LabelledRows) -> LabelledRows:
     """Return one row of every question, drawn at random; the data itself if none is repeated.
 
     Rows in another order give the same: to sort or to shuffle a file is no way to draw again.
@@ -232,7 +232,7 @@ def read(
     vouched: Sequence[str] = (),
     graded: Callable[[Upload], Upload] | None = None,
     filters: Sequence[RowFilter] = (),
-) -> Labelled:
+) -> LabelledRows:
     """Read a labelled file, guessing what is not said about its columns.
 
     Raises `UnknownMixtureError` when rows are of several models, filters or epochs, and nothing
@@ -309,7 +309,7 @@ def choice(
     return replace(guess, scores=tuple(names))
 
 
-def preference(data: Labelled, names: Sequence[str] = (), method: str = "ltt") -> str:
+def preference(data: LabelledRows, names: Sequence[str] = (), method: str = "ltt") -> str:
     """Return the score that is calibrated: the wanted one, or the best of several wanted.
 
     If none is wanted, the best of several where the method can pay for the choice: whoever has a
@@ -324,7 +324,7 @@ def preference(data: Labelled, names: Sequence[str] = (), method: str = "ltt") -
     return SCORE if SCORE in data.doubts else next(iter(data.doubts))
 
 
-def look_at_target(data: Labelled, target: Target, earlier: Sequence[Look]) -> Look:
+def look_at_target(data: LabelledRows, target: Target, earlier: Sequence[Look]) -> Look:
     """Return which look a target is. All errors of a list of prices are one look.
 
     Where results of these rows were shown, the best of all scores takes the place of that look at
@@ -340,7 +340,9 @@ def look_at_target(data: Labelled, target: Target, earlier: Sequence[Look]) -> L
     return look_at(data, names, what, about, earlier, is_best=is_best, shown=list(data.doubts))
 
 
-def with_budget(data: Labelled, target: Target, look: Look | None, looks: Sequence[Look]) -> Target:
+def with_budget(
+    data: LabelledRows, target: Target, look: Look | None, looks: Sequence[Look]
+) -> Target:
     """Return a target with what a look at it, after others, may spend; all of δ without one."""
     tried = 1
     if target.method == "ltt":
@@ -349,7 +351,7 @@ def with_budget(data: Labelled, target: Target, look: Look | None, looks: Sequen
     return replace(target, looks=look.place if look else target.looks, scores_tried=tried)
 
 
-def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:
+def _paid_outcome(data: LabelledRows, target: Target) -> tuple[str, Threshold | Uncertifiable]:
     """Return the outcome, and what trying again would cost where nothing is certified."""
     if target.looks > MOST_LOOKS:
         return target.score if target.score != BEST else next(iter(data.doubts)), Uncertifiable(
@@ -366,7 +368,7 @@ def _paid_outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Unce
     return name, replace(outcome, reason=f"{outcome.reason} {costs}")
 
 
-def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:
+def _outcome(data: LabelledRows, target: Target) -> tuple[str, Threshold | Uncertifiable]:
     if target.score == BEST:
         return thresholds.best_of(
             data.doubts, data.correct, target_error=target.error, confidence=target.test_confidence
@@ -383,7 +385,7 @@ def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifi
     return target.score, outcome
 
 
-def one_kind(data: Labelled, score: str) -> str:
+def one_kind(data: LabelledRows, score: str) -> str:
     """Say why labels of one kind promise nothing: nobody has seen how they mark the other."""
     label, other = ("right", "wrong") if data.correct[score].all() else ("wrong", "right")
     return (
@@ -413,7 +415,7 @@ def move(calibration: Calibration, value: float) -> Policy:
 
 
 def _policy(
-    data: Labelled, target: Target, score: str, threshold: Threshold, **promised: Any
+    data: LabelledRows, target: Target, score: str, threshold: Threshold, **promised: Any
 ) -> Policy:
     """Return the policy of a threshold that was found on data."""
     return Policy(
@@ -436,14 +438,14 @@ def _policy(
     )
 
 
-def other_errors(data: Labelled, score: str, value: float) -> int | None:
+def other_errors(data: LabelledRows, score: str, value: float) -> int | None:
     """Return how many of the answered are wrong by the labels of another rule, where some are."""
     if score not in data.others:
         return None
     return int(np.count_nonzero((data.doubts[score] < value) & ~data.others[score].right))
 
 
-def rows(data: Labelled, chosen: NDArray[np.bool_]) -> Labelled:
+def rows(data: LabelledRows, chosen: NDArray[np.bool_]) -> LabelledRows:
     """Return some of the rows."""
     return replace(
         data,

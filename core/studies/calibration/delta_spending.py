@@ -15,13 +15,13 @@ import numpy as np
 from core.abstention.ledger import Look, Rows, from_text, look, related_looks, to_text
 from core.codec import count_of, one_line
 from core.data.tabular.fingerprints import contents, fingerprints
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 
 _ROWS = "rows", "cells"  # that are numbers
 
 
 def look_at(
-    data: Labelled,
+    data: LabelledRows,
     scores: Sequence[str],
     what: Sequence[object],
     about: str,
@@ -87,7 +87,7 @@ def from_json(text: str) -> Look:
     return Look(**fields)
 
 
-def _of_score(data: Labelled, name: str, rows: Rows) -> bytes:
+def _of_score(data: LabelledRows, name: str, rows: Rows) -> bytes:
     """Return a hash of a score with its labels, whatever order the rows are in."""
     doubts, correct = data.doubts[name], data.correct[name]
     order = np.lexsort((correct, doubts, rows))

@@ -10,17 +10,17 @@ from core.abstention import intervals, metrics
 from core.abstention import resampled as resampling
 from core.abstention.metrics import Bin, Curve
 from core.abstention.thresholds import Threshold, Uncertifiable
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.studies.calibration.calibration import Calibration, outcome_of
 from core.studies.progress import Progress, silent
 
 
-def curves(data: Labelled) -> dict[str, Curve]:
+def curves(data: LabelledRows) -> dict[str, Curve]:
     """Return every score's risk–coverage curve, exact and complete."""
     return {name: metrics.curve(data.doubts[name], data.correct[name]) for name in data.doubts}
 
 
-def contradictions(data: Labelled) -> dict[str, float]:
+def contradictions(data: LabelledRows) -> dict[str, float]:
     """Return the scores that the labels contradict: wrong answers look surer than right ones.
 
     By score, the AUROC of each that is three standard errors of a score that knows nothing below
@@ -38,7 +38,7 @@ def contradictions(data: Labelled) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Binned:
+class BinDecisions:
     """What one score's own threshold does in every bin of entropy."""
 
     score: str
@@ -46,7 +46,7 @@ class Binned:
     bins: tuple[Bin, ...]
 
 
-def by_entropy(calibration: Calibration, others: Sequence[str] = ()) -> tuple[Binned, ...]:
+def by_entropy(calibration: Calibration, others: Sequence[str] = ()) -> tuple[BinDecisions, ...]:
     """Return recall and error by entropy, each score that is certified at its own threshold."""
     data = calibration.data
     if data.entropies is None:
@@ -60,7 +60,7 @@ def by_entropy(calibration: Calibration, others: Sequence[str] = ()) -> tuple[Bi
             doubts, correct = data.doubts[name], data.correct[name]
             other = data.others[name].right if name in data.others else None
             bins = metrics.by_entropy(data.entropies, doubts, correct, outcome.value, other)
-            parts.append(Binned(name, outcome.value, tuple(bins)))
+            parts.append(BinDecisions(name, outcome.value, tuple(bins)))
     return tuple(parts)
 
 

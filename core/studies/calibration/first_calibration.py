@@ -2,23 +2,23 @@
 
 from typing import Final
 
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.once import once
 from core.studies.calibration.calibration import Target, independent, read
 from core.studies.calibration.example import EXAMPLE
-from core.studies.calibration.whole import Whole, whole
+from core.studies.calibration.whole import CalibrationResult, whole
 from core.studies.inspection.verdict import SCORE
 
 FIRST: Final = Target(score=SCORE)
 
 
 @once
-def example() -> Labelled:
+def example() -> LabelledRows:
     """Return the rows of the bundled example, one of every question."""
     return independent(read(EXAMPLE.read_bytes(), EXAMPLE.name))
 
 
 @once
-def first_calibration() -> Whole:
+def first_calibration() -> CalibrationResult:
     """Return the example worked through. What it looks at is the example's, and nobody's own."""
     return whole(example(), FIRST, looks=())

@@ -14,7 +14,7 @@ from core.abstention.thresholds import USUAL_CONFIDENCE, Threshold
 from core.codec import one_line
 from core.data.tabular import fingerprints
 from core.data.tabular.headings import plain_heading
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.studies.calibration.calibration import (
     CalibrationError,
     independent,
@@ -25,7 +25,7 @@ from core.studies.calibration.calibration import (
 from core.studies.calibration.delta_spending import look_at, other_batches
 
 
-def halves(data: Labelled, seed: int = 0) -> tuple[Labelled, Labelled]:
+def halves(data: LabelledRows, seed: int = 0) -> tuple[LabelledRows, LabelledRows]:
     """Split queries at random into one half to try settings on and one to confirm on."""
     order = np.argsort(fingerprints.draws(data))
     _, first, at = np.unique(data.questions[order], return_index=True, return_inverse=True)
@@ -57,7 +57,7 @@ class Confirmation:
         return self.lower_bound > self.policy.target_error
 
 
-def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmation:
+def confirm(policy: Policy, untouched: LabelledRows, confidence: float) -> Confirmation:
     """Test one policy, chosen elsewhere, on untouched rows: one test, no correction.
 
     It tests what the policy's method bounds: the error among the answered, or, for conformal
@@ -75,7 +75,7 @@ def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmat
     return Confirmation(threshold, bound <= policy.target_error, policy, confidence, lower, others)
 
 
-def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[ledger.Look]) -> Confirmation:
+def confirm_on(policy: Policy, data: LabelledRows, earlier: Sequence[ledger.Look]) -> Confirmation:
     """Test a policy on new labelled rows, as the next look at them after `earlier` ones.
 
     Raises `CalibrationError` when looks at these labels have spent δ, or all labels are of one
@@ -103,7 +103,9 @@ def confirm_on(policy: Policy, data: Labelled, earlier: Sequence[ledger.Look]) -
     return confirm_half(policy, data, earlier)
 
 
-def confirm_half(policy: Policy, data: Labelled, earlier: Sequence[ledger.Look]) -> Confirmation:
+def confirm_half(
+    policy: Policy, data: LabelledRows, earlier: Sequence[ledger.Look]
+) -> Confirmation:
     """Test a policy on rows held back of its own table, as the next look at them.
 
     Raises `CalibrationError` when looks at these labels have spent δ.
@@ -118,7 +120,7 @@ def confirm_half(policy: Policy, data: Labelled, earlier: Sequence[ledger.Look])
     )
 
 
-def _are_its_own(policy: Policy, data: Labelled, earlier: Sequence[ledger.Look]) -> bool:
+def _are_its_own(policy: Policy, data: LabelledRows, earlier: Sequence[ledger.Look]) -> bool:
     """Return whether a look at just the rows that made a policy shares cells with these rows."""
     own = policy.row_hashes
     return any(
@@ -137,7 +139,7 @@ def _own_rows(policy: Policy, rows: ledger.Rows) -> NDArray[np.bool_]:
     return own | (own.any() and policy.labels > ledger.MOST_KEPT)
 
 
-def _why_not_new(policy: Policy, data: Labelled) -> str:
+def _why_not_new(policy: Policy, data: LabelledRows) -> str:
     """Say why a row that made a policy would not be recognised here, or no row is like it; or "".
 
     Scores and row numbers do not tell: they change with a rounding, a column or the order.

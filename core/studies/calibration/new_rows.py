@@ -14,7 +14,7 @@ from core.abstention.policy import Policy, check_rows, own_direction
 from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.headings import plain_heading
-from core.data.tabular.labelled import Labelled, doubts_of
+from core.data.tabular.labelled import LabelledRows, doubts_of
 from core.data.tabular.mixtures import other_settings
 from core.data.tabular.no_answers import silent_rows
 from core.data.tabular.pipelines import pipelines_of
@@ -22,7 +22,7 @@ from core.data.tabular.uploads import Upload
 from core.studies.calibration.calibration import Calibration, CalibrationError
 
 
-def decisions(data: Labelled, policy: Policy) -> bytes:
+def decisions(data: LabelledRows, policy: Policy) -> bytes:
     """Return a disarmed CSV: every labelled row with its score and the decision."""
     doubts = data.doubts[policy.score]
     numbers = own_direction(doubts, policy.larger_is_surer)

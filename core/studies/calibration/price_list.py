@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.abstention.thresholds import Threshold, for_each_target
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.studies.calibration.calibration import BEST, Target, independent
 
 TARGETS: Final = (0.02, 0.05, 0.06, 0.08, 0.1, 0.15, 0.2)
@@ -31,7 +31,7 @@ def list_entry(target: Target, error: float) -> Target:
     return replace(target, error=error, method="ltt", targets_tried=len(TARGETS))
 
 
-def price_list(data: Labelled, target: Target) -> tuple[Price, ...]:
+def price_list(data: LabelledRows, target: Target) -> tuple[Price, ...]:
     """Return the price of each of `TARGETS`, tested as one family by Learn-then-Test.
 
     Each row is what `calibrate` finds for `list_entry`.

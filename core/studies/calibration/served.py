@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.studies.calibration.calibration import Calibration
 
 Table = Mapping[str, list[object]]
@@ -25,10 +25,10 @@ class ServedPart(StrEnum):
 
 
 @dataclass(frozen=True)
-class Served:
+class RowsByDoubt:
     """All labelled rows, the least doubtful first, and what a threshold does to them."""
 
-    data: Labelled
+    data: LabelledRows
     score: str
     # (n,): the places of the rows in the data, by rising doubt; those without one last.
     order: NDArray[np.int64]
@@ -63,11 +63,11 @@ class Served:
         return (self.answered == answered) & (self.right == right)
 
 
-def serve(calibration: Calibration, value: float) -> Served:
+def serve(calibration: Calibration, value: float) -> RowsByDoubt:
     """Return what a λ, in the unit of the doubt, does to the labelled rows."""
     doubts = calibration.doubts
     order = np.argsort(doubts, kind="stable")
-    return Served(
+    return RowsByDoubt(
         calibration.data,
         calibration.score,
         order,
@@ -76,7 +76,7 @@ def serve(calibration: Calibration, value: float) -> Served:
     )
 
 
-def beside(rows: Served, answered: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+def beside(rows: RowsByDoubt, answered: NDArray[np.int64], number: int) -> NDArray[np.int64]:
     """Return the ranks of rows near thresholds, rising: of right, wrong and all rows alike.
 
     `number` rows of each kind before and behind each threshold, which answers so many, (s,).
@@ -92,7 +92,7 @@ def beside(rows: Served, answered: NDArray[np.int64], number: int) -> NDArray[np
     return np.unique(np.concatenate(ranks))
 
 
-def table(rows: Served, places: NDArray[np.int64]) -> Table:
+def table(rows: RowsByDoubt, places: NDArray[np.int64]) -> Table:
     """Return rows as columns by heading: what was asked, answered and right, and what became of it.
 
     The score stands there in its own direction; a row without one has None.
@@ -123,7 +123,7 @@ def table(rows: Served, places: NDArray[np.int64]) -> Table:
     return columns
 
 
-def question(data: Labelled, place: int) -> str | None:
+def question(data: LabelledRows, place: int) -> str | None:
     """Return a row's question; None where the file has none and its number stands for it."""
     text = str(data.queries[place])
     return None if text == str(int(data.kept[place]) + 1) else text

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from core.abstention.ledger import Look
 from core.abstention.metrics import Curve
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.studies.calibration.calibration import (
     Calibration,
     Target,
@@ -16,7 +16,7 @@ from core.studies.calibration.calibration import (
     look_at_target,
     with_budget,
 )
-from core.studies.calibration.diagnostics import Binned, by_entropy, curves, shares
+from core.studies.calibration.diagnostics import BinDecisions, by_entropy, curves, shares
 from core.studies.calibration.groups import ByGroup, by_group
 from core.studies.calibration.price_list import Price, list_entry, price_list
 from core.studies.progress import Progress, silent
@@ -25,7 +25,7 @@ ENTROPY = "semantic_entropy"  # the score beside which the entropies are looked 
 
 
 @dataclass(frozen=True)
-class Whole:
+class CalibrationResult:
     """A calibration and what is shown of it."""
 
     calibration: Calibration
@@ -34,19 +34,19 @@ class Whole:
     curves: Mapping[str, Curve]  # of every score
     # (bins,): as of `core.studies.calibration.diagnostics.shares`.
     shares: Mapping[str, NDArray[Any]]
-    by_entropy: tuple[Binned, ...]  # of its score and of the semantic entropy
+    by_entropy: tuple[BinDecisions, ...]  # of its score and of the semantic entropy
     looks: tuple[Look, ...] = ()  # that were taken for all this; none where they are not counted
 
 
 def whole(
-    data: Labelled,
+    data: LabelledRows,
     target: Target,
     progress: Progress = silent,
     *,
     looks: Sequence[Look] | None = None,
     listing: Sequence[Look] | None = None,
     earlier: MutableMapping[Any, Any] | None = None,
-) -> Whole:
+) -> CalibrationResult:
     """Calibrate, and work out all that is shown of it.
 
     Target, groups and list of prices are a look each, and the last is taken on request alone:
@@ -74,7 +74,7 @@ def whole(
         progress("Drawing the curves", 0.6)
         earlier["curves"] = curves(calibration.data)
     others = [ENTROPY] if ENTROPY in data.doubts else []
-    return Whole(
+    return CalibrationResult(
         calibration,
         prices,
         groups,

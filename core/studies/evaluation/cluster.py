@@ -29,7 +29,7 @@ from pyarrow import parquet
 from core.codec import count_of, one_line
 from core.data.datasets.questions import Question
 from core.language_models.client.concurrency import TICK, questions_at_once
-from core.language_models.client.stack import Prepared
+from core.language_models.client.stack import PreparedModel
 from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Budget
 from core.studies.evaluation.files import RunError, writing
@@ -37,7 +37,7 @@ from core.studies.evaluation.local import Engine, Task, Tick
 from core.studies.evaluation.rows import TOKENS, USED, Row
 from core.studies.evaluation.worker import (
     RETURNED,
-    Desk,
+    RunControl,
     Worker,
     WorkerTask,
     question_block,
@@ -170,10 +170,10 @@ class _Work:
         """Ask, and yield the rows as they are written."""
         import ray
 
-        budget = self._model.budget if isinstance(self._model, Prepared) else Budget()
+        budget = self._model.budget if isinstance(self._model, PreparedModel) else Budget()
         before = budget.requests
         workers = self._cluster.workers or _room(self._cluster.reserved, self._model)
-        desk = ray.remote(Desk).options(**_beside()).remote(budget.most, before)
+        desk = ray.remote(RunControl).options(**_beside()).remote(budget.most, before)
         asking = threading.Thread(target=self._write, args=(blocks, desk, workers), daemon=True)
         asking.start()
         try:

@@ -82,7 +82,7 @@ def _comparable(measured: RunMeasures) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Lead:
+class BestScore:
     """The score to use, and whether it is shown to be the best.
 
     It has the largest AUROC; or Inspection decides by it, and none is shown to be better.
@@ -109,7 +109,7 @@ def ranking(measured: RunMeasures) -> tuple[str, ...]:
     )
 
 
-def lead(measured: RunMeasures) -> Lead | None:
+def lead(measured: RunMeasures) -> BestScore | None:
     """Return which score finds the wrong answers best, and how sure that is; None without AUROCs.
 
     A score whose weights these questions chose is not among them: here it had to do well.
@@ -129,12 +129,12 @@ def lead(measured: RunMeasures) -> Lead | None:
     return leader
 
 
-def _lead(measured: RunMeasures, score: str, names: Sequence[str]) -> Lead:
+def _lead(measured: RunMeasures, score: str, names: Sequence[str]) -> BestScore:
     """Hold a score against the others of some names, the one with the largest AUROC first."""
     every = [each for each in compare(measured, score) if each.other in names]
     shown = [each for each in every if each.p_value * len(every) < LEVEL]
     confidence = 1 - (1 - CONFIDENCE) / len(names)
-    return Lead(
+    return BestScore(
         score,
         measured.resampled.interval(score, "auroc", confidence),
         tuple(each.other for each in every if each not in shown),

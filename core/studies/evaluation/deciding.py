@@ -20,7 +20,7 @@ from core.uncertainty.scores import SCORES
 
 
 @dataclass(frozen=True, eq=False)
-class Decided:
+class PolicyDecisions:
     """A policy on the rows of a run that count."""
 
     results: Results
@@ -31,7 +31,7 @@ class Decided:
     by_source: tuple[Bin, ...]  # of those rows; empty where all are of one source
 
 
-def decide(results: Results, policy: Policy) -> Decided:
+def decide(results: Results, policy: Policy) -> PolicyDecisions:
     """Decide on every row by a policy, and count what it answers wrongly.
 
     Raises `PolicyError` when another pipeline made the scores of the run, or the policy goes by
@@ -53,10 +53,12 @@ def decide(results: Results, policy: Policy) -> Decided:
         rows = doubts[first], correct[first], policy.threshold, by_other[first]
         bins = metrics.by_kind(sources, *rows)
         bins.sort(key=lambda each: (-each.queries, each.name))
-    return Decided(results, policy, doubts < policy.threshold, threshold, other.errors, tuple(bins))
+    return PolicyDecisions(
+        results, policy, doubts < policy.threshold, threshold, other.errors, tuple(bins)
+    )
 
 
-def decisions_csv(decided: Decided) -> bytes:
+def decisions_csv(decided: PolicyDecisions) -> bytes:
     """Return every row with its doubt and the decision, as a disarmed CSV."""
     results, score = decided.results, decided.policy.score
     answers = results.answers(score)

@@ -119,7 +119,7 @@ def as_parquet(results: Results) -> bytes:
 
 
 @dataclass(frozen=True, eq=False)
-class Plotted:
+class QuestionPoints:
     """Questions by semantic entropy and mutual information."""
 
     rows: NDArray[np.int64]  # (n,): their places in the results
@@ -133,7 +133,7 @@ class Plotted:
     drawable: int
 
 
-def scatter_points(results: Results, most: int) -> Plotted:
+def scatter_points(results: Results, most: int) -> QuestionPoints:
     """Return the questions with both doubts; of too many, so many drawn at random."""
     entropy = results.doubts["semantic_entropy"].round(PLACES) + 0.0
     information = results.doubts["mutual_information"].round(PLACES) + 0.0
@@ -143,4 +143,4 @@ def scatter_points(results: Results, most: int) -> Plotted:
         rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
     right = results.correct["mutual_information"][rows]
     missing = len(results) - drawable
-    return Plotted(rows, entropy[rows], information[rows], right, missing, drawable)
+    return QuestionPoints(rows, entropy[rows], information[rows], right, missing, drawable)

@@ -13,10 +13,10 @@ from typing import Protocol
 
 from core.data.datasets.questions import Question
 from core.language_models import errors
-from core.language_models.client.concurrency import Abandoned, questions_at_once, stream
+from core.language_models.client.concurrency import AbandonedError, questions_at_once, stream
 from core.language_models.client.metered import meter_for
 from core.language_models.language_model import LanguageModel
-from core.language_models.usage import Meter, Used
+from core.language_models.usage import Meter, Usage
 from core.store.errors import StoreError
 from core.studies.evaluation.rows import Row, failed_row, scored_row
 from core.studies.inspection.inspection import read
@@ -33,7 +33,7 @@ from core.studies.progress import Cancelled
 
 #: What ends a run, and is no question's own fault: the question is asked when somebody goes on.
 ENDS_A_RUN = (
-    *(Abandoned, Cancelled, errors.BudgetError, errors.NotSavedError, StoreError),
+    *(AbandonedError, Cancelled, errors.BudgetError, errors.NotSavedError, StoreError),
     *(errors.NeedsKeyError, errors.BrokenModelError, errors.UnknownModelError),
     errors.OtherModelError,
 )
@@ -106,7 +106,7 @@ def ask(task: Task, question: Question, report: Callable[[float], None]) -> Row:
     def progress(stage: str, share: float) -> None:
         report(share)
 
-    def cost() -> tuple[Used | None, float]:
+    def cost() -> tuple[Usage | None, float]:
         return meter.usage if at_a_price else None, time.perf_counter() - started
 
     try:

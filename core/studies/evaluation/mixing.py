@@ -81,7 +81,7 @@ def kinds(every: Sequence[QuestionSource]) -> Kinds:
 
 
 @dataclass(frozen=True)
-class Mixed:
+class MixtureResult:
     """The mixtures, and what they were made of."""
 
     # Every score by both rules; empty where a kind has fewer than two questions.
@@ -107,7 +107,7 @@ def mix(
     confidence: float = 0.9,
     diverse_only: bool = True,
     scores: Sequence[str] = COMPARED,
-) -> Mixed:
+) -> MixtureResult:
     """Calibrate on half of the questions of both kinds and test on the other, ten times.
 
     `single` and `many` are sources; one that is in both counts as one of many right answers. Of
@@ -133,7 +133,7 @@ def mix(
             )
         )
     dropped = int(is_many.sum() - diverse.sum())
-    return Mixed(
+    return MixtureResult(
         *(outcomes, target_error, confidence, sizes[0], sizes[1], each),
         *(dropped, diverse_only, tuple(names), results.match),
     )

@@ -21,7 +21,7 @@ from pyarrow import compute
 from core.abstention import metrics
 from core.abstention.intervals import ConfidenceBand, Interval
 from core.abstention.metrics import Curve
-from core.abstention.resampled import Resampled, resample
+from core.abstention.resampled import ResampledMeasures, resample
 from core.codec import count_of, list_of
 from core.data.tabular.columns import question_numbers
 from core.data.world.grading import matches
@@ -214,7 +214,7 @@ class RunMeasures:
     """The measures of every score, with intervals where there are resamples."""
 
     results: Results
-    resampled: Resampled
+    resampled: ResampledMeasures
 
     @property
     def number(self) -> int:

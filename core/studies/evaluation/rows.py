@@ -23,7 +23,7 @@ from core.data.datasets.questions import Question
 from core.data.tabular.headings import RULES
 from core.data.world.grading import matches, matches_by_f1, matches_exactly
 from core.language_models.language_model import whole
-from core.language_models.usage import Used
+from core.language_models.usage import Usage
 from core.studies.inspection.certificates import SCORE, WEIGHTED
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.serialise import recording_to_json
@@ -103,7 +103,7 @@ class Row:
 
 
 def scored_row(
-    question: Question, inspection: Inspection, used: Used | None = None, seconds: float = 0.0
+    question: Question, inspection: Inspection, used: Usage | None = None, seconds: float = 0.0
 ) -> Row:
     """Return the row of a question that was answered.
 
@@ -136,7 +136,7 @@ def scored_row(
     return Row(values, serialised)
 
 
-def failed_row(question: Question, error: str, used: Used | None, seconds: float) -> Row:
+def failed_row(question: Question, error: str, used: Usage | None, seconds: float) -> Row:
     """Return the row of a question that could not be scored; see `scored_row`."""
     reason = one_line(whole(error), LONGEST_ERROR)
     return Row(_about(question, used, seconds) | {"error": reason})
@@ -177,16 +177,16 @@ def _numbers(column: pa.Array) -> NDArray[np.float64]:
     return np.asarray(column.to_numpy(zero_copy_only=False), float)
 
 
-def total_usage(rows: pa.RecordBatch) -> Used | None:
+def total_usage(rows: pa.RecordBatch) -> Usage | None:
     """Return what rows took of a service; None where they took only time."""
     requests, *tokens = map(rows.column, USED)
     if requests.null_count == len(requests):
         return None
     silent = requests.filter(tokens[0].is_null())
-    return Used(*(column.sum().as_py() or 0 for column in (requests, *tokens, silent)))
+    return Usage(*(column.sum().as_py() or 0 for column in (requests, *tokens, silent)))
 
 
-def _usage(used: Used | None) -> dict[str, int | None]:
+def _usage(used: Usage | None) -> dict[str, int | None]:
     """Return the columns of what was used; no tokens where a reply did not say how many."""
     if used is None:
         return {}
@@ -194,7 +194,7 @@ def _usage(used: Used | None) -> dict[str, int | None]:
     return columns | (dict.fromkeys(TOKENS) if columns.pop("unreported") else {})
 
 
-def _about(question: Question, used: Used | None, seconds: float) -> dict[str, Any]:
+def _about(question: Question, used: Usage | None, seconds: float) -> dict[str, Any]:
     return {
         "id": question.id,
         "query": question.query,

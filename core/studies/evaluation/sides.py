@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from core.abstention.resampled import Resampled, resample
+from core.abstention.resampled import ResampledMeasures, resample
 from core.data.tabular.columns import question_keys
 from core.studies.evaluation.comparison import ScoreComparison, adjusted_p_values
 from core.studies.evaluation.listing import Table, doubt_cells
@@ -41,7 +41,7 @@ class Change(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
+class SharedQuestions:
     """The questions that two runs share."""
 
     here: Results
@@ -65,7 +65,7 @@ class Sides:
         return here[self.at_here], there[self.at_there]
 
     @cached_property
-    def by_other_label(self) -> Sides:
+    def by_other_label(self) -> SharedQuestions:
         """The same questions, right by the other label."""
         return replace(self, here=self.here.by_other_label, there=self.there.by_other_label)
 
@@ -112,7 +112,7 @@ class Sides:
         return columns
 
 
-def sides(here: Results, there: Results) -> Sides:
+def sides(here: Results, there: Results) -> SharedQuestions:
     """Put the rows of two runs beside each other, by their questions."""
     one, other = _first_rows(here), _first_rows(there)
     pairs = np.array([(one[key], other[key]) for key in one if key in other], np.int64)
@@ -124,7 +124,7 @@ def sides(here: Results, there: Results) -> Sides:
         ],
         bool,
     )
-    return Sides(here, there, at_here[same], at_there[same], at_here[~same])
+    return SharedQuestions(here, there, at_here[same], at_there[same], at_here[~same])
 
 
 def _first_rows(results: Results) -> dict[Any, int]:
@@ -189,7 +189,9 @@ class RunSide:
     by: ScoreComparison
 
 
-def compared_sides(both: Sides, number: int, progress: Progress = silent) -> tuple[RunSide, ...]:
+def compared_sides(
+    both: SharedQuestions, number: int, progress: Progress = silent
+) -> tuple[RunSide, ...]:
     """Compare the AUROC of every score in this run with that in the other.
 
     By the paired bootstrap: each resample draws the same questions of both runs. The p-values of
@@ -230,8 +232,11 @@ def _with_holm(every: Sequence[RunSide]) -> tuple[RunSide, ...]:
 
 
 def _resample(
-    both: Sides, right: Mapping[str, tuple[NDArray[np.bool_], ...]], number: int, progress: Progress
-) -> Resampled:
+    both: SharedQuestions,
+    right: Mapping[str, tuple[NDArray[np.bool_], ...]],
+    number: int,
+    progress: Progress,
+) -> ResampledMeasures:
     doubts, correct = {}, {}
     for name in both.scores:
         for of in (0, 1):

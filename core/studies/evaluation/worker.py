@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from core.codec import one_line
 from core.data.datasets.questions import Question
-from core.language_models.client.concurrency import Abandoned
+from core.language_models.client.concurrency import AbandonedError
 from core.language_models.client.stack import stop
 from core.language_models.errors import BudgetError
 from core.language_models.language_model import LanguageModel
@@ -48,7 +48,7 @@ RETURNED = pa.schema(
 ENDINGS: Final = {error.__name__: error for error in (*ENDS_A_RUN, RunError)}
 
 
-class Desk:
+class RunControl:
     """What is the run's and not a worker's: its budget, and whether it is stopped.
 
     One of them is an actor of Ray's beside the process that began the run.
@@ -76,9 +76,9 @@ class Desk:
         return self._budget.requests
 
     def begin(self, block: int) -> bool:
-        """Return whether a block may be begun; raise `Abandoned` when nobody wants another."""
+        """Return whether a block may be begun; raise `AbandonedError` when nobody wants another."""
         if self._abandoned:
-            raise Abandoned
+            raise AbandonedError
         if not self._stopped:
             self._begun.add(block)
         return not self._stopped
@@ -98,7 +98,7 @@ class Desk:
 
 
 class SharedBudget(Budget):
-    """A worker's budget, of which every call is counted at the run's `Desk`.
+    """A worker's budget, of which every call is counted at the run's `RunControl`.
 
     `take`: counts a call there; returns why it may not be made, or None.
     """
@@ -128,7 +128,7 @@ class WorkerTask:
 
 
 class Worker:
-    """Holds a model for as long as there are questions, at the run's `Desk`."""
+    """Holds a model for as long as there are questions, at the run's `RunControl`."""
 
     def __init__(self, job: WorkerTask, desk: Any) -> None:
         import ray

@@ -40,7 +40,7 @@ class InspectionSide:
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchedAnswer:
     """An answer of both, or of one: its texts, None where it was not found, and its shares."""
 
     # here, there: the centre of the cluster.
@@ -68,7 +68,7 @@ class InspectionComparison:
     # Of what was asked, of whom, and how it was read and decided.
     differences: tuple[Difference, ...]
     scores: tuple[InspectionSide, ...]  # in the order of `SCORES`
-    answers: tuple[Matched, ...]  # the likeliest in either first
+    answers: tuple[MatchedAnswer, ...]  # the likeliest in either first
 
 
 def compare(here: Inspection, there: Inspection) -> InspectionComparison:
@@ -125,7 +125,7 @@ def settings(inspection: Inspection) -> dict[str, Setting]:
     }
 
 
-def match(here: Inspection, there: Inspection) -> tuple[Matched, ...]:
+def match(here: Inspection, there: Inspection) -> tuple[MatchedAnswer, ...]:
     """Pair the answers of both: the most alike first, each at most once.
 
     Two count as one by `same_answer`, whatever the two inspections compared them by: the models
@@ -134,7 +134,7 @@ def match(here: Inspection, there: Inspection) -> tuple[Matched, ...]:
     ours, theirs = here.clusters, there.clusters
     texts = [cluster.text for cluster in (*ours, *theirs)]
     alike = pairwise(texts)[: len(ours), len(ours) :]
-    pairs: list[Matched] = []
+    pairs: list[MatchedAnswer] = []
     left, right = set(range(len(ours))), set(range(len(theirs)))
     order = np.argsort(-alike, axis=None, kind="stable")
     for i, j in zip(*np.unravel_index(order, alike.shape), strict=True):
@@ -144,7 +144,7 @@ def match(here: Inspection, there: Inspection) -> tuple[Matched, ...]:
             left.remove(i)
             right.remove(j)
             a, b = ours[i], theirs[j]
-            pairs.append(Matched(a.text, b.text, a.mass, b.mass))
-    pairs += [Matched(ours[i].text, None, ours[i].mass, None) for i in left]
-    pairs += [Matched(None, theirs[j].text, None, theirs[j].mass) for j in right]
+            pairs.append(MatchedAnswer(a.text, b.text, a.mass, b.mass))
+    pairs += [MatchedAnswer(ours[i].text, None, ours[i].mass, None) for i in left]
+    pairs += [MatchedAnswer(None, theirs[j].text, None, theirs[j].mass) for j in right]
     return tuple(sorted(pairs, key=lambda one: -max(one.mass_here or 0.0, one.mass_there or 0.0)))

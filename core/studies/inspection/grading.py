@@ -19,7 +19,7 @@ from core.uncertainty.scores import SCORES
 
 
 @dataclass(frozen=True)
-class Judged:
+class GradedDecision:
     """One score's decision on one question, held against the truth where that is known."""
 
     name: str  # a key of `SCORES`
@@ -46,7 +46,7 @@ class Judgement:
     """What is true about an inspected question, and how every score did."""
 
     fact: Fact
-    scores: tuple[Judged, ...]
+    scores: tuple[GradedDecision, ...]
 
 
 def judge(inspection: Inspection) -> Judgement | None:
@@ -55,7 +55,7 @@ def judge(inspection: Inspection) -> Judgement | None:
     return None if fact is None else Judgement(fact, decisions(inspection))
 
 
-def decisions(inspection: Inspection) -> tuple[Judged, ...]:
+def decisions(inspection: Inspection) -> tuple[GradedDecision, ...]:
     """Return what every score decides, in the order of `SCORES`."""
     fact = _fact(inspection)
     return tuple(_judge(inspection, fact, name) for name in SCORES)
@@ -65,7 +65,7 @@ def _fact(inspection: Inspection) -> Fact | None:
     return grading.find(inspection.query) if inspection.recording.model == WORLD_OF else None
 
 
-def _judge(inspection: Inspection, fact: Fact | None, name: str) -> Judged:
+def _judge(inspection: Inspection, fact: Fact | None, name: str) -> GradedDecision:
     rule = inspection.verdict.rule
     default = certificate(inspection.pipeline, name)
     usual = default.threshold if default else -math.inf
@@ -80,4 +80,4 @@ def _judge(inspection: Inspection, fact: Fact | None, name: str) -> Judged:
     answer = inspection.scores[name].answer
     right = None if fact is None else grading.is_right(answer, fact)
     threshold = rule.value if rule and name == rule.score else usual
-    return Judged(name, answer, right, doubt, threshold)
+    return GradedDecision(name, answer, right, doubt, threshold)

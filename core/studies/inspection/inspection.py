@@ -25,7 +25,7 @@ from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import LIKELIEST, record
 from core.studies.inspection.recording import EXACT, LEFT_OUT, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
-from core.studies.inspection.taught import Taught, look_up
+from core.studies.inspection.taught import TaughtPosition, look_up
 from core.studies.inspection.verdict import (
     DEFAULT,
     INFORMED,
@@ -43,7 +43,7 @@ from core.studies.inspection.verdict import (
     stands,
 )
 from core.uncertainty.confidence import lower_confidence_limit
-from core.uncertainty.evidence import Compared, Evidence
+from core.uncertainty.evidence import ComparedTuples, Evidence
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_tallies
 from core.uncertainty.scores import SCORES, Score
@@ -134,7 +134,7 @@ class Inspection:
         return Headline.BELIEVE if self.verdict.firm and in_taught_words else Headline.PERHAPS
 
     @cached_property
-    def nearest_taught(self) -> Taught | None:
+    def nearest_taught(self) -> TaughtPosition | None:
         """Where the question stands to those that the model was taught, where these are known."""
         return look_up(self.query, self.recording.model)
 
@@ -328,7 +328,7 @@ def read(
     return Inspection(recording, reading, evidence, scores, verdict, refused, policy)
 
 
-def _comparison(recording: Recording, similarity: str) -> Compared | None:
+def _comparison(recording: Recording, similarity: str) -> ComparedTuples | None:
     """Return the texts that a model has compared, and how alike they are; None by a rule."""
     if similarity == JUDGE:
         return recording.judged_texts, recording.judged

@@ -24,7 +24,7 @@ from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError, RefusedError
 from core.language_models.language_model import Capabilities, LanguageModel, Response, notes_on_cut
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
-from core.language_models.usage import Used
+from core.language_models.usage import Usage
 from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers, may_be_one
 from core.studies.inspection.gaps import (
     check_sum,
@@ -126,7 +126,7 @@ def record(
         recording = _tell_others(asking, recording)
     if model.capabilities.local:
         return recording
-    earlier = previous.used if previous and previous.used else Used()
+    earlier = previous.used if previous and previous.used else Usage()
     return replace(recording, used=earlier + (model.meter.usage - before))
 
 

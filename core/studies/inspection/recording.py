@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core import prompts
 from core.language_models.language_model import Capabilities, Response
-from core.language_models.usage import Used
+from core.language_models.usage import Usage
 from core.studies.inspection.counter_answers import alike, counter_answers
 from core.studies.inspection.pairs import compare
 from core.studies.inspection.request import Request, Sampling
@@ -110,7 +110,7 @@ class Recording:
     # that is like them.
     others: tuple[tuple[str, float], ...] = field(default=(), compare=False)
     # What it really took of a service; None where calls cost nothing but time.
-    used: Used | None = field(default=None, compare=False)
+    used: Usage | None = field(default=None, compare=False)
     # What had to be known of the model's answers when it was asked, in sentences.
     notes: tuple[str, ...] = field(default=(), compare=False)
     # The question as it stood in the prompts, where the model reads it otherwise than it was typed.

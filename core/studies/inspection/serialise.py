@@ -16,7 +16,7 @@ from core.abstention.proof import check_promise
 from core.codec import decode, encode, finite, text_of
 from core.data.tabular.csv_export import to_csv
 from core.language_models.language_model import Response, longest_answer, whole
-from core.language_models.usage import Used
+from core.language_models.usage import Usage
 from core.store.results import MAX_BYTES
 from core.studies.inspection.certificates import certified_model
 from core.studies.inspection.grading import judge
@@ -336,7 +336,7 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         estimator=estimator,
         seconds=seconds,
         others=tuple(_other(text, share) for text, share in saved.get("others", ())),
-        used=None if used is None else decode(Used, used),
+        used=None if used is None else decode(Usage, used),
         notes=tuple(map(text_of, saved.get("notes", ()))),
         read_as=None if saved.get("read_as") is None else text_of(saved["read_as"]),
         unlikely=unlikely,

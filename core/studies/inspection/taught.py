@@ -26,7 +26,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Taught:
+class TaughtPosition:
     """Where a question stands to those that the model was taught."""
 
     recognised: bool  # whether it is one of them, in a wording of training and however it is typed
@@ -40,14 +40,14 @@ class Taught:
         return not (self.recognised or self.near)
 
 
-def look_up(query: str, model: str) -> Taught | None:
+def look_up(query: str, model: str) -> TaughtPosition | None:
     """Look a question up among those that `model` was taught; None where nobody knows those."""
     if model != WORLD_OF:
         return None
     if grading.find(query, taught=True) is not None:
-        return Taught(recognised=True)
+        return TaughtPosition(recognised=True)
     matches = [match for match in nearest_questions(query) if match.is_plausible]
-    return Taught(
+    return TaughtPosition(
         recognised=False,
         near=bool(matches) and matches[0].near,
         offers=tuple(Offer(match.question, match.similarity) for match in matches),

@@ -102,7 +102,7 @@ class ChainScores:
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SampledChains:
     """Algorithm 2 over k sampled chains of n answers; fields as in `ChainScores`."""
 
     n: int
@@ -126,7 +126,7 @@ class Chains:
     answers: int  # m, the clusters of the answers found
     # scored, sampled: for n = 2, 3, …; shorter, or empty, where `left_out` says why.
     scored: tuple[ChainScores, ...]
-    sampled: tuple[Sampled, ...]
+    sampled: tuple[SampledChains, ...]
     drawn: int  # how many chains were drawn; those with an empty answer are none
     left_out: tuple[str, ...] = ()  # what was not computed, and why, in sentences
 
@@ -154,7 +154,7 @@ def run(
     if recording.estimator is Estimator.EXACT:
         scored, why = _score(recording, evidence, model, settings, progress)
         left_out += why
-    sampled: tuple[Sampled, ...] = ()
+    sampled: tuple[SampledChains, ...] = ()
     number = 0
     if settings.chains or recording.estimator is Estimator.CHAINED:
         texts, logs, costs = _draw(recording, model, settings, progress)
@@ -352,7 +352,7 @@ def _own(response: Response, model: LanguageModel) -> float:
 
 def _estimates(
     texts: Sequence[tuple[str, ...]], logs: Floats, costs: Sequence[Cost], reading: Reading
-) -> tuple[Sampled, ...]:
+) -> tuple[SampledChains, ...]:
     """Return Algorithm 2 for the first 2, 3, … answers of the same chains.
 
     All lengths share the clusters of the whole chains, so that length alone makes the difference.
@@ -376,14 +376,14 @@ def _estimates(
 
 def _estimate(
     codes: Integers, logs: Floats, labels: Integers, cost: Cost, reading: Reading
-) -> Sampled:
+) -> SampledChains:
     gammas = reading.gammas
     first = distinct(encode(codes))
     plain = of_chains.estimate(labels[codes[first]], logs[first].sum(axis=1), **gammas)
     later = _entropies(labels[codes[first]], logs[first].sum(axis=1))[1:].sum()
     by_chance = of_chains.deal(codes, logs, labels, **gammas)
     added = adjustment_of_pairs(plain.value, later, by_chance)
-    return Sampled(
+    return SampledChains(
         n=codes.shape[1],
         value=without_rounding(plain.value + added),
         plain=plain.value,

@@ -195,7 +195,7 @@ class Variations:
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _PanelRequest:
     """One value of a panel: what to record for it, how many answers of it, and how to read them."""
 
     factor: Factor
@@ -209,9 +209,9 @@ class _Wanted:
 
 def _plan(
     request: Request, reading: Reading, model: LanguageModel, settings: DecidingSettings
-) -> tuple[list[_Wanted], list[str]]:
+) -> tuple[list[_PanelRequest], list[str]]:
     """Return every value of every panel, and why some are left out."""
-    plan: list[_Wanted] = []
+    plan: list[_PanelRequest] = []
     left_out: list[str] = []
     k = request.samples
     every = [int(n) for n in _with(settings.samples, k)]
@@ -222,7 +222,7 @@ def _plan(
 
     def add(factor: Factor, value: float | str, usual: float | str, **how: object) -> None:
         settings_of = {"requests": own, "samples": k, "reading": reading} | how
-        plan.append(_Wanted(factor, value, value == usual, **settings_of))  # type: ignore[arg-type]
+        plan.append(_PanelRequest(factor, value, value == usual, **settings_of))  # type: ignore[arg-type]
 
     for size in sizes:
         add(Factor.SAMPLES, size, k, samples=size)
@@ -346,7 +346,7 @@ def run(
     plan, left_out = _plan(request, reading, model, settings)
     recorded = _recordings(queries, model, plan, progress, left_out)
 
-    def outcomes(one: _Wanted, query: str) -> tuple[ReadingOutcome, ...]:
+    def outcomes(one: _PanelRequest, query: str) -> tuple[ReadingOutcome, ...]:
         recordings = (
             recorded[one.form, replace(one_request, query=query)] for one_request in one.requests
         )
@@ -386,7 +386,7 @@ def _certified_rule(
 def _recordings(
     queries: Sequence[str],
     model: LanguageModel,
-    plan: Sequence[_Wanted],
+    plan: Sequence[_PanelRequest],
     progress: Progress,
     left_out: list[str],
 ) -> dict[tuple[Form | None, Request], Recording]:

@@ -27,7 +27,7 @@ from core.uncertainty.missing_mass import expected_missing_mass, stabilisers, th
 from core.uncertainty.mutual_information import from_counts
 from core.uncertainty.validation import Floats, Integers
 
-Spelt = tuple[Integers, Integers, Integers | None]
+SpeltTuples = tuple[Integers, Integers, Integers | None]
 
 LARGEST_N: Final = 10
 MOST_SEEDS, MOST_DRAWS, MOST_SIZES = 1000, 10_000, 50
@@ -185,7 +185,7 @@ def run(
         counts = np.bincount(sample * p.size + indices.ravel(), minlength=settings.seeds * p.size)
         counts = counts.reshape(settings.seeds, p.size)
         masses.append((counts > 0) @ p)
-        spelt: Spelt
+        spelt: SpeltTuples
         if settings.spellings > 1:
             spelt = _spelt_tuples(sample, indices.ravel(), settings, spelling)
         else:
@@ -208,7 +208,7 @@ def run(
 
 def _spelt_tuples(
     sample: Integers, indices: Integers, settings: EstimatorSettings, rng: np.random.Generator
-) -> Spelt:
+) -> SpeltTuples:
     """Return the distinct spelt tuples: their sample, state and spelling, each (u,)."""
     ways = settings.spellings**settings.n
     key = (sample * 2**settings.n + indices) * ways + rng.integers(ways, size=len(indices))
@@ -217,7 +217,7 @@ def _spelt_tuples(
 
 
 def _estimates(
-    counts: Integers, p: Floats, spelt: Spelt, k: int, settings: EstimatorSettings
+    counts: Integers, p: Floats, spelt: SpeltTuples, k: int, settings: EstimatorSettings
 ) -> dict[str, Floats]:
     """Return Algorithm 1 on spellings and, if there are several, Algorithm 2 on meanings."""
     n, ways = settings.n, settings.spellings

@@ -45,7 +45,7 @@ EMBEDDED: Final = "embedded"
 KEYS: Final = ("experiment", "settings", "model", "revision", "sentence", "table", "drawn")
 
 
-class Asks(Enum):
+class AskedModel(Enum):
     """Which model an experiment asks."""
 
     NOTHING = "no model"
@@ -92,9 +92,9 @@ class Experiment:
     paper: str  # where the paper has it
     settings: type[ExperimentSettings]  # the study's settings, of which the fields are read
     work: Work  # Runs the study: given the settings, the model and the progress
-    asks: Asks = Asks.NOTHING
+    asks: AskedModel = AskedModel.NOTHING
     # Which model it asks with these values, where that depends on them.
-    asks_by: Callable[[Values], Asks] | None = None
+    asks_by: Callable[[Values], AskedModel] | None = None
     # Whether it is run as soon as a setting changes, rather than at the press of a button.
     quick: bool = False
     takes: str = ""  # how long it takes at first, where that is long: “two minutes”
@@ -114,7 +114,7 @@ class Experiment:
         """The values at first."""
         return {field.name: field.value for field in self.fields}
 
-    def model_for(self, values: Values) -> Asks:
+    def model_for(self, values: Values) -> AskedModel:
         """Return which model is asked with these values."""
         return self.asks_by(values) if self.asks_by else self.asks
 
@@ -161,7 +161,7 @@ class Experiment:
             value = values.get(each.name, each.value)
             if value != each.value:
                 words += [option(each.name), str(value)]
-        if self.asks is Asks.CHOSEN and model != EMBEDDED:
+        if self.asks is AskedModel.CHOSEN and model != EMBEDDED:
             words += ["--model", model, *(["--form", form] if form else [])]
         return shlex.join(words)
 

@@ -53,7 +53,7 @@ COMPARED: Final = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class RelatedAnswers:
     """What one question's answers show."""
 
     query: str
@@ -80,12 +80,12 @@ class ReliabilityBin:
 
 
 @dataclass(frozen=True)
-class Related:
+class RelatedScores:
     """All scores on the same questions."""
 
     model: str
     revision: str
-    questions: tuple[Asked, ...]
+    questions: tuple[RelatedAnswers, ...]
     seed: int = 0  # of the halves on which the threshold is tuned, and of the bootstrap
 
     def two_stage(self, least: float, fewest: int = 2) -> Floats:
@@ -190,7 +190,7 @@ def run(
     progress: Progress = silent,
     *,
     seed: int = 0,
-) -> Related:
+) -> RelatedScores:
     """Ask a model questions whose true answers are known, and compute every score of each.
 
     `request`: how they are asked; its question is not looked at. As usual for the model by default.
@@ -201,16 +201,16 @@ def run(
         raise InvalidRequestError("There is no question. Give at least one.")
     request = request or usual_request(facts[0].question, model.capabilities)
 
-    def one(fact: Fact, go_on: Seldom) -> Asked:
+    def one(fact: Fact, go_on: Seldom) -> RelatedAnswers:
         one_request = replace(request, query=fact.question)
         recording = record(one_request, model, lambda stage, share: go_on())
         return of_inspection(read(recording, reading), fact.answers)
 
     rows = of_each(model, facts, one, progress)
-    return Related(model.name, model.revision, tuple(rows), seed)
+    return RelatedScores(model.name, model.revision, tuple(rows), seed)
 
 
-def of_inspection(inspection: Inspection, answers: Sequence[RightAnswer]) -> Asked:
+def of_inspection(inspection: Inspection, answers: Sequence[RightAnswer]) -> RelatedAnswers:
     """Return what one inspected question's answers show, held against the true distribution."""
     evidence, scores = inspection.evidence, inspection.scores
     texts = evidence.centre_texts
@@ -232,7 +232,7 @@ def of_inspection(inspection: Inspection, answers: Sequence[RightAnswer]) -> Ask
         name: matches(scores[name if name in SCORES else "semantic_entropy"].answer, right)
         for name in doubts
     }
-    return Asked(
+    return RelatedAnswers(
         inspection.query,
         doubts,
         correct,

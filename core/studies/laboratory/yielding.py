@@ -105,7 +105,7 @@ class YieldingRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Yielding:
+class YieldingFacts:
     """Every fact, and what goes with the repetitions that it takes to turn."""
 
     settings: YieldingSettings
@@ -174,7 +174,7 @@ def _lasts(repetitions: Sequence[int | None], most: int) -> Floats:
 
 def run(
     model: LanguageModel, settings: YieldingSettings | None = None, progress: Progress = silent
-) -> Yielding:
+) -> YieldingFacts:
     """Measure the overlap of many questions, and how many repetitions turn each.
 
     Raises `ModelError` when the model does not run here, or normalises its keys;
@@ -206,7 +206,7 @@ def run(
         what = (fact.question, fact.relation, fact.band.value, fact.exposures)
         rows.append(YieldingRow(*what, at, odds, *means))
     progress(f"{len(facts)} of {len(facts)} facts done", 1.0)
-    return Yielding(
+    return YieldingFacts(
         settings,
         model.name,
         model.revision,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from core.language_models.language_model import LanguageModel
-from core.language_models.usage import Used
+from core.language_models.usage import Usage
 from core.studies.amplification import shipped
 from core.studies.amplification.curve import Amplification, Case, Origin, amplify, source_of
 from core.studies.costs import Plan, curve_tokens, lasting, plan_curves
@@ -26,7 +26,7 @@ from core.ui.session import shared_thing
 
 KEPT = 1024  # curves; one of 101 points takes about 20 kilobytes
 
-Found = Amplification | str  # a curve, or the sentence that says why there is none
+CurveOrReason = Amplification | str  # a curve, or the sentence that says why there is none
 _Key = tuple[str, str, Case, tuple[int, ...]]
 
 
@@ -34,11 +34,13 @@ class CurveJobs:
     """The curves of this process."""
 
     def __init__(self) -> None:
-        self._found: OrderedDict[_Key, Found] = OrderedDict()
+        self._found: OrderedDict[_Key, CurveOrReason] = OrderedDict()
         self._lock = threading.Lock()
         self._jobs = Registry()
 
-    def find(self, case: Case, model: LanguageModel, times: tuple[int, ...]) -> Found | None:
+    def find(
+        self, case: Case, model: LanguageModel, times: tuple[int, ...]
+    ) -> CurveOrReason | None:
         """Return the curve, or why there is none; None while nobody has asked for it."""
         with self._lock:
             key = (model.name, model.revision, case, times)
@@ -49,10 +51,10 @@ class CurveJobs:
 
     def start(
         self, cases: Sequence[Case], model: LanguageModel, times: tuple[int, ...]
-    ) -> Job[list[Found]]:
+    ) -> Job[list[CurveOrReason]]:
         """Start computing those that are not there yet, one after the other."""
 
-        def work(job: Job[list[Found]]) -> list[Found]:
+        def work(job: Job[list[CurveOrReason]]) -> list[CurveOrReason]:
             result = [self.find(case, model, times) for case in cases]
             missing = [i for i, curve in enumerate(result) if curve is None]
             for part, i in enumerate(missing):
@@ -74,7 +76,7 @@ class CurveJobs:
         missing = [case for case in cases if self.find(case, model, times) is None]
         return plan_curves(missing, model, times)
 
-    def _keep(self, key: _Key, result: Found) -> None:
+    def _keep(self, key: _Key, result: CurveOrReason) -> None:
         with self._lock:
             self._found[key] = result
             while len(self._found) > KEPT:
@@ -83,14 +85,14 @@ class CurveJobs:
     @staticmethod
     def _compute(
         case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress
-    ) -> Found:
+    ) -> CurveOrReason:
         try:
             return amplify(case, model, times, progress)
         except InvalidRequestError as error:  # of this case alone; the others go on
             return str(error)
 
 
-def _part(job: Job[list[Found]], i: int, of: int) -> Progress:
+def _part(job: Job[list[CurveOrReason]], i: int, of: int) -> Progress:
     """Return the progress of the i-th piece of work as part of the whole."""
 
     def report(stage: str, share: float) -> None:
@@ -110,7 +112,7 @@ def curves(
     *,
     key: str,
     so_far: Callable[[list[Amplification]], object],
-) -> list[Found] | None:
+) -> list[CurveOrReason] | None:
     """Return a curve for every case, or None while they are being computed, and after a cancel.
 
     `key`: tells the places of a page apart that ask for curves. `so_far`: draws those that are
@@ -145,13 +147,13 @@ def curves(
     )
 
 
-def _draw(so_far: Callable[[list[Amplification]], object], found: Sequence[Found]) -> None:
+def _draw(so_far: Callable[[list[Amplification]], object], found: Sequence[CurveOrReason]) -> None:
     if drawn := [one for one in found if isinstance(one, Amplification)]:
         so_far(drawn)
 
 
-def draw_usage(found: Sequence[Found]) -> None:
+def draw_usage(found: Sequence[CurveOrReason]) -> None:
     """Say what curves have taken of a service, if they have asked one."""
     each = [one.used for one in found if isinstance(one, Amplification) and one.used]
     if each:
-        st.text(f"Used for these curves: {spending(sum(each, Used()))}")
+        st.text(f"Used for these curves: {spending(sum(each, Usage()))}")

@@ -18,16 +18,16 @@ from core.studies.amplification.curve import (
     Case,
 )
 from core.studies.amplification.fate import quartiles
-from core.studies.amplification.gallery import AT_FIRST, PAPER, Published, by_band
+from core.studies.amplification.gallery import AT_FIRST, PAPER, PaperQuery, by_band
 from core.studies.questions import BANDS
 from core.ui import figures, frame
 from core.ui.addresses import number
-from core.ui.amplification.curves import Found, curves, draw_usage
+from core.ui.amplification.curves import CurveOrReason, curves, draw_usage
 from core.ui.messages import problem
 from core.ui.model import embedded_model, study_model
 
 ACROSS = 4
-Others = Mapping[Case, Found]
+Others = Mapping[Case, CurveOrReason]
 
 
 # ------------------------------------------------------------------------- the world by band
@@ -179,7 +179,9 @@ def _figures(results: Others, beside: Mapping[Line, Others] = MappingProxyType({
                     _publish(published, one, others)
 
 
-def _publish(published: Published, result: Found, beside: Mapping[Line, Found | None]) -> None:
+def _publish(
+    published: PaperQuery, result: CurveOrReason, beside: Mapping[Line, CurveOrReason | None]
+) -> None:
     case = published.case
     if isinstance(result, str):
         problem(result)

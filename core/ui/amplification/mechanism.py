@@ -9,7 +9,7 @@ from core.reports.amplification import document
 from core.reports.amplification.words import percent
 from core.studies.amplification.curve import DEFAULT_REPETITIONS, amplify
 from core.studies.amplification.gallery import EXAMPLES, draw, of_fact
-from core.studies.amplification.mechanism import Looking, looking, shows_attention
+from core.studies.amplification.mechanism import PromptAttention, looking, shows_attention
 from core.ui import figures
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
@@ -142,7 +142,7 @@ def _heads_of(band: Band, times: int) -> None:
 
 
 @st.cache_data(show_spinner=False, max_entries=256)
-def _looking(_fact: Fact, times: int, question: str) -> tuple[Looking, float]:
+def _looking(_fact: Fact, times: int, question: str) -> tuple[PromptAttention, float]:
     """Return where the heads look, and the normalised probability there."""
     model = embedded_model()
     case = of_fact(_fact)

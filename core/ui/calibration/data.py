@@ -17,7 +17,7 @@ from core.data.datasets.uploaded import holds_questions
 from core.data.tabular import uploads
 from core.data.tabular.columns import MOST_VALUES, Cell, Column, ColumnKind, column_of, kinds
 from core.data.tabular.headings import RULES
-from core.data.tabular.labelled import Columns, Labelled, ScoreColumn, labelled, template
+from core.data.tabular.labelled import Columns, LabelledRows, ScoreColumn, labelled, template
 from core.data.tabular.labels import own_labels
 from core.data.tabular.mixtures import UnknownMixtureError
 from core.data.tabular.repeats import repeats_unknown
@@ -67,7 +67,7 @@ MEANINGS = {
 }
 
 
-def labelled_data() -> Labelled | None:
+def labelled_data() -> LabelledRows | None:
     """Let the person bring labelled data; return it once it can be calibrated on."""
     file = file_field(
         "Scores marked right or wrong, or questions with right answers",
@@ -261,7 +261,7 @@ def _cell(text: str) -> str:
     return text if len(text) <= PREVIEW_CELL else f"{text[:PREVIEW_CELL]}…"
 
 
-def _map(upload: Upload) -> Labelled | None:
+def _map(upload: Upload) -> LabelledRows | None:
     """Let the person say what the columns mean, beginning with a good guess."""
     large = len(upload.table) > SMALL
     guessed = result_of("guess", upload, lambda _: _guess(upload), large=large, refuses=UploadError)
@@ -446,7 +446,7 @@ def _column(meaning: str, upload: Upload, guess: str | None) -> str | None:
     return None if chosen == NO_COLUMN else chosen
 
 
-def _read(upload: Upload, columns: Columns) -> Labelled | None:
+def _read(upload: Upload, columns: Columns) -> LabelledRows | None:
     """Turn columns into arrays, once for every file and mapping."""
     try:
         read_rows = result_of(
@@ -477,7 +477,7 @@ def _read(upload: Upload, columns: Columns) -> Labelled | None:
     return rows
 
 
-def _independent(every: Labelled) -> tuple[Labelled, int]:
+def _independent(every: LabelledRows) -> tuple[LabelledRows, int]:
     """Return one row of every question, and how many rows that leaves out."""
     counted = independent(every)
     return counted, len(every.kept) - len(counted.kept)

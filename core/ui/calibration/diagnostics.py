@@ -17,7 +17,7 @@ from core.reports.text import brackets, curve_ends
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.diagnostics import AurocComparison
-from core.studies.calibration.whole import Whole
+from core.studies.calibration.whole import CalibrationResult
 from core.ui import downloads, figures
 from core.ui.calibration.ledger import is_example
 from core.ui.glossary import TERMS
@@ -29,7 +29,7 @@ AT_ONCE = 20_000  # rows × scores: more are compared when somebody asks
 PLACE = "comparison"
 
 
-def comparison(whole: Whole) -> None:
+def comparison(whole: CalibrationResult) -> None:
     """Draw what is behind the threshold, in three tabs."""
     scores, entropy, intervals = st.tabs(["All scores", "By entropy", "Comparison with intervals"])
     with scores:
@@ -40,7 +40,7 @@ def comparison(whole: Whole) -> None:
         _intervals(whole.calibration)
 
 
-def _curves(whole: Whole) -> None:
+def _curves(whole: CalibrationResult) -> None:
     curves = {n: c for n, c in whole.curves.items() if len(c.doubts)}
     if not curves:
         st.text(NO_SCORE)
@@ -63,7 +63,7 @@ def _curves(whole: Whole) -> None:
     st.caption(FIGURE_5)
 
 
-def _entropy(whole: Whole) -> None:
+def _entropy(whole: CalibrationResult) -> None:
     calibration = whole.calibration
     if calibration.data.entropies is None:
         st.text(

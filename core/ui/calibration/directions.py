@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.codec import one_line, quotes
 from core.data.tabular.candidates import why_no_score
 from core.data.tabular.directions import UnknownDirectionError, check_directions
-from core.data.tabular.labelled import Columns, Labelled
+from core.data.tabular.labelled import Columns, LabelledRows
 from core.data.tabular.uploads import Upload
 from core.reports.calibration.words import contradiction
 from core.studies.calibration import diagnostics
@@ -116,7 +116,7 @@ def _point(name: str, surer: bool, key: str) -> None:
         st.session_state[_list_key(way, key)] = [*others, name] if way is surer else others
 
 
-def contradictions(data: Labelled) -> None:
+def contradictions(data: LabelledRows) -> None:
     """Say so where the labels speak against the direction of a score, and offer both readings.
 
     The labels come first: they are what was read, and a direction turned after a look at them has

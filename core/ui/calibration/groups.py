@@ -5,7 +5,7 @@ import streamlit as st
 from core.data.world.facts import Band
 from core.reports.calibration import words
 from core.reports.calibration.document import by_group
-from core.studies.calibration.whole import Whole
+from core.studies.calibration.whole import CalibrationResult
 from core.ui import figures
 from core.ui.calibration.ledger import is_example
 from core.ui.glossary import TERMS
@@ -13,7 +13,7 @@ from core.ui.glossary import TERMS
 MOST_DRAWN = 12  # groups: the promise stands beside them, not below
 
 
-def groups(whole: Whole) -> None:
+def groups(whole: CalibrationResult) -> None:
     """Draw the error of every group, and say in which groups no promise holds."""
     calibration, every = whole.calibration, whole.groups
     if calibration.policy is None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError
 from core.codec import quotes
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.data.tabular.uploads import UploadError
 from core.reports.calibration import words
 from core.studies.calibration import holdout, new_rows
@@ -33,7 +33,7 @@ def holding_back() -> bool:
     )
 
 
-def holdout_split(data: Labelled) -> tuple[Labelled, Labelled] | None:
+def holdout_split(data: LabelledRows) -> tuple[LabelledRows, LabelledRows] | None:
     """Split the rows; return those to try settings on, and those held back."""
     split = result_of("halves", data, lambda _: holdout.halves(data), large=_is_large(data))
     if split is None:
@@ -43,7 +43,7 @@ def holdout_split(data: Labelled) -> tuple[Labelled, Labelled] | None:
     return first, second
 
 
-def confirmation(calibration: Calibration, untouched: Labelled | None) -> None:
+def confirmation(calibration: Calibration, untouched: LabelledRows | None) -> None:
     """Test the chosen setting on the half that was held back: a look at its labels."""
     policy = calibration.policy
     if untouched is None or policy is None:
@@ -75,7 +75,7 @@ def confirmation(calibration: Calibration, untouched: Labelled | None) -> None:
 
 
 def _confirm(
-    policy: Policy, untouched: Labelled, confirmed: dict[Policy, Confirmation | str]
+    policy: Policy, untouched: LabelledRows, confirmed: dict[Policy, Confirmation | str]
 ) -> None:
     try:
         test = partial(holdout.confirm_half, policy, untouched)
@@ -128,5 +128,5 @@ def new_scores(calibration: Calibration) -> None:
         )
 
 
-def _is_large(data: Labelled) -> bool:
+def _is_large(data: LabelledRows) -> bool:
     return len(data.kept) * len(data.doubts) > SMALL

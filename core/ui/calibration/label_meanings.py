@@ -7,8 +7,8 @@ import streamlit as st
 from core.data.tabular.columns import column_of
 from core.data.tabular.labels import (
     Meaning,
-    Meant,
-    Unread,
+    UnreadValue,
+    ValueMeaning,
     complaint_of,
     meanings_of,
     unread_values,
@@ -29,7 +29,7 @@ _OTHER = {Meaning.RIGHT: Meaning.WRONG, Meaning.WRONG: Meaning.RIGHT}
 
 def meanings(
     upload: Upload, columns: Sequence[str], filters: tuple[RowFilter, ...] = ()
-) -> tuple[Meant, ...] | None:
+) -> tuple[ValueMeaning, ...] | None:
     """Ask what each value means of which nothing says whether it is right.
 
     Return what was answered, None while an answer is missing. `columns` are those of labels, each
@@ -38,7 +38,7 @@ def meanings(
     Raises `UploadError` when a column is no column of labels, or a filter does not fit.
     """
 
-    def questions_about() -> list[Unread]:
+    def questions_about() -> list[UnreadValue]:
         counts = rows_that_count(upload, filters)
         return [each for name in columns for each in unread_values(upload, name, counts)]
 
@@ -64,7 +64,7 @@ def meanings(
     return None
 
 
-def reversal(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...]:
+def reversal(upload: Upload, columns: Sequence[str]) -> tuple[ValueMeaning, ...]:
     """Let the person turn the labels: what reads as right is wrong, and the other way around."""
     if len(columns) != 1:  # our own scores have labels of their own
         return ()
@@ -77,7 +77,9 @@ def reversal(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...]:
     ):
         return ()
     there = values_of(column_of(upload, name))
-    return tuple(Meant(name, each, _OTHER[way]) for each, way in values.items() if each in there)
+    return tuple(
+        ValueMeaning(name, each, _OTHER[way]) for each, way in values.items() if each in there
+    )
 
 
 def turned_key(key: str, column: str) -> str:
@@ -85,7 +87,7 @@ def turned_key(key: str, column: str) -> str:
     return f"turned_{key}_{column}"
 
 
-def _meaning(upload: Upload, unread: Unread, number: int) -> Meant | None:
+def _meaning(upload: Upload, unread: UnreadValue, number: int) -> ValueMeaning | None:
     """Ask about one value: its text is hostile, and stands beside the field, not in its label."""
     value, field = st.columns(2, vertical_alignment="center")
     value.text(str(unread))
@@ -99,4 +101,4 @@ def _meaning(upload: Upload, unread: Unread, number: int) -> Meant | None:
         label_visibility="collapsed",
         persist_state="session",
     )
-    return None if chosen is None else Meant(unread.column, unread.value, chosen)
+    return None if chosen is None else ValueMeaning(unread.column, unread.value, chosen)

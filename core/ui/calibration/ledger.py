@@ -10,7 +10,7 @@ from typing import TypeVar
 import streamlit as st
 
 from core.abstention.ledger import Look
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import CalibrationError
 from core.studies.calibration.delta_spending import from_json, to_json
@@ -33,12 +33,12 @@ _OF_EXAMPLE = "calibration_looks_at_example"
 _READ = "calibration_looks_read"  # whether those of the database were, in this session
 
 
-def is_example(data: Labelled) -> bool:
+def is_example(data: LabelledRows) -> bool:
     """Say whether rows are of the bundled example."""
     return data.sha256 == example().sha256
 
 
-def limit_of_count(data: Labelled) -> str:
+def limit_of_count(data: LabelledRows) -> str:
     """Say which looks at labels are not counted: of other sessions, of other people; or ""."""
     if is_example(data):
         return ""
@@ -47,7 +47,7 @@ def limit_of_count(data: Labelled) -> str:
     return "" if alone() else ONLY_OWN
 
 
-def check_ledger(data: Labelled) -> None:
+def check_ledger(data: LabelledRows) -> None:
     """Promise nothing of labels as long as nobody can say what was looked at before.
 
     Raises `CalibrationError`.
@@ -64,7 +64,7 @@ def check_ledger(data: Labelled) -> None:
     st.session_state[_READ] = True
 
 
-def all_looks(data: Labelled | None = None) -> tuple[Look, ...]:
+def all_looks(data: LabelledRows | None = None) -> tuple[Look, ...]:
     """Return every look at labels that is known here; of the example, those at it."""
     if data is not None and is_example(data):
         return tuple(_looks_at_example().values())
@@ -78,7 +78,9 @@ def all_looks(data: Labelled | None = None) -> tuple[Look, ...]:
     return tuple(looks.values())
 
 
-def note(taken: Iterable[Look], earlier: Collection[Look], data: Labelled | None = None) -> bool:
+def note(
+    taken: Iterable[Look], earlier: Collection[Look], data: LabelledRows | None = None
+) -> bool:
     """Remember what is looked at, before it is shown.
 
     Return whether it is: not where another page has looked meanwhile, whose place it may have.
@@ -104,7 +106,7 @@ def note(taken: Iterable[Look], earlier: Collection[Look], data: Labelled | None
 def take(
     work: Callable[[Sequence[Look]], T],
     look_of: Callable[[T], Look | None],
-    data: Labelled | None = None,
+    data: LabelledRows | None = None,
 ) -> T:
     """Return what work makes of the looks before; note its own before anybody sees it."""
     while True:

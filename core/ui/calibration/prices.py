@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.reports.calibration.document import price_columns, share_answered
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.price_list import Price, smallest
-from core.studies.calibration.whole import Whole
+from core.studies.calibration.whole import CalibrationResult
 from core.ui.calibration.ledger import is_example
 from core.ui.calibration.target import want_prices, why
 from core.ui.glossary import TERMS
 
 
-def prices(whole: Whole, data: Labelled) -> None:
+def prices(whole: CalibrationResult, data: LabelledRows) -> None:
     """Show how much is answered for each target, and offer the smallest that can be promised.
 
     The list is a look at the labels, so it is there once somebody asks for it.

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.reports.calibration import words
 from core.studies.calibration.calibration import Calibration
-from core.studies.calibration.whole import Whole
+from core.studies.calibration.whole import CalibrationResult
 from core.ui.calibration.ledger import is_example, limit_of_count
 from core.ui.policy_badge import is_default
 
@@ -29,7 +29,7 @@ def _lines(sentences: Sequence[str], of_others: Sequence[str]) -> None:
             st.text("\n".join(of_others))
 
 
-def outcome(whole: Whole, offers: Callable[[], None]) -> None:
+def outcome(whole: CalibrationResult, offers: Callable[[], None]) -> None:
     """Say what is promised and where it is not, or why nothing can be.
 
     `offers`: draws what can be done with it.

@@ -18,7 +18,7 @@ from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
 from core.studies.progress import Progress
 from core.ui import downloads
-from core.ui.evaluation.choice import NOT_HERE, RUN, Listed, choose, own_run
+from core.ui.evaluation.choice import NOT_HERE, RUN, ListedRun, choose, own_run
 from core.ui.evaluation.form import start
 from core.ui.evaluation.progress import go_on, say, say_more, state_of, watch
 from core.ui.evaluation.questions import draw_of_file
@@ -96,7 +96,7 @@ def forget_run() -> None:
     st.query_params.pop(RUN, None)
 
 
-def _rows(listed: Listed, model: LanguageModel | None) -> Upload | None:
+def _rows(listed: ListedRun, model: LanguageModel | None) -> Upload | None:
     """Show how far a run is; return its rows as if they were uploaded, once it has ended."""
     if st.query_params.get(RUN) != listed.key:
         choose(listed.key)  # Evaluation shows it, too

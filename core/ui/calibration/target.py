@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core import codec
 from core.abstention.ledger import Look
 from core.charts.calibration import name_of
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 from core.studies.calibration.calibration import (
     BEST,
     METHODS,
@@ -20,7 +20,7 @@ from core.studies.calibration.calibration import (
 )
 from core.studies.calibration.first_calibration import FIRST, first_calibration
 from core.studies.calibration.price_list import TARGETS, list_entry
-from core.studies.calibration.whole import Whole, whole
+from core.studies.calibration.whole import CalibrationResult, whole
 from core.ui.addresses import percent
 from core.ui.calibration.ledger import all_looks, check_ledger, is_example, note
 from core.ui.glossary import TERMS
@@ -30,7 +30,7 @@ from core.ui.session import memory_of
 Rows = tuple[str, int]  # the hash of a file, and how many of its rows
 
 
-def target(data: Labelled | None, fields: DeltaGenerator, settings: DeltaGenerator) -> Target:
+def target(data: LabelledRows | None, fields: DeltaGenerator, settings: DeltaGenerator) -> Target:
     """Ask for the target; everything stands in the address but the score of this data."""
     with settings:
         method = st.selectbox(
@@ -54,7 +54,7 @@ def target(data: Labelled | None, fields: DeltaGenerator, settings: DeltaGenerat
     return list_entry(typed, error) if _is_from_the_list(data, typed) else typed
 
 
-def _score(data: Labelled, method: str) -> str:
+def _score(data: LabelledRows, method: str) -> str:
     scores = list(data.doubts)
     options = [BEST, *scores] if method == "ltt" and len(scores) > 1 else scores
     key = f"score_{data.sha256[:16]}"
@@ -74,7 +74,7 @@ def _score(data: Labelled, method: str) -> str:
     return chosen
 
 
-def _is_from_the_list(data: Labelled, target: Target) -> bool:
+def _is_from_the_list(data: LabelledRows, target: Target) -> bool:
     """Say whether a target was chosen from the list of prices, after a look at these rows."""
     return target.method == "ltt" and target.error != _first(data, target.error) and _is_on(target)
 
@@ -83,14 +83,14 @@ def _is_on(target: Target) -> bool:
     return any(math.isclose(target.error, each) for each in TARGETS)
 
 
-def _first(data: Labelled, error: float) -> float:
+def _first(data: LabelledRows, error: float) -> float:
     """Return the target that was set when these labels were first looked at."""
     if is_example(data):
         return FIRST.error
     return _first_targets().setdefault((data.sha256, len(data.kept)), error)
 
 
-def calibration_for(data: Labelled, target: Target) -> Whole | None:
+def calibration_for(data: LabelledRows, target: Target) -> CalibrationResult | None:
     """Calibrate, once for every data and target, as the next look at these labels.
 
     None while it is on its way.
@@ -126,12 +126,12 @@ def calibration_for(data: Labelled, target: Target) -> Whole | None:
     return calibration_for(data, target)
 
 
-def want_prices(data: Labelled, target: Target) -> None:
+def want_prices(data: LabelledRows, target: Target) -> None:
     """Have the list of prices for this confidence and score from now on: it is another look."""
     _price_lists(data)[target.confidence, target.score] = all_looks(data)
 
 
-def _price_lists(data: Labelled) -> dict[tuple[float, str], tuple[Look, ...]]:
+def _price_lists(data: LabelledRows) -> dict[tuple[float, str], tuple[Look, ...]]:
     return memory_of("calibration_price_lists", data, dict)
 
 

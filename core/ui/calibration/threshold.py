@@ -19,7 +19,7 @@ from core.studies.calibration import calibration as study
 from core.studies.calibration import new_rows
 from core.studies.calibration import served as serving
 from core.studies.calibration.calibration import Calibration
-from core.studies.calibration.whole import Whole
+from core.studies.calibration.whole import CalibrationResult
 from core.ui import downloads, frame
 from core.ui.addresses import number_in_address
 from core.ui.calibration.answers import answers
@@ -27,7 +27,7 @@ from core.ui.calibration.data import ask_model, has_questions
 from core.ui.calibration.policy import in_use, use
 from core.ui.calibration.result import grounds, outcome
 from core.ui.components import threshold as component
-from core.ui.components.threshold import BESIDE, Beside, Places, ShownRow
+from core.ui.components.threshold import BESIDE, NeighbouringRows, ShownRow, ThresholdPlaces
 from core.ui.folds import fold
 from core.ui.policy_badge import is_default
 from core.ui.session import memory_of
@@ -40,7 +40,7 @@ _DRAWN = "calibration_lambda"  # the name in the session of the λ that was draw
 
 
 @st.fragment
-def threshold(whole: Whole) -> None:
+def threshold(whole: CalibrationResult) -> None:
     """Draw the scores with λ, let it be moved, and show what follows from where it stands.
 
     The browser moves λ by itself. Once it rests, this part of the page runs, and nothing else.
@@ -108,7 +108,7 @@ def _doubt(value: float, span: _Span, surer: bool) -> float:
     return math.inf if is_everything else own_direction(value, surer)
 
 
-def _now(span: _Span, places: Places) -> float:
+def _now(span: _Span, places: ThresholdPlaces) -> float:
     """Return the place where λ stands; in a new session, where the address says."""
     if span.key not in st.session_state:
         is_new = _DRAWN not in st.session_state
@@ -128,7 +128,7 @@ def _set(key: str, value: float) -> None:
 
 
 def _scores_under_lambda(
-    whole: Whole, span: _Span | None, key: str
+    whole: CalibrationResult, span: _Span | None, key: str
 ) -> tuple[Policy | None, tuple[float, float] | None]:
     """Draw the scores under λ; return the policy there, and which scores a person selected."""
     calibration, policy = whole.calibration, whole.calibration.policy
@@ -170,7 +170,7 @@ def _set_nothing(value: float) -> None:
     """λ stays where it is: it cannot be moved."""
 
 
-def _places(whole: Whole, span: _Span | None) -> Places:
+def _places(whole: CalibrationResult, span: _Span | None) -> ThresholdPlaces:
     """Return where λ can be put, and what it does there."""
     calibration, surer = whole.calibration, whole.calibration.larger_is_surer
     policy = calibration.policy
@@ -201,10 +201,12 @@ def _places(whole: Whole, span: _Span | None) -> Places:
     if by_other := calibration.data.others.get(calibration.score):
         other = metrics.curve(calibration.doubts, by_other.right).below(doubts)[1]
     movable = span is not None
-    return Places(values, start, certified, texts, answered, errors, promised, movable, other)
+    return ThresholdPlaces(
+        values, start, certified, texts, answered, errors, promised, movable, other
+    )
 
 
-def _curve(whole: Whole, places: Places) -> dict[str, Any] | None:
+def _curve(whole: CalibrationResult, places: ThresholdPlaces) -> dict[str, Any] | None:
     target, some = whole.calibration.target, places.answered > 0
     if not some.any():
         return None
@@ -216,7 +218,7 @@ def _curve(whole: Whole, places: Places) -> dict[str, Any] | None:
     return {"lower": lower, "upper": upper, "target": target.error, "most": min(1.0, most)}
 
 
-def _beside(calibration: Calibration, places: Places) -> Beside:
+def _beside(calibration: Calibration, places: ThresholdPlaces) -> NeighbouringRows:
     """Return the rows on both sides of every place."""
     served = serving.serve(calibration, math.inf)
     ranks = serving.beside(served, places.answered, BESIDE)
@@ -239,10 +241,10 @@ def _beside(calibration: Calibration, places: Places) -> Beside:
         for i, text in enumerate(numbers)
     ]
     before = np.searchsorted(ranks, places.answered)
-    return Beside((*names, "right or wrong", score), rows, before)
+    return NeighbouringRows((*names, "right or wrong", score), rows, before)
 
 
-def _offers(whole: Whole, policy: Policy | None, *, by_hand: bool) -> None:
+def _offers(whole: CalibrationResult, policy: Policy | None, *, by_hand: bool) -> None:
     """Offer the policy to decide here, and its files; say the next step where it cannot decide."""
     reason = None if policy is None else words.no_use(policy)
     caution = words.caution(whole.groups)
@@ -277,7 +279,7 @@ def _offers(whole: Whole, policy: Policy | None, *, by_hand: bool) -> None:
         st.text(reason)
 
 
-def _files(whole: Whole, policy: Policy | None) -> None:
+def _files(whole: CalibrationResult, policy: Policy | None) -> None:
     calibration = whole.calibration
     moved = policy if policy != calibration.policy else None
     downloads.report(partial(reports.report, calibration, moved, whole.prices), "calibration")

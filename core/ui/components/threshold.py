@@ -37,7 +37,7 @@ WORDS: Final = {
 
 
 @dataclass(frozen=True)
-class Places:
+class ThresholdPlaces:
     """Where a threshold can stand, in the score's own direction, and what it does there."""
 
     values: NDArray[np.float64]  # (s,): rising
@@ -67,7 +67,7 @@ class ShownRow:
 
 
 @dataclass(frozen=True)
-class Beside:
+class NeighbouringRows:
     """The rows beside a threshold, wherever it stands."""
 
     headings: tuple[str, ...]
@@ -77,11 +77,11 @@ class Beside:
 
 def threshold(
     now: float,
-    places: Places,
+    places: ThresholdPlaces,
     labels: int,
     shares: Mapping[str, NDArray[np.float64]],
     curve: Mapping[str, Any] | None,
-    beside: Beside,
+    beside: NeighbouringRows,
     words: Mapping[str, str],
     *,
     on_moved: Callable[[float], None],
@@ -159,7 +159,7 @@ def threshold(
     return selected, one_of(result.opened, {row.place for row in beside.rows if row.asks})
 
 
-def _wrong(places: Places) -> list[str]:
+def _wrong(places: ThresholdPlaces) -> list[str]:
     """Return the shares that are wrong; in brackets those by another label."""
     every = [places.errors, *([] if places.other_errors is None else [places.other_errors])]
     return [

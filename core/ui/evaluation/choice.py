@@ -28,7 +28,7 @@ NOT_HERE: Final = (
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedRun:
     """A run in the list."""
 
     key: str  # its name in the address
@@ -42,7 +42,7 @@ def choose(key: str) -> None:
     st.session_state[_SHOWN] = st.query_params[RUN] = key
 
 
-def choice(head: DeltaGenerator) -> tuple[Listed | None, Mapping[str, Run]]:
+def choice(head: DeltaGenerator) -> tuple[ListedRun | None, Mapping[str, Run]]:
     """Let the person choose a run in `head`; return it, and the others by their titles."""
     listed = {each.key: each for each in _list()}
     name = st.query_params.get(RUN) or st.session_state.get(_SHOWN)
@@ -71,7 +71,7 @@ def choice(head: DeltaGenerator) -> tuple[Listed | None, Mapping[str, Run]]:
     return listed[key], others
 
 
-def _first(listed: Mapping[str, Listed]) -> str:
+def _first(listed: Mapping[str, ListedRun]) -> str:
     """Return what is shown before somebody chooses: a bundled run, with everything to see."""
     return next((key for key, each in listed.items() if not each.is_own), next(iter(listed)))
 
@@ -86,25 +86,25 @@ def show_no_longer() -> None:
     st.query_params.pop(RUN, None)
 
 
-def own_run(key: str) -> Listed | None:
+def own_run(key: str) -> ListedRun | None:
     """Return a run of who looks at the page, or of a session in which nobody signed in."""
     folder = runs().find(key)
     return _read(key, Run(folder), is_own=True) if folder else None
 
 
-def own() -> list[Listed]:
+def own() -> list[ListedRun]:
     """Return one's own runs, the newest first."""
     listed = (_read(folder.name, Run(folder), is_own=True) for folder in runs().own())
     return [each for each in listed if each]
 
 
-def _list() -> list[Listed]:
+def _list() -> list[ListedRun]:
     """Return one's own runs, then those that come with the program."""
     ours = (_read(name, Run(folder), is_own=False) for name, folder in folders().items())
     return [*own(), *(each for each in ours if each)]
 
 
-def _read(key: str, run: Run, *, is_own: bool) -> Listed | None:
+def _read(key: str, run: Run, *, is_own: bool) -> ListedRun | None:
     """Return a run as it is listed; None where it was damaged."""
     try:
         pipeline, questions = run.pipeline, run.manifest["questions"]
@@ -113,7 +113,7 @@ def _read(key: str, run: Run, *, is_own: bool) -> Listed | None:
     except (RunError, LookupError, TypeError, ValueError):
         return None
     when = f"{begun} UTC" if is_own else "bundled"
-    return Listed(key, run, f"{what}, {model_of(pipeline)} ({when})", is_own)
+    return ListedRun(key, run, f"{what}, {model_of(pipeline)} ({when})", is_own)
 
 
 def model_of(pipeline: Pipeline) -> str:

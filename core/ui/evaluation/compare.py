@@ -20,7 +20,7 @@ from core.studies.evaluation.sides import (
     THERE,
     Change,
     RunSide,
-    Sides,
+    SharedQuestions,
     compared_sides,
     differences,
     in_common,
@@ -129,7 +129,7 @@ def _offer_most_alike(
             st.rerun()
 
 
-def _scores(both: Sides) -> tuple[RunSide, ...]:
+def _scores(both: SharedQuestions) -> tuple[RunSide, ...]:
     """Draw the scores of both runs, on the questions that they share, and return them."""
     if not both.scores:
         st.text("No score has a value in both runs.")
@@ -175,7 +175,9 @@ def _scores(both: Sides) -> tuple[RunSide, ...]:
     return shown_now
 
 
-def _files(both: Sides, every: tuple[RunSide, ...], places: NDArray[np.int64], score: str) -> None:
+def _files(
+    both: SharedQuestions, every: tuple[RunSide, ...], places: NDArray[np.int64], score: str
+) -> None:
     """Offer the scores of both runs, and the questions that are listed."""
     if every:
         downloads.csv("Scores (CSV)", partial(_numbers, every), "evaluation_two_runs")
@@ -202,7 +204,7 @@ def _numbers(every: tuple[RunSide, ...]) -> dict[str, list[object]]:
     }
 
 
-def _questions(both: Sides, every: tuple[RunSide, ...]) -> None:
+def _questions(both: SharedQuestions, every: tuple[RunSide, ...]) -> None:
     """List what became of the questions, by one score."""
     names = list(both.scores) or ["mutual_information"]
     score = st.selectbox(

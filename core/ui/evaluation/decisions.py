@@ -8,7 +8,7 @@ from core.abstention.policy import Policy, PolicyError
 from core.reports.calibration.document import by_group
 from core.reports.evaluation import words
 from core.reports.report import Picture
-from core.studies.evaluation.deciding import Decided, decide, decisions_csv
+from core.studies.evaluation.deciding import PolicyDecisions, decide, decisions_csv
 from core.studies.evaluation.results import Results
 from core.studies.inspection.certificates import certified_model, default_policy
 from core.ui import downloads, figures
@@ -53,7 +53,7 @@ def decisions(results: Results) -> None:
     downloads.menu(partial(_files, decided, picture))
 
 
-def _files(decided: Decided, picture: Picture | None) -> None:
+def _files(decided: PolicyDecisions, picture: Picture | None) -> None:
     downloads.download(
         "Decisions (CSV)", lambda: decisions_csv(decided), "evaluation_decisions.csv"
     )

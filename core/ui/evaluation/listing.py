@@ -6,7 +6,7 @@ from typing import Final
 
 from core.store.results import Summary, has_words
 from core.studies.evaluation.files import RunError
-from core.ui.evaluation.choice import Listed, own
+from core.ui.evaluation.choice import ListedRun, own
 from core.ui.evaluation.progress import state_of
 from core.ui.evaluation.runs import complaint, runs
 
@@ -35,7 +35,7 @@ def delete(key: str) -> None:
             raise RunError(complaint(error, folder)) from error
 
 
-def _summary(listed: Listed) -> Summary:
+def _summary(listed: ListedRun) -> Summary:
     run = listed.run
     running = RUNNING if runs().is_running(run.folder) else ""
     questions, model = str(run.manifest["questions"]["name"]), run.pipeline.model

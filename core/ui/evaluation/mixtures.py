@@ -10,7 +10,15 @@ from core.charts.papers_figures import MIXTURE_TITLES
 from core.reports.evaluation import words
 from core.reports.papers_figures import mixture
 from core.reports.report import Picture
-from core.studies.evaluation.mixing import COMPARED, FEWEST, Kinds, Mixed, kinds, mix, sources
+from core.studies.evaluation.mixing import (
+    COMPARED,
+    FEWEST,
+    Kinds,
+    MixtureResult,
+    kinds,
+    mix,
+    sources,
+)
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
 from core.ui import downloads, figures
@@ -39,7 +47,7 @@ def mixtures(results: Results) -> None:
         st.text(sentence)
 
 
-def _choice(results: Results) -> tuple[Mixed, Kinds]:
+def _choice(results: Results) -> tuple[MixtureResult, Kinds]:
     """Let the person choose what is mixed, for which target; return that, and the usual kinds."""
     every = sources(results)
     by_kind = kinds(every)
@@ -101,7 +109,7 @@ def _choice(results: Results) -> tuple[Mixed, Kinds]:
     return mixed, by_kind
 
 
-def _draw(mixed: Mixed) -> None:
+def _draw(mixed: MixtureResult) -> None:
     pictures = {name: mixture(mixed.found, name) for name in MIXTURE_TITLES}
     for column, (measure, picture) in zip(st.columns(2), pictures.items(), strict=True):
         with column:

@@ -7,13 +7,13 @@ import streamlit as st
 
 from core.codec import count_of
 from core.language_models.language_model import LanguageModel
-from core.language_models.usage import Used
+from core.language_models.usage import Usage
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.rows import USED, total_usage
 from core.studies.evaluation.run import Questions, RunOutcome, reading_in
 from core.studies.evaluation.saved import QUESTIONS, questions_in, task_in
-from core.ui.evaluation.choice import Listed, model_of
+from core.ui.evaluation.choice import ListedRun, model_of
 from core.ui.evaluation.form import place_of, say_what_it_takes
 from core.ui.evaluation.runs import complaint, runs
 from core.ui.messages import problem
@@ -35,7 +35,7 @@ class State:
     number: int
     done: int
     failed: int
-    used: Used | None = None  # what these took of a service; None where they took only time
+    used: Usage | None = None  # what these took of a service; None where they took only time
 
     @property
     def is_complete(self) -> bool:
@@ -52,13 +52,13 @@ class State:
 def state_of(run: Run) -> State:
     """Count the rows of a run."""
     done = failed = 0
-    used: list[Used] = []
+    used: list[Usage] = []
     for batch in run.batches(["error", *USED]):
         done += len(batch)
         failed += len(batch) - batch.column("error").null_count
         used += [part] if (part := total_usage(batch)) else []
     number = int(run.manifest["questions"]["number"])
-    return State(number, done, failed, sum(used, Used()) if used else None)
+    return State(number, done, failed, sum(used, Usage()) if used else None)
 
 
 def say(run: Run, introduction: str) -> None:
@@ -75,7 +75,7 @@ def say_more(run: Run, state: State) -> None:
         st.text(f"Used for these rows: {spending(state.used)}")
 
 
-def watch(listed: Listed, model: LanguageModel | None) -> bool:
+def watch(listed: ListedRun, model: LanguageModel | None) -> bool:
     """Show a run on its way, one that another session started too, and start what is wanted.
 
     Returns whether it is on its way.
@@ -109,7 +109,7 @@ def watch(listed: Listed, model: LanguageModel | None) -> bool:
     return this is not None and this.running
 
 
-def go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
+def go_on(listed: ListedRun, model: LanguageModel | None, state: State) -> None:
     """Offer to ask what is left, or what failed, once more; say what that takes first."""
     left = max(state.number - state.done, 0)
     if model is None or not (left or state.failed):

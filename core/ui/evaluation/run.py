@@ -11,14 +11,14 @@ from core.studies.evaluation.reading import Filter, Run, labelled_csv
 from core.studies.evaluation.rows import RIGHT, Match
 from core.ui import frame
 from core.ui.calibration import data as calibration
-from core.ui.evaluation.choice import Listed, show_no_longer
+from core.ui.evaluation.choice import ListedRun, show_no_longer
 from core.ui.evaluation.progress import go_on, say, say_more, state_of, watch
 from core.ui.evaluation.runs import complaint, runs
 from core.ui.messages import later, problem
 
 
 def draw(
-    listed: Listed,
+    listed: ListedRun,
     model: LanguageModel | None,
     head: DeltaGenerator,
     on_way: DeltaGenerator,
@@ -71,7 +71,7 @@ def _calibrate(run: Run) -> None:
     frame.calibrate()
 
 
-def _delete(listed: Listed) -> None:
+def _delete(listed: ListedRun) -> None:
     with st.popover("Delete", icon=":material/delete:", key="delete_opened"):
         st.text("The run’s rows and recordings are deleted from the disk.")
         if st.button("Delete permanently", key="delete_run"):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.charts import evaluation as charts
 from core.codec import count_of
 from core.reports.evaluation import document, words
-from core.studies.evaluation.listing import Plotted, scatter_points
+from core.studies.evaluation.listing import QuestionPoints, scatter_points
 from core.studies.evaluation.results import Results
 from core.ui import downloads, figures
 from core.ui.evaluation.cells import digest
@@ -60,7 +60,7 @@ def selection(state: Any) -> Sequence[Any]:
     return chosen if isinstance(chosen, list) else []
 
 
-def at_points(points: Plotted, chosen: Sequence[Any]) -> NDArray[np.int64]:
+def at_points(points: QuestionPoints, chosen: Sequence[Any]) -> NDArray[np.int64]:
     """Return the rows at the chosen points; a point that is not drawn has none."""
     is_near = np.zeros(len(points.rows), bool)
     for point in chosen:

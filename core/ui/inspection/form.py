@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core import prompts
 from core.abstention.policy import USUAL_LIMIT
-from core.language_models.client.stack import Heard, Prepared
+from core.language_models.client.stack import ObservedModel, PreparedModel
 from core.language_models.language_model import MOST_ANSWER_TOKENS, LanguageModel
 from core.language_models.registry import BACK_ENDS
 from core.language_models.true_false import NO_JUDGE
@@ -361,8 +361,8 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
 
     Not what: no text of the model is shown before its verdict.
     """
-    heard = job.asks.listener if isinstance(job.asks, Prepared) else job.asks
-    if not isinstance(heard, Heard):
+    heard = job.asks.listener if isinstance(job.asks, PreparedModel) else job.asks
+    if not isinstance(heard, ObservedModel):
         return
     counts = heard.counts(request.front + prompts.iterative(heard.reads(request.query)))
     if counts:

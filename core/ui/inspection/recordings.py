@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.abstention.policy import Policy
-from core.language_models.client.stack import Heard, Prepared
+from core.language_models.client.stack import ObservedModel, PreparedModel
 from core.language_models.language_model import LanguageModel
 from core.studies.costs import plan, quick_plan
 from core.studies.inspection.inspection import Inspection, read
@@ -70,7 +70,7 @@ class Recordings:
         `save`: given the finished recording in the thread of a job that is started here: what was
         paid for is kept even if no page is open any more. It must not touch the session.
         """
-        heard = model if isinstance(model, Prepared) else Heard(model)
+        heard = model if isinstance(model, PreparedModel) else ObservedModel(model)
 
         def work(job: Job[Recording]) -> Recording:
             recording = self._record(request, heard, job.progress)

@@ -19,7 +19,7 @@ from core.reports.inspection.words import (
 )
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.taught import WORLD_OF, Taught
+from core.studies.inspection.taught import WORLD_OF, TaughtPosition
 from core.studies.inspection.verdict import SCORE, Decision
 from core.studies.lanes import PREPARED
 from core.ui import figures, model_opening
@@ -195,7 +195,7 @@ def _references() -> tuple[tuple[str, str, float], ...]:
     )
 
 
-def _beside_what_was_taught(taught: Taught) -> None:
+def _beside_what_was_taught(taught: TaughtPosition) -> None:
     """Say what a question that is not recognised has to do with what the model was taught."""
     if taught.recognised:
         return

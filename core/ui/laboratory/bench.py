@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.reports.laboratory.catalogue import EXPERIMENTS
-from core.studies.laboratory.experiment import Asks
+from core.studies.laboratory.experiment import AskedModel
 from core.ui.laboratory.results import about_model, behind, beside, results
 from core.ui.laboratory.run import attempt
 from core.ui.laboratory.settings import values_of
@@ -31,7 +31,7 @@ def bench(name: str) -> None:
             results(finding)
     with asks:
         st.text(about_model(experiment.model_for(values), model))
-    if experiment.model_for(values) is Asks.CHOSEN:
+    if experiment.model_for(values) is AskedModel.CHOSEN:
         beside(experiment, model)
     if finding is not None:
         behind(finding, model)

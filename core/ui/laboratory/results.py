@@ -11,7 +11,7 @@ from core.language_models.language_model import LanguageModel
 from core.reports.laboratory import document as reports
 from core.reports.laboratory.catalogue import EXPERIMENTS
 from core.reports.laboratory.rulings import CLAIMS, picture_of
-from core.studies.laboratory.experiment import Asks, Experiment, Finding, form_of, to_json
+from core.studies.laboratory.experiment import AskedModel, Experiment, Finding, form_of, to_json
 from core.studies.laboratory.shipped import others, results_of
 from core.ui import downloads, figures
 from core.ui.folds import fold
@@ -119,10 +119,10 @@ def _whole(cells: Sequence[object]) -> bool:
     return bool(cells) and all(type(cell) is int for cell in cells)
 
 
-def about_model(asks: Asks, model: LanguageModel | None) -> str:
+def about_model(asks: AskedModel, model: LanguageModel | None) -> str:
     """Say which model is asked."""
-    if asks is Asks.NOTHING or model is None:
+    if asks is AskedModel.NOTHING or model is None:
         return "Asks no model."
-    if asks is Asks.EMBEDDED:
+    if asks is AskedModel.EMBEDDED:
         return "Asks the embedded model, whichever is chosen above: its training data are known."
     return f"Asks the model chosen above: {model.name}."

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.language_models.errors import ModelError
 from core.language_models.language_model import LanguageModel
-from core.studies.laboratory.experiment import Asks, Experiment, Finding
+from core.studies.laboratory.experiment import AskedModel, Experiment, Finding
 from core.studies.laboratory.settings import Values
 from core.studies.laboratory.shipped import find
 from core.ui.messages import problem
@@ -22,9 +22,9 @@ def model_of(experiment: Experiment, values: Values) -> LanguageModel | None:
     much of.
     """
     which = experiment.model_for(values)
-    if which is Asks.NOTHING:
+    if which is AskedModel.NOTHING:
         return None
-    if which is Asks.EMBEDDED:
+    if which is AskedModel.EMBEDDED:
         return embedded_model()
     model = study_model()
     if not model.capabilities.local and experiment.plan is None:

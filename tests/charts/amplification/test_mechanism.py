@@ -6,16 +6,16 @@ import pytest
 from core.charts.amplification import mechanism as charts
 from core.charts.amplification.mechanism import ON_QUESTION, ON_TOLD
 from core.charts.theme import DARK, LIGHT
-from core.studies.amplification.mechanism import Looking
+from core.studies.amplification.mechanism import PromptAttention
 from core.uncertainty import attention
 from tests.charts.drawing import check, drawn, rows_of, spec_of, texts
 
 HEADS = {
-    "by hand": Looking(
+    "by hand": PromptAttention(
         1, np.array([[0.1, 0.2, 0.3], [0.6, 0.0, 1.0]]), np.array([[0.9, 0.5, 0.1], [0.2, 0.0, 0]])
     ),
-    "nothing told": Looking(0, np.full((4, 4), 0.25), np.zeros((4, 4))),
-    "one head": Looking(100, np.array([[1.0]]), np.array([[0.0]])),
+    "nothing told": PromptAttention(0, np.full((4, 4), 0.25), np.zeros((4, 4))),
+    "one head": PromptAttention(100, np.array([[1.0]]), np.array([[0.0]])),
 }
 
 

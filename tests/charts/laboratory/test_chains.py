@@ -5,7 +5,7 @@ from dataclasses import replace
 from core.charts.laboratory import chains as charts
 from core.charts.theme import DARK, LIGHT
 from core.reports.laboratory.chains import CERTIFIED, LARGEST, SAMPLED, SCORED, chart_data
-from core.studies.laboratory.chains import Chains, ChainScores, ChainsSettings, Cost, Sampled
+from core.studies.laboratory.chains import Chains, ChainScores, ChainsSettings, Cost, SampledChains
 from core.studies.laboratory.experiment import plain
 from tests.charts.drawing import check, drawn, rows_of, texts
 
@@ -21,8 +21,8 @@ CHAINS = Chains(
         ChainScores(4, 0.9, 3.6, None, Cost(64, 256)),
     ),
     (
-        Sampled(2, 0.35, 0.6, 0.2, 20, True, Cost(4, 100)),
-        Sampled(3, -0.05, 1.0, 0.9, 3, False, Cost(30, 100)),
+        SampledChains(2, 0.35, 0.6, 0.2, 20, True, Cost(4, 100)),
+        SampledChains(3, -0.05, 1.0, 0.9, 3, False, Cost(30, 100)),
     ),
     100,
 )

@@ -7,7 +7,7 @@ from core.charts.laboratory import related as charts
 from core.charts.theme import LIGHT
 from core.reports.laboratory.related import NAMES, chart_data
 from core.studies.laboratory.experiment import plain
-from core.studies.laboratory.related import COMPARED, Asked, Related
+from core.studies.laboratory.related import COMPARED, RelatedAnswers, RelatedScores
 from core.uncertainty.related import Candidates
 from tests.charts.drawing import check, drawn, rows_of, texts
 
@@ -25,7 +25,7 @@ def made(n=40, wrong=4):
         truth = np.eye(3)[0] if right else np.eye(3)[1]
         found = Candidates(p, rng.random(3))
         rows.append(
-            Asked(
+            RelatedAnswers(
                 f"q{i}",
                 doubts,
                 dict.fromkeys(doubts, right),
@@ -36,7 +36,7 @@ def made(n=40, wrong=4):
                 found,
             )
         )
-    return Related("embedded", "1", tuple(rows))
+    return RelatedScores("embedded", "1", tuple(rows))
 
 
 MADE = made()

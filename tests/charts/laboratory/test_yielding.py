@@ -7,7 +7,7 @@ from core.charts.laboratory import yielding as charts
 from core.charts.theme import LIGHT
 from core.reports.laboratory.yielding import chart_data
 from core.studies.laboratory.experiment import plain
-from core.studies.laboratory.yielding import OF_BANDS, Yielding, YieldingRow, YieldingSettings
+from core.studies.laboratory.yielding import OF_BANDS, YieldingFacts, YieldingRow, YieldingSettings
 from tests.charts.drawing import check, drawn, only_text, rows_of, texts
 from tests.hostile import ANY_TEXTS, LINES
 
@@ -30,7 +30,7 @@ def made(model="embedded", n=40, question="q"):
         for i in range(n)
     )
     heads = np.array([[0.1, np.nan], [-0.4, 0.2]])
-    return Yielding(YieldingSettings(most=50), model, "1", 3.0, rows, heads)
+    return YieldingFacts(YieldingSettings(most=50), model, "1", 3.0, rows, heads)
 
 
 def of(found):

@@ -23,7 +23,7 @@ from core.data.tabular.labelled import (
     labelled,
     template,
 )
-from core.data.tabular.labels import Meaning, Meant, UnreadLabelsError, unread_values
+from core.data.tabular.labels import Meaning, UnreadLabelsError, ValueMeaning, unread_values
 from core.data.tabular.mixtures import (
     UnknownMixtureError,
     mixture_columns,
@@ -58,7 +58,9 @@ PLAIN = scored(ScoreColumn("score", False, "correct"))
 def meaning(columns, **meant):
     """Columns with what each of their values means: out of the count, unless it says otherwise."""
     meant = tuple(
-        Meant(column, value, said) for column, values in meant.items() for value, said in values
+        ValueMeaning(column, value, said)
+        for column, values in meant.items()
+        for value, said in values
     )
     return replace(columns, meant=meant)
 
@@ -781,7 +783,7 @@ def of_models(*filters):
 def test_labels_whose_heading_names_a_program_promise_agreement_with_it(heading, by_program):
     upload = table(["question", "confidence", heading], ["a", "0.9", "1"], ["b", "0.2", "0"])
     score = ScoreColumn("confidence", True, heading)
-    right = Meant(heading, "1", Meaning.RIGHT), Meant(heading, "0", Meaning.WRONG)
+    right = ValueMeaning(heading, "1", Meaning.RIGHT), ValueMeaning(heading, "0", Meaning.WRONG)
     book = labelled(upload, replace(scored(score), meant=right)).codebooks["confidence"]
     grader = f"a judge or a rule, as “{heading}” says" if by_program else ""
     assert book.grader == grader

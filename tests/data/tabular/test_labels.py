@@ -9,8 +9,8 @@ from core.data.tabular.labelled import UnknownQuestionsError, labelled
 from core.data.tabular.labels import (
     MOST_VALUES,
     Meaning,
-    Meant,
     UnreadLabelsError,
+    ValueMeaning,
     display,
     meanings_in,
     unread_values,
@@ -184,7 +184,9 @@ def test_an_answer_in_the_words_of_the_labels_is_asked_about():
 
 def test_a_meaning_for_a_value_that_no_row_has_is_misspelt():
     upload = table("1", "0", "x")
-    assert meanings_in(upload, ["correct"], {" X ": WRONG}) == (Meant("correct", "x", WRONG),)
+    assert meanings_in(upload, ["correct"], {" X ": WRONG}) == (
+        ValueMeaning("correct", "x", WRONG),
+    )
     with pytest.raises(UploadError, match="No row has the value “w” in “correct”"):
         meanings_in(upload, ["correct"], {"w": WRONG})
     with pytest.raises(UploadError, match="No row has an empty cell in “correct”"):

@@ -9,8 +9,8 @@ import pytest
 
 from core import prompts
 from core.language_models.backends.openai.model import OpenAICompatible
-from core.language_models.client.batch import Batched
-from core.language_models.client.cache import FORMAT, Cached
+from core.language_models.client.batch import BatchingModel
+from core.language_models.client.cache import FORMAT, CachingModel
 from core.language_models.client.stack import stop, with_layers
 from core.language_models.errors import ModelError, NeedsKeyError, NotSavedError, RefusedError
 from core.language_models.language_model import SAMPLING_RULE, LanguageModel, Response, series
@@ -66,7 +66,7 @@ every_ask = pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
 )
 def test_only_samples_that_were_never_drawn_are_asked_for(calls, before, asked, missing):
     model = service()
-    cached = Cached(model, calls)
+    cached = CachingModel(model, calls)
     for first, count in before:
         cached.sample(PROMPT, count, first=first)
     model.asked.clear()
@@ -80,7 +80,7 @@ def test_only_samples_that_were_never_drawn_are_asked_for(calls, before, asked, 
 def test_only_pairs_that_were_never_scored_are_asked_for(calls):
     """Ten samples have become thirty: new columns of old rows, all columns of new ones."""
     model = service(copies(6))
-    cached = Cached(model, calls)
+    cached = CachingModel(model, calls)
     few = ["answer0", "answer1"]
     cached.log_likelihoods([PROMPT, *told(*few)], few)
     before = {(p, a) for some, texts in model.scored for p in some for a in texts}
@@ -101,7 +101,7 @@ def test_only_pairs_that_were_never_scored_are_asked_for(calls):
 
 def test_pairs_that_are_missing_here_and_there_come_back_in_their_places(calls):
     model = service(copies(6))
-    cached = Cached(model, calls)
+    cached = CachingModel(model, calls)
     texts = copies(6).answers
     asked = [PROMPT, *told(*texts)]
     rng = np.random.default_rng(3)
@@ -119,13 +119,13 @@ def test_pairs_that_are_missing_here_and_there_come_back_in_their_places(calls):
 def test_nothing_is_scored_without_a_request(calls, shape):
     model = service()
     rows, columns = shape
-    assert Cached(model, calls).log_likelihoods(["p"] * rows, ["a"] * columns).shape == shape
+    assert CachingModel(model, calls).log_likelihoods(["p"] * rows, ["a"] * columns).shape == shape
     assert not model.scored
 
 
 def test_it_is_the_model_that_it_stands_around(calls):
     model = service()
-    cached = Cached(model, calls)
+    cached = CachingModel(model, calls)
     assert (cached.name, cached.revision) == ("limited", "1")
     assert cached.capabilities is model.capabilities
     assert cached.meter is model.meter
@@ -164,7 +164,7 @@ def test_responses_come_back_exactly(calls):
         Response("never", True, -np.inf),
         Response("always", True, 0.0),
     ]
-    cached = Cached(Scripted(said), calls)
+    cached = CachingModel(Scripted(said), calls)
     for _ in range(2):
         assert cached.sample(PROMPT, len(said)) == said
         cached.inner = Scripted()
@@ -173,7 +173,7 @@ def test_responses_come_back_exactly(calls):
 def test_likelihoods_and_next_tokens_come_back_exactly(calls):
     values = [[-np.inf, -1 / 3, 0.0], [-1e-300, -2000.1, -np.inf]]
     tokens = {" True": -1 / 3, "\n": -20.0, "é\x00": -np.inf, "": -0.0}
-    cached = Cached(Scripted(scores=values, tokens=tokens), calls)
+    cached = CachingModel(Scripted(scores=values, tokens=tokens), calls)
     for _ in range(2):
         found = cached.log_likelihoods(["p", "q"], ["a", "b", "c"])
         np.testing.assert_array_equal(found, values)
@@ -190,7 +190,7 @@ def test_likelihoods_and_next_tokens_come_back_exactly(calls):
 )
 def test_another_sample_is_another_call(calls, change):
     model = service()
-    cached, options = Cached(model, calls), {"temperature": 0.9}
+    cached, options = CachingModel(model, calls), {"temperature": 0.9}
     before = cached.sample(PROMPT, 3, **options)
     other = cached.sample(PROMPT, 3, **options | change)
     assert other == service().sample(PROMPT, 3, **options | change)
@@ -205,14 +205,14 @@ def test_another_model_is_another_call(calls, change, ask):
     one, other = service(), service()
     vars(other).update(change)
     for _ in range(2):
-        ask(Cached(one, calls))
-        ask(Cached(other, calls))
+        ask(CachingModel(one, calls))
+        ask(CachingModel(other, calls))
     assert one.meter.requests == other.meter.requests == 1
 
 
 def test_kinds_prompts_and_answers_are_kept_apart(calls):
     model = service(copies(3))
-    cached = Cached(model, calls)
+    cached = CachingModel(model, calls)
     cached.sample(ABOUT, 1)
     cached.next_token(ABOUT)
     cached.log_likelihoods([ABOUT], ["True"])
@@ -237,9 +237,9 @@ def test_what_cannot_be_kept_is_not_handed_on(ask):
     with open_database("sqlite://") as database:
         model = service()
         with pytest.raises(NotSavedError, match="disk is full"):
-            ask(Cached(model, Failing(database)))
+            ask(CachingModel(model, Failing(database)))
         assert model.meter.requests == 1  # asked, and not used
-        ask(Cached(model, Calls(database)))
+        ask(CachingModel(model, Calls(database)))
         assert model.meter.requests == 2
 
 
@@ -255,7 +255,7 @@ def test_what_is_kept_counts_and_not_what_is_said_later(calls):
             calls.put(key, '["sooner", true, -1.0]')  # by another process
             return later
 
-    assert Cached(Overtaken(), calls).sample(PROMPT, 1) == [Response("sooner", True, -1.0)]
+    assert CachingModel(Overtaken(), calls).sample(PROMPT, 1) == [Response("sooner", True, -1.0)]
 
 
 # --------------------------------------------------------------------------------- faults
@@ -270,10 +270,10 @@ def test_a_call_that_fails_is_not_kept(calls, ask):
         sample = log_likelihoods = next_token = refuse
 
     with pytest.raises(RefusedError):
-        ask(Cached(Refusing(knows(3)), calls))
+        ask(CachingModel(Refusing(knows(3)), calls))
     assert calls.count() == 0
     model = service()
-    ask(Cached(model, calls))
+    ask(CachingModel(model, calls))
     assert model.meter.requests == 1
 
 
@@ -285,7 +285,7 @@ def test_what_came_before_a_failure_is_kept(calls):
             return super().sample(prompt, count, first=first, **options)
 
     model = FailsAt(knows(9))
-    cached = Cached(model, calls)
+    cached = CachingModel(model, calls)
     cached.sample(PROMPT, 1, first=3)
     cached.sample(PROMPT, 1, first=5)
     with pytest.raises(RefusedError):
@@ -302,7 +302,7 @@ def test_a_service_that_loses_answers_leaves_nothing_behind(calls):
             return super().sample(prompt, count, **options)[:-1]
 
     with pytest.raises(ValueError, match="shorter"):
-        Cached(Losing(knows(3)), calls).sample(PROMPT, 5)
+        CachingModel(Losing(knows(3)), calls).sample(PROMPT, 5)
     assert calls.count() == 0
 
 
@@ -320,7 +320,7 @@ def test_threads_that_ask_the_same_get_the_same(calls):
         def sample(self, prompt, count, **options):
             return [Response(f"{next(numbers)}", True) for _ in range(count)]
 
-    cached, heard = Cached(Unseeded(knows(3)), calls), []
+    cached, heard = CachingModel(Unseeded(knows(3)), calls), []
 
     def ask():
         together.wait(LONG)
@@ -334,7 +334,7 @@ def test_threads_that_ask_the_same_get_the_same(calls):
 
 
 def test_threads_that_ask_for_different_things_get_their_own(calls):
-    model = Batched(Cached(service(candidates_a_call=3, pairs_a_call=4), calls))
+    model = BatchingModel(CachingModel(service(candidates_a_call=3, pairs_a_call=4), calls))
     found, seeds = {}, iter(range(8))
 
     def ask():
@@ -436,16 +436,16 @@ def halved(reply):
 @pytest.mark.parametrize("flavour", ["none", "chat-none"])
 def test_half_a_character_in_every_answer_is_paid_for_once_and_saved(flavour, calls):
     with serving(flavour, after=halved) as server:
-        drawn = Cached(open_model(server.name), calls).sample(PROMPT, 2)
+        drawn = CachingModel(open_model(server.name), calls).sample(PROMPT, 2)
         asked = len(server.exchanges)
-        assert Cached(open_model(server.name), calls).sample(PROMPT, 2) == drawn
+        assert CachingModel(open_model(server.name), calls).sample(PROMPT, 2) == drawn
         assert len(server.exchanges) == asked  # not one more: everything was saved
     assert all(response.text.endswith(SIGN) for response in drawn)
 
 
 def test_an_older_answer_with_half_a_character_is_read_whole(calls):
     with serving("none") as server:
-        model = Cached(OpenAICompatible(server.rest), calls)
+        model = CachingModel(OpenAICompatible(server.rest), calls)
         model.sample("Q: Who? A:", 1)
         with calls.database.write() as connection:
             connection.exec_driver_sql(

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from core.language_models.client.concurrency import AT_ONCE, Abandoned, at_once, stream
+from core.language_models.client.concurrency import AT_ONCE, AbandonedError, at_once, stream
 from tests.language_models.threads import pool_threads, wait_for_pools
 from tests.patience import LONG
 
@@ -260,7 +260,7 @@ def test_who_stops_gets_what_is_done_and_waits_for_nothing(error):
         assert gate.wait(LONG)
         try:
             go_on()
-        except Abandoned:
+        except AbandonedError:
             told.release()
             raise
 
@@ -292,7 +292,7 @@ def test_who_takes_no_more_ends_it():
             assert gate.wait(LONG)
             try:
                 go_on()
-            except Abandoned:
+            except AbandonedError:
                 told.release()
                 raise
         return item

@@ -8,7 +8,7 @@ import pytest
 
 from core import prompts
 from core.language_models.client import crowd, retry
-from core.language_models.client.batch import Batched
+from core.language_models.client.batch import BatchingModel
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.client.retry import (
     FIRST_WAIT,
@@ -16,7 +16,7 @@ from core.language_models.client.retry import (
     LONGEST_WISH,
     LOOK_AGAIN,
     TRIES,
-    Resilient,
+    RetryingModel,
 )
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import (
@@ -85,7 +85,7 @@ every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 
 def test_runs_that_ask_one_model_at_once_are_metered_each_for_itself():
     model = Flaky(BUSY, BUSY)  # two tries that bring nothing, whoever makes them
-    runs = [Resilient(model, wait=lambda seconds: None) for _ in range(2)]
+    runs = [RetryingModel(model, wait=lambda seconds: None) for _ in range(2)]
     in_threads(lambda: runs[0].sample(PROMPT, 1), 6)
     in_threads(lambda: [run.sample(PROMPT, 1) for run in runs], 4)
     assert [run.meter.requests for run in runs] == [12, 4]
@@ -97,7 +97,7 @@ def test_runs_that_ask_one_model_at_once_are_metered_each_for_itself():
 def test_a_fault_that_passes_is_tried_again(call, times):
     waits = []
     model = Flaky(*[BUSY] * times, scores_given_text=True)
-    patient = Resilient(model, wait=waits.append)
+    patient = RetryingModel(model, wait=waits.append)
     assert call(patient) == call(Limited(copies(4), scores_given_text=True, next_token=True))
     assert model.requests == patient.budget.requests == times + 1
     assert len(waits) == times
@@ -121,14 +121,14 @@ def test_other_faults_are_not_tried_again(call, fault):
     waits = []
     model = Flaky(fault, scores_given_text=True)
     with pytest.raises(type(fault)) as caught:
-        call(Resilient(model, wait=waits.append))
+        call(RetryingModel(model, wait=waits.append))
     assert caught.value is fault
     assert (model.requests, waits) == (1, [])
 
 
 def test_a_key_that_is_refused_is_refused_to_the_same_model_in_a_form_too():
     model = Flaky(*[NeedsKeyError("No.")] * 3)
-    patient = Resilient(model)
+    patient = RetryingModel(model)
     other = patient.in_form(patient.form)
     for each in (other, patient, other):
         with pytest.raises(NeedsKeyError):
@@ -141,7 +141,7 @@ def test_it_gives_up_after_some_tries_and_says_why(call):
     waits = []
     faults = [TemporaryError(f"Fault {i}.") for i in range(1, 20)]
     model = Flaky(*faults, scores_given_text=True)
-    patient = Resilient(model, wait=waits.append)
+    patient = RetryingModel(model, wait=waits.append)
     with pytest.raises(UnreachableError) as caught:
         call(patient)
     assert model.requests == patient.budget.requests == TRIES == 6
@@ -155,7 +155,7 @@ def test_it_gives_up_after_some_tries_and_says_why(call):
 
 def test_every_call_may_fail_as_often():
     model = Flaky(*[BUSY] * (TRIES - 1))
-    patient = Resilient(model, wait=lambda seconds: None)
+    patient = RetryingModel(model, wait=lambda seconds: None)
     CALLS["sample"](patient)
     model.faults = [BUSY] * (TRIES - 1)
     CALLS["sample"](patient)
@@ -174,7 +174,7 @@ def test_questions_about_the_model_are_tried_again(name, monkeypatch):
         return known
 
     monkeypatch.setattr(Limited, name, property(probe, lambda self, value: None), raising=False)
-    patient = Resilient(model, wait=waits.append)
+    patient = RetryingModel(model, wait=waits.append)
     assert getattr(patient, name) == known
     assert len(waits) == 2
     faults[:] = [BUSY] * 20
@@ -187,7 +187,7 @@ def test_questions_about_the_model_are_tried_again(name, monkeypatch):
 
 def waits_of(*faults):
     waits = []
-    CALLS["sample"](Resilient(Flaky(*faults), wait=waits.append))
+    CALLS["sample"](RetryingModel(Flaky(*faults), wait=waits.append))
     return waits
 
 
@@ -231,7 +231,7 @@ def test_it_waits_as_long_as_the_service_asks_within_reason(wish, waited):
 def test_a_service_that_asks_to_wait_for_long_is_not_waited_for(wish, said):
     waits, model = [], Flaky(BUSY, TemporaryError("Wait.", retry_after=wish))
     with pytest.raises(UnreachableError) as caught:
-        CALLS["sample"](Resilient(model, wait=waits.append))
+        CALLS["sample"](RetryingModel(model, wait=waits.append))
     assert str(caught.value) == (
         f"limited asks to wait {said}. Answers received are saved; try again then."
     )
@@ -280,7 +280,7 @@ def test_all_tries_and_waits_of_a_call_have_one_limit(clock):
     """Six tries of a minute each, and waits between them, would take far longer."""
     model = Late(clock, *[TemporaryError("Wait.", retry_after=20)] * TRIES)
     with pytest.raises(UnreachableError, match="failed 3 times in a row"):
-        CALLS["sample"](Resilient(model, wait=clock.sleep))
+        CALLS["sample"](RetryingModel(model, wait=clock.sleep))
     assert clock.now - 1000 == 60 + 20 + 60 + 20 + 60 <= retry.LONGEST_CALL + 60
 
 
@@ -293,12 +293,12 @@ def test_a_try_gets_no_more_time_than_the_call_has_left(clock, monkeypatch):
         yield
 
     monkeypatch.setattr(retry, "patience", patience)
-    CALLS["sample"](Resilient(Late(clock, BUSY), wait=lambda seconds: clock.sleep(10)))
+    CALLS["sample"](RetryingModel(Late(clock, BUSY), wait=lambda seconds: clock.sleep(10)))
     assert given == [retry.LONGEST_CALL, retry.LONGEST_CALL - 70]
 
 
 def test_standing_in_line_takes_nothing_from_the_time_of_a_call(clock, monkeypatch):
-    patient = Resilient(Flaky(BUSY), at_once=1, wait=lambda seconds: None)
+    patient = RetryingModel(Flaky(BUSY), at_once=1, wait=lambda seconds: None)
 
     @contextmanager
     def line(lock):
@@ -317,7 +317,7 @@ def test_every_try_counts_and_the_budget_ends_the_trying():
     model = Flaky(*[BUSY] * 20)
     budget = Budget(3)
     with pytest.raises(BudgetError, match="budget of 3 calls"):
-        CALLS["sample"](Resilient(model, budget, wait=lambda seconds: None))
+        CALLS["sample"](RetryingModel(model, budget, wait=lambda seconds: None))
     assert model.requests == budget.requests == 3
 
 
@@ -340,7 +340,7 @@ def test_few_requests_are_under_way_however_many_threads_ask(places, options):
                 under_way -= 1
             return super().sample(prompt, count, **options)
 
-    patient = Resilient(Counting(copies(3)), **options)
+    patient = RetryingModel(Counting(copies(3)), **options)
     threads = places * (64 // places)  # whole barriers
     in_threads(lambda: patient.sample(PROMPT, 1), threads)
     assert most == places
@@ -355,7 +355,7 @@ def test_whoever_waits_takes_no_place():
         waiting.set()
         assert answered.wait(LONG)
 
-    patient = Resilient(Flaky(BUSY), wait=wait, at_once=1)
+    patient = RetryingModel(Flaky(BUSY), wait=wait, at_once=1)
 
     first = threading.Thread(target=CALLS["sample"], args=(patient,))
     first.start()
@@ -368,7 +368,7 @@ def test_whoever_waits_takes_no_place():
 
 
 def test_a_place_is_given_back_after_every_fault():
-    patient = Resilient(Flaky(*[RefusedError("No.")] * 5), at_once=1)
+    patient = RetryingModel(Flaky(*[RefusedError("No.")] * 5), at_once=1)
     for _ in range(5):
         with pytest.raises(RefusedError):
             CALLS["sample"](patient)
@@ -390,7 +390,7 @@ def test_a_place_is_given_back_after_every_fault():
 )
 def test_samples_are_drawn_in_pieces(count, first, size, pieces):
     model = Limited(knows(30), local=False, candidates_a_call=size)
-    drawn = Batched(model).sample(PROMPT, count, temperature=0.8, seed=6, first=first)
+    drawn = BatchingModel(model).sample(PROMPT, count, temperature=0.8, seed=6, first=first)
     assert drawn == knows(30).sample(PROMPT, count, temperature=0.8, seed=6, first=first)
     assert sorted((a.first, a.count) for a in model.asked) == pieces
     assert {(a.prompt, a.temperature, a.seed) for a in model.asked} <= {(PROMPT, 0.8, 6)}
@@ -403,7 +403,7 @@ def test_pairs_are_scored_in_pieces(most, rows, columns):
     model = Limited(table, scores_given_text=True, local=False, pairs_a_call=most)
     asked = [PROMPT, *(prompts.iterative(QUERY, [a]) for a in table.answers)][:rows]
     answers = table.answers[:columns]
-    scored = Batched(model).log_likelihoods(asked, answers)
+    scored = BatchingModel(model).log_likelihoods(asked, answers)
     np.testing.assert_array_equal(scored, copies(6).log_likelihoods(asked, answers))
     pairs = [(p, a) for some, texts in model.scored for p in some for a in texts]
     assert sorted(pairs) == sorted((p, a) for p in asked for a in answers)
@@ -415,20 +415,20 @@ def test_pairs_are_scored_in_pieces(most, rows, columns):
 def test_nothing_is_scored_without_a_request(shape):
     model = Limited(copies(3), scores_given_text=True, local=False)
     rows, columns = shape
-    assert Batched(model).log_likelihoods(["p"] * rows, ["a"] * columns).shape == shape
+    assert BatchingModel(model).log_likelihoods(["p"] * rows, ["a"] * columns).shape == shape
     assert not model.scored
 
 
 def test_next_tokens_pass_through():
     model = Limited(copies(3), next_token=True, local=False)
     asked = prompts.self_verification(QUERY, "answer0")
-    assert Batched(model).next_token(asked) == model.next_token(asked)
+    assert BatchingModel(model).next_token(asked) == model.next_token(asked)
 
 
 def test_faults_in_some_pieces_change_nothing():
     faults = [BUSY, None, BUSY, None, None, BUSY] * 3
     model = Flaky(*faults, inner=knows(30), candidates_a_call=2, pairs_a_call=5)
-    together = Batched(Resilient(model, wait=lambda seconds: None))
+    together = BatchingModel(RetryingModel(model, wait=lambda seconds: None))
     assert together.sample(PROMPT, 40, seed=1) == knows(30).sample(PROMPT, 40, seed=1)
     assert model.requests == 20 + 9
 
@@ -452,12 +452,12 @@ class Learning(Limited):
 @pytest.mark.parametrize("most", [1, 3])
 def test_a_service_that_takes_less_than_it_said_is_asked_in_smaller_pieces(most):
     model = Learning(most, candidates_a_call=8)
-    drawn = Batched(Resilient(model)).sample(PROMPT, 20, seed=2, first=4)
+    drawn = BatchingModel(RetryingModel(model)).sample(PROMPT, 20, seed=2, first=4)
     assert drawn == knows(30).sample(PROMPT, 20, seed=2, first=4)
     assert 1 <= model.refused <= 3
     assert sum(a.count for a in model.asked) == 20
     before = model.refused
-    Batched(Resilient(model)).sample(PROMPT, 20)
+    BatchingModel(RetryingModel(model)).sample(PROMPT, 20)
     assert model.refused == before  # learnt
 
 
@@ -468,7 +468,7 @@ def test_a_service_that_refuses_the_smallest_piece_is_not_asked_for_ever():
 
     for size in (1, 4):
         with pytest.raises(SmallerRequestsError):
-            Batched(Stubborn(copies(2), candidates_a_call=size)).sample(PROMPT, 4)
+            BatchingModel(Stubborn(copies(2), candidates_a_call=size)).sample(PROMPT, 4)
 
 
 @pytest.mark.parametrize(
@@ -485,7 +485,7 @@ def test_a_server_that_says_nothing_for_long_is_given_up(monkeypatch, fault, lon
             asked.append(arguments)
             raise fault
 
-    model = Resilient(Faulty(copies(3)), wait=lambda seconds: None)
+    model = RetryingModel(Faulty(copies(3)), wait=lambda seconds: None)
     with pytest.raises(UnreachableError) as caught:
         model.sample("Q", 1)
     assert len(asked) == tries
@@ -501,7 +501,7 @@ def test_a_server_that_loads_its_model_is_waited_for_and_said_to_be():
     waits, told = [], []
     loading = LoadingError("The server is still loading its model. Try again later.")
     model = Flaky(*[loading] * 20)
-    patient = Resilient(model, wait=waits.append, tell=told.append)
+    patient = RetryingModel(model, wait=waits.append, tell=told.append)
     assert len(patient.sample(PROMPT, 1)) == 1
     assert model.requests == 21 and len(waits) == 20
     assert max(waits) <= LOOK_AGAIN and sum(waits) > 60, "a minute, and no request a second"
@@ -511,7 +511,7 @@ def test_a_server_that_loads_its_model_is_waited_for_and_said_to_be():
 def test_loading_takes_nothing_from_the_tries_of_other_faults():
     faults = [LoadingError("Loading.")] * 8 + [BUSY] * (TRIES - 1)
     model = Flaky(*faults)
-    assert Resilient(model, wait=lambda seconds: None).sample(PROMPT, 1)
+    assert RetryingModel(model, wait=lambda seconds: None).sample(PROMPT, 1)
     assert model.requests == len(faults) + 1
 
 
@@ -536,7 +536,7 @@ class Dying(Flaky):
 def test_a_server_that_is_gone_for_one_call_is_gone_for_all_that_are_open():
     """Seven wait for nearly a minute each: the eighth says that there is no use in that."""
     model = Dying()
-    patient = Resilient(model, tell=lambda said: model.waiting.release())
+    patient = RetryingModel(model, tell=lambda said: model.waiting.release())
     failed = []
 
     def ask():
@@ -563,7 +563,7 @@ def test_each_request_of_a_call_is_counted():
                 self.meter.add(requests=1, prompt_tokens=10)
             return super().log_likelihoods(prompts, answers)
 
-    patient = Resilient(Several(copies(3)), Budget(7))
+    patient = RetryingModel(Several(copies(3)), Budget(7))
     for _ in range(2):
         patient.log_likelihoods([prompts.iterative(QUERY)], ["answer0"])
     assert patient.budget.requests == patient.meter.requests == 6
@@ -573,7 +573,7 @@ def test_each_request_of_a_call_is_counted():
 
 def test_after_a_time_out_half_as_many_are_asked_at_once():
     """Beside another request, whose place is held here; nothing is given up for it."""
-    patient = Resilient(Flaky(SILENT, SILENT), Budget(9), wait=lambda seconds: None)
+    patient = RetryingModel(Flaky(SILENT, SILENT), Budget(9), wait=lambda seconds: None)
     patient.crowd.acquire()
     assert patient.sample(PROMPT, 1)
     assert patient.crowd.at_once == 2
@@ -581,7 +581,7 @@ def test_after_a_time_out_half_as_many_are_asked_at_once():
 
 
 def test_the_pace_is_halved_once_for_all_that_time_out_together():
-    places = crowd.Crowd(8)
+    places = crowd.ConcurrencyLimit(8)
     for _ in range(8):
         places.acquire()
     assert [places.halve(8) for _ in range(8)] == [True] * 8 and places.at_once == 4
@@ -590,14 +590,14 @@ def test_the_pace_is_halved_once_for_all_that_time_out_together():
     assert not places.halve(1)
     for _ in range(7):
         places.release()
-    assert not crowd.Crowd(8).halve(8)  # alone, nobody stood before it
+    assert not crowd.ConcurrencyLimit(8).halve(8)  # alone, nobody stood before it
 
 
 def test_a_request_may_take_as_long_as_the_queue_before_it(monkeypatch):
     """Ten seconds for one of two: of four, each may take twice twenty."""
     now = [100.0]
     monkeypatch.setattr(crowd.time, "monotonic", lambda: now[0])
-    kept = crowd.Crowd(8)
+    kept = crowd.ConcurrencyLimit(8)
     assert kept.longest == 0
     kept.acquire()
     kept.acquire()
@@ -618,7 +618,7 @@ def test_an_asker_who_goes_lets_no_more_be_asked_and_stops_nobody_else():
             return super().sample(prompt, count, **options)
 
     stop, model = Stop(), Asker(candidates_a_call=1)
-    layers = Batched(Resilient(model))
+    layers = BatchingModel(RetryingModel(model))
     with patience(stop), pytest.raises(StoppedError):
         at_once([lambda: layers.sample(PROMPT, 100)])
     assert AT_ONCE < model.requests <= 2 * AT_ONCE

@@ -97,7 +97,7 @@ def test_hostile_texts_are_described_as_they_are():
 
 
 def test_the_idealised_head_in_words():
-    found = attention.Repeated(
+    found = attention.HeadRepetition(
         repetitions=np.array([0, 10]),
         on_query=np.array([1.0, 0.25]),
         on_copies=np.array([0.0, 0.75]),

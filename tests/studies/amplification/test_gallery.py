@@ -60,13 +60,13 @@ def typeset(number):
     return re.sub(r"\^\{(-?\d+)\}", lambda m: str(int(m[1])).translate(raised), number)
 
 
-class Taught(TableModel):
+class TaughtPosition(TableModel):
     """Passes for the model that was taught the world."""
 
     name = WORLD_OF
 
 
-def seen(answers, first, query=KNOWN, kind=Taught, samples=60):
+def seen(answers, first, query=KNOWN, kind=TaughtPosition, samples=60):
     """An inspection of a model with these answers, which never wavers."""
     rows = np.tile(first, (len(first), 1))
     model = kind(answers, first, rows, query=query)
@@ -151,7 +151,7 @@ def test_whatever_right_answer_was_said_another_right_one_stands_beside_it():
 
 
 @pytest.mark.parametrize(
-    ("query", "kind"), [(OUTSIDE, Taught), (OUTSIDE, TableModel), (KNOWN, TableModel)]
+    ("query", "kind"), [(OUTSIDE, TaughtPosition), (OUTSIDE, TableModel), (KNOWN, TableModel)]
 )
 def test_elsewhere_the_two_likeliest_answers_are_proposed(query, kind):
     """Another model was not taught this world, so its truth does not count for it."""

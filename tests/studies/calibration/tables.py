@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.data.tabular.labelled import Labelled
+from core.data.tabular.labelled import LabelledRows
 
 
 def labelled_rows(doubts, correct, **others):
@@ -15,7 +15,7 @@ def labelled_rows(doubts, correct, **others):
         "kept": np.arange(n),
         "numbered": None if "queries" in others else np.arange(n),
     }
-    return Labelled(
+    return LabelledRows(
         name="drawn.csv",
         sha256="0" * 64,
         doubts=doubts,

@@ -9,9 +9,9 @@ import pytest
 
 from core.data.datasets.predictions import predictions_in, read_predictions
 from core.data.tabular.uploads import parse
-from core.language_models.client.batch import Batched
+from core.language_models.client.batch import BatchingModel
 from core.language_models.client.concurrency import AT_ONCE
-from core.language_models.client.retry import Resilient
+from core.language_models.client.retry import RetryingModel
 from core.language_models.errors import ModelError, SilentError
 from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.language_models.usage import Budget
@@ -84,7 +84,7 @@ def test_what_is_stated_has_room_for_a_time_out_of_all_that_is_under_way():
     stated = plan_judging([*control_prompts(predictions), *prompts], judge.capabilities)
     budget.limit(stated)
     labels = judge_predictions(
-        predictions, Batched(Resilient(judge, budget, wait=lambda seconds: None))
+        predictions, BatchingModel(RetryingModel(judge, budget, wait=lambda seconds: None))
     )
     assert not np.isnan(labels).any() and len(judge.prompts) == number
     assert budget.requests == number + AT_ONCE == stated.requests

@@ -12,7 +12,7 @@ from core.data.datasets.questions import Question
 from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.client.stack import with_layers
 from core.language_models.registry import open_model
-from core.language_models.usage import Budget, Used
+from core.language_models.usage import Budget, Usage
 from core.store.calls import Calls
 from core.store.database import open_database
 from core.studies.costs import spending
@@ -117,10 +117,10 @@ def test_a_cell_holds_what_its_heading_says_and_no_formula():
 
 def test_tokens_that_a_reply_does_not_state_are_missing_and_counted_as_such():
     question = Question("q", "?", (("Paris",),))
-    both = (Used(2, 9, 5), Used(3, 4, 2, 1))
+    both = (Usage(2, 9, 5), Usage(3, 4, 2, 1))
     batch = table(failed_row(question, "-", used, 1.0) for used in both)
     used = total_usage(batch.to_batches()[0])
-    assert used == Used(5, 9, 5, 3)
+    assert used == Usage(5, 9, 5, 3)
     assert spending(used, ", 0.02 at your prices") == (
         "5 calls, at least 9 tokens in and 5 out, at least 0.02 at your prices: 3 replies do not "
         "say how many tokens."
@@ -157,7 +157,7 @@ def test_each_question_says_what_a_server_counted_for_it(tmp_path):
         def used(questions):
             rows = {row.id: row.values for row in local(iter(questions), task, lambda _: None)}
             return {
-                id: Used(*(row[name] for name in ("requests", "prompt_tokens", "response_tokens")))
+                id: Usage(*(row[name] for name in ("requests", "prompt_tokens", "response_tokens")))
                 for id, row in rows.items()
             }
 
@@ -166,13 +166,13 @@ def test_each_question_says_what_a_server_counted_for_it(tmp_path):
         alone = len(server.exchanges)
         found = used(asked)
         made = [str(body) for body in server.bodies[probes:]]
-        assert found[capitals[0]] == Used()  # it was saved
+        assert found[capitals[0]] == Usage()  # it was saved
         for name in capitals[1:]:
             assert found[name].requests == sum(f"of {name}?" in body for body in made) > 0
-        assert sum(found.values(), Used()).requests == len(server.exchanges) - alone
+        assert sum(found.values(), Usage()).requests == len(server.exchanges) - alone
         assert budget.requests == model.meter.requests == len(made)
         assert 1 < largest[0] <= AT_ONCE  # however many questions are under way
-        assert set(used(asked).values()) == {Used()}  # everything is saved
+        assert set(used(asked).values()) == {Usage()}  # everything is saved
         assert len(server.exchanges) - probes == len(made)
 
 

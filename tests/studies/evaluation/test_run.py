@@ -26,7 +26,7 @@ from core.language_models.errors import (
     RefusedError,
     UnreachableError,
 )
-from core.language_models.usage import Used
+from core.language_models.usage import Usage
 from core.studies.evaluation import files
 from core.studies.evaluation.local import ask, local
 from core.studies.evaluation.reading import Run
@@ -156,7 +156,7 @@ def test_what_a_service_took_is_in_each_row(tmp_path):
     rows = rows_of(tmp_path / "run").values()
     names = ("requests", "prompt_tokens", "response_tokens")
     assert all(row["requests"] > 3 for row in rows)
-    assert Used(*(sum(row[name] for row in rows) for name in names)) == model.meter.usage
+    assert Usage(*(sum(row[name] for row in rows) for name in names)) == model.meter.usage
 
 
 def test_what_a_run_costs_at_most_is_that_of_its_longest_question():
@@ -630,6 +630,6 @@ def test_memory_does_not_grow_with_the_number_of_questions(tmp_path, monkeypatch
 
 def test_an_error_is_a_row_of_its_question(tmp_path):
     (question,) = questions(1)
-    row = failed_row(question, "It says nothing.", Used(3, 20, 1), 1.5)
+    row = failed_row(question, "It says nothing.", Usage(3, 20, 1), 1.5)
     assert row.failed and row.id == "q0" and row.recording is None
     assert (row.values["requests"], row.values["seconds"]) == (3, 1.5)

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from core.language_models.client.concurrency import Abandoned
+from core.language_models.client.concurrency import AbandonedError
 from core.language_models.errors import BudgetError, NeedsKeyError, StoppedError, UnreachableError
 from core.studies.evaluation.local import local
 from core.studies.evaluation.rows import table
 from core.studies.evaluation.worker import (
-    Desk,
+    RunControl,
     SharedBudget,
     question_block,
     questions_in,
@@ -51,7 +51,7 @@ def test_what_ended_the_run_comes_behind_the_rows(error, kind):
 
 
 def test_a_budget_is_one_for_all_workers_and_counts_what_was_taken_before():
-    desk = Desk(10, 4)
+    desk = RunControl(10, 4)
     one, other = SharedBudget(desk.take), SharedBudget(desk.take)
     for budget in (one, other, one, other, one, other):
         budget.take()
@@ -59,18 +59,18 @@ def test_a_budget_is_one_for_all_workers_and_counts_what_was_taken_before():
         with pytest.raises(BudgetError, match="The budget of 10 calls is used up"):
             budget.take()
     assert desk.calls() == 10
-    closed = SharedBudget(Desk(None, 0).take)
+    closed = SharedBudget(RunControl(None, 0).take)
     closed.close()
     with pytest.raises(StoppedError):
         closed.take()
 
 
 def test_no_block_is_begun_once_the_run_is_stopped():
-    desk = Desk(None, 0)
+    desk = RunControl(None, 0)
     assert desk.begin(0) and desk.begin(1) and not desk.is_over()
     assert desk.stop() == {0, 1}
     assert desk.is_over() and not desk.begin(2)
     assert desk.stop() == {0, 1}
     desk.abandon()
-    with pytest.raises(Abandoned):
+    with pytest.raises(AbandonedError):
         desk.begin(3)

@@ -8,7 +8,7 @@ import pytest
 import believe
 from core.abstention.policy import Policy, PolicyError, to_json
 from core.abstention.policy_files import from_json
-from core.language_models.client.cache import Cached
+from core.language_models.client.cache import CachingModel
 from core.language_models.language_model import (
     LONGEST_ANSWER,
     MOST_ANSWER_TOKENS,
@@ -121,7 +121,7 @@ def test_the_guard_asks_with_the_limit_of_its_policy():
 
 def test_kept_answers_of_one_limit_are_none_of_another():
     model, calls = limiting(), Calls(open_database("sqlite://"))
-    kept = Cached(model, calls)
+    kept = CachingModel(model, calls)
     for tokens in (32, 64, 32, 64):
         (response,) = kept.with_limit(tokens).sample("p", 1)
         assert (len(response.text.split()), response.limit) == (min(tokens, 40), tokens)

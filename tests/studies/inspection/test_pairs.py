@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models.client.batch import Batched
+from core.language_models.client.batch import BatchingModel
 from core.language_models.errors import ModelError
 from core.language_models.language_model import Capabilities
 from core.language_models.true_false import question
@@ -314,7 +314,7 @@ def test_the_shipped_models_comparisons_grow_too(embedded):
 def test_no_more_is_asked_than_was_planned(monkeypatch, abilities, k, pairs):
     monkeypatch.setattr(recorder, "SECONDS", 30)  # as the plan has it
     asked = model(abilities, local=False, pairs_a_call=pairs)
-    record(ask(k), Batched(asked))
+    record(ask(k), BatchingModel(asked))
     planned = plan(ask(k), asked.capabilities)
     assert asked.meter.requests <= planned.requests
     without = plan(ask(k, judged=False), asked.capabilities)

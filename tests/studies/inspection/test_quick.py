@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.language_models.client.batch import Batched
+from core.language_models.client.batch import BatchingModel
 from core.language_models.errors import ModelError
 from core.studies.costs import quick_plan
 from core.studies.inspection.quick import ANSWERS, quick_look
@@ -16,7 +16,7 @@ def test_a_quick_look_counts_what_is_the_same_in_few_calls(candidates):
     texts = ["London", "London, UK", "Leeds"]
     table = TableModel(texts, [0.4, 0.3, 0.3], [[0.4, 0.3, 0.3]] * 3)
     model = Limited(table, local=False, candidates_a_call=candidates)
-    answers = dict(quick_look(QUERY, Batched(model)))
+    answers = dict(quick_look(QUERY, BatchingModel(model)))
     drawn = record(Request(QUERY, ANSWERS), Limited(table)).samples
     leeds = sum(sample.text == "Leeds" for sample in drawn)
     assert sum(answers.values()) == ANSWERS and answers.get("Leeds", 0) == leeds

@@ -14,7 +14,7 @@ from core.language_models.registry import open_model
 from core.reports.laboratory.catalogue import EXPERIMENTS, FIELDS, QUESTIONS, question_of
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.experiment import (
-    Asks,
+    AskedModel,
     Experiment,
     Outcome,
     form_of,
@@ -51,7 +51,7 @@ def words():
         "Nowhere",
         WordsSettings,
         work=lambda settings, model, progress: Outcome(str(settings), {"x": [1]}, {"y": [2.0]}),
-        asks=Asks.CHOSEN,
+        asks=AskedModel.CHOSEN,
     )
 
 
@@ -172,7 +172,7 @@ def test_bad_settings_say_how_to_mend_them(name, field):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_page_opens_on_a_result_of_the_weights_in_use(name, embedded):
     experiment = EXPERIMENTS[name]
-    model = None if experiment.asks is Asks.NOTHING else embedded
+    model = None if experiment.asks is AskedModel.NOTHING else embedded
     finding = find(experiment, experiment.usual, model)
     assert finding, f"run python -m benchmarks.laboratory --write {name}"
     assert finding.sentence and len({*map(len, finding.columns.values())}) == 1
@@ -187,7 +187,7 @@ def test_can_be_stopped(name, embedded):
 
     experiment = EXPERIMENTS[name]
     with pytest.raises(Cancelled):
-        experiment.run({}, None if experiment.asks is Asks.NOTHING else embedded, stop)
+        experiment.run({}, None if experiment.asks is AskedModel.NOTHING else embedded, stop)
 
 
 @pytest.mark.parametrize("name", CHEAP)

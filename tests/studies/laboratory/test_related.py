@@ -15,7 +15,14 @@ from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
 from core.studies.laboratory import related
-from core.studies.laboratory.related import COMPARED, THRESHOLDS, Asked, Related, of_inspection, run
+from core.studies.laboratory.related import (
+    COMPARED,
+    THRESHOLDS,
+    RelatedAnswers,
+    RelatedScores,
+    of_inspection,
+    run,
+)
 from core.uncertainty.related import Candidates
 from tests.fakes import QUERY, Searched
 from tests.studies.laboratory.worlds import SOME
@@ -124,7 +131,7 @@ def test_spellings_of_one_right_answer_are_one():
 def made(predicted, repeated, truth, candidate=((0.9, 0.05), (0.1, 0.2)), right=True):
     probabilities, entropies = np.transpose(candidate)
     doubts = dict.fromkeys([name for name in COMPARED if name != "two_stage"], 0.5)
-    return Asked(
+    return RelatedAnswers(
         "q", doubts, dict.fromkeys(doubts, right), tuple("abcdefgh"[: len(truth)]),
         tuple(predicted), tuple(repeated), tuple(truth), Candidates(probabilities, entropies),
     )  # fmt: skip
@@ -139,7 +146,7 @@ def test_bins_rise_and_hold_all_answers():
         mean = (p + q) / 2
         twice = (p**2 + q**2) / 2
         rows += [made(mean, twice / mean, one) for one in (p, q)]
-    found = Related("m", "1", tuple(rows))
+    found = RelatedScores("m", "1", tuple(rows))
     bins = found.calibration(5)
     assert sum(one.answers for one in bins) == 480
     assert [one.promised for one in bins] == sorted(one.promised for one in bins)
@@ -166,7 +173,7 @@ def questions(seed=0, sure=40, unsure=40):
 
 
 def test_a_threshold_finds_what_the_least_entropy_alone_does_not():
-    found = Related("m", "1", tuple(questions()))
+    found = RelatedScores("m", "1", tuple(questions()))
     curve = dict(found.by_threshold())
     assert curve[0.0] == pytest.approx(0.5, abs=0.15)
     assert curve[0.1] == 1.0
@@ -176,7 +183,7 @@ def test_a_threshold_finds_what_the_least_entropy_alone_does_not():
 
 
 def test_the_threshold_of_a_half_is_tuned_on_the_other():
-    found = Related("m", "1", tuple(questions()))
+    found = RelatedScores("m", "1", tuple(questions()))
     best, doubts = found.tuned_thresholds
     rows = {least: found.two_stage(least) for least in THRESHOLDS}
     half = np.random.default_rng(0).permutation(80) < 40

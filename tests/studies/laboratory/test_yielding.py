@@ -14,7 +14,7 @@ from core.studies.amplification.mechanism import looking
 from core.studies.laboratory.yielding import (
     MEASURES,
     OF_BANDS,
-    Yielding,
+    YieldingFacts,
     YieldingRow,
     YieldingSettings,
     run,
@@ -37,7 +37,7 @@ def row(repetitions, overlap, band=OF_BANDS[0], **more):
 
 
 def made(rows):
-    return Yielding(YieldingSettings(), "embedded", "1", 3.0, tuple(rows), np.zeros((1, 1)))
+    return YieldingFacts(YieldingSettings(), "embedded", "1", 3.0, tuple(rows), np.zeros((1, 1)))
 
 
 # ------------------------------------------------------------------------ what is measured

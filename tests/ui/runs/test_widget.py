@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.language_models.errors import ModelError
-from core.language_models.usage import Used
+from core.language_models.usage import Usage
 from core.studies.costs import Plan
 from core.ui.runs import turns, widget
 from core.ui.runs.registry import Registry
@@ -240,7 +240,7 @@ def service(work, monkeypatch):
     model = TableModel(["x", "y"], [0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]])
     model.capabilities = SimpleNamespace(local=False)
     model.meter.requests = 3
-    monkeypatch.setattr(type(model.meter), "usage", Used(3, 20, 10))
+    monkeypatch.setattr(type(model.meter), "usage", Usage(3, 20, 10))
     work.model, work.most = model, 12
     return model
 

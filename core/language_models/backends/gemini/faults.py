@@ -39,7 +39,7 @@ OPTIONAL = {
 
 
 @dataclass(frozen=True)
-class Faults:
+class FaultReporter:
     """Says what went wrong with one model."""
 
     name: str

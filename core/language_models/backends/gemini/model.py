@@ -43,7 +43,7 @@ from core.language_models.backends.gemini import http
 from core.language_models.backends.gemini.abilities import THINKING, Abilities, Facts
 from core.language_models.backends.gemini.answers import same, shorten, spells, tokens, total
 from core.language_models.backends.gemini.description import KEY_VARIABLE
-from core.language_models.backends.gemini.faults import Faults, NoFieldError
+from core.language_models.backends.gemini.faults import FaultReporter, NoFieldError
 from core.language_models.backends.gemini.refusals import name_of, reason_for
 from core.language_models.connections import Fault, WatchedAdapter, exchange
 from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
@@ -150,7 +150,7 @@ class Gemini(LanguageModel):
         self._timeout = timeout
         self._facts = Facts()
         typed = not self.uses_environment_key
-        self._faults = Faults(self.name, self._host, self._key, typed, timeout)
+        self._faults = FaultReporter(self.name, self._host, self._key, typed, timeout)
         client: dict[str, Any] = {
             "credentials": Key(self._key),
             "transport": "rest",  # gRPC would keep threads of its own, and knows no local server

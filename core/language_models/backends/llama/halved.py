@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Halved:
+class HalvedMatrix:
     """A matrix that keeps the upper halves of 32-bit numbers, rounded to the nearest.
 
     Whole ones come back when it is indexed. That is a shift: NumPy converts the other kind of 16

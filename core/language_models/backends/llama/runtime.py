@@ -26,12 +26,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.backends.llama.halved import Halved
+from core.language_models.backends.llama.halved import HalvedMatrix
 from core.once import once
 
 Array = NDArray[np.float32]
 Tokens = NDArray[np.int64]
-Matrix = Array | Halved
+Matrix = Array | HalvedMatrix
 
 _CAN_TELL = hasattr(os, "sched_getaffinity")
 PROCESSORS = len(os.sched_getaffinity(0)) if _CAN_TELL else os.cpu_count() or 1
@@ -96,7 +96,7 @@ class Llama:
         With transformers' names. `rope_factors`, (D/2,), divide the frequencies of the
         rotary positions; 1 by default.
     halved : bool
-        Whether matrices are kept in 16 bits a number: see `Halved`.
+        Whether matrices are kept in 16 bits a number: see `HalvedMatrix`.
     """
 
     def __init__(
@@ -352,7 +352,7 @@ def matrix_product(x: Array, weights: Matrix) -> Array:
         np.matmul(weights[part], x.T, out=result[part])
 
     size = -(-count // PROCESSORS)
-    if isinstance(weights, Halved):
+    if isinstance(weights, HalvedMatrix):
         size = min(size, max(LEAST_PART, WHOLE // width))
     list(_processors().map(multiply, (slice(i, i + size) for i in range(0, count, size))))
     return result.T
@@ -362,7 +362,7 @@ def _matrix(*parts: NDArray[np.floating], halved: bool) -> Matrix:
     """Return matrices (out, in), one below the other, as one: in the order that is multiplied."""
     shape = sum(map(len, parts)), parts[0].shape[1]
     if halved:
-        result: Matrix = Halved(np.empty(shape, np.uint16))
+        result: Matrix = HalvedMatrix(np.empty(shape, np.uint16))
     else:
         result = np.empty(shape, np.float32, order="F" if shape[1] < WIDE else "C")
     end = 0

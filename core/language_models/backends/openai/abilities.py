@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from core.language_models.backends.openai import given
-from core.language_models.backends.openai.http import Rejected
+from core.language_models.backends.openai.http import Rejection
 from core.language_models.backends.openai.replies import Reply
 from core.language_models.language_model import StoredAbilities
 
@@ -150,7 +150,7 @@ class OpenAIAbilities(StoredAbilities):
                 body["top_logprobs"] = top
         return {name: value for name, value in body.items() if name not in self.without}
 
-    def after(self, refusal: Rejected, body: Reply) -> Self | None:
+    def after(self, refusal: Rejection, body: Reply) -> Self | None:
         """Return how to ask without the field that a refusal names; None where nothing is left.
 
         A refusal that names no field of the protocol may mean any: one after the other goes.

@@ -74,7 +74,7 @@ LONG_KEY = 16  # of which so many in a row are no words of an answer
 MOST_SAID = 20_000  # characters of a service's own words that are looked at
 
 
-class Rejected(errors.RefusedError):
+class Rejection(errors.RefusedError):
     """A refusal that may mean that something is not offered.
 
     `words` is what the service says, up to `MOST_SAID` characters, without the key; `named`, the
@@ -120,7 +120,7 @@ class Service:
         A path that is not one of OpenAI's stands `beside` their ``/v1``; its reply may be a list,
         which becomes the field "data". One is `free`, not counted, if no model computes anything.
 
-        Raises `TemporaryError` for what may pass, `Rejected` for what may not be offered.
+        Raises `TemporaryError` for what may pass, `Rejection` for what may not be offered.
         """
         return self._ask("POST", path, body, beside=beside, free=free)
 
@@ -254,7 +254,7 @@ class Service:
                 f"The prompt does not fit into the model: “{shown}”. Shorten the question or "
                 "repeat fewer answers."
             )
-        return Rejected(
+        return Rejection(
             f"{self.host} refused the request (status {status}): “{shown}”. Check the model and "
             "the question.",
             status,

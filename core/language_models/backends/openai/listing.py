@@ -4,7 +4,7 @@ The names are a stranger's words. They are shown, and sent back as they came, an
 """
 
 from core.language_models.backends.openai.address import key_for, read_address
-from core.language_models.backends.openai.http import Rejected, Service
+from core.language_models.backends.openai.http import Rejection, Service
 from core.language_models.errors import ModelError
 from core.language_models.usage import Meter
 
@@ -22,7 +22,7 @@ def model_names(url: str, key: str | None = None) -> tuple[str, ...]:
     service = Service(address, key, Meter(), typed=not of_environment)
     try:
         listed = service.get("/models").get("data")
-    except Rejected:
+    except Rejection:
         listed = None
     entries = listed if isinstance(listed, list) else []
     ids = [entry.get("id") for entry in entries if isinstance(entry, dict)]

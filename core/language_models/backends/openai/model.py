@@ -216,7 +216,7 @@ class OpenAICompatible(Scoring):
             try:
                 reply = self._post(abilities, abilities.path, body)
                 choices = self._service.choices(reply, n)
-            except http.Rejected as error:
+            except http.Rejection as error:
                 if not http.FILTERED.search(error.words):
                     raise
                 responses = [Response("", False, refusal="its filter of prompts")] * n
@@ -358,7 +358,7 @@ class OpenAICompatible(Scoring):
         """Make a request by what is known; learn from a refusal of that."""
         try:
             reply = self._service.post(path, body, beside=beside)
-        except http.Rejected as error:
+        except http.Rejection as error:
             if self.system and http.NO_SYSTEM.search(error.words):
                 raise RefusedError(
                     f"{self._service.host} takes no system message: "

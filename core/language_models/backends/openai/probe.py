@@ -28,7 +28,7 @@ from core.codec import one_line
 from core.language_models import errors
 from core.language_models.backends.openai import echo, forced, given, replies, same, thinking
 from core.language_models.backends.openai.abilities import OpenAIAbilities
-from core.language_models.backends.openai.http import ABSENT, LONGEST_WORDS, Rejected, Service
+from core.language_models.backends.openai.http import ABSENT, LONGEST_WORDS, Rejection, Service
 
 MOST_PROBES = 20  # mostly three to seven; each refused field takes one more
 PROBES = (
@@ -69,8 +69,8 @@ class Probe:
     def __init__(self, service: Service, model: str) -> None:
         self.service, self.model = service, model
         self.log: list[str] = []
-        self._heard: dict[str, replies.Reply | Rejected] = {}
-        self._rejected: list[Rejected] = []
+        self._heard: dict[str, replies.Reply | Rejection] = {}
+        self._rejected: list[Rejection] = []
         self._named: set[str] = set()  # fields that refusals spoke of
         self._broke: set[str] = set()  # requests of no standard that did not come through once
         self._drawn = False  # whether two answers of one reply differed
@@ -189,7 +189,7 @@ class Probe:
         body = echo.request(self.model, texts)
         try:
             reply = self._post("/completions", body)
-        except Rejected as error:
+        except Rejection as error:
             self._rejected.append(error)
             return how
         if not self._is_echo(reply, texts):
@@ -241,9 +241,9 @@ class Probe:
         """Have what was drawn scored beside OpenAI's addresses, and compare."""
         for way, together in given.TOGETHER.items():
             reply = self._attempt(given.PATH, given.request(way, PROBES[:1], REPEATED), beside=True)
-            if isinstance(reply, Rejected) and reply.status == MALFORMED:
+            if isinstance(reply, Rejection) and reply.status == MALFORMED:
                 continue  # it is there, and reads another kind of request
-            if reply is None or isinstance(reply, Rejected):
+            if reply is None or isinstance(reply, Rejection):
                 return how
             before = given.read(way, reply)
             answers = same.to_repeat(
@@ -328,7 +328,7 @@ class Probe:
                 body.pop("stop", None)
                 try:
                     reply = self._post(how.path, body, len(batches))
-                except Rejected:  # too hot
+                except Rejection:  # too hot
                     break
                 batches.append(self.service.choices(reply))
                 self._drawn |= _differ(batches[-1])
@@ -383,7 +383,7 @@ class Probe:
                 body.pop("stop", None)
             try:
                 return how, self._post(how.path, body)
-            except Rejected as error:
+            except Rejection as error:
                 self._rejected.append(error)
                 absent = error.status in ABSENT
                 another = not self._named.issuperset(error.named)  # each field ends once
@@ -396,7 +396,7 @@ class Probe:
 
     def _attempt(
         self, path: str, body: replies.Reply, *, beside: bool = False
-    ) -> replies.Reply | Rejected | None:
+    ) -> replies.Reply | Rejection | None:
         """Make a request of no standard; None where what stands before the server stops it.
 
         Some gateways want another key for what they do not know, or break at it: the second
@@ -405,7 +405,7 @@ class Probe:
         key = json.dumps([path, body])
         try:
             return self._post(path, body, beside=beside)
-        except Rejected as error:
+        except Rejection as error:
             return error
         except (errors.RefusedError, errors.NeedsKeyError):
             return None
@@ -426,11 +426,11 @@ class Probe:
                 for choice in [] if beside else self.service.choices(reply):
                     self.service.text(choice)  # what is spoilt was not heard
                 self._heard[key] = reply
-            except Rejected as error:
+            except Rejection as error:
                 self._heard[key] = error
             self.log.append(_line(path, body, self._heard[key]))
         heard = self._heard[key]
-        if isinstance(heard, Rejected):
+        if isinstance(heard, Rejection):
             raise heard
         return heard
 
@@ -465,9 +465,11 @@ def _differ(choices: Sequence[replies.Reply]) -> bool:
     return len({_texts([choice]) for choice in choices}) > 1
 
 
-def _line(path: str, body: replies.Reply, heard: replies.Reply | Rejected) -> str:
+def _line(path: str, body: replies.Reply, heard: replies.Reply | Rejection) -> str:
     fields = [name for name in body if name not in ("model", "prompt", "messages")]
-    came = f"refused ({heard.status}: {heard.words})" if isinstance(heard, Rejected) else "answered"
+    came = (
+        f"refused ({heard.status}: {heard.words})" if isinstance(heard, Rejection) else "answered"
+    )
     return f"{path} with {', '.join(fields)}: {one_line(came, LONGEST_WORDS)}"
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from core.language_models.backends.openai import echo, forced, given
 from core.language_models.backends.openai.abilities import OpenAIAbilities
 from core.language_models.backends.openai.endpoint import Endpoint
-from core.language_models.backends.openai.http import GRAMMAR, Rejected, Service
+from core.language_models.backends.openai.http import GRAMMAR, Rejection, Service
 from core.language_models.backends.openai.replies import LEAST, Reply, Tokens
 from core.language_models.errors import ModelError, UnscorableError
 from core.language_models.forms import in_front
@@ -139,7 +139,7 @@ class Scoring(LanguageModel):
             return self._place_by_place(abilities, body, tokens)
         try:
             reply = self._post(abilities, abilities.path, forced.request(body, tokens))
-        except Rejected as error:
+        except Rejection as error:
             if not GRAMMAR.search(error.words):
                 raise
             raise UnscorableError(str(error)) from None

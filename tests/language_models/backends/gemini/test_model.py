@@ -14,7 +14,7 @@ from core import prompts
 from core.language_models import connections
 from core.language_models.backends.gemini.listing import model_names
 from core.language_models.backends.gemini.model import Gemini, genai
-from core.language_models.client.batch import Batched
+from core.language_models.client.batch import BatchingModel
 from core.language_models.errors import (
     BudgetError,
     CreditError,
@@ -160,7 +160,7 @@ def test_a_model_that_gives_one_candidate_is_asked_once_more_for_each(embedded):
 def test_a_model_that_ignores_the_number_is_asked_once_more_for_each():
     with serving(faults=["one"]) as service:
         model = service.open()
-        assert len(Batched(model).sample(PROMPT, 3)) == 3
+        assert len(BatchingModel(model).sample(PROMPT, 3)) == 3
         assert model.capabilities.candidates_a_call == 1
         assert service.generated == 4
 

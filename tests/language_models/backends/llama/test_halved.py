@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from core.language_models.backends.llama import runtime
-from core.language_models.backends.llama.halved import Halved
+from core.language_models.backends.llama.halved import HalvedMatrix
 from core.language_models.backends.llama.runtime import Llama
 from tests.language_models.backends.llama.test_runtime import VOCABULARY, made
 
 
 def halved(numbers):
-    matrix = Halved(np.empty(numbers.shape, np.uint16))
+    matrix = HalvedMatrix(np.empty(numbers.shape, np.uint16))
     matrix[:] = numbers
     return matrix
 

@@ -8,7 +8,7 @@ import pytest
 from core import prompts
 from core.language_models.backends.openai import given
 from core.language_models.backends.openai.model import OpenAICompatible
-from core.language_models.client.batch import Batched
+from core.language_models.client.batch import BatchingModel
 from core.language_models.errors import TemporaryError
 from tests.language_models.documented_server import FLAVOURS, documented, stripped
 from tests.language_models.openai_server import END, serving
@@ -123,7 +123,7 @@ def test_what_stands_before_a_server_may_stop_what_it_does_not_know(status, faul
 )
 def test_prompts_alone_are_asked_for_once_and_counted(way, requests):
     with documented(way) as (server, _):
-        model = Batched(OpenAICompatible(server.rest))
+        model = BatchingModel(OpenAICompatible(server.rest))
         able = model.capabilities
         assert able.calls_a_prompt == (requests > 1)
         before, metered = len(server.exchanges), model.meter.requests
