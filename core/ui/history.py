@@ -26,7 +26,7 @@ from core.ui.session import alone, person, public, signs_in
 from core.ui.uploaders import content_of, file_field, let_go
 
 KINDS: Final = {
-    "everything": None,
+    "all": None,
     "inspections": "inspection",
     "curves": "amplification",
     "policies": "policy",
@@ -34,8 +34,8 @@ KINDS: Final = {
 }
 A_PAGE = 25  # questions
 MOST: Final = 1000  # results that are listed and counted
-ALL: Final = "All"
-EVERY_MODEL: Final = "every model"
+ALL: Final = "all"
+EVERY_MODEL: Final = "all"
 _OFFERED = (None, Headline.BELIEVE, Headline.PERHAPS, Headline.ABSTAIN, Headline.TOO_LITTLE)
 NO_VERDICT: Final = "No verdict"
 _LABELS = [STAMPS[headline].label if headline else ALL for headline in _OFFERED]

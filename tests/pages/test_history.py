@@ -11,6 +11,7 @@ from core.reports.inspection.words import STAMPS
 from core.reports.result_files import FROM_FILE
 from core.store.results import LONGEST_TITLE, SavedResults
 from core.studies.examples import EXAMPLES
+from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.serialise import from_json, to_json
 from core.ui import frame
 from core.ui.history import A_PAGE, ALL, EVERY_MODEL, KINDS
@@ -68,6 +69,17 @@ def test_lists_what_was_asked_once_and_nothing_else():
     assert titles(session("history")) == [EXAMPLES["Known"], QUERY]
 
 
+def test_a_verdict_without_its_reason_says_where_it_is():
+    """As earlier versions saved it; the larger doubt has the longer bar, far above λ, too."""
+    grounds = f"λ = {default_policy().threshold:.3f}, default policy: ≤ 5% wrong"
+    for word, doubt in (("Perhaps", 0.1), ("I don’t know", 2.0), ("I don’t know", 4.0)):
+        came = f"{word} ({doubt:.3f} nats, {grounds}). Rome"
+        results().save("inspection", "", f"{doubt}", "embedded", f"[{doubt}]", outcome=came)
+    largest, large, small = (row for (row,) in listed(session("history")))
+    assert (small["why"], large["why"]) == ("open it to see why", "")
+    assert 0 < small["part"] < 0.5 < large["part"] < largest["part"] < 1
+
+
 def test_words_and_kinds_find_results():
     save("Name a mammal"), save("Name a fish", "Swimming"), save("s < 1", kind="policy")
     page = session("history")
@@ -96,7 +108,7 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
     save_as(31, "openai:gpt@https://x.example/v1", UNTAUGHT)
     page = session("history")
     assert (
-        len(titles(page)) == A_PAGE and "All (32)" in page.selectbox(key="history_verdict").options
+        len(titles(page)) == A_PAGE and "all (32)" in page.selectbox(key="history_verdict").options
     )
     press(page, "history_more")
     assert len(titles(page)) == 32 and "history_more" not in keys(page)
@@ -105,7 +117,7 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
     assert doubts == [
         (None, "", ""),
         (None, "−2.000 nats, λ = −1.500", "moved"),  # by minimum conditional entropy
-        (0.025, "0.029 nats, λ = 0.580", ""),
+        (0.029 / 0.609, "0.029 nats, λ = 0.580", ""),
     ]
     assert rows[1]["policy"] == "own policy: ≤ 5% wrong"
     assert not [
@@ -117,7 +129,7 @@ def test_verdicts_and_models_filter_what_is_listed_and_show_more_lists_the_rest(
     assert "No verdict (1)" in session("history").selectbox(key="history_verdict").options
     page.selectbox(key="history_model").set_value("openai:gpt@https://x.example/v1").run()
     assert titles(page) == ["Question 31"]
-    assert page.selectbox(key="history_verdict").options == ["All (1)", "? I don’t know (1)"]
+    assert page.selectbox(key="history_verdict").options == ["all (1)", "? I don’t know (1)"]
     page.selectbox(key="history_model").set_value(EVERY_MODEL).run()
     assert len(titles(page)) == A_PAGE  # of another search: from its beginning
     page.selectbox(key="history_verdict").set_value("≈ Perhaps").run()

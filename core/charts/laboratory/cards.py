@@ -50,12 +50,13 @@ def theorem(content: PictureContent, palette: Palette) -> Chart:
     below = pd.DataFrame({"information": [0.0, most], "divergence": [0.0, most]})
     x = alt.X("information:Q", title="doubt", scale=alt.Scale(domain=[0, most], nice=False))
     y = alt.Y("divergence:Q", title="distance from the truth", axis=alt.Axis(tickCount=4))
+    breaks = {"test": "datum.divergence < datum.information", "value": palette.epistemic}
     layers = (
-        alt.Chart(below).mark_area(color=palette.epistemic, opacity=0.25).encode(x=x, y=y),
+        alt.Chart(below).mark_area(color=palette.epistemic, opacity=0.15).encode(x=x, y=y),
         alt.Chart(points)
-        .mark_point(size=35, filled=True, opacity=0.6, color=palette.primary)
-        .encode(x=x, y=y),
-        alt.Chart(below[1:].assign(divergence=0.0, text="breaks it"))
+        .mark_point(size=35, filled=True, opacity=0.7)
+        .encode(x=x, y=y, color=alt.ColorValue(palette.primary, condition=breaks)),
+        alt.Chart(below[1:].assign(divergence=0.0, text="more doubt than distance"))
         .mark_text(color=palette.text, align="right", baseline="bottom", dx=-4, dy=-3, fontSize=12)
         .encode(x=x, y=y, text=alt.Text("text:N")),
     )
@@ -144,4 +145,4 @@ def scores(content: PictureContent, palette: Palette) -> Chart:
     names = {"Mutual information": "M.I.", "Semantic entropy": "S.E."}
     rows = {words: content["scores"][name] for words, name in names.items()}
     title = "wrong answer doubted more; 50% is chance"
-    return forest(rows, title, [0.0, 1.0], palette, beside=0.5, form=".0%")
+    return forest(rows, title, [0.4, 1.0], palette, beside=0.5, form=".0%")

@@ -49,10 +49,11 @@ def forest(
         columns=_COLUMNS,
     )
     row: Any = {"sort": list(rows), "axis": None, "scale": alt.Scale(padding=0)}
+    scale = alt.Scale(domain=list(domain), nice=False)
     x = alt.X(
         "value:Q",
         title=title,
-        scale=alt.Scale(domain=list(domain), nice=False),
+        scale=scale,
         axis=alt.Axis(tickCount=5, format=form.replace("2", "1")),
     )
     color = alt.Color(
@@ -66,12 +67,12 @@ def forest(
     layers = (
         # Beneath the words, not through them.
         base.mark_rule(color=palette.muted, strokeDash=[4, 3]).encode(
-            x=alt.datum(beside),
+            x=alt.XDatum(beside, scale=scale),
             y=alt.Y("name:N", bandPosition=0.5, **row),
             y2=alt.Y2("name:N", bandPosition=1),
         ),
         base.mark_rule(strokeWidth=3, clip=True, opacity=0.5, yOffset=10).encode(
-            x=alt.X("lower:Q", title=title), x2=alt.X2("upper:Q"), color=color
+            x=alt.X("lower:Q", title=title, scale=scale), x2=alt.X2("upper:Q"), color=color
         ),
         base.mark_point(filled=True, size=90, opacity=1, yOffset=10).encode(x=x, color=color),
         base.mark_text(align="left", dy=-8, color=palette.text, fontSize=12).encode(

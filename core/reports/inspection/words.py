@@ -10,6 +10,7 @@ from core.data.world.facts import Fact
 from core.studies.evaluation.recorded import source_of
 from core.studies.inspection.certificates import MODELS, certified_model, default_policy
 from core.studies.inspection.grading import Judgement
+from core.studies.inspection.hindrances import remainder
 from core.studies.inspection.inspection import Inspection, display
 from core.studies.inspection.quick import ANSWERS
 from core.studies.inspection.recording import Estimator
@@ -20,6 +21,7 @@ from core.studies.inspection.verdict import (
     INFORMED,
     LARGEST_ERROR,
     LEAST_CONFIDENCE,
+    LEAST_KEPT,
     Decision,
     DecisionRule,
     Headline,
@@ -124,20 +126,24 @@ def outcome(inspection: Inspection) -> str:
 
 
 def _perhaps_because(inspection: Inspection) -> str:
-    """Return in a few words why an answer below λ is only “Perhaps”; "" where its policy says."""
+    """Return in a few words why an answer below λ is only “Perhaps”; "" without a promise."""
     rule = inspection.verdict.rule
     if inspection.headline is not Headline.PERHAPS or rule is None or rule.error is None:
         return ""
     if inspection.nearest_taught is not None and not inspection.nearest_taught.recognised:
         return "not taught these words"
     if rule.error > LARGEST_ERROR:
-        return ""
-    if not inspection.stands:
-        alone = inspection.evidence.answers == 1 and not inspection.recording.others
+        return f"up to {percent(rule.error)} are wrong"
+    evidence, recording = inspection.evidence, inspection.recording
+    if not inspection.stands or remainder(evidence, inspection.verdict.answer) < LEAST_KEPT:
+        alone = evidence.answers == 1 and not recording.others
         return "not told another answer" if alone else "moved by what it is told"
+    if rule.belief is None:
+        return "its policy promises no more"
     doubt = inspection.compared_doubt
-    too_much = rule.belief is not None and (doubt is None or doubt >= rule.belief.threshold)
-    return "too much doubt to believe it" if too_much else ""
+    if doubt is None or doubt >= rule.belief.threshold:
+        return "too much doubt to believe it"
+    return "λ withholds nothing here"
 
 
 def _grounds(rule: DecisionRule, whose: str) -> str:

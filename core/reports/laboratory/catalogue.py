@@ -25,9 +25,9 @@ QUESTIONS: Final[dict[str, tuple[Experiment, ...]]] = {
         finite_samples.EXPERIMENT,
         effective_support.EXPERIMENT,
     ),
+    "Is a score stable?": (deciding.EXPERIMENT, chains.EXPERIMENT),
     "Does the bound hold?": (theorem.EXPERIMENT,),
     "What does a hallucination look like?": (hallucination.EXPERIMENT,),
-    "Is a score stable?": (deciding.EXPERIMENT, chains.EXPERIMENT),
     "Why does it give way?": (yielding.EXPERIMENT,),
     "Do other scores see it?": (related.EXPERIMENT,),
 }

@@ -84,13 +84,14 @@ def _theorem(finding: Finding) -> Ruling:
     )
     breaks = [below for below, divergence in by_documents if divergence is not None]
     consequence = (
-        f"Where right answers are independent it cannot fail (and held on all {total:,}): there "
-        "high doubt means far from the truth. Low doubt alone proves nothing."
+        "The theorem takes right answers as independent, which those in the documents are not. "
+        f"Where they are, it held on all {total:,}: high doubt means far from the truth. Low doubt "
+        "proves nothing."
     )
     return Ruling(
         BROKEN if any(breaks) else HELD if breaks else WEAK,
         f"{sum(breaks):,} of {len(breaks):,}",
-        "questions break it, by training documents",
+        "questions have more, if the training documents are the truth",
         consequence,
     )
 
@@ -104,7 +105,7 @@ def _hallucination(finding: Finding) -> Ruling:
     stands = largest_that_stands(len(q))
     seen = stands < information <= divergence
     number = f"{information:.2f} nats"
-    meaning = f"of doubt; of {len(q)} answers, one that stands has {stands:.2f} at most"
+    meaning = f"of doubt; an answer that stands has {stands:.2f} at most"
     if not seen:
         return Ruling(BROKEN, number, meaning, "A made-up answer may go unnoticed.")
     # One question, chosen by hand: of others, and of lists that were never taught, some are not.
@@ -145,7 +146,7 @@ def _deciding(finding: Finding) -> Ruling:
 def _yielding(finding: Finding) -> Ruling:
     value, low, _ = finding.drawn["intervals"]["overlap with the large components"]
     (_, least), *_, (_, most) = cards.quarters(finding.drawn)
-    meaning = f"of its firmest facts resist, {least:.0%} of its loosest"
+    meaning = f"of the facts that it calls firmest resist, {least:.0%} of the loosest"
     number, heart = f"{most:.0%}", Band.BY_HEART.value
     facts = zip(finding.drawn["band"], finding.drawn["turns"], strict=True)
     resist = [turns is None for band, turns in facts if band == heart]
@@ -160,10 +161,10 @@ def _scores(finding: Finding) -> Ruling:
     (value, low, _), (other, _, high) = scores["M.I."], scores["S.E."]
     # Held weakly at most: the lists that were never taught, where it errs, are not asked here.
     word = BROKEN if None in (low, high) or not low > high else WEAK  # by no more than chance
-    meaning = f"of pairs, all taught: the wrong answer doubted more; entropy: {other:.0%}"
+    meaning = f"of pairs: a wrong answer has more doubt than a right one; by entropy {other:.0%}"
     consequence = (
-        "Entropy takes many right answers for doubt; the verdict does not. With lists that were "
-        "never taught, no difference is shown: see Evaluation."
+        "Entropy takes many right answers for doubt; the verdict does not. All that is asked here "
+        "was taught. On Evaluation, some lists were not: fewer are found, and no lead is shown."
         if word is not BROKEN
         else "Mutual information is not shown to be a better ground for a verdict than entropy."
     )
@@ -178,6 +179,9 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
     "How many samples?": LaboratoryClaim(
         "What was not seen stays within limits.", "missing_mass", cards.missing_mass, _missing_mass
     ),
+    "Is a score stable?": LaboratoryClaim(
+        "The verdict does not depend on the settings.", "deciding", cards.deciding, _deciding
+    ),
     "Does the bound hold?": LaboratoryClaim(
         "Doubt is never above the distance from the truth.", "theorem", cards.theorem, _theorem
     ),
@@ -186,9 +190,6 @@ CLAIMS: Final[dict[str, LaboratoryClaim]] = {
         "hallucination",
         cards.hallucination,
         _hallucination,
-    ),
-    "Is a score stable?": LaboratoryClaim(
-        "The verdict does not depend on the settings.", "deciding", cards.deciding, _deciding
     ),
     "Why does it give way?": LaboratoryClaim(
         "The paper’s reason tells which facts resist.", "yielding", cards.yielding, _yielding

@@ -37,9 +37,9 @@ function draw(root, { groups, words, now }, send, setState) {
   }
 
   const scale = (part) => {
-    const bar = element("span", { class: part < 0.5 ? "" : "above" });
-    bar.style.width = `${100 * part}%`;
-    return element("div", { class: "track" }, bar);
+    const dot = element("span", { class: part < 0.5 ? "" : "above" });
+    dot.style.left = `${100 * part}%`;
+    return element("div", { class: "track" }, dot);
   };
 
   const fold = (older, times) => {

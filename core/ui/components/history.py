@@ -21,6 +21,7 @@ WORDS: Final = {
     "yesterday": "Yesterday",
 }
 TIMES: Final = "asked {} times"
+NOT_SAVED: Final = "open it to see why"  # of what earlier versions saved
 #: Of each kind its name, and the icon that its page has in the navigation.
 KINDS: Final = {
     "inspection": ("Inspection", "search"),
@@ -69,18 +70,19 @@ def _row(one: Summary, times: int) -> dict[str, Any]:
         "part": _part(came),
         "doubt": f"{came.doubt:.3f}" if is_usual and came.doubt is not None else _doubt(came),
         "numbers": _doubt(came),
-        "why": came.why,
+        "why": came.why or NOT_SAVED * (is_usual and came.stamp is STAMPS[Headline.PERHAPS]),
     }
 
 
 def _part(came: SavedOutcome) -> float | None:
-    """Return the doubt as a part of twice λ, which is drawn in the middle; None without one.
+    """Return where a doubt lies from 0 to endless, λ in the middle; None without one.
 
-    A λ of 0 or below has no middle between it and 0.
+    However large, no two look alike. A λ of 0 or below has no middle between it and 0.
     """
     if came.doubt is None or came.limit <= 0:
         return None
-    return min(max(came.doubt, 0.0) / (2 * came.limit), 1.0)
+    doubt = max(came.doubt, 0.0)
+    return doubt / (doubt + came.limit)
 
 
 def _doubt(came: SavedOutcome) -> str:
