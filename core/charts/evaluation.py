@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from core.charts.ends import before_names
 from core.charts.theme import IN_LINES, Chart, Palette, contrast, theme
 from core.uncertainty.scores import SCORES
 
 HEIGHT: Final = 320
-ROW_HEIGHT: Final = 46  # of a dot, with its number above it
+ROW_HEIGHT: Final = 38  # of a dot
+NUMBER_WIDTH: Final = 44  # pixels of a number behind the plot
 LONGEST_LINE: Final = 19  # characters of a score's name beside its dot
 MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
 MOST_SOURCES: Final = 5  # with a shape of their own
@@ -69,7 +71,10 @@ def estimates(
     )
     ends = np.append(data[["value", "lower", "upper"]].to_numpy(float).ravel(), reference)
     ends = ends[np.isfinite(ends)]
-    scale = alt.Scale(domain=[float(ends.min()), float(ends.max())], nice=True, zero=False)
+    room = before_names(NUMBER_WIDTH)
+    scale = alt.Scale(
+        domain=[float(ends.min()), float(ends.max())], nice=True, zero=False, range=room
+    )
     x = alt.X(
         "value:Q",
         title=title,
@@ -79,8 +84,7 @@ def estimates(
     # Vega hangs two lines from where one stands: half a line up, they are beside their dot.
     two = {"test": "indexof(datum.label, '\\n') >= 0", "value": -7}
     names = alt.Axis(labelExpr=IN_LINES, labelLimit=200, labelOffset={"condition": two, "value": 0})
-    room = alt.Scale(paddingOuter=0.4)  # for the first number
-    y = alt.Y("score:N", title=None, sort=None, axis=names, scale=room)
+    y = alt.Y("score:N", title=None, sort=None, axis=names)
     is_main = {"test": "datum.main", "value": palette.primary}
     ink = alt.ColorValue(palette.muted, condition=is_main)
     ring = {"test": "!datum.shown", "value": palette.background}
@@ -103,9 +107,10 @@ def estimates(
             stroke=alt.StrokeValue(palette.muted, condition=is_main),
             fill=alt.FillValue(palette.muted, condition=[ring, is_main]),
         ),
+        # In a column of their own, where no line crosses them.
         alt.Chart(data)
-        .mark_text(dy=-13)
-        .encode(x=x, y=y, text=alt.Text("value:Q", format=form), color=ink),
+        .mark_text(align="right", fontSize=12, fontWeight="bold")
+        .encode(x=alt.XValue("width"), y=y, text=alt.Text("value:Q", format=form), color=ink),
     )
     return theme(alt.layer(*layers).properties(height=ROW_HEIGHT * max(len(rows), 1)), palette)
 

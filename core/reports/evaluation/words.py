@@ -206,8 +206,8 @@ def never_taught(measured: RunMeasures) -> str:
     if math.isnan(rest):
         return ""
     return (
-        f"Without the {int(is_list.sum()):,} lists that were never taught, the AUROC of "
-        f"{SCORES[of.score].title} is {number_shown(rest)}."
+        f"Without the {int(is_list.sum()):,} lists that were never taught, "
+        f"{SCORES[of.score].title} reaches {rest:.0%}."
     )
 
 

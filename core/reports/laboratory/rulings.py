@@ -91,7 +91,7 @@ def _theorem(finding: Finding) -> Ruling:
     return Ruling(
         BROKEN if any(breaks) else HELD if breaks else WEAK,
         f"{sum(breaks):,} of {len(breaks):,}",
-        "questions have more, if the training documents are the truth",
+        "questions have more, by their training documents",
         consequence,
     )
 
@@ -105,7 +105,7 @@ def _hallucination(finding: Finding) -> Ruling:
     stands = largest_that_stands(len(q))
     seen = stands < information <= divergence
     number = f"{information:.2f} nats"
-    meaning = f"of doubt; an answer that stands has {stands:.2f} at most"
+    meaning = f"of doubt; what stands has {stands:.2f} at most"
     if not seen:
         return Ruling(BROKEN, number, meaning, "A made-up answer may go unnoticed.")
     # One question, chosen by hand: of others, and of lists that were never taught, some are not.
@@ -146,7 +146,7 @@ def _deciding(finding: Finding) -> Ruling:
 def _yielding(finding: Finding) -> Ruling:
     value, low, _ = finding.drawn["intervals"]["overlap with the large components"]
     (_, least), *_, (_, most) = cards.quarters(finding.drawn)
-    meaning = f"of the facts that it calls firmest resist, {least:.0%} of the loosest"
+    meaning = f"of its firmest facts resist, {least:.0%} of its loosest"
     number, heart = f"{most:.0%}", Band.BY_HEART.value
     facts = zip(finding.drawn["band"], finding.drawn["turns"], strict=True)
     resist = [turns is None for band, turns in facts if band == heart]
@@ -164,7 +164,7 @@ def _scores(finding: Finding) -> Ruling:
     meaning = f"of pairs: a wrong answer has more doubt than a right one; by entropy {other:.0%}"
     consequence = (
         "Entropy takes many right answers for doubt; the verdict does not. All that is asked here "
-        "was taught. On Evaluation, some lists were not: fewer are found, and no lead is shown."
+        "was taught. On Evaluation some lists were not: it is less there, and no lead is shown."
         if word is not BROKEN
         else "Mutual information is not shown to be a better ground for a verdict than entropy."
     )

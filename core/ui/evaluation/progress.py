@@ -68,7 +68,7 @@ def say(run: Run, introduction: str) -> None:
 
 def say_more(run: Run, state: State) -> None:
     """Say what was read of the questions, and what the answers took of a service."""
-    with st.expander("This is what was read", icon=":material/menu_book:"):
+    with st.expander("About this run", icon=":material/menu_book:"):
         form = f"Asked in the form {run.manifest['form']}."
         st.text("\n".join([*reading_in(run.manifest), form]))
     if state.used:

@@ -37,6 +37,7 @@ TABS: Final = (
     "Policy",
 )
 OWN: Final = "each score’s own"
+APART: Final = "asked apart from Calibration’s example"  # of a run that comes with the program
 WHY: Final = (
     "As in the paper: the greedy answer and another one have fewer than 20 characters; the "
     "semantic entropy is above 0.7 nats."
@@ -143,7 +144,8 @@ def _that_count(run: Run, every: Results, buttons: DeltaGenerator) -> Results:
             (match, judged, *only, "of", *chosen),
         )
     of = f" Judged: {SCORES[judged].symbol}’s answer." if judged else ""
-    buttons.text(f"{count_of(len(counting), 'row')}. Right means: {RIGHT_BY[match]}.{of}")
+    apart = f", {APART}" if is_bundled(run) else ""
+    buttons.text(f"{count_of(len(counting), 'row')}{apart}. Right means: {RIGHT_BY[match]}.{of}")
     with buttons:
         note_view(counting)
     return counting

@@ -46,7 +46,6 @@ def draw(
         if state.done > state.failed and st.button(
             "Calibrate on these rows",
             key="calibrate_run",
-            type="primary",
             icon=":material/rule:",
             help="The rows that the filters beside let pass, of all sources.",
         ):

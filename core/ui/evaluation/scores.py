@@ -68,7 +68,7 @@ def _aurocs(measured: RunMeasures) -> Picture:
     picture = aurocs(measured)
     figures.show(picture, "results_which_doubt")
     if measured.number:
-        st.caption(f"Lines: {CONFIDENCE:.0%} intervals.")
+        st.text(f"Lines: {CONFIDENCE:.0%} intervals. {words.never_taught(measured)}".rstrip())
     else:
         st.text(words.intervals(measured))
     return picture
@@ -103,10 +103,10 @@ def _table(measured: RunMeasures) -> None:
         key="results_scores",
         alt="Every score with its measures",
     )
-    notes = [*words.exclusions(measured.results), words.never_taught(measured)]
+    notes = words.exclusions(measured.results)
     if measured.number:
         notes.append(f"{words.intervals(measured)}{WIDENED}")
-    for sentence in filter(None, notes):
+    for sentence in notes:
         st.text(sentence)
 
 
