@@ -54,7 +54,7 @@ from core.data.tabular.mixtures import (
 )
 from core.data.tabular.no_answers import NO_ANSWER, right_refusals
 from core.data.tabular.other_labels import OtherLabels, other_labels
-from core.data.tabular.pipelines import is_of_runs, pipeline_of
+from core.data.tabular.pipelines import check_labels_of_run, is_of_runs, pipeline_of
 from core.data.tabular.repeats import copies_as_one, repeats_unknown, row_claims, vouched_questions
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError, vouched_claims
 from core.data.tabular.uploads import Upload, UploadError
@@ -191,6 +191,7 @@ def labelled(upload: Upload, columns: Columns) -> LabelledRows:
     """
     _check(upload, columns)
     correct = check_labels(columns)
+    check_labels_of_run(upload, correct)
     if columns.query is None:
         raise UnknownQuestionsError(repeats_unknown(upload))
     counts = rows_that_count(upload, columns.filters)

@@ -1,12 +1,19 @@
 """The column “pipeline” of a table: what made its scores, where it is a table of a run."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.policy import pipeline_in
 from core.codec import one_line
 from core.data.tabular.columns import column_of, first
-from core.data.tabular.uploads import Upload
+from core.data.tabular.labels import own_labels
+from core.data.tabular.uploads import Upload, UploadError
+from core.uncertainty.scores import SCORES
+
+#: The scores that serve the answer in the column “answer” of a run: that of mutual information.
+_OF_ANSWER = ("mutual_information", "certified_mutual_information", "weighted_doubt")
 
 
 def pipelines_of(upload: Upload) -> list[str]:
@@ -36,3 +43,25 @@ def pipeline_of(upload: Upload, rows: NDArray[np.int64]) -> tuple[str, list[str]
         f"“{one_line(name)}” names {len(texts):,} different pipelines, whose scores cannot be "
         "compared; upload each by itself."
     ]
+
+
+def check_labels_of_run(upload: Upload, labels: Mapping[str, str]) -> None:
+    """Refuse labels of other answers than a run's score serves, and a run's rows as it keeps them.
+
+    `labels`: by score, the column that says whether answers are right. Raises `UploadError`.
+    """
+    if {f"{score}{end}" for score in _OF_ANSWER for end in ("_raw", "_exact")} <= {*upload.table}:
+        raise UploadError(
+            "These are the rows of a run as it keeps them: “…_correct” is by token F1 there, and "
+            "nothing says which rows failed, or chose a score’s weights. Take those of “Calibrate "
+            "on these rows” on Evaluation, or of `evaluate --out FOLDER --labelled FILE`."
+        )
+    for score, label in labels.items() if is_of_runs(upload) else ():
+        judged = {name for name in SCORES if label in own_labels(upload, name).values()}
+        judged = judged or {*_OF_ANSWER}
+        if score in {*SCORES} - judged and not {score, *judged} <= {*_OF_ANSWER}:
+            raise UploadError(
+                f"“{one_line(label)}” judges other answers than “{score}” serves, so nothing would "
+                f"be promised of these. Choose labels of its own, as “{score}_correct” has them, "
+                "or another score."
+            )

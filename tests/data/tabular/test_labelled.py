@@ -477,6 +477,43 @@ def test_an_id_of_each_row_tells_nothing_apart():
     assert mixture_columns(table(["score", "correct", "run_id"], *rows)) == []
 
 
+@pytest.mark.parametrize(
+    ("score", "label", "other"),
+    [
+        ("greedy_probability", "mutual_information_correct", True),
+        ("greedy_probability", "correct", True),  # as of a person who reads “answer”
+        ("mutual_information", "greedy_probability_correct", True),
+        ("greedy_probability", "greedy_probability_correct", False),
+        ("mutual_information", "correct", False),
+        ("weighted_doubt", "mutual_information_correct", False),  # which serves the same answer
+    ],
+)
+def test_labels_of_another_answer_than_the_score_serves_are_refused(score, label, other):
+    """A policy serves the answer of its own score; in a run, “answer” is that of M.I."""
+    columns = scored(ScoreColumn(score, False, label), query=EVERY_ROW)
+    scores = "mutual_information", "greedy_probability", "weighted_doubt"
+    heading = list(dict.fromkeys([*scores, *(f"{name}_correct" for name in scores), label]))
+    cells, own = ["1"] * (len(heading) - 3), to_text(default_policy().pipeline)
+    rows = [["0.1"] * 3 + cells, ["0.2"] * 3 + cells]
+    upload = table([*heading, "pipeline"], *([*row, own] for row in rows))
+    if other:
+        assert f"“{label}” judges other answers than “{score}” serves" in refused(upload, columns)
+    else:
+        assert labelled(upload, columns).pipeline == own
+    foreign = table(heading, *rows)  # whose policy decides nothing here
+    assert labelled(foreign, columns).pipeline == ""
+
+
+def test_the_rows_of_a_run_are_not_calibrated_on_as_it_keeps_them():
+    """There “…_correct” is by token F1, whatever the run counts as right."""
+    ends = ["", "_raw", "_answer", "_correct", "_exact"]
+    names = ("mutual_information", "certified_mutual_information", "weighted_doubt")
+    heading = [f"{name}{end}" for name in names for end in ends]
+    upload = table(heading, ["0", "0", "a", "1", "1"] * 3, ["1", "1", "b", "0", "0"] * 3)
+    score = ScoreColumn("weighted_doubt", False, "weighted_doubt_correct")
+    assert "“…_correct” is by token F1 there" in refused(upload, scored(score, query=EVERY_ROW))
+
+
 @pytest.mark.parametrize("own", [0, 1])
 def test_rows_of_several_pipelines_are_asked_about(own):
     texts = [to_text(default_policy().pipeline)] * own + ["p1", "", "p2"]
