@@ -81,15 +81,11 @@ def mixtures(
 
     Every score is tried by both rules. Raises `ValueError` when a pool has fewer than two queries.
 
-    Parameters
-    ----------
-    single, diverse : Pool
-        Questions with mostly one right answer, and with many. They have the same scores.
-    target_error : float
-        α: the largest share of wrong ones among the answered, on the calibration questions; of
-        the guaranteed rule, what is promised, with the confidence.
-    each : int
-        How many queries of each pool go into each half; half of the smaller pool at most.
+    `single, diverse`: questions with mostly one right answer, and with many. They have the same
+    scores.
+    `target_error`: α: the largest share of wrong ones among the answered, on the calibration
+    questions; of the guaranteed rule, what is promised, with the confidence.
+    `each`: how many queries of each pool go into each half; half of the smaller pool at most.
     """
     fewest = min(len(set(pool.queries)) for pool in (single, diverse))
     if fewest < 2:

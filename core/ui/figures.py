@@ -38,16 +38,10 @@ def draw(
     Building a chart costs more than everything else on most pages, and a page is run again for
     every click: a chart of the same data is built once.
 
-    Parameters
-    ----------
-    chart : callable
-        A function of the data and a palette.
-    *data : object
-        What pickle can write.
-    selects : str, optional
-        The chart's parameter in which a person chooses; the page is run again then.
-    height : int, optional
-        Pixels of all of it, instead of the chart's own.
+    `chart`: a function of the data and a palette.
+    `*data`: what pickle can write.
+    `selects`: the chart's parameter in which a person chooses; the page is run again then.
+    `height`: pixels of all of it, instead of the chart's own.
     """
     picture = partial(chart, *data, palette())
     what = pickle.dumps((picture.func.__qualname__, picture.args, picture.keywords))

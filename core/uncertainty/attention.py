@@ -166,14 +166,9 @@ def ideal_head(
 
     Raises `ValueError` when the dimension or the share is out of range.
 
-    Parameters
-    ----------
-    dimension : int
-        d' = d, at least 3.
-    in_span : float
-        In [0, 1]: 1 is a query known by heart, 0 one never seen.
-    strength : float
-        The logit of a statement that lies entirely along u.
+    `dimension`: d' = d, at least 3.
+    `in_span`: in [0, 1]: 1 is a query known by heart, 0 one never seen.
+    `strength`: the logit of a statement that lies entirely along u.
     """
     if dimension < 3:
         raise ValueError(f"The dimension is {dimension}; choose at least 3.")

@@ -28,15 +28,10 @@ def informations(
 
     Raises `ValueError` if shapes do not fit, or anything cannot be normalised.
 
-    Parameters
-    ----------
-    log_first : ndarray, (m,)
-        ln Q(i|F₀(x)) of each cluster, in nats; need not be normalised.
-    log_nexts : sequence of n − 1 ndarrays, (m, m), (m, m, m), …
-        ln Q of the last index after the earlier ones were told in their order; need not be
-        normalised.
-    **gammas : float
-        ``gamma_1`` and ``gamma_2``, at least 0.
+    `log_first`, (m,): ln Q(i|F₀(x)) of each cluster, in nats; need not be normalised.
+    `log_nexts`, (m, m, m): ln Q of the last index after the earlier ones were told in their order;
+    need not be normalised.
+    `**gammas`: ``gamma_1`` and ``gamma_2``, at least 0.
     """
     validation.normalisable(log_first, "log_first")
     joint = log_normalise(log_first)[0]
@@ -67,14 +62,9 @@ def deal(codes: Integers, log_steps: Floats, labels: Integers, **gammas: float) 
     gives each chain the j-th answer of the chain (j − 1)·s places on. Ways that would leave two
     answers of one chain together are left out.
 
-    Parameters
-    ----------
-    codes : ndarray of int64, (k, n)
-        The texts of each chain, in the order drawn.
-    log_steps : ndarray of float64, (k, n)
-        ln Q of each answer after those before it.
-    labels : ndarray of int64, (v,)
-        The cluster of each text.
+    `codes`, (k, n): the texts of each chain, in the order drawn.
+    `log_steps`, (k, n): ln Q of each answer after those before it.
+    `labels`, (v,): the cluster of each text.
     """
     k, n = codes.shape
     as_answer = [_after_any(codes, log_steps, place) for place in range(n)]

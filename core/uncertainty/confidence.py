@@ -65,14 +65,11 @@ def empirical_information(
     are 0; if there were fewer draws than are counted; if there is NaN, or a row adds up to more
     than 1.
 
-    Parameters
-    ----------
-    counts : array_like of int, (r,)
-        How often each of r texts was drawn as a first answer; 0 for one that was only scored.
-    log_rows : array_like, (r, c)
-        Row i: ln Q of c distinct outcomes after text i was told, in nats; rows sum to at most 1.
-    draws : int, optional
-        K, all first answers that were drawn; by default, all of them are among the texts.
+    `counts`, (r,): how often each of r texts was drawn as a first answer; 0 for one that was only
+    scored.
+    `log_rows`, (r, c): row i: ln Q of c distinct outcomes after text i was told, in nats; rows sum
+    to at most 1.
+    `draws`: K, all first answers that were drawn; by default, all of them are among the texts.
     """
     rows = validation.log_probabilities(log_rows, "log_rows", dimensions=2)
     draws_of = validation.counts(counts, "counts", dimensions=1)

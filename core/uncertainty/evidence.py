@@ -137,17 +137,12 @@ class Evidence:
         Raises `ValueError` if anything is empty, NaN, positive where a logarithm of a probability
         must stand, does not fit the responses, or cannot be normalised; for an unknown similarity.
 
-        Parameters
-        ----------
-        responses : sequence of str, (r,)
-            Distinct texts, in the order first seen: it decides between equal likelihoods.
-        log_marginal, log_conditionals, counts, complete : array_like
-            In the order of `responses`, see the class; by default, each response was
-            sampled once and is complete.
-        greedy, greedy_log_likelihood, verification, parameters
-            See the class.
-        compared : (sequence of str, array_like), optional
-            All texts, and how alike they are, if something else has judged it: (r,) and (r, r).
+        `responses`, (r,): distinct texts, in the order first seen: it decides between equal
+        likelihoods.
+        `log_marginal, log_conditionals, counts, complete`: in the order of `responses`, see the
+        class; by default, each response was sampled once and is complete.
+        `greedy, greedy_log_likelihood, verification, parameters`: see the class.
+        `compared`: all texts, (r,), and how alike they are, (r, r), if something else judged it.
         """
         texts = validation.texts(responses, "responses")
         r = len(texts)

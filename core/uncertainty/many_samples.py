@@ -31,16 +31,11 @@ def algorithm_1(
 ) -> Floats:
     """Return the paper's estimate of each sample, (samples,), nats; see ``from_tuples``.
 
-    Parameters
-    ----------
-    sample : ndarray of int, (u,)
-        To which sample each distinct tuple belongs, 0 to `samples` − 1; each has one at least.
-    codes : ndarray of int, (u, n)
-        The distinct tuples of each sample, as numbers from 0 on.
-    probabilities : ndarray, (u,)
-        μ of each, above 0; not normalised.
-    gamma_1, gamma_2 : array_like, () or (samples,)
-        The stabilisation parameters of each sample, at least 0.
+    `sample`, (u,): to which sample each distinct tuple belongs, 0 to `samples` − 1; each has one at
+    least.
+    `codes`, (u, n): the distinct tuples of each sample, as numbers from 0 on.
+    `probabilities`, (u,): μ of each, above 0; not normalised.
+    `gamma_1, gamma_2`, () or (samples,): the stabilisation parameters of each sample, at least 0.
     """
     gammas = [np.broadcast_to(np.asarray(g, dtype=np.float64), samples) for g in (gamma_1, gamma_2)]
     joint = probabilities / np.bincount(sample, probabilities, samples)[sample]

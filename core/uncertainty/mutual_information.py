@@ -49,14 +49,10 @@ def from_tuples(
     probabilities; if a repeated tuple has two probabilities; if there is NaN, a positive logarithm,
     no mass, or a negative γ.
 
-    Parameters
-    ----------
-    tuples : sequence of k tuples of n answers, or ndarray of int, (k, n)
-        n >= 2. A repeated tuple counts once.
-    log_probabilities : array_like, (k,)
-        The log probability of each tuple under the pseudo joint distribution, in nats.
-    gamma_1, gamma_2 : float, default 0
-        The stabilisation parameters, at least 0; the paper often takes 1/k.
+    `tuples`, (k, n): n >= 2. A repeated tuple counts once.
+    `log_probabilities`, (k,): the log probability of each tuple under the pseudo joint
+    distribution, in nats.
+    `gamma_1, gamma_2`: the stabilisation parameters, at least 0; the paper often takes 1/k.
     """
     codes = encode(tuples)
     sampled = validation.log_probabilities(log_probabilities, "log_probabilities", dimensions=1)
@@ -87,14 +83,11 @@ def from_conditionals(
     Raises `ValueError` if shapes do not fit; if there is NaN, a positive logarithm, a marginal or a
     row without mass, or a negative γ.
 
-    Parameters
-    ----------
-    log_marginal : array_like, (m,)
-        ln μ'₁(i) = ln Q(i|F₀(x)) of each cluster, in nats; need not be normalised.
-    log_conditionals : array_like, (m, m)
-        Row i, column t: ln μ'₂(t|i) = ln Q(t|F₁(x, i)), in nats; need not be normalised.
-    gamma_1, gamma_2 : float, default 0
-        The stabilisation parameters, at least 0; the paper's experiments take 0.
+    `log_marginal`, (m,): ln μ'₁(i) = ln Q(i|F₀(x)) of each cluster, in nats; need not be
+    normalised.
+    `log_conditionals`, (m, m): row i, column t: ln μ'₂(t|i) = ln Q(t|F₁(x, i)), in nats; need not
+    be normalised.
+    `gamma_1, gamma_2`: the stabilisation parameters, at least 0; the paper's experiments take 0.
     """
     marginal = validation.log_probabilities(log_marginal, "log_marginal", dimensions=1)
     rows = validation.log_probabilities(log_conditionals, "log_conditionals", dimensions=2)
@@ -121,14 +114,9 @@ def from_counts(
     there is no first answer, or a first answer without second answers; if the correction is
     unknown.
 
-    Parameters
-    ----------
-    first_counts : array_like, (m,)
-        How often each distinct first answer came.
-    second_counts : array_like, (m, c)
-        Row i: how often each second answer came after first answer i was told.
-    correction : {"chance", "miller-madow", None}, default "chance"
-        How to correct for the bias of entropies of counts.
+    `first_counts`, (m,): how often each distinct first answer came.
+    `second_counts`, (m, c): row i: how often each second answer came after first answer i was told.
+    `correction`: how to correct for the bias of entropies of counts.
 
     Notes
     -----

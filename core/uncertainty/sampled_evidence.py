@@ -48,16 +48,11 @@ def from_chains(
 
     Raises `ValueError` if there are no chains, or a likelihood is NaN or above 0.
 
-    Parameters
-    ----------
-    chains : sequence of (str, str, float, float)
-        First answer, the answer after it was told, and ln Q of each, in the order drawn. Sampled
-        twice, an answer may come with two likelihoods that differ by a server's noise: the first
-        counts.
-    complete : mapping of str to bool, optional
-        Texts that were cut off; all others came to their end.
-    greedy, greedy_log_likelihood, verification, parameters, compared
-        See :meth:`Evidence.build`.
+    `chains`: first answer, the answer after it was told, and ln Q of each, in the order drawn.
+    Sampled twice, an answer may come with two likelihoods that differ by a server's noise: the
+    first counts.
+    `complete`: texts that were cut off; all others came to their end.
+    `greedy, greedy_log_likelihood, verification, parameters, compared`: see :meth:`Evidence.build`.
     """
     if not chains:
         raise ValueError("There are no chains: sample at least one pair of answers.")

@@ -136,16 +136,10 @@ def read_questions(
     Raises `MalformedRowError` when a row cannot be used: with its line; `UploadError` when the file
     cannot be read, or has no question.
 
-    Parameters
-    ----------
-    on_malformed : {"refuse", "skip"}
-        Whether a row that cannot be used ends the reading, or is left out.
-    tell : callable
-        Gets a sentence about each row that is left out.
-    source : str
-        Of rows that name none.
-    prefix : str
-        With the number of its line, the id of a row that has none.
+    `on_malformed`: whether a row that cannot be used ends the reading, or is left out.
+    `tell`: gets a sentence about each row that is left out.
+    `source`: of rows that name none.
+    `prefix`: with the number of its line, the id of a row that has none.
     """
 
     def make(line: bytes, number: int) -> Question:

@@ -37,16 +37,12 @@ def codebooks_of(
 ) -> dict[str, Codebook]:
     """Return what the columns of an upload were read as, by score.
 
-    Parameters
-    ----------
-    usable, questions : ndarray of shape (n,)
-        Which rows are used, and which question each asks.
-    right : mapping of str to ndarray of shape (n,)
-        Whether the answer is right, by column of labels.
-    problems : mapping of str to sequence of str
-        By score: what became of the other rows, and of those without a number, a sentence each.
-    claims, others, scores : mapping of str
-        By score: what a person vouched for, labels by another rule, and the numbers of used rows.
+    `usable, questions`, (n,): which rows are used, and which question each asks.
+    `right`, (n,): whether the answer is right, by column of labels.
+    `problems`: by score: what became of the other rows, and of those without a number, a sentence
+    each.
+    `claims, others, scores`: by score: what a person vouched for, labels by another rule, and the
+    numbers of used rows.
     """
     roles = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
     used = {*roles, *columns.labels, *(score.column for score in columns.scores)}

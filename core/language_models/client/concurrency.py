@@ -67,18 +67,12 @@ def stream(
 
     Neither items nor results gather: only so many are begun that no worker waits.
 
-    Parameters
-    ----------
-    items : iterable
-        Asked for the next one in the caller's thread only.
-    work : callable
-        Given an item and a function to call now and then, which raises where nobody wants the
-        result any more: `AbandonedError`, or what `tick` raises if there is one worker.
-    workers : int
-        How many threads; 1 works in the caller's own.
-    tick : callable
-        Called in the caller's thread, with several workers many times a second. May raise to
-        stop: what is done is yielded first, what is under way is not waited for.
+    `items`: asked for the next one in the caller's thread only.
+    `work`: given an item and a function to call now and then, which raises where nobody wants the
+    result any more: `AbandonedError`, or what `tick` raises if there is one worker.
+    `workers`: how many threads; 1 works in the caller's own.
+    `tick`: called in the caller's thread, with several workers many times a second. May raise to
+    stop: what is done is yielded first, what is under way is not waited for.
 
     Raises the first exception that work raises. No other is begun then; what is under way is
     waited for, and yielded.

@@ -42,16 +42,10 @@ class Ticket:
 class Turns:
     """Places to compute in, shared fairly by sessions.
 
-    Parameters
-    ----------
-    places : int
-        How many runs compute at the same time.
-    a_turn : float
-        Seconds that a run may compute while others wait; infinity for runs that cannot pause.
-    first : int
-        Places besides, for runs that have had no turn yet.
-    a_session : int, optional
-        How many of a session's runs compute at the same time; by default on all places.
+    `places`: how many runs compute at the same time.
+    `a_turn`: seconds that a run may compute while others wait; infinity for runs that cannot pause.
+    `first`: places besides, for runs that have had no turn yet.
+    `a_session`: how many of a session's runs compute at the same time; by default on all places.
     """
 
     def __init__(
