@@ -14,7 +14,7 @@ from typing import Protocol
 from core.data.datasets.questions import Question
 from core.language_models import errors
 from core.language_models.client.concurrency import AbandonedError, questions_at_once, stream
-from core.language_models.client.metered import meter_for
+from core.language_models.client.stack import meter_for
 from core.language_models.language_model import LanguageModel
 from core.language_models.usage import Meter, Usage
 from core.store.errors import StoreError

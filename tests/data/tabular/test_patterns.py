@@ -67,7 +67,7 @@ for name, texts in eval(sys.argv[2]).items():
 from core.uncertainty.no_answer import is_no_answer
 assert not any(is_no_answer(word * n) for word in ("given ", "sorry, ", "as a ", "ik het "))
 # What a service says without end is heard in one pass.
-from core.language_models.backends.gemini.refusals import too_much
+from core.language_models.backends.gemini.faults import too_much
 assert not too_much("token count " * n)
 assert too_much("The input token count (9) exceeds the most") and not too_much("it exceeds")
 """

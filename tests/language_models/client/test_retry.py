@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models.client import crowd, retry
+from core.language_models.client import retry
 from core.language_models.client.batch import BatchingModel
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.client.retry import (
@@ -581,7 +581,7 @@ def test_after_a_time_out_half_as_many_are_asked_at_once():
 
 
 def test_the_pace_is_halved_once_for_all_that_time_out_together():
-    places = crowd.ConcurrencyLimit(8)
+    places = retry.ConcurrencyLimit(8)
     for _ in range(8):
         places.acquire()
     assert [places.halve(8) for _ in range(8)] == [True] * 8 and places.at_once == 4
@@ -590,24 +590,24 @@ def test_the_pace_is_halved_once_for_all_that_time_out_together():
     assert not places.halve(1)
     for _ in range(7):
         places.release()
-    assert not crowd.ConcurrencyLimit(8).halve(8)  # alone, nobody stood before it
+    assert not retry.ConcurrencyLimit(8).halve(8)  # alone, nobody stood before it
 
 
 def test_a_request_may_take_as_long_as_the_queue_before_it(monkeypatch):
     """Ten seconds for one of two: of four, each may take twice twenty."""
     now = [100.0]
-    monkeypatch.setattr(crowd.time, "monotonic", lambda: now[0])
-    kept = crowd.ConcurrencyLimit(8)
+    monkeypatch.setattr(retry.time, "monotonic", lambda: now[0])
+    kept = retry.ConcurrencyLimit(8)
     assert kept.longest == 0
     kept.acquire()
     kept.acquire()
     kept.clock(lambda: now.__setitem__(0, 110.0))
-    assert kept.longest == crowd.ROOM * 10
+    assert kept.longest == retry.ROOM * 10
     kept.acquire()
     kept.acquire()
-    assert kept.longest == crowd.ROOM * 20
+    assert kept.longest == retry.ROOM * 20
     kept.clock(lambda: now.__setitem__(0, 9000.0))
-    assert kept.longest == crowd.LONGEST_QUEUE
+    assert kept.longest == retry.LONGEST_QUEUE
 
 
 def test_an_asker_who_goes_lets_no_more_be_asked_and_stops_nobody_else():

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import requests
+from urllib3.exceptions import NewConnectionError
 
 from core.codec import one_line
 from core.language_models import errors
-from core.language_models.backends.gemini import refusals
 from core.language_models.backends.gemini.description import KEY_VARIABLE
 
 with warnings.catch_warnings():  # as beside the model
@@ -17,6 +17,20 @@ with warnings.catch_warnings():  # as beside the model
     from google.api_core.exceptions import GoogleAPICallError
     from google.auth.exceptions import GoogleAuthError
 
+LONGEST_REASON = 60  # characters
+# What went wrong, by the service's name for it (finish reasons and block reasons).
+REASONS = {
+    "SAFETY": "its safety filter",
+    "RECITATION": "recitation of a protected text",
+    "LANGUAGE": "unsupported language",
+    "BLOCKLIST": "a blocked word",
+    "PROHIBITED_CONTENT": "prohibited content",
+    "SPII": "personal data",
+    "IMAGE_SAFETY": "its safety filter",
+    "MALFORMED_FUNCTION_CALL": "a call of a tool that it does not have",
+    "UNEXPECTED_TOOL_CALL": "a call of a tool that it does not have",
+    "TOO_MANY_TOOL_CALLS": "a call of a tool that it does not have",
+}
 NO_QUOTA = re.compile(r"\blimit: 0\b(?![.,]\d)")
 WORDS = 200  # characters of the service's own words in a message
 
@@ -68,7 +82,7 @@ class FaultReporter:
                     f"{self.name} did not answer within {self.timeout:g} seconds. "
                     "Try again in a moment."
                 )
-            case requests.ConnectionError() if refusals.no_way(error):
+            case requests.ConnectionError() if no_way(error):
                 return errors.UnreachableError(
                     f"{self.host} cannot be reached ({type(error).__name__}). Check the "
                     "connection of this computer."
@@ -86,7 +100,7 @@ class FaultReporter:
         words = self._words(error)
         says = f" It says: “{one_line(words, WORDS)}”" if words else ""
         code = int(error.code or 0)
-        reasons = [str(info.get("reason", "")) for info in refusals.details(error, "ErrorInfo")]
+        reasons = [str(info.get("reason", "")) for info in details(error, "ErrorInfo")]
         if code in (401, 403) or any(reason.startswith("API_KEY") for reason in reasons):
             return self._bad_key(says)
         if code == 404:
@@ -94,7 +108,7 @@ class FaultReporter:
                 f"Google has no model for {self.name}, or not for this key. Check the name, for "
                 f"example gemini:gemini-2.5-flash.{says}"
             )
-        if code == 429 and any("PerDay" in quota for quota in refusals.quotas(error)):
+        if code == 429 and any("PerDay" in quota for quota in quotas(error)):
             return errors.CreditError(
                 f"The day’s quota for {self.name} is used up. Continue tomorrow, or choose "
                 f"another model or key.{says}"
@@ -107,16 +121,16 @@ class FaultReporter:
         if code == 429:
             return errors.TemporaryError(
                 f"{self.name} received too many requests at once. Try again in a moment.{says}",
-                refusals.retry_after(error, words),
+                retry_after(error, words),
             )
         if code >= 500 or code == 408:
             return errors.TemporaryError(
                 f"{self.name} has a fault (status {code}). Try again in a moment.{says}",
-                refusals.retry_after(error, words),
+                retry_after(error, words),
             )
         if several and "candidate" in words.lower():
             return errors.SmallerRequestsError(words)
-        if code == 413 or refusals.too_much(words):
+        if code == 413 or too_much(words):
             return errors.PromptTooLongError(
                 f"The prompt is too long for {self.name}. Shorten the question or repeat fewer "
                 f"answers.{says}"
@@ -137,3 +151,57 @@ class FaultReporter:
         opening = f"{sent.method} {sent.url}: " if sent else ""
         words = str(error.message).removeprefix(opening).replace(self.key, "[key]")
         return "" if words.lstrip().startswith("<") else " ".join(words.split())
+
+
+def too_much(words: str) -> bool:
+    """Whether the service says that the prompt is too long; in one pass, whatever it says."""
+    measured = re.search(r"token count|payload size", words)
+    return measured is not None and " exceeds" in words[measured.end() :]
+
+
+def name_of(names: Any, value: object) -> str:
+    """Return the name of a reason; the service writes it, or the number that the SDK has for it."""
+    try:
+        return names(value).name if type(value) is int else one_line(f"{value}", LONGEST_REASON)
+    except ValueError:  # newer than the SDK
+        return f"{value}"
+
+
+def reason_for(names: Any, value: object) -> str:
+    """Return a reason in words; `names` is the SDK’s enumeration of them."""
+    name = name_of(names, value)
+    return REASONS.get(name, f"“{name}”")
+
+
+def no_way(error: requests.ConnectionError) -> bool:
+    """Whether there was no connection at all, rather than one that broke off."""
+    if isinstance(error, requests.exceptions.SSLError | requests.exceptions.ProxyError):
+        return True
+    reason = getattr(error.args[0] if error.args else None, "reason", None)
+    return isinstance(reason, NewConnectionError)
+
+
+def details(error: Any, kind: str) -> list[dict[str, Any]]:
+    """Return what an error of the SDK holds of one kind, as Google’s interfaces name it."""
+    parts = [d for d in error.details if isinstance(d, dict)]
+    return [d for d in parts if str(d.get("@type", "")).endswith(f"google.rpc.{kind}")]
+
+
+def quotas(error: Any) -> list[str]:
+    """Return the names of the quotas that are used up."""
+    failures = details(error, "QuotaFailure")
+    listed = [failure.get("violations") for failure in failures]
+    violations = [v for one in listed if isinstance(one, list) for v in one]
+    return [str(v.get("quotaId", "")) for v in violations if isinstance(v, dict)]
+
+
+def retry_after(error: Any, words: str) -> float | None:
+    """Return the seconds to wait: from the details, the words or the header."""
+    delays = [str(d.get("retryDelay", "")) for d in details(error, "RetryInfo")]
+    delays += re.findall(r"retry in ([\d.]+s)", words)
+    headers = getattr(error.response, "headers", {})
+    delays += [f"{headers.get('Retry-After', '')}s"]
+    for delay in delays:
+        if re.fullmatch(r"\d+(\.\d+)?s", delay):
+            return float(delay[:-1])
+    return None

@@ -41,10 +41,14 @@ from numpy.typing import NDArray
 from core.language_models import errors
 from core.language_models.backends.gemini import http
 from core.language_models.backends.gemini.abilities import THINKING, Abilities, Facts
-from core.language_models.backends.gemini.answers import same, shorten, spells, tokens, total
 from core.language_models.backends.gemini.description import KEY_VARIABLE
-from core.language_models.backends.gemini.faults import FaultReporter, NoFieldError
-from core.language_models.backends.gemini.refusals import name_of, reason_for
+from core.language_models.backends.gemini.faults import (
+    FaultReporter,
+    NoFieldError,
+    name_of,
+    reason_for,
+)
+from core.language_models.backends.gemini.http import same, shorten, spells, tokens, total
 from core.language_models.connections import Fault, WatchedAdapter, exchange
 from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
 from core.language_models.keys import environment_key

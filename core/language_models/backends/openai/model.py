@@ -38,10 +38,9 @@ from core.codec import one_line
 from core.language_models.backends.openai import http, replies, thinking
 from core.language_models.backends.openai.abilities import THINKING_ROOM, OpenAIAbilities
 from core.language_models.backends.openai.address import key_for, read_address, split_name
-from core.language_models.backends.openai.endpoint import Endpoint
 from core.language_models.backends.openai.presets import OPENAI
 from core.language_models.backends.openai.probe import OVERFULL, Probe
-from core.language_models.backends.openai.scoring import PAIRS_A_CALL, Scoring
+from core.language_models.backends.openai.scoring import PAIRS_A_CALL, Endpoint, Scoring
 from core.language_models.errors import (
     OtherModelError,
     RefusedError,

@@ -2,8 +2,10 @@
 
 import json
 import math
+import threading
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -12,8 +14,8 @@ from numpy.typing import NDArray
 
 from core.language_models.backends.openai import echo, forced, given
 from core.language_models.backends.openai.abilities import OpenAIAbilities
-from core.language_models.backends.openai.endpoint import Endpoint
 from core.language_models.backends.openai.http import GRAMMAR, Rejection, Service
+from core.language_models.backends.openai.probe import Probe
 from core.language_models.backends.openai.replies import LEAST, Reply, Tokens
 from core.language_models.errors import ModelError, UnscorableError
 from core.language_models.forms import in_front
@@ -22,6 +24,23 @@ from core.language_models.stopping import current_stop
 
 PAIRS_A_CALL = 32
 MOST_ALONE = 1000  # prompts whose tokens are kept
+
+
+@dataclass
+class Endpoint:
+    """What this process knows about one server, model and key."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    abilities: OpenAIAbilities | None = None  # None until they are known
+    # Whether they are from another process, and the server has not been seen to be the same.
+    recalled: bool = False
+    probe: Probe | None = None  # one that broke off
+    # Those of answers, where the server was asked for them.
+    tokens: dict[str, list[int]] = field(default_factory=dict)
+    # Answers of which some tokens are only parts of characters.
+    parted: set[str] = field(default_factory=set)
+    # Those of prompts, where they are asked for one by one.
+    alone: dict[str, Tokens] = field(default_factory=dict)
 
 
 class Scoring(LanguageModel):
