@@ -267,24 +267,6 @@ def test_only_the_order_of_doubts_matters(data, rising):
     np.testing.assert_array_equal(answers(adjacent, correct), expected)
 
 
-@given(labelled(), st.floats(0.5, 0.98), st.floats(0.5, 0.98), st.integers(0, 60))
-def test_more_confidence_never_answers_more_from_the_same_beginning(data, one, other, wrong):
-    """All begin at the same tie, for it is larger than any of these confidences asks for."""
-    tie = np.arange(300) >= wrong
-    doubts, correct = np.append(np.full(300, -1.0), data[0]), np.append(tie, data[1])
-    low, high = sorted([one, other])
-    lenient, strict = (answers(doubts, correct, confidence=c) for c in (low, high))
-    assert (strict <= lenient).all()
-
-
-def test_more_confidence_can_answer_more_for_it_begins_later():
-    """The first few surest are wrong by chance, which only a later start sees."""
-    surer = np.arange(500)
-    correct = (surer > 4) & (surer < 150)  # so that there is no second chance in the middle
-    assert not answers(surer, correct, confidence=0.5).any()
-    assert answers(surer, correct, confidence=0.9)[:150].all()
-
-
 # ------------------------------------------------------------------------- what cannot be done
 
 METHODS = {

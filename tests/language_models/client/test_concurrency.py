@@ -40,12 +40,6 @@ def test_results_stand_in_order_when_calls_end_backwards():
     assert at_once([partial(call, i) for i in range(8)], workers=8) == list(range(8))
 
 
-@pytest.mark.parametrize(("workers", "elsewhere"), [(1, False), (8, True)])
-def test_one_worker_is_the_callers_own_thread(workers, elsewhere):
-    threads = at_once([threading.get_ident] * 4, workers=workers)
-    assert (threading.get_ident() not in threads) == elsewhere
-
-
 @pytest.mark.parametrize("workers", [1, 3, 8])
 def test_no_more_calls_are_under_way_than_workers(workers):
     lock, under_way, most = threading.Lock(), 0, 0
