@@ -10,8 +10,8 @@ def home() -> None:
     """Draw the page: a question, the experiment, the challenge, and the ways on."""
     page_header(
         "Does it know, or is it just saying so?",
-        "Four questions to a small model whose training we know. **Contradict it: what it knows "
-        "gives way last, if at all; what it makes up, at once.**",
+        "Four questions to a small model that we trained. **Contradict it: what it knows, one "
+        "answer or many, stays longest; a guess goes at once.**",
     )
     try:
         experiment()

@@ -24,6 +24,8 @@ from core.studies.inspection.verdict import SCORE, Headline
 
 TIMES: Final = (0, 1, 2, 3, 5, 10, 20, 50, 100)
 
+MOST_OTHERS: Final = 6  # answers of a lane besides its own and what it is told
+
 #: The questions, each with what it is called in short.
 PREPARED: Final = {
     "What is the capital of France?": "Capital of France",
@@ -40,10 +42,11 @@ class Step:
     """Where the answers stand after one was told some times."""
 
     times: int
-    # own, told: the probabilities of the model's own answer and of what it was told, in [0, 1]; the
-    # rest is anything else.
+    # own, told, others: the probabilities of the model's own answer, of what it was told, and of
+    # `Lane.others`, in [0, 1]; the rest is anything else.
     own: float
     told: float
+    others: tuple[float, ...] = ()
 
 
 class Course(StrEnum):
@@ -72,6 +75,7 @@ class Lane:
     # Whether the model was not taught this question in these words, whatever the decision.
     untaught: bool = False
     is_truth: bool = False  # whether what it is told is known to be right, and its own is wrong
+    others: tuple[str, ...] = ()  # further answers of the model's own, the likeliest first
 
     @property
     def course(self) -> Course:
@@ -92,7 +96,8 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
     """
     own = inspection.verdict.answer
     answer = _another(inspection)
-    steps = _steps(inspection, model, own, answer)
+    others = _further(inspection, own, answer) if model.capabilities.scores_given_text else ()
+    steps = _steps(inspection, model, own, answer, others)
     judgement = judge(inspection)
     if judgement is not None:
         deciding = inspection.verdict.score
@@ -108,6 +113,7 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
         {name: inspection.scores[name].value or 0.0 for name in MEASURES},
         inspection.nearest_taught is not None and not inspection.nearest_taught.recognised,
         is_truth,
+        tuple(texts[0] for texts in others),
     )
 
 
@@ -128,27 +134,37 @@ def _another(inspection: Inspection) -> str:
     return others[0]
 
 
-def _steps(inspection: Inspection, model: LanguageModel, own: str, answer: str) -> tuple[Step, ...]:
-    """Return the probabilities of both answers, in all their spellings that were found."""
+def _further(inspection: Inspection, own: str, answer: str) -> tuple[tuple[str, ...], ...]:
+    """Return the likeliest of the model's other answers, each in all its spellings."""
+    clusters = sorted(inspection.clusters, key=lambda c: -c.mass)
+    every = ((c.text, *(text for text, *_ in c.members if text != c.text)) for c in clusters)
+    return tuple(texts for texts in every if not {own, answer} & {*texts})[:MOST_OTHERS]
+
+
+def _steps(
+    inspection: Inspection,
+    model: LanguageModel,
+    own: str,
+    answer: str,
+    others: Sequence[Sequence[str]],
+) -> tuple[Step, ...]:
+    """Return the probabilities of all answers, in all their spellings that were found."""
     curve = amplify(Case(inspection.query, own, answer), model, TIMES)
     steps = [
         Step(p.repetitions, _share(p.log_likelihood_answer), _share(p.log_likelihood_repeated))
         for p in curve.points
     ]
-    spellings = [_spellings(inspection, text) for text in (own, answer)]
-    if not any(spellings) or not model.capabilities.scores_given_text:
+    groups = [*(_spellings(inspection, text) for text in (own, answer)), *others]
+    if not any(groups) or not model.capabilities.scores_given_text:
         return tuple(steps)
     contexts = [curve.case.prompt(times, curve.read_as) for times in TIMES]
-    rows = np.exp(model.log_likelihoods(contexts, [text for each in spellings for text in each]))
+    rows = np.exp(model.log_likelihoods(contexts, [text for each in groups for text in each]))
     rows = np.nan_to_num(rows)  # a spelling that cannot be scored adds nothing
-    first = len(spellings[0])
+    ends = np.cumsum([len(each) for each in groups])[:-1]
+    sums = [part.sum(axis=1).tolist() for part in np.split(rows, ends, axis=1)]
     return tuple(
-        Step(
-            step.times,
-            min(step.own + float(row[:first].sum()), 1.0),
-            min(step.told + float(row[first:].sum()), 1.0),
-        )
-        for step, row in zip(steps, rows, strict=True)
+        Step(step.times, min(step.own + ours, 1.0), min(step.told + theirs, 1.0), tuple(further))
+        for step, ours, theirs, *further in zip(steps, *sums, strict=True)
     )
 
 

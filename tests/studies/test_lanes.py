@@ -1,7 +1,5 @@
 """The experiment: its numbers are the model's own, and its judgement is an inspection's."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -42,11 +40,11 @@ def test_a_lane_holds_the_models_own_probabilities(prepared, embedded):
         expected = np.stack(
             [
                 np.exp(embedded.log_likelihoods(asked, texts(inspection, answer))).sum(axis=1)
-                for answer in (found.own, found.told)
+                for answer in (found.own, found.told, *found.others)
             ],
             axis=1,
         )
-        seen = [(step.own, step.told) for step in found.steps]
+        seen = [(step.own, step.told, *step.others) for step in found.steps]
         assert seen == pytest.approx(expected, abs=1e-6)
 
 
@@ -86,6 +84,14 @@ def test_home_and_the_clusters_of_an_inspection_say_the_same(prepared):
     for inspection, found in prepared.values():
         (cluster,) = (c for c in inspection.clusters if c.text == found.own)
         assert found.steps[0].own == pytest.approx(cluster.mass, abs=1e-5)
+
+
+def test_where_many_answers_are_right_each_is_named_beside_the_two(prepared):
+    inspection, found = prepared["Name a yellow fruit."]
+    named = {found.own, found.told, *found.others}
+    assert len(found.others) > 2
+    assert named <= {cluster.text for cluster in inspection.clusters}
+    assert all(len(step.others) == len(found.others) for step in found.steps)
 
 
 def test_right_is_what_an_inspection_judges(prepared):
@@ -167,5 +173,5 @@ def test_a_model_with_one_answer_is_told_one_from_elsewhere_or_says_that_it_has_
 def test_shares_are_never_more_than_all(prepared):
     for _, found in prepared.values():
         for step in found.steps:
-            assert 0 <= step.own <= 1 and 0 <= step.told <= 1
-            assert step.own + step.told <= 1 + 1e-6 and math.isfinite(step.own)
+            shares = (step.own, step.told, *step.others)
+            assert all(0 <= share <= 1 for share in shares) and sum(shares) <= 1 + 1e-6

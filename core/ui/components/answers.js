@@ -1,30 +1,43 @@
-// A question's own answer against what it is told, as one bar; and the sentence that is put in.
+// A question's own answers against what it is told, as one bar; and the sentence that is put in.
 
-const NAMED = 0.2; // of a bar: what is smaller has no room for a name
+const LEAST_LISTED = 0.005; // a share that is said of a further answer
 const TYPING = 12; // milliseconds a character
 
 /** Make the bar of a lane; `show(at)` draws one of its steps, and returns what the bar says. */
 function answers(lane, words) {
   const own = element("span", { class: "own" });
   const told = element("span", { class: "told" });
-  const ownBar = element("span", { class: "own" });
-  const toldBar = element("span", { class: "told" });
-  const otherBar = element("span", { class: "other" });
-  const bar = element("div", { class: "bar", role: "img" },
-    ownBar, otherBar, toldBar);
+  const part = (rank) => {
+    const made = element("span", { class: "part own" }, element("span", { class: "label" }));
+    made.style.setProperty("--shade", `${shadeOf(rank)}%`);
+    return made;
+  };
+  const ownBar = part(0);
+  const otherBars = lane.others.map((_, i) => part(i + 1));
+  const toldBar = part(lane.others.length + 1);
+  const restBar = element("span", { class: "part rest" }, element("span", { class: "label" }));
+  const bar = element("div", { class: "bar", role: "img" }, ownBar, ...otherBars, restBar, toldBar);
   const shown = element("div", { class: "answers" }, element("div", { class: "ends" }, own, told), bar);
+
+  const resize = (each, share, name, label = name) => {
+    each.style.width = `${100 * share}%`;
+    each.title = `${name} ${percent(share)}`;
+    each.firstElementChild.textContent = label;
+  };
 
   function show(at) {
     const share = lane.steps[at];
-    const other = Math.max(0, 1 - share.own - share.told);
-    const grey = at ? other : 1 - share.own; // before it is told, what it will be told is one of all
-    own.textContent = `${lane.own} ${percent(share.own)}`;
-    told.textContent = at ? `${lane.told} ${percent(share.told)}` : "";
-    ownBar.style.width = `${100 * share.own}%`;
-    toldBar.style.width = at ? `${100 * share.told}%` : "0";
-    otherBar.textContent = grey > NAMED ? `${words.other} ${percent(grey)}` : "";
-    const said = `${lane.own} ${percent(share.own)}, ${lane.told} ${percent(share.told)}, ` +
-      `${words.other} ${percent(other)}.`;
+    const sum = share.others.reduce((a, b) => a + b, share.own + share.told);
+    const rest = Math.max(0, 1 - sum);
+    resize(ownBar, share.own, lane.own, "");
+    otherBars.forEach((each, i) => resize(each, share.others[i], lane.others[i]));
+    resize(restBar, rest, words.other);
+    resize(toldBar, share.told, lane.told, at ? "" : lane.told); // before, it is one of the model's own
+    toldBar.className = at ? "part told" : "part own";
+    own.textContent = ownBar.title;
+    told.textContent = at ? toldBar.title : "";
+    const listed = otherBars.filter((_, i) => share.others[i] >= LEAST_LISTED);
+    const said = `${[ownBar, ...listed, toldBar, restBar].map(({ title }) => title).join(", ")}.`;
     bar.setAttribute("aria-label", `${lane.question} ${said}`);
     return said;
   }

@@ -9,11 +9,11 @@ from core.studies.inspection.verdict import Headline
 from core.studies.lanes import TIMES, Course, Lane
 from core.ui.components.registered import nothing, one_of, register
 
-mount = register("lanes", "answers")
+mount = register("lanes", "parts", "answers")
 
 SERVED: Final = {
     Course.STANDS: "{} stands",
-    Course.SHARES: "{0} had {1:.0%}: one of several",
+    Course.SHARES: "{} is one of several it keeps",
     Course.GIVES_WAY: "{} gives way to this one",
 }
 WITHHELD: Final = {
@@ -57,8 +57,9 @@ def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
         "question": lane.question,
         "own": lane.own,
         "told": lane.told,
+        "others": lane.others,
         "prompt": f"Told{TRUTH * lane.is_truth}: “One answer to the question is {lane.told}.”",
-        "steps": [{"own": step.own, "told": step.told} for step in steps],
+        "steps": [{"own": step.own, "told": step.told, "others": step.others} for step in steps],
         "stamp": {"look": stamp.look, "label": stamp.label, "words": stamp.words},
         "why": _why(lane),
     }
@@ -73,6 +74,4 @@ def _why(lane: Lane) -> str:
         return OTHER_WORDS
     served = lane.headline in (Headline.BELIEVE, Headline.PERHAPS)
     why = (SERVED if served else WITHHELD)[lane.course]
-    return why.format(own, lane.steps[0].own) + (
-        WRONG if lane.right is False and "{" in why else ""
-    )
+    return why.format(own) + (WRONG if lane.right is False and "{" in why else "")

@@ -12,7 +12,7 @@ from core.ui.components import lanes
 from core.ui.components.registered import register
 from core.ui.session import is_here
 
-mount = register("present", "answers")
+mount = register("present", "parts", "answers")
 
 OWN_QUESTION: Final = "Your own question"  # the label of the field on Home
 PLACES: Final = (TIMES[0], TIMES[1], TIMES[-1])  # how often each story is told the other answer

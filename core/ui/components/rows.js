@@ -2,9 +2,6 @@
 
 const LEAST_NAMED = 0.12; // the share of a bar in which a name can be read
 const LEAST_LISTED = 0.01; // below a bar
-// Percent of the ink, the likeliest answer first. Letters can be read on all of them, in both themes;
-// between 55 and 85 neither dark nor light ones could.
-const SHADES = [100, 50, 38, 30, 23, 17, 13, 10];
 
 const restOf = ({ says }) => Math.max(0, 1 - says.reduce((sum, share) => sum + share, 0));
 
@@ -55,8 +52,6 @@ function draw(root, { answers, rows, words }) {
 }
 
 const key = (name, kind) => element("span", {}, element("i", { class: kind }), name);
-
-const shadeOf = (rank) => SHADES[Math.min(Math.max(rank, 0), SHADES.length - 1)];
 
 function part(name, share, rank, isTold, before) {
   const shade = shadeOf(rank);

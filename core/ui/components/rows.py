@@ -6,7 +6,7 @@ from core.charts.inspection import shown
 from core.studies.inspection.conditional_rows import ConditionalRows
 from core.ui.components.registered import register
 
-mount = register("rows")
+mount = register("rows", "parts")
 
 WORDS: Final = {
     "nothing": "Told nothing",
