@@ -11,12 +11,10 @@ from core.ui.calibration import policy
 from core.ui.calibration.data import labelled_data, remember
 from core.ui.calibration.diagnostics import comparison
 from core.ui.calibration.directions import contradictions
-from core.ui.calibration.groups import groups
 from core.ui.calibration.holdout import confirmation, holding_back, holdout_split, new_scores
 from core.ui.calibration.ledger import is_example
-from core.ui.calibration.prices import prices
-from core.ui.calibration.result import reading_of
-from core.ui.calibration.target import calibration_for, target
+from core.ui.calibration.result import groups, reading_of
+from core.ui.calibration.target import calibration_for, prices, target
 from core.ui.calibration.threshold import threshold
 from core.ui.folds import fold
 from core.ui.header import page_header

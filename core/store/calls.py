@@ -9,23 +9,58 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields
 from typing import Final
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from core.store import schema, text
 from core.store.database import Database
 from core.store.errors import StoreError
 from core.store.locks import LARGEST, patiently
-from core.store.services import Services
 
 # Older SQLite takes 999 variables in one statement.
 CHUNK: Final = 900
 LONGEST_NAME: Final = 200  # of a model; a key has all of it
 # Columns of the first schema that were never filled: what a run used is with its result.
 _NO_TOKENS: Final = {"prompt_tokens": 0, "response_tokens": 0}
+
+
+class Services:
+    """A database's memory of services; where it fails, they are asked again."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, name: str) -> str | None:
+        """Return what is kept of a model; None if nothing is, or the database fails."""
+        table = schema.services.c
+        with suppress(StoreError), self._database.read() as connection:
+            statement = select(table.found).where(table.model == text.storable(name))
+            value: str | None = connection.execute(statement).scalar()
+            return value
+        return None
+
+    def put(self, name: str, value: str) -> None:
+        """Keep this of a model, and no longer what was kept before."""
+        self._replace(name, value)
+
+    def forget(self, name: str) -> None:
+        """Keep nothing of a model."""
+        self._replace(name, None)
+
+    def _replace(self, name: str, value: str | None) -> None:
+        model = text.storable(name)
+        with suppress(StoreError), self._database.write() as connection:
+            connection.execute(delete(schema.services).where(schema.services.c.model == model))
+            if value is not None:
+                row = {
+                    "model": model,
+                    "found_at": schema.now(),
+                    "found": text.checked_payload(value),
+                }
+                connection.execute(self._database.insert_new(schema.services), [row])
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ def test_what_takes_long_is_started_by_a_press_watched_and_cancelled(gated):
 def test_what_takes_a_slow_model_minutes_waits_for_a_press(monkeypatch, embedded):
     slow = copy(embedded)
     slow.name, slow.capabilities = "slow", replace(embedded.capabilities, quick=False)
-    monkeypatch.setattr("core.ui.laboratory.run.study_model", lambda: slow)
+    monkeypatch.setattr("core.ui.laboratory.bench.study_model", lambda: slow)
     about = {"experiment": "hallucination", "hallucination_likeliest": "2"}
     page = session("laboratory", **about)
     assert said(page, "This has not been computed with these settings.") and not pictures(page)

@@ -1,7 +1,7 @@
 """What was found out about services: kept from one process to the next, and replaced."""
 
+from core.store.calls import Services
 from core.store.database import open_database
-from core.store.services import Services
 
 
 def test_what_was_found_out_is_there_for_the_next_process_until_it_is_replaced(tmp_path):

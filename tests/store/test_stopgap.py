@@ -7,11 +7,11 @@ import pytest
 
 from core.store import database as opening
 from core.store import stopgap
+from core.store.calls import Services
 from core.store.database import folder_beside, open_database
 from core.store.errors import StoreError
 from core.store.files import Files
 from core.store.results import SavedResults
-from core.store.services import Services
 from core.store.stopgap import FallbackDatabase
 from tests.store.kept import CallKey, Calls
 from tests.store.test_database import locked

@@ -19,7 +19,7 @@ LABEL = "How good is this estimator?"
 def script():
     import streamlit as st
 
-    from core.ui.inspection.estimators import ladder
+    from core.ui.inspection.scores import ladder
 
     ladder(st.session_state["inspection"])
 
