@@ -179,6 +179,11 @@ class Budget:
         with self._lock:
             self._most = self._tokens + replace(most, requests=self._used + most.requests)
 
+    @property
+    def run_remainder(self) -> Usage | None:
+        """What is left of what was stated of a run; None where nothing was."""
+        return self._most and self._most - replace(self._tokens, requests=self._used)
+
     def spend(self, used: Usage) -> None:
         """Count the tokens of a request."""
         with self._lock:

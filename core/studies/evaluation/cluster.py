@@ -173,7 +173,8 @@ class _Work:
         budget = self._model.budget if isinstance(self._model, PreparedModel) else Budget()
         before = budget.requests
         workers = self._cluster.workers or _room(self._cluster.reserved, self._model)
-        desk = ray.remote(RunControl).options(**_beside()).remote(budget.most, before)
+        limits = budget.most, before, budget.run_remainder
+        desk = ray.remote(RunControl).options(**_beside()).remote(*limits)
         asking = threading.Thread(target=self._write, args=(blocks, desk, workers), daemon=True)
         asking.start()
         try:

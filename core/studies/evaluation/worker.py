@@ -19,7 +19,7 @@ from core.language_models.client.concurrency import AbandonedError
 from core.language_models.client.stack import stop
 from core.language_models.errors import BudgetError
 from core.language_models.language_model import LanguageModel
-from core.language_models.usage import Budget
+from core.language_models.usage import Budget, Usage
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import ENDS_A_RUN, Task, local
 from core.studies.evaluation.rows import SCHEMA, Row
@@ -54,17 +54,21 @@ class RunControl:
     One of them is an actor of Ray's beside the process that began the run.
 
     `most, used`: the calls to a service that a person allowed, and those made of them before.
+    `remainder`: what the run may still take, in calls and in tokens, where that was stated.
     """
 
-    def __init__(self, most: int | None, used: int) -> None:
+    def __init__(self, most: int | None, used: int, remainder: Usage | None = None) -> None:
         self._budget = Budget(most)
         for _ in range(used):
             self._budget.take()
+        if remainder is not None:
+            self._budget.limit(remainder)
         self._begun: set[int] = set()
         self._stopped = self._abandoned = False
 
-    def take(self) -> str | None:
-        """Count one call; return why it may not be made, or None."""
+    def take(self, used: Usage) -> str | None:
+        """Count a call, and the tokens of those before; return why it may not be made, or None."""
+        self._budget.spend(used)
         try:
             self._budget.take()
         except BudgetError as error:
@@ -100,17 +104,26 @@ class RunControl:
 class SharedBudget(Budget):
     """A worker's budget, of which every call is counted at the run's `RunControl`.
 
-    `take`: counts a call there; returns why it may not be made, or None.
+    `take`: counts a call there, and the tokens of those before; returns why it may not be made, or
+    None.
     """
 
-    def __init__(self, take: Callable[[], str | None]) -> None:
+    def __init__(self, take: Callable[[Usage], str | None]) -> None:
         super().__init__()
         self._take = take
+        self._unsaid = Usage()  # there
+
+    def spend(self, used: Usage) -> None:
+        """Count the tokens of a request; the desk hears of them with the next call."""
+        with self._lock:
+            self._unsaid += used
 
     def take(self) -> None:
         """Count one request; see `Budget.take`."""
         super().take()
-        refusal = self._take()
+        with self._lock:
+            used, self._unsaid = self._unsaid, Usage()
+        refusal = self._take(used)
         if refusal:
             raise BudgetError(refusal)
 
@@ -140,7 +153,7 @@ class Worker:
         self._looked = time.monotonic()
         self._failure: Exception | None = None
         try:
-            model = job.opening(SharedBudget(lambda: at_the_desk("take")))
+            model = job.opening(SharedBudget(lambda used: at_the_desk("take", used)))
             if model.revision != job.revision:
                 raise RunError(
                     f"it has another revision there ({model.revision}) than where the run was "

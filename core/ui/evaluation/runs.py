@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from core.codec import encode
+from core.language_models.client.stack import limit
 from core.language_models.errors import ModelError
 from core.language_models.language_model import SAMPLING_RULE
 from core.outputs import write
@@ -148,7 +149,8 @@ class Runs:
                     questions = questions_in(run, job.progress)
                     if job.is_paid:
                         left = run.unfinished_questions(questions.number, again=again)
-                        job.most = most(questions, task, left).requests
+                        limit(task.model, offered := most(questions, task, left))
+                        job.most = offered.requests
                     return evaluate(questions, task, folder, job.progress, again=again)
                 except (RunError, StoreError) as error:  # a person can act on these
                     raise ModelError(complaint(error, folder)) from error

@@ -6,6 +6,7 @@ import pytest
 
 from core.language_models.client.concurrency import AbandonedError
 from core.language_models.errors import BudgetError, NeedsKeyError, StoppedError, UnreachableError
+from core.language_models.usage import Budget, Usage
 from core.studies.evaluation.local import local
 from core.studies.evaluation.rows import table
 from core.studies.evaluation.worker import (
@@ -63,6 +64,25 @@ def test_a_budget_is_one_for_all_workers_and_counts_what_was_taken_before():
     closed.close()
     with pytest.raises(StoppedError):
         closed.take()
+
+
+def test_what_was_stated_ends_all_workers_at_its_calls_or_at_its_tokens():
+    here = Budget(100)
+    here.take()
+    assert here.run_remainder is None
+    here.limit(Usage(4, 100, 100))
+    here.take()
+    here.spend(Usage(1, 30, 10))
+    assert here.run_remainder == Usage(3, 70, 90)
+    for tokens, calls in ((10, 3), (70, 2)):
+        desk = RunControl(here.most, here.requests, here.run_remainder)
+        workers = SharedBudget(desk.take), SharedBudget(desk.take)
+        with pytest.raises(BudgetError, match="were stated at most"):
+            for _ in range(4):
+                for budget in workers:
+                    budget.take()
+                    budget.spend(Usage(1, tokens, 1))
+        assert desk.calls() - here.requests == calls
 
 
 def test_no_block_is_begun_once_the_run_is_stopped():

@@ -5,12 +5,20 @@ import os
 
 import pytest
 
+from core.language_models.client.concurrency import AT_ONCE
+from core.language_models.client.stack import with_layers
+from core.language_models.registry import open_model
+from core.language_models.trial import in_its_form
+from core.language_models.usage import Budget
 from core.store.results import THIS_COMPUTER
 from core.studies.evaluation.files import MANIFEST, RunError, hold
 from core.studies.evaluation.reading import Run
+from core.studies.evaluation.run import most
 from core.studies.evaluation.saved import QUESTIONS
 from core.ui.evaluation import runs as module
 from core.ui.evaluation.runs import NUMBER, Runs, complaint, runs_beside
+from tests.language_models.openai_server import serving
+from tests.patience import LONG
 from tests.studies.evaluation.worlds import World, questions, surveyed, task
 
 
@@ -101,6 +109,22 @@ def test_one_visitor_has_no_more_than_that_many(come, monkeypatch, tmp_path):
     begun(runs)  # which is there already
     come(THIS_COMPUTER)
     assert begun(runs) != begun(runs, 1)
+
+
+def test_a_run_ends_at_the_tokens_that_were_stated(come, tmp_path):
+    def after(reply):
+        reply.setdefault("usage", {})["completion_tokens"] = 10**6
+        return reply
+
+    with serving("none", after=after) as server:
+        model, _ = in_its_form(with_layers(open_model(server.name), None, Budget()))
+        runs, asked, how = Runs(tmp_path), surveyed(questions(9)), task(model)
+        stated, before = most(asked, how, asked.number), model.meter.usage
+        job = runs.start(Run(prepared(runs, asked, how)), how)
+        assert job.wait(LONG) and "were stated at most" in job.why
+        used = model.meter.usage - before
+    assert job.most == stated.requests and stated.response_tokens < 10**6
+    assert 0 < used.requests <= AT_ONCE  # those under way
 
 
 def test_a_run_that_is_written_to_is_not_deleted(come, tmp_path):
