@@ -39,6 +39,7 @@ from core.studies.inspection.request import (
 from core.studies.inspection.taught import in_taught_words
 from core.studies.inspection.verdict import Decision, Headline
 from core.studies.progress import Cancelled, Progress, silent
+from core.uncertainty.similarity import JUDGE
 
 BUDGET = 2000
 _LOG = logging.getLogger("believe")
@@ -283,6 +284,7 @@ def settings_of(model: LanguageModel, policy: Policy | None) -> tuple[Request, R
             _ANY,
             pipeline.samples,
             pipeline.temperature,
+            judged=pipeline.similarity == JUDGE,
             sampling=Sampling(pipeline.sampling),
             answer_tokens=pipeline.answer_tokens,
         )

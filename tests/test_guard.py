@@ -21,7 +21,8 @@ from core.language_models.client import concurrency
 from core.language_models.errors import ModelError
 from core.language_models.language_model import Capabilities, LanguageModel, Response
 from core.studies.inspection.certificates import default_policy
-from tests.fakes import QUERY, Searched, TableModel, certified, falling, knows, words
+from core.studies.inspection.pipeline import prompt_fingerprint
+from tests.fakes import QUERY, Searched, TableModel, certified, comparing, falling, knows, words
 from tests.loops import in_own_loop
 from tests.patience import LONG
 
@@ -47,6 +48,14 @@ def policy_for(model: LanguageModel, **changes) -> Policy:
         **changes,
     )
     return replace(default_policy(), pipeline=pipeline)
+
+
+def test_a_policy_of_answers_that_the_model_compares_has_it_compare_them():
+    model = comparing(knows(3), lambda *_: 0.1)
+    prompt = prompt_fingerprint(judged=True)
+    policy = policy_for(model, prompt=prompt, similarity="judge", tau=0.5)
+    answer = believe.Guard(model, replace(policy, belief=None))(QUERY)
+    assert answer.text in model.answers and answer.inspection.reading.similarity == "judge"
 
 
 def test_what_is_known_is_served_with_its_promise_and_what_is_not_is_withheld(guard):
