@@ -243,6 +243,12 @@ def limits_of_test(checked: Confirmation) -> list[str]:
         sentences.append("The policy promises nothing; its target was tested.")
     if policy.belief:
         sentences.append("What it promises of the answers that it believes was not tested.")
+    own = policy.codebook.label if policy.codebook else ""
+    if own and checked.label not in ("", own):
+        sentences.append(
+            f"Right is what “{one_line(checked.label)}” calls so here; what the policy promises "
+            f"goes by “{one_line(own)}”."
+        )
     if look and look.place > 1:
         sentences.append(
             f"This is look {look.place} at these labels, so each bound was computed at "

@@ -277,6 +277,8 @@ def read(
     if meanings:
         names = [name for name in columns.labels if name in upload.table.columns]
         columns = replace(columns, meant=meanings_in(upload, names, meanings))
+    if strange := [name for name in vouched if name not in {s.column for s in columns.scores}]:
+        raise UploadError(f"“{one_line(strange[0])}” is no score here, so nobody can vouch for it.")
     claims = tuple((score, claim) for score in vouched for claim in Claim)
     return labelled(upload, replace(columns, vouched=claims, filters=tuple(filters)))
 

@@ -50,6 +50,7 @@ class Confirmation:
     other_errors: int | None = None  # by labels of another rule; None without such labels
     look: ledger.Look | None = None  # at labels; None where nobody counts them
     batches: int = 0  # of other labels on which policies of this score were tested before
+    label: str = ""  # the column that said which answers are right; "" where nobody knows
 
     @property
     def exceeds_target(self) -> bool:
@@ -115,9 +116,9 @@ def confirm_half(
     if look.place > ledger.MOST_LOOKS:
         raise CalibrationError(ledger.no_budget(look.place))
     delta = (1 - (policy.confidence or USUAL_CONFIDENCE)) / 2**look.place
-    return replace(
-        confirm(policy, data, 1 - delta), look=look, batches=other_batches(look, earlier)
-    )
+    batches, book = other_batches(look, earlier), data.codebooks.get(policy.score)
+    label = book.label if book else ""
+    return replace(confirm(policy, data, 1 - delta), look=look, batches=batches, label=label)
 
 
 def _are_its_own(policy: Policy, data: LabelledRows, earlier: Sequence[ledger.Look]) -> bool:

@@ -585,6 +585,12 @@ def of_one_kind(label, other, meanings=None):
     return study.read(content, "x.csv", meanings=meanings, vouched=["doubt"])
 
 
+def test_nobody_vouches_for_what_is_no_score():
+    content = csv_file(["q", "doubt", "correct"], [(f"q{i}", i / 9, i % 2) for i in range(9)])
+    with pytest.raises(UploadError, match="“duobt” is no score here"):
+        study.read(content, "x.csv", vouched=["duobt"])
+
+
 @pytest.mark.parametrize("method", study.METHODS)
 @pytest.mark.parametrize(
     ("other", "meanings"),

@@ -157,6 +157,15 @@ def book(question):
     return Codebook(question, 9, "s", False, "right", ("1",), ("0",), 5, 9, 9, (), (), ())
 
 
+def test_labels_of_another_column_than_the_promise_goes_by_are_said(policy):
+    made = replace(policy, codebook=book("question"))
+    for label in ("right", "right_f1"):
+        rows = replace(new(98, 2, 20), codebooks={"s": replace(book("question"), label=label)})
+        said = " ".join(words.limits_of_test(confirm_on(made, rows, ())))
+        goes_by = "“right_f1” calls so here; what the policy promises goes by “right”"
+        assert (goes_by in said) is (label != "right")
+
+
 def test_what_cannot_be_a_test_is_refused(policy):
     other = replace(PIPELINE, model="other")
     rows = replace(new(30, 2), pipeline=to_text(other))
