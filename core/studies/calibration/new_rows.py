@@ -13,6 +13,7 @@ from core.abstention.drift import FALSE_ALARMS, FEWEST, Drift, drift
 from core.abstention.policy import Policy, check_rows, own_direction
 from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
+from core.data.tabular.grading import GRADED_BY, RIGHT, WRONG
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.labelled import LabelledRows, doubts_of
 from core.data.tabular.mixtures import other_settings
@@ -23,14 +24,21 @@ from core.studies.calibration.calibration import Calibration, CalibrationError
 
 
 def decisions(data: LabelledRows, policy: Policy) -> bytes:
-    """Return a disarmed CSV: every labelled row with its score and the decision."""
-    doubts = data.doubts[policy.score]
+    """Return a disarmed CSV: every labelled row with its score and the decision.
+
+    Whoever calibrates on it reads what made the scores, and whose labels they are.
+    """
+    doubts, book = data.doubts[policy.score], data.codebooks.get(policy.score)
     numbers = own_direction(doubts, policy.larger_is_surer)
-    labels = {"correct": data.correct[policy.score]}
+    is_graded = bool(book and book.label.startswith(GRADED_BY))
+    own = book.label if book and is_graded else f"{policy.score}_correct"
+    labels = {own: data.correct[policy.score]}
     if other := data.others.get(policy.score):
         labels[other.column] = other.right
+    words = (WRONG, RIGHT) if is_graded else (0, 1)
+    pipeline = {"pipeline": data.pipeline} if data.pipeline else {}
     return to_csv(
-        ("row", "query", "source", policy.score, "decision", *labels),
+        ("row", "query", "source", policy.score, "decision", *labels, *pipeline),
         (
             (
                 int(row) + 1,
@@ -38,7 +46,8 @@ def decisions(data: LabelledRows, policy: Policy) -> bytes:
                 str(source),
                 "" if math.isnan(doubt) else float(number),
                 "answer" if doubt < policy.threshold else "abstain",
-                *map(int, right),
+                *(words[int(each)] for each in right),
+                *pipeline.values(),
             )
             for row, query, source, doubt, number, *right in zip(
                 *(data.kept, data.queries, data.sources, doubts, numbers),

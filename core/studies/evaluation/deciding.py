@@ -16,6 +16,7 @@ from core.abstention.thresholds import Threshold
 from core.codec import one_line
 from core.data.tabular.csv_export import to_csv
 from core.studies.evaluation.results import Results
+from core.studies.inspection.pipeline import to_text
 from core.uncertainty.scores import SCORES
 
 
@@ -59,19 +60,24 @@ def decide(results: Results, policy: Policy) -> PolicyDecisions:
 
 
 def decisions_csv(decided: PolicyDecisions) -> bytes:
-    """Return every row with its doubt and the decision, as a disarmed CSV."""
+    """Return every row with its doubt and the decision, as a disarmed CSV.
+
+    Its headings and pipeline are those of `labelled_table`: whoever calibrates on it reads whose
+    labels they are.
+    """
     results, score = decided.results, decided.policy.score
     answers = results.answers(score)
-    other = results.by_other_label
-    headings = ("id", "question", "source", "answer", score, "decision", "correct")
+    other, pipeline = results.by_other_label, to_text(results.run.pipeline)
+    headings = ("id", "question", "source", "answer", score, "decision", f"{score}_correct")
     return to_csv(
-        (*headings, f"correct by {other.match}"),
+        (*headings, f"{score}_correct_{other.match}", "pipeline"),
         (
             (
                 *(id, query, source, answer),
                 "" if math.isnan(doubt) else float(doubt),
                 "answer" if answered else "abstain",
                 *map(int, right),
+                pipeline,
             )
             for id, query, source, answer, doubt, answered, *right in zip(
                 *(results.ids, results.queries, results.sources, answers),

@@ -542,9 +542,10 @@ def test_the_bound_holds_for_the_other_half_as_often_as_it_says():
 
 def test_decisions_hold_every_row(hand, certified):
     heading, *found = rows_in(new_rows.decisions(hand, certified.policy))
-    assert heading == ["row", "query", "source", "a", "decision", "correct"]
+    # With whose labels they are, and what made the scores: somebody may calibrate on it.
+    assert heading == ["row", "query", "source", "a", "decision", "a_correct", "pipeline"]
     assert found == [
-        [str(i + 1), query, source, a, "answer" if i < 7 else "abstain", str(right)]
+        [str(i + 1), query, source, a, "answer" if i < 7 else "abstain", str(right), hand.pipeline]
         for i, (query, source, a, right, *_) in enumerate(ROWS)
     ]
     endless = rows_in(new_rows.decisions(hand, study.move(certified, math.inf)))
@@ -583,6 +584,15 @@ def of_one_kind(label, other, meanings=None):
     rows = [(f"q{i}", i / 100, label if i < 50 else other) for i in range(100)]
     content = csv_file(["q", "doubt", "correct"], rows)
     return study.read(content, "x.csv", meanings=meanings, vouched=["doubt"])
+
+
+def test_decisions_say_who_graded_the_answers():
+    rows = [(f"q{i}", i / 9, ("right", "wrong")[i % 2]) for i in range(9)]
+    data = study.read(csv_file(["q", "doubt", "graded by the model m"], rows), "x.csv")
+    policy = study.calibrate(data, Target(0.6, 0.5, "empirical", "doubt")).policy
+    again = study.read(new_rows.decisions(data, policy), "decisions.csv")
+    assert again.codebooks["doubt"].grader == data.codebooks["doubt"].grader == "the model m"
+    assert again.correct["doubt"].tolist() == data.correct["doubt"].tolist()
 
 
 def test_nobody_vouches_for_what_is_no_score():
@@ -968,7 +978,9 @@ def test_labels_by_another_rule_stand_beside_those_that_count(certified):
     assert holdout.confirm(found.policy, data, 0.9).other_errors == 5
     half = study.move(found, 100)
     assert (half.errors, half.other_errors) == (0, 1)
-    assert new_rows.decisions(data, found.policy).splitlines()[0].endswith(b"correct,a_correct_f1")
+    again = study.read(new_rows.decisions(data, found.policy), "decisions.csv", ["a"], None, False)
+    assert again.codebooks["a"].of_rule(True, True) == data.codebooks["a"].of_rule(True, True) != ""
+    assert again.pipeline == data.pipeline
     # Whoever chooses F1 has the usual ones beside it, and all scores at once by the rule's name.
     by_f1 = study.read(content, "run.csv", larger_is_surer=False, correct="f1")
     assert [book.label for book in by_f1.codebooks.values()] == ["a_correct_f1", "b_correct_f1"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.abstention.policy import PolicyError
+from core.abstention.policy import PolicyError, pipeline_in
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled
 from core.data.tabular.suggestions import suggest
@@ -66,7 +66,7 @@ def test_whoever_is_judged_the_answer_and_its_label_are_of_one_score(tmp_path, p
     decided = decide(found, policy)  # which serves its own
     assert (decided.observed.answered, decided.observed.errors) == (2, 1)
     first, _ = records_in(decisions_csv(decided))
-    assert (first["answer"], first["correct"]) == ("another", "0")
+    assert (first["answer"], first[f"{SCORE}_correct"]) == ("another", "0")
 
 
 def test_a_question_asked_twice_counts_once(runs, policy):
@@ -93,3 +93,6 @@ def test_decisions_as_a_file(runs, policy):
         "answer" if answers else "abstain" for answers in found.answers
     ]
     assert cells[0]["id"] == runs[1].ids[0] and float(cells[0][SCORE]) == runs[1].doubts[SCORE][0]
+    again = uploads.parse(decisions_csv(found), "decisions.csv")  # it says whose labels they are
+    read = labelled(again, suggest(again))
+    assert read.codebooks[SCORE].of_rule(True, True) and pipeline_in(read.pipeline)
