@@ -143,8 +143,8 @@ def test_only_what_is_odd_is_said_to_be_vouched_for():
 
 def test_the_scores_of_a_run_saw_no_labels_but_a_column_may_be_called_like_them():
     own = to_text(default_policy().pipeline).replace('"', '""')
-    of_run = scored("semantic_entropy", lambda n: n / 100, more=f',"{own}"')
-    assert labelled(*of_run).codebooks["semantic_entropy"].claims == ()
+    of_run = scored("mutual_information", lambda n: n / 100, more=f',"{own}"')
+    assert labelled(*of_run).codebooks["mutual_information"].claims == ()
     for more in ("", ",rag-v2"):  # no pipeline of ours
         with pytest.raises(SuspiciousScoreError):
-            labelled(*scored("semantic_entropy", lambda n: n / 100, more=more))
+            labelled(*scored("mutual_information", lambda n: n / 100, more=more))
