@@ -13,7 +13,7 @@ LOOKING = 3.0  # seconds that a server on this machine may take to list its mode
 def local_servers() -> dict[str, tuple[str, ...]]:
     """Return the servers at the usual ports of this machine, by base URL, with their models.
 
-    All are asked at once, for `LOOKING` seconds; one that wants a key is not among them.
+    All are asked at once, for `LOOKING` seconds, and sent no key: nobody knows who listens there.
     """
     places = [
         (back_end.kind, preset.base_url)
@@ -27,7 +27,7 @@ def local_servers() -> dict[str, tuple[str, ...]]:
     def names_at(kind: str, url: str) -> tuple[str, ...]:
         try:
             with patience(stop, LOOKING):  # which is this thread's own
-                return registry.model_names(kind, url)
+                return registry.model_names(kind, url, "")
         except ModelError:
             return ()
 

@@ -107,7 +107,9 @@ def test_a_scan_finds_the_servers_of_this_machine_that_list_models(monkeypatch):
         ]
         kinds = {"openai": replace(BACK_ENDS["openai"], presets=tuple(presets))}
         monkeypatch.setattr(registry, "BACK_ENDS", kinds)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-service")  # and of no stranger's program
         assert local_servers() == {presets[0].base_url: (server.model,)}
+        assert all("Authorization" not in each.headers for each in server.exchanges)
 
 
 def test_what_stands_behind_the_colon_is_handed_on(monkeypatch, tmp_path):

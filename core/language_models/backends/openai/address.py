@@ -104,15 +104,18 @@ class Address:
     def may_have_our_key(self) -> bool:
         """Whether the key of this machine's environment may be sent there.
 
-        On a public Believe a stranger could otherwise name a server of theirs and collect it.
+        A service's own goes to its usual port, and never in clear text; no other goes to it. On a
+        public Believe a stranger could name a server of theirs and collect the usual one.
         Whether the key is lent to strangers at all is another question: `environment_key`.
         """
-        return not is_public() or is_permitted(self.name, self.port) or bool(self._own_key)
+        if self._own_key:
+            return self.scheme == "https" and self.port == PORTS["https"]
+        return not is_public() or is_permitted(self.name, self.port)
 
     @property
     def _own_key(self) -> str:
-        own = {preset.base_url.split("/")[2]: preset.key for preset in PRESETS}
-        return own.get(self.host, "") if self.scheme == "https" else ""
+        own = {urlsplit(preset.base_url).hostname: preset.key for preset in PRESETS}
+        return own.get(self.name, "")
 
     def look_up(self) -> str | None:
         """Return the only IP address to connect to; None where any will do.
@@ -250,10 +253,12 @@ def read_address(url: str) -> Address:
 def key_for(address: Address, key: str | None) -> tuple[str | None, bool]:
     """Return the key for an address, and whether it is the environment's; None where none is sent.
 
+    `key`: by default the environment's, where that may be sent; "" for none.
+
     Raises `NeedsKeyError` when it cannot stand in a header.
     """
     lent = None
-    if not key and address.may_have_our_key:
+    if key is None and address.may_have_our_key:
         lent = environment_key(address.key_variable)
     key = (key or lent or "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:

@@ -354,6 +354,10 @@ def test_a_service_with_a_key_of_its_own_gets_that_and_no_other(monkeypatch, pre
     for other in SERVICES:
         monkeypatch.setenv(other.key, f"of-{other.name}")
     assert key_for(read_address(preset.base_url), None) == (f"of-{preset.name}", True)
+    name = preset.base_url.split("/")[2]
+    for elsewhere in (f"http://{name}/v1", f"https://{name}:8443/v1"):  # nor another's
+        assert key_for(read_address(elsewhere), None) == (None, False)
+    assert key_for(read_address(preset.base_url), "") == (None, False)
     monkeypatch.setenv("BELIEVE_PUBLIC", "1")
     assert key_for(read_address(preset.base_url), None) == (None, False)
     monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", preset.key)
