@@ -41,7 +41,7 @@ def hindrance(
 ) -> str | None:
     """Return why `answer` is not served, or None where nothing is against it.
 
-    `certified`: whether a policy decides, whose labels have seen how often such answers are wrong.
+    `certified`: whether a policy decides that promises something of such answers by its labels.
     """
     return next(_hindrances(recording, evidence, answer, similarity, certified), None)
 

@@ -310,7 +310,7 @@ def read(
     elif rule is None:
         default = certificate(_pipeline(recording, reading, 0.0))
         rule = rule_of(default, f"{DEFAULT} ") if default else None
-    others = recording.others
+    others, promises = recording.others, rule is not None and rule.error is not None
     answer = scores[rule.score if rule else SCORE].answer
     verdict = decide(
         scores,
@@ -318,9 +318,7 @@ def read(
         evidence.answers,
         rule,
         others,
-        hindrance=hindrance(
-            recording, evidence, answer, reading.similarity, certified=rule is not None
-        ),
+        hindrance=hindrance(recording, evidence, answer, reading.similarity, certified=promises),
         remainder=remainder(evidence, answer),
     )
     if refused:

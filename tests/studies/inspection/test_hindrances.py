@@ -1,15 +1,18 @@
 """What a small doubt does not speak for: the answers that are there are not all, or no answers."""
 
+import math
+
 import numpy as np
 import pytest
 
 from core import prompts
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.language_model import Response
-from core.studies.inspection.inspection import run
+from core.studies.inspection.inspection import read, run
+from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.verdict import Decision
+from core.studies.inspection.verdict import Decision, DecisionRule, Headline
 from tests.fakes import QUERY, TableModel, copies
 from tests.studies.inspection.rungs import every, limited, sampled
 
@@ -98,6 +101,16 @@ def test_of_yes_and_no_one_is_wrong_however_steadily_both_are_said(estimator, si
     told = verdict(limited(steady(sides, [0.7, 0.3]), estimator))
     assert told.decision is NO and "exclude each other" in told.why
     assert verdict(limited(steady(["Yes", "Oslo"], [0.7, 0.3]), estimator)).decision is YES
+
+
+def test_a_limit_that_promises_nothing_makes_no_word_stronger():
+    """Chosen by hand, as high as one likes, λ knows of no answer how often such ones are wrong."""
+    recording = record(Request(QUERY, 10), steady(["Yes", "No"], [0.7, 0.3]))
+    without = read(recording)
+    for error in (None, 0.2):
+        rule = DecisionRule(math.inf, 0.0, error=error)
+        told = read(recording, rule=rule).headline
+        assert told is (without.headline if error is None else Headline.PERHAPS)
 
 
 @every
