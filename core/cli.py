@@ -19,12 +19,11 @@ from core.commands.dashboard import dashboard
 from core.commands.dataset import dataset
 from core.commands.decide import decide
 from core.commands.evaluate import evaluate
-from core.commands.files import FilesFirst, Input, beginning
+from core.commands.files import FilesFirst, Input, beginning, report_option, write_report
 from core.commands.history import KEEP, keep
 from core.commands.laboratory import laboratory
 from core.commands.model import asks, open_for_study, payment, refuse_others, refuse_typed, usage
 from core.commands.probe import probe
-from core.commands.report import report_option, write
 from core.commands.request import context_in, front, reads, request_of
 from core.commands.score import score
 from core.commands.serve import serve
@@ -211,7 +210,7 @@ def inspect(
             report as report_of,  # Altair takes long to load
         )
 
-        write(report, report_of(inspection, untaught=untaught), from_file=source is not None)
+        write_report(report, report_of(inspection, untaught=untaught), from_file=source is not None)
 
 
 def _recording_of(query: str) -> Inspection:
@@ -314,7 +313,7 @@ def amplify(
             report as report_of,  # Altair takes long to load
         )
 
-        write(options["report"], report_of([result]))
+        write_report(options["report"], report_of([result]))
 
 
 def _curve(amplification: Amplification) -> str:

@@ -26,8 +26,7 @@ from core.reports.inspection.words import likely
 from core.reports.result_files import FROM_FILE
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.labels import Labels
-from core.store.looks import Looks
+from core.store.labels import Labels, Looks
 from core.store.results import SavedResults
 from core.studies.amplification import curve
 from core.studies.amplification.curve import Case

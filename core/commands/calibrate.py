@@ -12,13 +12,19 @@ from core.abstention.ledger import Look
 from core.abstention.policy import Policy, to_dict, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.codec import encode, one_line
-from core.commands.files import FilesFirst, Input, Output, beginning
-from core.commands.files import write as write_file
+from core.commands.files import (
+    FilesFirst,
+    Input,
+    Output,
+    beginning,
+    report_option,
+    write,
+    write_report,
+)
 from core.commands.grading import grades, grading
 from core.commands.history import KEEP, keep
 from core.commands.ledger import ledger
 from core.commands.model import refuse_typed, tell, usage
-from core.commands.report import report_option, write
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.isolation import parse_isolated
@@ -158,14 +164,14 @@ def calibrate(
             report as report_of,  # Altair takes long to load
         )
 
-        write(options["report"], report_of(outcome))
+        write_report(options["report"], report_of(outcome))
     if isinstance(outcome.outcome, Uncertifiable) or outcome.policy is None:
         if as_json:
             click.echo(encode({"guarantee": None, "answered": 0, **_payment(outcome)}, indent=2))
         raise click.ClickException(getattr(outcome.outcome, "reason", "There is no policy."))
     policy = outcome.policy
     if out is not None:
-        write_file(out, to_json(policy))
+        write(out, to_json(policy))
     if options["keep"]:
         keep("policy", *about(policy), to_json(policy), policy.sentence)
     if as_json:

@@ -3,6 +3,8 @@
 A command whose answers cost money or minutes must not end at a folder that is not there.
 """
 
+from __future__ import annotations
+
 import math
 import os
 import stat
@@ -11,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -191,3 +193,22 @@ def text_in(file: Path, most: int) -> str:
         return content.decode("utf-8-sig", "ignore" if cut else "strict")
     except UnicodeDecodeError:
         raise click.BadParameter("The text is not UTF-8; save it as UTF-8.") from None
+
+
+if TYPE_CHECKING:
+    from core.reports.report import Report
+
+
+report_option = click.option(
+    "--report",
+    type=Output(),
+    help="Write a report too: one HTML file with pictures, settings and versions.",
+)
+
+
+def write_report(path: Path, report: Report, *, from_file: bool = False) -> None:
+    """Write a report; raise `ClickException` when the file cannot be written."""
+    from core.reports.report import to_html  # Altair takes long to load
+    from core.reports.result_files import FROM_FILE
+
+    write(path, to_html(report, warning=FROM_FILE if from_file else ""))

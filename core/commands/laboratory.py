@@ -8,10 +8,8 @@ from typing import Any
 import click
 
 from core.codec import encode
-from core.commands.files import FilesFirst, Output
-from core.commands.files import write as write_file
+from core.commands.files import FilesFirst, Output, write, write_report
 from core.commands.model import asks, open_for_study, payment, usage
-from core.commands.report import write
 from core.data.tabular.csv_export import to_csv
 from core.language_models.errors import ModelError
 from core.language_models.language_model import LanguageModel
@@ -118,7 +116,7 @@ def _write(path: Path, finding: Finding, model: str, form: str) -> None:
     elif path.suffix == ".html":
         from core.reports.laboratory.document import report  # Altair takes long to load
 
-        write(path, report(finding, model, form))
+        write_report(path, report(finding, model, form))
         return
     elif path.suffix == ".csv":
         columns = finding.columns
@@ -126,7 +124,7 @@ def _write(path: Path, finding: Finding, model: str, form: str) -> None:
     else:
         contents = _pictures(path, finding)
     for where, content in contents.items():
-        write_file(where, content)
+        write(where, content)
 
 
 def _pictures(path: Path, finding: Finding) -> dict[Path, bytes]:

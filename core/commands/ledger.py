@@ -7,7 +7,7 @@ from core.abstention.ledger import Look
 from core.commands.model import tell
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.looks import Looks
+from core.store.labels import Looks
 from core.studies.calibration.delta_spending import from_json, to_json
 
 T = TypeVar("T")

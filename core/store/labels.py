@@ -1,16 +1,17 @@
-"""What people said of answers: right or wrong, one row of the table each.
+"""What people said of answers, right or wrong, and what was looked at of labels.
 
-Of the texts only a hash is kept, by which the same answer is found in another file.
+Of the texts only a hash is kept, by which the same answer is found in another file. Later looks
+know of those before: nothing deletes one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Final
 
-from sqlalchemy import Row, delete, select
+from sqlalchemy import Column, Row, Select, delete, select
 
 from core.store import schema
 from core.store.results import OwnedRows
-from core.store.text import storable
+from core.store.text import checked_payload, storable
 
 AT_ONCE: Final = 500  # items of one query
 
@@ -52,3 +53,48 @@ class Labels(OwnedRows):
                 connection.execute(
                     delete(schema.labels).where(self._own, schema.labels.c.item.in_(some))
                 )
+
+
+MOST: Final = 2_000  # that are read: the newest
+
+
+class Looks(OwnedRows):
+    """One owner's looks at labels."""
+
+    table = schema.looks
+
+    def save(self, looks: Iterable[tuple[str, str]], earlier: Set[str] | None = None) -> bool:
+        """Keep looks, each as the hash of what it was at and its payload; once.
+
+        Return whether they are: none is where there are others than the `earlier` ones, taken
+        meanwhile, so that these have other places.
+        """
+        rows = [
+            {
+                "owner": self._owner,
+                "setting": storable(setting),
+                "made_at": schema.now(),
+                "payload": checked_payload(payload),
+            }
+            for setting, payload in looks
+        ]
+        if rows:
+            with self._database.write() as connection:
+                if earlier is not None:
+                    if connection.dialect.name != "sqlite":  # which has one writer at a time
+                        connection.exec_driver_sql("LOCK TABLE looks IN EXCLUSIVE MODE")
+                    newest = self._newest(schema.looks.c.setting)
+                    if not earlier >= {*connection.execute(newest).scalars()}:
+                        return False
+                connection.execute(self._database.insert_new(schema.looks), rows)
+        return True
+
+    def all(self) -> tuple[str, ...]:
+        """Return the payloads, the newest last."""
+        with self._database.read() as connection:
+            payloads = connection.execute(self._newest(schema.looks.c.payload))
+            return tuple(payloads.scalars())[::-1]
+
+    def _newest(self, column: Column[str]) -> Select[tuple[str]]:
+        newest = select(column).where(self._own)
+        return newest.order_by(schema.looks.c.number.desc()).limit(MOST)

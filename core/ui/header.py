@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.ui import glossary, model_address, model_picker, policy_address, policy_badge
+from core.ui import glossary, model_address, model_picker, policy_badge
 from core.ui.messages import problem, say_later
 from core.ui.results import storage
 from core.ui.runs import chip
@@ -14,7 +14,7 @@ def page_header(title: str, lead: str = "") -> DeltaGenerator:
 
     Returns the place of the policy's badge, for a page whose settings it may not fit.
     """
-    policy_address.follow()
+    policy_badge.follow()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title(title, width="stretch")
         with st.container(horizontal=True, width="content", key="chips"):

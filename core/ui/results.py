@@ -13,8 +13,7 @@ from core.store.calls import Calls
 from core.store.database import Database, folder_beside, open_database
 from core.store.errors import StoreError, UnknownResultError
 from core.store.files import Files
-from core.store.labels import Labels
-from core.store.looks import Looks
+from core.store.labels import Labels, Looks
 from core.store.results import Result, SavedResults
 from core.store.stopgap import IN_MEMORY, FallbackDatabase
 from core.studies.inspection.inspection import Inspection, read

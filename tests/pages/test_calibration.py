@@ -25,8 +25,7 @@ from core.reports.calibration import words
 from core.reports.inspection.words import STAMPS
 from core.store import files
 from core.store.errors import StoreError
-from core.store.labels import Labels
-from core.store.looks import Looks
+from core.store.labels import Labels, Looks
 from core.store.results import SavedResults
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout, whole

@@ -13,7 +13,7 @@ from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
 from core.studies.laboratory import deciding
 from core.studies.laboratory.deciding import DecidingSettings
-from core.ui.inspection import stable
+from core.ui.inspection import sampling
 from core.ui.policy_badge import IN_USE
 from tests.language_models.openai_server import serving
 from tests.sessions import chosen, go, keys, offer, pictures, press, said, session, settled
@@ -23,7 +23,7 @@ SMALL = DecidingSettings(samples=(2, 8), thresholds=(0.25,), temperatures=(0.9,)
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch):
-    monkeypatch.setattr(stable, "settings_for", lambda model, request: SMALL)
+    monkeypatch.setattr(sampling, "settings_for", lambda model, request: SMALL)
 
 
 def test_whether_a_verdict_is_stable_is_said_with_a_picture_at_the_press_of_a_button(embedded):
@@ -72,14 +72,14 @@ def test_the_most_that_it_takes_is_the_sum_of_what_each_setting_takes(embedded):
 
 def test_fewer_values_are_tried_where_each_takes_long(monkeypatch):
     monkeypatch.undo()
-    few, many = Request("Q", 8), Request("Q", stable.MANY + 1)
+    few, many = Request("Q", 8), Request("Q", sampling.MANY + 1)
 
     def tried(request, **abilities):
         able = Capabilities(scores_given_text=True, **abilities)
-        return stable.settings_for(SimpleNamespace(capabilities=able), request)
+        return sampling.settings_for(SimpleNamespace(capabilities=able), request)
 
     assert tried(few) == DecidingSettings()
-    assert tried(many) == tried(few, local=False) == tried(few, quick=False) == stable.FEWER
+    assert tried(many) == tried(few, local=False) == tried(few, quick=False) == sampling.FEWER
 
 
 def test_longer_chains_are_looked_at_in_the_laboratory_with_the_same_question():

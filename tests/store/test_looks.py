@@ -1,6 +1,6 @@
 """Looks at labels: kept once, for their owner, and not deleted with results."""
 
-from core.store.looks import Looks
+from core.store.labels import Looks
 from core.store.results import SavedResults
 
 

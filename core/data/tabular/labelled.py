@@ -34,11 +34,13 @@ from core.data.tabular.fingerprints import of_cells
 from core.data.tabular.headings import plain_heading
 from core.data.tabular.labels import (
     Meaning,
+    OtherLabels,
     ValueMeaning,
     check_meanings,
     decisions,
     display,
     meanings_of,
+    other_labels,
     own_labels,
     series_in,
     spelling,
@@ -53,7 +55,6 @@ from core.data.tabular.mixtures import (
     sentences,
 )
 from core.data.tabular.no_answers import NO_ANSWER, right_refusals
-from core.data.tabular.other_labels import OtherLabels, other_labels
 from core.data.tabular.pipelines import check_labels_of_run, is_of_runs, pipeline_of
 from core.data.tabular.repeats import copies_as_one, repeats_unknown, row_claims, vouched_questions
 from core.data.tabular.suspicion import Claim, SuspiciousScoreError, vouched_claims

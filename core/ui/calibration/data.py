@@ -31,9 +31,14 @@ from core.ui import downloads
 from core.ui.calibration import keeping, run
 from core.ui.calibration.directions import directions
 from core.ui.calibration.grading import grade_here
-from core.ui.calibration.label_meanings import meanings, reversal
-from core.ui.calibration.mixtures import ask_which_counts, filters_of
-from core.ui.calibration.vouching import claims_of, vouch_for
+from core.ui.calibration.open_questions import (
+    ask_which_counts,
+    claims_of,
+    filters_of,
+    meanings,
+    reversal,
+    vouch_for,
+)
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import memory_of, public

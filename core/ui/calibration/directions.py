@@ -10,7 +10,7 @@ from core.data.tabular.labelled import Columns, LabelledRows
 from core.data.tabular.uploads import Upload
 from core.reports.calibration.words import contradiction
 from core.studies.calibration import diagnostics
-from core.ui.calibration.label_meanings import turned_key
+from core.ui.calibration.open_questions import turned_key
 from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of

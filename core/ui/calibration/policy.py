@@ -12,8 +12,7 @@ from core.store.errors import StoreError
 from core.studies.inspection.inspection import cannot_decide
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.messages import problem
-from core.ui.policy_address import ADDRESS, is_unverified
-from core.ui.policy_badge import CAUTION, ID, IN_USE, UNVERIFIED
+from core.ui.policy_badge import ADDRESS, CAUTION, ID, IN_USE, UNVERIFIED, is_unverified
 from core.ui.results import save, until_saved
 from core.ui.saved_result import open_result
 from core.ui.session import public

@@ -1,26 +1,36 @@
 """What came of a run: every score, the paper's figures, the rows, another run beside it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
+from core.abstention.policy import Policy, PolicyError
+from core.charts import evaluation as charts
 from core.codec import count_of
+from core.reports.calibration.document import by_group
+from core.reports.evaluation import document, words
+from core.reports.report import Picture
+from core.studies.evaluation.deciding import PolicyDecisions, decide, decisions_csv
 from core.studies.evaluation.files import RunError
+from core.studies.evaluation.listing import QuestionPoints, scatter_points
 from core.studies.evaluation.mixing import sources
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import Results, read_results, stamp
 from core.studies.evaluation.rows import RIGHT, RIGHT_BY, Match
-from core.ui.evaluation.bundled import is_bundled, rows_of
+from core.studies.inspection.certificates import certified_model, default_policy
+from core.ui import downloads, figures
+from core.ui.calibration import policy as policies
 from core.ui.evaluation.cells import digest, source_name
 from core.ui.evaluation.compare import compare
-from core.ui.evaluation.decisions import decisions
+from core.ui.evaluation.measures import is_bundled, rows_of
 from core.ui.evaluation.mixtures import mixtures
-from core.ui.evaluation.rows import rows
+from core.ui.evaluation.rows import chosen_row, rows
 from core.ui.evaluation.runs import complaint
-from core.ui.evaluation.scatter import scatter
 from core.ui.evaluation.scores import scores
 from core.ui.evaluation.views import note_view
 from core.ui.messages import problem
@@ -149,3 +159,114 @@ def _that_count(run: Run, every: Results, buttons: DeltaGenerator) -> Results:
     with buttons:
         note_view(counting)
     return counting
+
+
+KEY = "results_scatter"
+
+
+def scatter(results: Results) -> None:
+    """Draw every question; show those at the point that a person chooses."""
+    plotted = memory_of(
+        "results_plotted", results, lambda: scatter_points(results, charts.MOST_POINTS)
+    )
+    if not len(plotted.rows):
+        st.text("No row has both a semantic entropy and a mutual information to draw.")
+        return
+    points = charts.Points(
+        plotted.entropy, plotted.information, plotted.right, results.sources[plotted.rows]
+    )
+    # Another chart for other rows: a choice survives in the same one.
+    key = f"{KEY}_{digest(results.run.folder, plotted.rows.tobytes())}"
+    picture = document.scatter(points)
+    with st.container(key="finding"):
+        st.text(words.above(plotted))
+    figures.show(picture, key, selects=charts.CHOSEN)
+    for sentence in words.scatter(plotted):
+        st.text(sentence)
+    st.caption(
+        "Doubts as a policy compares them, right or wrong by the answer of mutual information. "
+        "Below on the right: many right answers, which only entropy doubts."
+    )
+    downloads.menu(partial(figures.as_files, "entropy_and_information", picture))
+    at = at_points(plotted, selection(st.session_state.get(key)))
+    if not len(at):
+        st.text("Choose a point to see its questions.")
+        return
+    st.text(f"At this point: {count_of(len(at), 'question')}.")
+    chosen_row(results, "mutual_information", at, key="results_point")
+
+
+def selection(state: Any) -> Sequence[Any]:
+    """Return the points that a person chose, as the browser names them."""
+    selection = getattr(state, "selection", None) or {}
+    chosen = selection.get(charts.CHOSEN) or []
+    return chosen if isinstance(chosen, list) else []
+
+
+def at_points(points: QuestionPoints, chosen: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the rows at the chosen points; a point that is not drawn has none."""
+    is_near = np.zeros(len(points.rows), bool)
+    for point in chosen:
+        try:
+            entropy, information = (float(point[name]) for name in charts.FIELDS)
+        except (KeyError, TypeError, ValueError):  # it comes from a browser
+            continue
+        near = np.isclose(points.entropy, entropy, rtol=0, atol=1e-9)
+        is_near |= near & np.isclose(points.information, information, rtol=0, atol=1e-9)
+    return points.rows[is_near]
+
+
+MOST_DRAWN = 12  # sources
+IN_USE, DEFAULT = "the policy in use", "the model’s default policy"
+
+
+def decisions(results: Results) -> None:
+    """Let the person choose a policy, and show what it decides."""
+    policies.bring()
+    offered = _offers(results)
+    if not offered:
+        st.text(
+            "No policy is in use. Make one on Calibration, or upload one here; Calibration takes "
+            "the rows of a run."
+        )
+        return
+    which = st.selectbox("Policy", list(offered), key="results_policy", persist_state="session")
+    policy = offered[which]
+    st.text(policy.sentence)
+    try:
+        decided = memory_of("results_decided", results, partial(decide, results, policy), policy)
+    except PolicyError as error:
+        st.text(str(error))
+        st.text(
+            "On this page: calibrate a policy on these rows, or start a run with the settings of "
+            "the policy."
+        )
+        return
+    for sentence in words.decisions(decided):
+        st.text(sentence)
+    picture = None
+    if decided.by_source:
+        parts = decided.by_source[:MOST_DRAWN]
+        st.markdown("**Wrong among the answered, by source**")
+        picture = by_group(parts, policy.target_error, words.other_label(results.match))
+        figures.show(picture, "results_groups")
+        st.text(picture.caption)
+    downloads.menu(partial(_decision_files, decided, picture))
+
+
+def _decision_files(decided: PolicyDecisions, picture: Picture | None) -> None:
+    downloads.download(
+        "Decisions (CSV)", lambda: decisions_csv(decided), "evaluation_decisions.csv"
+    )
+    if picture:
+        figures.as_files("wrong_by_source", picture)
+
+
+def _offers(results: Results) -> dict[str, Policy]:
+    """Return the policies that there are, by what they are called."""
+    offered = {}
+    if (in_use := policies.in_use()) is not None:
+        offered[IN_USE] = in_use
+    if (model := certified_model(results.run.pipeline.revision)) is not None:
+        offered[DEFAULT] = default_policy(model)
+    return offered

@@ -6,7 +6,7 @@ import pytest
 from core.studies.evaluation import results as studied
 from core.studies.evaluation.bundled import folders as folders
 from core.studies.evaluation.reading import Run, unfit_scores
-from core.ui.evaluation import bundled
+from core.ui.evaluation import measures
 from core.ui.runs import widget
 from tests.sessions import of_key, said, settled, table
 from tests.ui.evaluation.test_results import opened
@@ -18,9 +18,9 @@ NAME, *_ = folders()
 def work(monkeypatch):
     """The kinds of work that are done from now on, in their order, in a process that is new."""
     done = []
-    monkeypatch.setattr(bundled, "JOBS", bundled.Registry())
+    monkeypatch.setattr(measures, "JOBS", measures.Registry())
     monkeypatch.setattr(widget, "QUICK", 0.0)  # as where a machine is busy
-    bundled.rows_of.cache_clear()
+    measures.rows_of.cache_clear()
     for name in ("rows", "resample"):
         place = Run if name == "rows" else studied
         real = getattr(place, name)
@@ -57,6 +57,6 @@ def test_what_one_session_filters_is_not_what_another_sees(work):
 
 
 def test_the_rows_of_any_other_run_are_nobody_elses(tmp_path):
-    assert bundled.is_bundled(Run(folders()[NAME]))
-    assert not bundled.is_bundled(Run(tmp_path))
-    assert not bundled.is_everybodys(studied.read_results(Run(folders()[NAME])))  # other rows
+    assert measures.is_bundled(Run(folders()[NAME]))
+    assert not measures.is_bundled(Run(tmp_path))
+    assert not measures.is_everybodys(studied.read_results(Run(folders()[NAME])))  # other rows

@@ -19,7 +19,6 @@ from core.studies.inspection.serialise import from_json
 from core.studies.inspection.verdict import Decision
 from core.ui import downloads
 from core.ui.evaluation import results as page
-from core.ui.evaluation import scatter
 from core.ui.evaluation.results import TABS
 from core.ui.evaluation.scores import BETTER, CURVES, NUMBERS
 from core.ui.results import storage
@@ -137,7 +136,7 @@ def test_a_point_of_the_scatter_opens_its_questions(runs, monkeypatch):
     found = read_results(Run(runs / "one"))
     drawn = scatter_points(found, 100)
     point = {"entropy": drawn.entropy[7], "information": drawn.information[7]}
-    monkeypatch.setattr(scatter, "selection", lambda state: [point])
+    monkeypatch.setattr(page, "selection", lambda state: [point])
     app.run()
     assert said(app, "At this point: ")
     assert found.queries[drawn.rows[7]] in table(app, "question")["question"].tolist()
@@ -146,7 +145,7 @@ def test_a_point_of_the_scatter_opens_its_questions(runs, monkeypatch):
 def test_what_a_browser_says_of_a_point_is_checked(runs):
     drawn = scatter_points(read_results(Run(runs / "one")), 100)
     here = {"entropy": float(drawn.entropy[3]), "information": float(drawn.information[3])}
-    assert drawn.rows[3] in scatter.at_points(drawn, [here])
+    assert drawn.rows[3] in page.at_points(drawn, [here])
     for strange in (
         {},
         "x",
@@ -154,10 +153,10 @@ def test_what_a_browser_says_of_a_point_is_checked(runs):
         {"entropy": "x", "information": 1},
         {"entropy": 9e99, "information": 0},
     ):
-        assert len(scatter.at_points(drawn, [strange])) == 0
+        assert len(page.at_points(drawn, [strange])) == 0
     state = SimpleNamespace(selection={"chosen": [here]})
-    assert scatter.selection(state) == [here]
-    assert scatter.selection(None) == scatter.selection(SimpleNamespace(selection={})) == []
+    assert page.selection(state) == [here]
+    assert page.selection(None) == page.selection(SimpleNamespace(selection={})) == []
 
 
 def test_rows_are_searched_and_one_opens_as_an_inspection(runs, monkeypatch):

@@ -1,22 +1,33 @@
-"""What labels mean that do not say it themselves: the page asks, the person answers."""
+"""What a file leaves open of labels, scores and rows: the page asks, the person answers."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
+from core.codec import one_line
 from core.data.tabular.columns import column_of
 from core.data.tabular.labels import (
     Meaning,
     UnreadValue,
     ValueMeaning,
     complaint_of,
+    display,
     meanings_of,
+    spellings_of,
     unread_values,
     values_of,
 )
-from core.data.tabular.mixtures import RowFilter, rows_that_count
+from core.data.tabular.mixtures import (
+    RowFilter,
+    UnknownMixtureError,
+    mixture_columns,
+    rows_that_count,
+)
+from core.data.tabular.suspicion import Claim, SuspiciousScoreError
 from core.data.tabular.uploads import Upload
 from core.store.files import hash_of
+from core.ui.calibration.result import reading_of
 from core.ui.session import memory_of
 
 CHOICES = {
@@ -102,3 +113,77 @@ def _meaning(upload: Upload, unread: UnreadValue, number: int) -> ValueMeaning |
         persist_state="session",
     )
     return None if chosen is None else ValueMeaning(unread.column, unread.value, chosen)
+
+
+def claims_of(upload: Upload) -> tuple[tuple[str, Claim], ...]:
+    """Return what a person vouches for of the scores of a file."""
+    return tuple((score, Claim(claim)) for score, claim in _claims(_claims_key(upload)))
+
+
+def vouch_for(upload: Upload, error: SuspiciousScoreError) -> None:
+    """Say what was read and what is odd about a score, and let the person vouch for it."""
+    reading_of(error.reading)
+    with st.container(border=True, key="vouching"):
+        st.badge("Your answer is needed", icon=":material/help:", color="orange")
+        st.text(str(error))
+        st.button(
+            f"It {Claim[error.claim.name]}",
+            key="vouch",
+            icon=":material/verified_user:",
+            on_click=_vouch,
+            args=(_claims_key(upload), [error.score, error.claim.value]),
+        )
+
+
+def _claims_key(upload: Upload) -> str:
+    return f"claims_{upload.sha256[:16]}"  # so that a reload brings it back
+
+
+def _claims(key: str) -> list[list[str]]:
+    return st.session_state.get(key, [])
+
+
+def _vouch(key: str, claim: list[str]) -> None:
+    st.session_state[key] = [*_claims(key), claim]
+
+
+def filters_of(upload: Upload) -> tuple[RowFilter, ...]:
+    """Return what a person said of each column, under a field to change it."""
+    names = [
+        n for n in mixture_columns(upload) if st.session_state.get(_rows_key(upload, n)) is not None
+    ]
+    return tuple((name, _value(upload, name)) for name in names)
+
+
+def ask_which_counts(upload: Upload, error: UnknownMixtureError) -> None:
+    """Ask which value of a column counts, or whether all do."""
+    with st.container(border=True, key="mixture"):
+        st.badge("Your answer is needed", icon=":material/help:", color="orange")
+        st.text(str(error))
+        _value(upload, error.column)
+
+
+def _value(upload: Upload, name: str) -> str | None:
+    """Draw the field of a column; its texts are hostile, so they stand in options alone."""
+    spellings = memory_of("values", upload, lambda: spellings_of(column_of(upload, name)), name)
+    values = list(spellings)
+    chosen: int | None = st.selectbox(
+        "Rows that count",
+        range(len(values) + 1),
+        None,
+        format_func=partial(_option, name, list(spellings.values())),
+        key=_rows_key(upload, name),
+        persist_state="session",
+        placeholder="Choose which rows count",
+    )
+    return None if chosen is None or chosen == len(values) else values[chosen]
+
+
+def _option(name: str, spellings: list[str], place: int) -> str:
+    if place == len(spellings):
+        return f"All of “{one_line(name)}”, as a mix"
+    return f"“{one_line(name)}” is {display(spellings[place])}"
+
+
+def _rows_key(upload: Upload, name: str) -> str:
+    return f"filter_{upload.sha256[:16]}_{name}"
