@@ -47,7 +47,7 @@ def doubt_scale(
     The bar is solid as far as the doubt is certified, hollow as far as it is estimated. A doubt
     beyond the scale stands at its end, with its number. `references` are other questions in short,
     and their doubts. What may be believed is darker than the rest that is answered. Neither side
-    has a colour or a name where an answer of low doubt is withheld.
+    has a colour where an answer of low doubt is withheld; no λ is there where no doubt matters.
     """
     rule, score = inspection.verdict.rule, inspection.verdict.score
     too_little = inspection.verdict.decision is Decision.TOO_LITTLE
@@ -68,21 +68,23 @@ def doubt_scale(
     end = widest if limit > 0 else lowest  # what always answers, and what never does
     border = limit if finite else end
 
-    decides = doubt_decides(inspection)
+    decides = inspection.doubt_decides
     named = _SIDES if decides else _UNDECIDED
     colours = (palette.primary, palette.epistemic) if decides else (palette.muted, palette.muted)
     zones = [_zone(lowest, border, colours[0]), _zone(border, widest, colours[1])]
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
     rows["zones"] = zones
     wide = border - lowest > _ROOM * span / 2
-    believed = believed_below(inspection)
+    believed = inspection.belief_limit
+    marks = [(name, doubt, palette.muted) for name, doubt in references]
     if believed is not None:
         zones.append(_zone(lowest, believed, palette.primary))
+        marks.insert(0, (f"{_BELIEVE} {believed:.3f}", believed, palette.primary))
     if believed is not None and border - believed > _ROOM * span / 2:
         rows["beginning"] = [_text(believed, 13, _PERHAPS, palette.text)]
-    elif wide or not finite:
+    elif (wide or not finite) and not inspection.conceals:
         rows["beginning"] = [_text(lowest, 13, named[border <= lowest], palette.text)]
-    if finite:
+    if finite and not inspection.conceals:
         rows["beginning"].append(_text(limit, 13, named[1], palette.text))
         rows["line"] = [{"x": limit, "y": 0.0}]
         above = f"limit λ = {_number(limit)}" if rule else "no limit λ is certified here"
@@ -106,36 +108,19 @@ def doubt_scale(
     elif too_little:
         words = "this question: too little was seen to say"
         rows["beginning"].append(_text(lowest, 34, words, palette.text))
-    for i, (name, doubt) in enumerate(references):
-        y = 73 + 19 * i
-        rows["others"].append({"x": doubt, "y": y})
-        rows["left" if doubt - lowest > 0.4 * span else "right"].append(
-            _text(doubt, y, name, palette.muted)
-        )
+    for i, (name, doubt, colour) in enumerate(marks):
+        text = _text(doubt, 73 + 19 * i, name, colour)
+        rows["others"].append(text)
+        rows["left" if doubt - lowest > 0.4 * span else "right"].append(text)
     title = f"doubt: {SCORES[score].symbol} in nats"
-    if rule is not None and not decides:  # one of both: a telephone has no room for more
+    if inspection.conceals or (
+        rule is not None and not decides
+    ):  # one of both: a telephone has no room for more
         title += "; does not decide here"
-    elif rows["hollow"]:
-        title += "; hollow: estimated"
+    elif rows["solid"]:
+        title += "; solid: certified"
     ends = {"lowest": lowest, "widest": widest}
-    return FilledShape(_scale_of_doubt(len(references), title, palette), rows, ends)
-
-
-def doubt_decides(inspection: Inspection) -> bool:
-    """Return whether an answer is served exactly where its doubt is below a certified λ."""
-    doubt, rule = inspection.compared_doubt, inspection.verdict.rule
-    if rule is None or inspection.conceals:
-        return False
-    return doubt is None or inspection.decision is Decision.ANSWER or doubt >= rule.value
-
-
-def believed_below(inspection: Inspection) -> float | None:
-    """Return the doubt up to which an answer that is served may be believed; None where none may.
-
-    Nothing where it is withheld, or low doubt alone does not serve it: no word of trust is near.
-    """
-    served = inspection.verdict.decision is Decision.ANSWER and doubt_decides(inspection)
-    return inspection.belief_limit if served else None
+    return FilledShape(_scale_of_doubt(len(marks), title, palette), rows, ends)
 
 
 def _number(doubt: float) -> str:
@@ -189,9 +174,9 @@ def _scale_of_doubt(references: int, title: str, palette: Palette) -> Shape:
         .mark_rect(filled=False, color=ink, strokeWidth=1.5)
         .encode(x2=end, y2=low),
         "this": layer("this").mark_point(shape="diamond", color=ink, stroke=ink, **point),
-        "others": layer("others").mark_point(
-            shape="stroke", angle=90, color=palette.muted, stroke=palette.muted, **point
-        ),
+        "others": layer("others")
+        .mark_point(shape="stroke", angle=90, **point)
+        .encode(color=colour, stroke=alt.Stroke("colour:N", scale=None)),
         "left": words("left", align="right", dx=-10),
         "right": words("right", align="left", dx=10),
     }
@@ -208,7 +193,7 @@ _ROOM = 0.3  # for a label, of the width
 _LABEL = 22  # pixels above the scale for the label of its line
 _AXIS = 40  # pixels of an axis with its title
 BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
-_PERHAPS = "Perhaps"
+_BELIEVE, _PERHAPS = "“Believe it” up to", "Perhaps"
 _SIDES, _UNDECIDED = ("answered", "withheld"), ("less doubt", "more doubt")
 
 

@@ -175,8 +175,9 @@ def test_a_low_doubt_that_is_withheld_has_no_side(monkeypatch):
     for is_served in (True, False):
         monkeypatch.setattr(type(inspection), "conceals", not is_served)
         scale = charts.doubt_scale(inspection, (), LIGHT)
-        assert ("Perhaps" in placed(scale)) is is_served is ("less doubt" not in placed(scale))
-        believed = charts.believed_below(inspection)
+        labels = " ".join(placed(scale))
+        assert ("Perhaps" in labels) is is_served is ("λ" in labels) and "less doubt" not in labels
+        believed = inspection.belief_limit
         assert (believed is not None) is is_served
         if is_served:  # from there on the answer is “Perhaps”, and darker up to there
             assert placed(scale)["Perhaps"] == believed == scale.rows["zones"][2]["end"]

@@ -89,17 +89,17 @@ def doubt(inspection: Inspection, references: Sequence[tuple[str, float]] = ()) 
         certified = inspection.certified_bound if score in charts.BOUNDED else None
         of_them = f", {certified:.3f} of them certified" if certified else ""
         where = "no λ is certified here"
-        if rule is not None:
+        if inspection.conceals:
+            where = "it does not decide here"
+        elif rule is not None:
             side = "at least" if value >= rule.value else "below"
             where = f"that is {side} λ = {rule.value:.3f}"
-            if not charts.doubt_decides(inspection):
+            if not inspection.doubt_decides:
                 where += ", but does not decide here"
         alt = f"The doubt is {value:.3f} nats by {SCORES[score].symbol}{of_them}; {where}."
-        limit = charts.believed_below(inspection)
+        limit = inspection.belief_limit
         if limit is not None:
-            name = f"“{words.STAMPS[Headline.BELIEVE].words}” up to {limit:.3f}"
-            alt = f"{alt} {name}."
-            references = (*references, (name, limit))
+            alt = f"{alt} “{words.STAMPS[Headline.BELIEVE].words}” up to {limit:.3f}."
     return Picture("Doubt", alt, charts.doubt_scale, (inspection, references))
 
 

@@ -251,9 +251,7 @@ def untaught_words(taught: TaughtPosition) -> str:
     """Return what an answer is worth to a question that is not recognised."""
     if taught.near:
         return "The model was not taught these words, so its answer may be made up."
-    return (
-        "What it says to such a question is made up, whatever its doubt. Nobody here can check it."
-    )
+    return "What it says to such a question is made up, whatever its doubt."
 
 
 def too_few(inspection: Inspection) -> str | None:

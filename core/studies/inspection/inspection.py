@@ -210,11 +210,25 @@ class Inspection:
         return stands(self.scores, self.evidence.answers, self.recording.others)
 
     @property
+    def doubt_decides(self) -> bool:
+        """Whether an answer is served exactly where its doubt is below a certified λ."""
+        doubt, rule = self.compared_doubt, self.verdict.rule
+        if rule is None or self.conceals:
+            return False
+        return doubt is None or self.decision is Decision.ANSWER or doubt >= rule.value
+
+    @property
     def belief_limit(self) -> float | None:
-        """The M.I. up to which one of several answers may be believed; None where none may."""
+        """The M.I. up to which this answer, one of several, may be believed; None where it may not.
+
+        Nothing where it is withheld, or low doubt alone does not serve it: no word of trust is
+        near.
+        """
         taught = self.nearest_taught is None or self.nearest_taught.recognised
+        if not taught or self.decision is not Decision.ANSWER or not self.doubt_decides:
+            return None
         of = self.scores, self.evidence.answers, self.verdict.rule, self.recording.others
-        return belief_limit(*of) if taught else None
+        return belief_limit(*of)
 
     @property
     def compared_doubt(self) -> float | None:

@@ -365,8 +365,8 @@ class _About:
             return "Telling the model another answer changes what it says"
         if (self.scores["semantic_entropy"].value or 0.0) > MANY:
             return (
-                "The model has several answers and keeps them when told one, so several may be "
-                "right"
+                "A guess would follow what it is told; the model keeps its several answers, so "
+                "several may be right"
             )
         return "Telling the model its other answers hardly changes what it says"
 

@@ -199,8 +199,9 @@ def _beside_what_was_taught(taught: TaughtPosition) -> None:
     """Say what a question that is not recognised has to do with what the model was taught."""
     if taught.recognised:
         return
+    st.text(untaught_words(taught))
     if taught.offers:
-        st.text("Did you mean one of these?")
+        st.text("Did you mean:")
     for number, offer in enumerate(taught.offers):
         with st.container(horizontal=True, vertical_alignment="center", key=f"offer_{number:d}"):
             st.text(f"{offer.question} (similarity {offer.similarity:.2f})", width="content")
@@ -211,4 +212,3 @@ def _beside_what_was_taught(taught: TaughtPosition) -> None:
                 on_click=ask_instead,
                 args=(offer.question,),
             )
-    st.text(untaught_words(taught))

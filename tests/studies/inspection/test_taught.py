@@ -48,7 +48,8 @@ def test_a_question_is_recognised_near_or_neither():
         found = look_up(query, WORLD_OF)
         assert found.outside and not found.recognised and not found.near
         assert (
-            len(about_training(found)) == 1 and "Nobody here can check" in about_training(found)[0]
+            len(about_training(found)) == 1
+            and "made up, whatever its doubt" in about_training(found)[0]
         )
 
 
