@@ -45,7 +45,7 @@ def test_a_server_takes_no_more_than_stated(flavour, options):
 def test_replies_that_do_not_say_what_they_took_are_counted():
     def after(reply):
         for count in reply.get("usage", {}):
-            reply["usage"][count] *= count != "completion_tokens"
+            reply["usage"][count] *= count == "prompt_tokens"
         return reply
 
     with serving("none", after=after) as server:

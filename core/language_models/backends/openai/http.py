@@ -24,9 +24,8 @@ from core.language_models.backends.openai.replies import (
     Reply,
     finish_of,
     join_parts,
-    lacks_usage,
     refusal_of,
-    reply_tokens,
+    used_tokens,
 )
 from core.language_models.connections import LARGEST_REPLY, Fault, exceeds, exchange
 from core.language_models.language_model import whole
@@ -172,11 +171,9 @@ class Service:
         if parsed.get("error") and "choices" not in parsed:  # some say 200 and mean another
             code = parsed["error"].get("code") if isinstance(parsed["error"], dict) else None
             raise self._refusal(_status(code), waits, parsed, data)
-        meter.add(
-            prompt_tokens=reply_tokens(parsed, "prompt_tokens"),
-            response_tokens=reply_tokens(parsed, "completion_tokens"),
-            unreported=lacks_usage(parsed),
-        )
+        prompt, answers = used_tokens(parsed)
+        unreported = "choices" in parsed and not (prompt and answers)
+        meter.add(prompt_tokens=prompt, response_tokens=answers, unreported=unreported)
         return parsed
 
     def _exchange(

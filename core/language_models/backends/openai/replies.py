@@ -72,6 +72,16 @@ def reply_tokens(reply: Reply, name: str) -> int:
     return token_count(usage.get(name)) if isinstance(usage, dict) else 0
 
 
+def used_tokens(reply: Reply) -> tuple[int, int]:
+    """Return how many tokens of the prompt, and of answers and thoughts, a reply says were used.
+
+    Some services count thoughts in the total alone.
+    """
+    names = ("prompt_tokens", "completion_tokens", "total_tokens")
+    prompt, answers, total = (reply_tokens(reply, name) for name in names)
+    return prompt, max(answers, total - prompt)
+
+
 def has_text(reply: Reply) -> bool:
     """Whether a reply holds any text, which some model must have written."""
     choices = reply.get("choices")
@@ -84,12 +94,6 @@ def has_text(reply: Reply) -> bool:
 def _message(choice: Reply) -> Reply:
     message = choice.get("message")
     return message if isinstance(message, dict) else {}
-
-
-def lacks_usage(reply: Reply) -> bool:
-    """Whether a reply with answers does not say how many tokens these and the prompt were."""
-    counts = (reply_tokens(reply, f"{name}_tokens") for name in ("prompt", "completion"))
-    return "choices" in reply and not all(counts)
 
 
 def tokens_of(choice: Reply) -> Tokens:

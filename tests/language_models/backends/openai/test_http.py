@@ -17,6 +17,7 @@ from core.language_models.backends.openai.replies import (
     top_of,
     total,
     until_line_break,
+    used_tokens,
 )
 from core.language_models.errors import ModelError, RefusedError
 from core.language_models.language_model import MOST_TOKENS
@@ -102,6 +103,23 @@ def test_the_least_logarithm_is_that_of_nothing(value):
 @pytest.mark.parametrize("number", [HUGE, -5, True, 10**12, "7", 1.5, None, [7]])
 def test_no_number_of_tokens_is_beyond_belief(number):
     assert reply_tokens({"usage": {"prompt_tokens": number}}, "prompt_tokens") == 0
+
+
+@pytest.mark.parametrize(
+    ("usage", "used"),
+    [
+        ((32, 9, 135), (32, 103)),  # xAI's: thoughts are in the total alone
+        ((32, 9, 41), (32, 9)),
+        ((32, 9, 3), (32, 9)),
+        ((32, 9, None), (32, 9)),
+        ((32, 9, HUGE), (32, 9)),
+        ((5, 0, 1000), (5, 995)),
+        ((0, 0, 0), (0, 0)),
+    ],
+)
+def test_thoughts_beside_the_answer_are_counted(usage, used):
+    names = ("prompt_tokens", "completion_tokens", "total_tokens")
+    assert used_tokens({"usage": dict(zip(names, usage, strict=True))}) == used
 
 
 @pytest.mark.parametrize("flavour", ["top", "chat-top", "echo"])
