@@ -41,6 +41,11 @@ _EXAMPLES: Final = "sqlite:////folder/believe.db or postgresql://user:password@h
 _IN_MEMORY: Final = (None, "", ":memory:")
 _SHOWN: Final = ("host", "port", "dbname")  # a query can hold secrets, these do not
 _LOCKED_AT_ONCE: Final = "believe_locked_at_once"
+#: Tables of what a person says and can say again: what tells their rows apart, and what is said.
+_LAST_WORDS: Final[dict[Table, tuple[tuple[str, str], str]]] = {
+    schema.labels: (("owner", "item"), "label"),
+    schema.files: (("owner", "hash"), "notes"),
+}
 
 
 class Database:
@@ -172,10 +177,23 @@ class Database:
         insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
         return insert(table).on_conflict_do_nothing()
 
+    def _insert_last_word(self, table: Table) -> sqlite.Insert | postgresql.Insert:
+        """Return an insert that changes of what is there what a person has said again alone."""
+        if table not in _LAST_WORDS:
+            return self.insert_new(table)
+        key, column = _LAST_WORDS[table]
+        insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
+        statement = insert(table)
+        later = statement.excluded[column]
+        return statement.on_conflict_do_update(
+            index_elements=key, set_={column: later}, where=later != ""
+        )
+
     def move_to(self, other: Database) -> None:
         """Write all that is here to another database, and be that one from now on.
 
-        Whoever holds this object goes on with it. What is there already stays as it is there.
+        Whoever holds this object goes on with it. What is there already stays as it is there, but
+        for labels of answers, and what a file means: there the last word counts.
 
         Raises `StoreError` when it cannot be written there. Nothing is moved then.
         """
@@ -187,7 +205,7 @@ class Database:
                     columns = [c for c in table.c if c is not table.autoincrement_column]
                     ordered = select(*columns).order_by(*table.primary_key)
                     for part in here.execute(ordered).mappings().partitions(MOVED_AT_ONCE):
-                        there.execute(other.insert_new(table), [dict(row) for row in part])
+                        there.execute(other._insert_last_word(table), [dict(row) for row in part])
             before = self.engine
             self.engine, self.address, self.notice = other.engine, other.address, other.notice
             self.locks, self.file, self._secrets = other.locks, other.file, other._secrets

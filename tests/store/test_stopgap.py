@@ -11,6 +11,7 @@ from core.store.calls import Services
 from core.store.database import folder_beside, open_database
 from core.store.errors import StoreError
 from core.store.files import Files
+from core.store.labels import Labels
 from core.store.results import SavedResults
 from core.store.stopgap import FallbackDatabase
 from tests.store.kept import CallKey, Calls
@@ -112,6 +113,23 @@ def test_another_kind_of_database_takes_it_too(url):
     assert SavedResults(held).search().results[0].title == "next"
     assert Calls(held).count() == 3 and Files(held).open(hash)
     assert held.locks is not None and held.address != "in memory" and ids
+    held.close()
+
+
+def test_what_a_person_said_last_counts(url):
+    def say(database, label, notes, name):
+        Labels(database).save("item", label)
+        Files(database).note(hash := Files(database).save(name, name.encode()), notes)
+        return hash
+
+    with open_database(url) as there:
+        hashes = [say(there, "right", '"first"', name) for name in ("a.csv", "b.csv")]
+    held = open_database("sqlite://")
+    say(held, "wrong", '"then"', "a.csv")
+    Files(held).save("b.csv", b"b.csv")  # of which nothing new was said
+    held.move_to(open_database(url))
+    assert Labels(held).of(["item"]) == {"item": "wrong"}
+    assert [Files(held).open(hash).notes for hash in hashes] == ['"then"', '"first"']
     held.close()
 
 
