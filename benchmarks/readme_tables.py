@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.model_card import MASS
-from benchmarks.shared.measuring import CERTIFIED, SCORE, UNANSWERABLE, Wording
+from benchmarks.shared.measuring import CERTIFIED, SCORE, Wording
 from core import outputs
 from core.data.world.facts import BY_HEART_FROM, MANY_ANSWERS_EXPOSURES, RARELY_BELOW, Band, facts
 from core.language_models.backends.embedded import FOLDER
@@ -110,16 +110,6 @@ def rankings(measured: Card) -> str:
     return "\n".join(lines)
 
 
-def nobody(measured: Card) -> str:
-    """Say what becomes of the questions that nobody can answer."""
-    found = measured[UNANSWERABLE]
-    return (
-        f"Of {found['questions']} questions that nobody can answer (nonsense, and known forms "
-        f"about the unheard-of) it answers {found['answered']}, abstains on {found['abstained']} "
-        f"and finds too little sampled for {found['too_little']}."
-    )
-
-
 def policies(measured: Card) -> str:
     """Return what every bundled policy of the embedded model answers for the same promise."""
     return _policies(EMBEDDED)
@@ -205,7 +195,7 @@ def laboratory(measured: Card) -> str:
 PARTS = {
     f.__name__: f
     for f in (
-        *(world, bands, repetition, rankings, nobody, policies, real, groups, default, ladder),
+        *(world, bands, repetition, rankings, policies, real, groups, default, ladder),
         laboratory,
     )
 }
